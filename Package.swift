@@ -1,0 +1,118 @@
+// swift-tools-version: 6.2
+import Foundation
+import PackageDescription
+
+let settings: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+    .treatAllWarnings(as: .error),
+]
+
+let crypto: Target.Dependency = .product(name: "Crypto", package: "swift-crypto")
+let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
+let metrics: Target.Dependency = .product(name: "Metrics", package: "swift-metrics")
+let grdb: Target.Dependency = .product(name: "GRDB", package: "GRDB.swift")
+let lifecycle: Target.Dependency = .product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
+let yams: Target.Dependency = .product(name: "Yams", package: "Yams")
+let subprocess: Target.Dependency = .product(name: "Subprocess", package: "swift-subprocess")
+let systemPackage: Target.Dependency = .product(name: "SystemPackage", package: "swift-system")
+let arguments: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
+let nio: [Target.Dependency] = [
+    .product(name: "NIOCore", package: "swift-nio"),
+    .product(name: "NIOPosix", package: "swift-nio"),
+    .product(name: "NIOHTTP1", package: "swift-nio"),
+    .product(name: "NIOWebSocket", package: "swift-nio"),
+]
+let nioSSL: Target.Dependency = .product(name: "NIOSSL", package: "swift-nio-ssl")
+
+func library(_ name: String, path: String? = nil, _ dependencies: [Target.Dependency]) -> Target {
+    .target(name: name, dependencies: dependencies, path: path, swiftSettings: settings)
+}
+
+func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .testTarget(name: name, dependencies: dependencies, swiftSettings: settings)
+}
+
+var targets: [Target] = [
+    .systemLibrary(name: "CSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
+    .systemLibrary(name: "CSecp256k1", pkgConfig: "libsecp256k1", providers: [.apt(["libsecp256k1-dev"])]),
+    library("TLSCodec", []),
+    library("MLS", ["TLSCodec", "CSodium", crypto]),
+    library("Nostr", ["CSodium", "CSecp256k1", crypto]),
+    library("Marmot", ["MLS", "TLSCodec", "Nostr"]),
+    library("PikaCore", ["Marmot", "MLS", "Nostr", logging, metrics]),
+    library("RelayClient", ["Nostr", "PikaCore", logging, metrics, lifecycle, nioSSL] + nio),
+    library("Storage", ["PikaCore", "Marmot", "MLS", "Nostr", "CSodium", grdb, logging]),
+    library("EmbeddedRelay", ["Nostr", grdb, logging, lifecycle] + nio),
+    library("BotKit", ["PikaCore", logging]),
+    library(
+        "BotRuntime",
+        ["BotKit", "PikaCore", "Marmot", "Nostr", "RelayClient", "Storage", yams, lifecycle, logging, metrics]),
+    library("BotTesting", ["BotKit", "PikaCore", "Marmot", "MLS", "Nostr", "EmbeddedRelay", logging]),
+    library("Supervisor", [subprocess, systemPackage, lifecycle, logging, metrics]),
+    library("EchoBot", path: "bots/echo", ["BotKit"]),
+    .executableTarget(
+        name: "pikabot",
+        dependencies: [
+            "BotRuntime", "BotKit", "EchoBot", "Supervisor", "EmbeddedRelay", "RelayClient", "Storage", "PikaCore",
+            "Marmot", "MLS", "Nostr", arguments, lifecycle, logging,
+        ],
+        swiftSettings: settings),
+    tests("TLSCodecTests", ["TLSCodec"]),
+    tests("MLSTests", ["MLS", "TLSCodec", crypto]),
+    .testTarget(name: "NostrTests", dependencies: ["Nostr"], exclude: ["Vectors"], swiftSettings: settings),
+    tests("MarmotTests", ["Marmot", "MLS", "Nostr", "TLSCodec"]),
+    tests("PikaCoreTests", ["PikaCore", "Marmot", "MLS", "Nostr", "BotTesting"]),
+    tests("RelayClientTests", ["RelayClient", "EmbeddedRelay", "PikaCore", "Nostr", logging]),
+    tests("EmbeddedRelayTests", ["EmbeddedRelay", "Nostr", logging] + nio),
+    tests("StorageTests", ["Storage", "PikaCore", "Marmot", "MLS", "Nostr", grdb]),
+    tests("BotRuntimeTests", ["BotRuntime", "BotKit", "BotTesting", "EchoBot", "PikaCore", "Nostr"]),
+    tests("SupervisorTests", ["Supervisor", logging]),
+]
+
+// Development filter: PIKABOT_ONLY=NostrTests,… builds these targets and what they need.
+let present = targets.filter { target in
+    let folder =
+        target.path
+        ?? (target.type == .test ? "Tests/\(target.name)" : "Sources/\(target.name)")
+    let url = URL(fileURLWithPath: Context.packageDirectory).appendingPathComponent(folder)
+    let found = (try? FileManager.default.subpathsOfDirectory(atPath: url.path)) ?? []
+    return found.contains { $0.hasSuffix(".swift") || $0.hasSuffix(".modulemap") }
+}
+targets = present
+if let only = Context.environment["PIKABOT_ONLY"] {
+    var wanted = Set(only.split(separator: ",").map(String.init))
+    var grew = true
+    while grew {
+        grew = false
+        for target in targets where wanted.contains(target.name) {
+            for dependency in target.dependencies {
+                if case .byNameItem(let name, _) = dependency, wanted.insert(name).inserted { grew = true }
+            }
+        }
+    }
+    targets = targets.filter { wanted.contains($0.name) }
+}
+
+let package = Package(
+    name: "pikabot",
+    platforms: [.macOS(.v15)],
+    products: targets.filter { $0.type == .regular && $0.name != "EchoBot" }.map { .library(name: $0.name, targets: [$0.name]) },
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+        .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
+        .package(url: "https://github.com/apple/swift-system", from: "1.8.1"),
+        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+        .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+        .package(url: "https://github.com/swiftlang/swift-subprocess", from: "1.0.2"),
+    ],
+    targets: targets
+)

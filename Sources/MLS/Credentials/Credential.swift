@@ -1,0 +1,53 @@
+public import TLSCodec
+
+// struct {
+//     CredentialType credential_type;
+//     select (Credential.credential_type) {
+//         case basic: opaque identity<V>;
+//         case x509:  Certificate certificates<V>;   // struct { opaque cert_data<V>; } Certificate;
+//     };
+// } Credential;
+
+/// Who a leaf says it is (RFC 9420 §5.3); whether that is true is the application's question.
+public enum Credential: Hashable, Sendable {
+    case basic(identity: [UInt8])
+    /// A chain of DER certificates, end entity first.
+    case x509(certificates: [[UInt8]])
+
+    /// The registered type number (RFC 9420 §17.5).
+    public var type: UInt16 {
+        switch self {
+        case .basic: 1
+        case .x509: 2
+        }
+    }
+}
+
+extension Credential: TLSEncodable, TLSDecodable {
+    public init(from reader: inout TLSReader) throws(TLSCodecError) {
+        let start = reader.offset
+        switch try reader.readUInt16() {
+        case 1: self = .basic(identity: try reader.readOpaque())
+        case 2:
+            let chain = try reader.readVector { (inner: inout TLSReader) throws(TLSCodecError) -> [[UInt8]] in
+                var chain: [[UInt8]] = []
+                while !inner.isAtEnd { chain.append(try inner.readOpaque()) }
+                return chain
+            }
+            self = .x509(certificates: chain)
+        case let other:
+            throw TLSCodecError(.invalidValue, offset: start, "credential type \(other) is neither basic nor x509")
+        }
+    }
+
+    public func encode(to writer: inout TLSWriter) {
+        writer.write(self.type)
+        switch self {
+        case .basic(let identity): writer.writeOpaque(identity)
+        case .x509(let certificates):
+            writer.writeVector { writer in
+                for certificate in certificates { writer.writeOpaque(certificate) }
+            }
+        }
+    }
+}

@@ -1,0 +1,145 @@
+/// HPKE in base mode (RFC 9180), on the primitives.
+///
+/// A library call would hash `info` anew for every recipient; all recipients of a Welcome share an `info` that holds
+/// the whole encrypted GroupInfo, so that adding would be quadratic. Here it is hashed once.
+struct HPKE: Sendable {
+    /// `info`, hashed: shared by all recipients of one Welcome, or of one node's path secret.
+    struct Info: Sendable {
+        fileprivate let hash: Secret
+    }
+
+    let kem: KEM
+    let kdf: HashAlgorithm
+    let aead: AEAD
+    private let suite: [UInt8]
+    private let pskIDHash: Secret
+
+    init(_ cipherSuite: CipherSuite) {
+        self.kem = cipherSuite.kem
+        self.kdf = cipherSuite.hash
+        self.aead = cipherSuite.aead
+        let kdf: UInt8 =
+            switch self.kdf {
+            case .sha256: 1
+            case .sha384: 2
+            case .sha512: 3
+            }
+        let aead: UInt8 =
+            switch self.aead {
+            case .aes128GCM: 1
+            case .aes256GCM: 2
+            case .chaCha20Poly1305: 3
+            }
+        let kem = self.kem.identifier
+        self.suite = Array("HPKE".utf8) + [UInt8(kem >> 8), UInt8(kem & 0xFF), 0, kdf, 0, aead]
+        self.pskIDHash = self.kdf.labeledExtract(salt: .empty, suite: self.suite, label: "psk_id_hash", .empty)
+    }
+
+    /// Hashes `info` (RFC 9180 §5.1).
+    func info(_ info: [UInt8]) -> Info {
+        Info(hash: self.kdf.labeledExtract(salt: .empty, suite: self.suite, label: "info_hash", info))
+    }
+
+    /// SealBase: the encapsulated key and the ciphertext.
+    func seal(
+        _ plaintext: Secret, to publicKey: [UInt8], info: Info, using rng: inout some RandomNumberGenerator
+    ) throws -> HPKECiphertext {
+        let ephemeral = try self.kem.generateEphemeral(using: &rng)
+        let shared = self.kem.extractAndExpand(
+            try ephemeral.agree(with: publicKey), context: ephemeral.publicKey + publicKey)
+        let (key, nonce) = self.schedule(shared, info)
+        var bytes = plaintext.copyBytes()
+        defer { bytes.wipe() }
+        return HPKECiphertext(
+            kemOutput: ephemeral.publicKey,
+            ciphertext: try self.aead.seal(bytes, key: key, nonce: nonce, additionalData: []))
+    }
+
+    /// OpenBase, or ``MLSError/Code/decryptionFailed``.
+    func open(_ sealed: HPKECiphertext, with key: HPKEPrivateKey, info: Info) throws(MLSError) -> Secret {
+        let shared = self.kem.extractAndExpand(
+            try key.agree(with: sealed.kemOutput), context: sealed.kemOutput + key.publicKey)
+        let (aeadKey, nonce) = self.schedule(shared, info)
+        var bytes = try self.aead.open(sealed.ciphertext, key: aeadKey, nonce: nonce, additionalData: [])
+        defer { bytes.wipe() }
+        return Secret(bytes)
+    }
+
+    /// SetupBaseS and its exported secret: how an external commit makes the init secret (RFC 9420 §8.3).
+    func setupSender(
+        to publicKey: [UInt8], info: Info, exporting context: [UInt8], length: Int,
+        using rng: inout some RandomNumberGenerator
+    ) throws -> (kemOutput: [UInt8], exported: Secret) {
+        let ephemeral = try self.kem.generateEphemeral(using: &rng)
+        let shared = self.kem.extractAndExpand(
+            try ephemeral.agree(with: publicKey), context: ephemeral.publicKey + publicKey)
+        return (ephemeral.publicKey, self.export(shared, info, context, length))
+    }
+
+    /// SetupBaseR and its exported secret (RFC 9420 §8.3).
+    func setupRecipient(
+        kemOutput: [UInt8], with key: HPKEPrivateKey, info: Info, exporting context: [UInt8], length: Int
+    ) throws(MLSError) -> Secret {
+        let shared = self.kem.extractAndExpand(try key.agree(with: kemOutput), context: kemOutput + key.publicKey)
+        return self.export(shared, info, context, length)
+    }
+
+    private func context(_ info: Info) -> [UInt8] {
+        // mode_base = 0, then psk_id_hash and info_hash.
+        [0] + self.pskIDHash.copyBytes() + info.hash.copyBytes()
+    }
+
+    /// KeySchedule of RFC 9180 §5.1, base mode; the sequence number is always 0, so base_nonce is the nonce.
+    private func schedule(_ shared: Secret, _ info: Info) -> (key: Secret, nonce: [UInt8]) {
+        let context = self.context(info)
+        let secret = self.kdf.labeledExtract(salt: shared, suite: self.suite, label: "secret", .empty)
+        let key = self.kdf.labeledExpand(
+            secret, suite: self.suite, label: "key", info: context, length: self.aead.keyLength)
+        let nonce = self.kdf.labeledExpand(
+            secret, suite: self.suite, label: "base_nonce", info: context, length: self.aead.nonceLength)
+        return (key, nonce.copyBytes())
+    }
+
+    private func export(_ shared: Secret, _ info: Info, _ exporterContext: [UInt8], _ length: Int) -> Secret {
+        let secret = self.kdf.labeledExtract(salt: shared, suite: self.suite, label: "secret", .empty)
+        let exporter = self.kdf.labeledExpand(
+            secret, suite: self.suite, label: "exp", info: self.context(info), length: self.kdf.length)
+        return self.kdf.labeledExpand(
+            exporter, suite: self.suite, label: "sec", info: exporterContext, length: length)
+    }
+}
+
+extension KEM {
+    /// An ephemeral key pair; X25519 takes any 32 bytes, the other curves derive theirs.
+    fileprivate func generateEphemeral(using rng: inout some RandomNumberGenerator) throws(MLSError) -> HPKEPrivateKey {
+        self == .x25519
+            ? try HPKEPrivateKey(self, bytes: .random(count: 32, using: &rng)) : try self.generateKeyPair(using: &rng)
+    }
+}
+
+extension HashAlgorithm {
+    /// LabeledExtract of RFC 9180 §4.
+    func labeledExtract(salt: Secret, suite: [UInt8], label: String, _ inputKeyMaterial: Secret) -> Secret {
+        inputKeyMaterial.withUnsafeBytes { self.labeledExtract(salt: salt, suite: suite, label: label, $0) }
+    }
+
+    /// LabeledExtract of RFC 9180 §4.
+    func labeledExtract(salt: Secret, suite: [UInt8], label: String, _ inputKeyMaterial: [UInt8]) -> Secret {
+        inputKeyMaterial.withUnsafeBytes { self.labeledExtract(salt: salt, suite: suite, label: label, $0) }
+    }
+
+    private func labeledExtract(
+        salt: Secret, suite: [UInt8], label: String, _ inputKeyMaterial: UnsafeRawBufferPointer
+    ) -> Secret {
+        let prefix = Array("HPKE-v1".utf8) + suite + Array(label.utf8)
+        return salt.withUnsafeBytes { salt in
+            prefix.withUnsafeBytes { self.hmac(key: salt, [$0, inputKeyMaterial]) }
+        }
+    }
+
+    /// LabeledExpand of RFC 9180 §4.
+    func labeledExpand(_ prk: Secret, suite: [UInt8], label: String, info: [UInt8], length: Int) -> Secret {
+        let prefix = [UInt8(length >> 8), UInt8(length & 0xFF)] + Array("HPKE-v1".utf8) + suite + Array(label.utf8)
+        return self.expand(prk, info: prefix + info, length: length)
+    }
+}

@@ -1,0 +1,50 @@
+import CSodium
+
+/// Secret bytes in memory of their own, wiped when the last owner lets go.
+///
+/// The box is immutable, so that values which hold secrets can be copied freely; equality takes constant time.
+public final class Secret: Equatable, Sendable, CustomStringConvertible {
+    // Safe: written only inside `init`, before any other reference exists; freed in `deinit`, when none is left.
+    private nonisolated(unsafe) let storage: UnsafeMutableRawBufferPointer
+
+    /// Allocates `count` bytes and lets `body` fill them.
+    public init(count: Int, _ body: (UnsafeMutableRawBufferPointer) throws -> Void) rethrows {
+        self.storage = .allocate(byteCount: count, alignment: 8)
+        self.storage.initializeMemory(as: UInt8.self, repeating: 0)
+        try body(self.storage)
+    }
+
+    /// Copies `bytes`; the caller's copy is the caller's to wipe.
+    public convenience init(_ bytes: some Collection<UInt8>) {
+        self.init(count: bytes.count) { $0.copyBytes(from: bytes) }
+    }
+
+    deinit {
+        if let base = self.storage.baseAddress { sodium_memzero(base, self.storage.count) }
+        self.storage.deallocate()
+    }
+
+    /// Length in bytes.
+    public var count: Int { self.storage.count }
+
+    /// Calls `body` with the bytes; they must not outlive the call.
+    public func withUnsafeBytes<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
+        try body(UnsafeRawBufferPointer(self.storage))
+    }
+
+    /// A copy of the bytes that nobody wipes: for tests, for sealing before storage, and for handing a key out.
+    public func copyBytes() -> [UInt8] { Array(self.storage) }
+
+    public static func == (left: Secret, right: Secret) -> Bool {
+        guard left.count == right.count else { return false }
+        guard let leftBase = left.storage.baseAddress, let rightBase = right.storage.baseAddress else { return true }
+        return sodium_memcmp(leftBase, rightBase, left.count) == 0
+    }
+
+    public var description: String { "Secret(\(self.count) bytes)" }
+}
+
+/// Compares two byte strings in a time that depends on their lengths only.
+func constantTimeEqual(_ left: [UInt8], _ right: [UInt8]) -> Bool {
+    left.count == right.count && sodium_memcmp(left, right, left.count) == 0
+}

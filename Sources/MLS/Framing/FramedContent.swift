@@ -1,0 +1,126 @@
+public import TLSCodec
+
+// struct {
+//     opaque group_id<V>;
+//     uint64 epoch;
+//     Sender sender;
+//     opaque authenticated_data<V>;
+//     ContentType content_type;
+//     select (FramedContent.content_type) {
+//         case application: opaque application_data<V>;
+//         case proposal:    Proposal proposal;
+//         case commit:      Commit commit;
+//     };
+// } FramedContent;
+
+/// The content of a message before framing (RFC 9420 §6).
+public struct FramedContent: Hashable, Sendable, TLSEncodable, TLSDecodable {
+    public enum Body: Hashable, Sendable {
+        case application([UInt8])
+        case proposal(Proposal)
+        case commit(Commit)
+
+        var contentType: ContentType {
+            switch self {
+            case .application: .application
+            case .proposal: .proposal
+            case .commit: .commit
+            }
+        }
+
+        init(_ type: ContentType, from reader: inout TLSReader) throws(TLSCodecError) {
+            switch type {
+            case .application: self = .application(try reader.readOpaque())
+            case .proposal: self = .proposal(try Proposal(from: &reader))
+            case .commit: self = .commit(try Commit(from: &reader))
+            }
+        }
+
+        func encode(to writer: inout TLSWriter) {
+            switch self {
+            case .application(let data): writer.writeOpaque(data)
+            case .proposal(let proposal): proposal.encode(to: &writer)
+            case .commit(let commit): commit.encode(to: &writer)
+            }
+        }
+    }
+
+    public let groupID: [UInt8]
+    public let epoch: UInt64
+    public let sender: Sender
+    public let authenticatedData: [UInt8]
+    public let body: Body
+    /// The encoding as received or as made: what is signed and hashed.
+    let encoded: [UInt8]
+    /// Where the body starts in `encoded`.
+    let bodyOffset: Int
+
+    public var contentType: ContentType { self.body.contentType }
+
+    init(groupID: [UInt8], epoch: UInt64, sender: Sender, authenticatedData: [UInt8], body: Body) {
+        self.groupID = groupID
+        self.epoch = epoch
+        self.sender = sender
+        self.authenticatedData = authenticatedData
+        self.body = body
+        var writer = TLSWriter(capacity: 256)
+        Self.encodeHeader(groupID, epoch, sender, authenticatedData, body.contentType, to: &writer)
+        self.bodyOffset = writer.bytes.count
+        body.encode(to: &writer)
+        self.encoded = writer.bytes
+    }
+
+    /// Content that was decrypted: the body's bytes are kept as they came.
+    init(
+        groupID: [UInt8], epoch: UInt64, sender: Sender, authenticatedData: [UInt8], body: Body, bodyBytes: ArraySlice<UInt8>
+    ) {
+        self.groupID = groupID
+        self.epoch = epoch
+        self.sender = sender
+        self.authenticatedData = authenticatedData
+        self.body = body
+        var writer = TLSWriter(capacity: bodyBytes.count + authenticatedData.count + groupID.count + 32)
+        Self.encodeHeader(groupID, epoch, sender, authenticatedData, body.contentType, to: &writer)
+        self.bodyOffset = writer.bytes.count
+        bodyBytes.withUnsafeBytes { writer.writeFixed($0) }
+        self.encoded = writer.bytes
+    }
+
+    private static func encodeHeader(
+        _ groupID: [UInt8], _ epoch: UInt64, _ sender: Sender, _ authenticatedData: [UInt8], _ type: ContentType,
+        to writer: inout TLSWriter
+    ) {
+        writer.writeOpaque(groupID)
+        writer.write(epoch)
+        sender.encode(to: &writer)
+        writer.writeOpaque(authenticatedData)
+        writer.write(type.rawValue)
+    }
+
+    public init(from reader: inout TLSReader) throws(TLSCodecError) {
+        let start = reader.offset
+        self.groupID = try reader.readOpaque()
+        self.epoch = try reader.readUInt64()
+        self.sender = try Sender(from: &reader)
+        self.authenticatedData = try reader.readOpaque()
+        let type = try ContentType.read(from: &reader)
+        self.bodyOffset = reader.offset - start
+        self.body = try Body(type, from: &reader)
+        self.encoded = Array(reader.bytes[start..<reader.offset])
+    }
+
+    public func encode(to writer: inout TLSWriter) {
+        writer.writeFixed(self.encoded)
+    }
+}
+
+extension ContentType {
+    static func read(from reader: inout TLSReader) throws(TLSCodecError) -> ContentType {
+        let start = reader.offset
+        let number = try reader.readUInt8()
+        guard let type = ContentType(rawValue: number) else {
+            throw TLSCodecError(.invalidValue, offset: start, "content type \(number) is not 1 to 3")
+        }
+        return type
+    }
+}

@@ -1,0 +1,63 @@
+public import TLSCodec
+
+// struct {
+//     ProtocolVersion version = mls10;
+//     WireFormat wire_format;
+//     select (MLSMessage.wire_format) {
+//         case mls_public_message:  PublicMessage public_message;
+//         case mls_private_message: PrivateMessage private_message;
+//         case mls_welcome:         Welcome welcome;
+//         case mls_group_info:      GroupInfo group_info;
+//         case mls_key_package:     KeyPackage key_package;
+//     };
+// } MLSMessage;
+
+/// Any message of the protocol (RFC 9420 §6).
+public enum MLSMessage: Hashable, Sendable, TLSEncodable, TLSDecodable {
+    case publicMessage(PublicMessage)
+    case privateMessage(PrivateMessage)
+    case welcome(Welcome)
+    case groupInfo(GroupInfo)
+    case keyPackage(KeyPackage)
+
+    /// Decodes a message that fills `bytes`, or throws ``MLSError/Code/malformed``.
+    public init(_ bytes: [UInt8]) throws(MLSError) {
+        do { try self.init(tlsEncoded: bytes) } catch { throw MLSError(decoding: "MLSMessage", error) }
+    }
+
+    public init(from reader: inout TLSReader) throws(TLSCodecError) {
+        try ProtocolVersion.read(from: &reader)
+        let start = reader.offset
+        let number = try reader.readUInt16()
+        switch WireFormat(rawValue: number) {
+        case .publicMessage: self = .publicMessage(try PublicMessage(from: &reader))
+        case .privateMessage: self = .privateMessage(try PrivateMessage(from: &reader))
+        case .welcome: self = .welcome(try Welcome(from: &reader))
+        case .groupInfo: self = .groupInfo(try GroupInfo(from: &reader))
+        case .keyPackage: self = .keyPackage(try KeyPackage(from: &reader))
+        case nil: throw TLSCodecError(.invalidValue, offset: start, "wire format \(number) is not 1 to 5")
+        }
+    }
+
+    public func encode(to writer: inout TLSWriter) {
+        writer.write(ProtocolVersion.mls10)
+        writer.write(self.wireFormat.rawValue)
+        switch self {
+        case .publicMessage(let message): message.encode(to: &writer)
+        case .privateMessage(let message): message.encode(to: &writer)
+        case .welcome(let welcome): welcome.encode(to: &writer)
+        case .groupInfo(let groupInfo): groupInfo.encode(to: &writer)
+        case .keyPackage(let keyPackage): keyPackage.encode(to: &writer)
+        }
+    }
+
+    public var wireFormat: WireFormat {
+        switch self {
+        case .publicMessage: .publicMessage
+        case .privateMessage: .privateMessage
+        case .welcome: .welcome
+        case .groupInfo: .groupInfo
+        case .keyPackage: .keyPackage
+        }
+    }
+}

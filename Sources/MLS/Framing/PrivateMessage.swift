@@ -1,0 +1,68 @@
+public import TLSCodec
+
+// struct {
+//     opaque group_id<V>;
+//     uint64 epoch;
+//     ContentType content_type;
+//     opaque authenticated_data<V>;
+//     opaque encrypted_sender_data<V>;
+//     opaque ciphertext<V>;
+// } PrivateMessage;
+
+/// An encrypted message (RFC 9420 §6.3).
+public struct PrivateMessage: Hashable, Sendable, TLSEncodable, TLSDecodable {
+    public let groupID: [UInt8]
+    public let epoch: UInt64
+    public let contentType: ContentType
+    public let authenticatedData: [UInt8]
+    public let encryptedSenderData: [UInt8]
+    public let ciphertext: [UInt8]
+
+    init(
+        groupID: [UInt8], epoch: UInt64, contentType: ContentType, authenticatedData: [UInt8],
+        encryptedSenderData: [UInt8], ciphertext: [UInt8]
+    ) {
+        self.groupID = groupID
+        self.epoch = epoch
+        self.contentType = contentType
+        self.authenticatedData = authenticatedData
+        self.encryptedSenderData = encryptedSenderData
+        self.ciphertext = ciphertext
+    }
+
+    public init(from reader: inout TLSReader) throws(TLSCodecError) {
+        self.groupID = try reader.readOpaque()
+        self.epoch = try reader.readUInt64()
+        self.contentType = try ContentType.read(from: &reader)
+        self.authenticatedData = try reader.readOpaque()
+        self.encryptedSenderData = try reader.readOpaque()
+        self.ciphertext = try reader.readOpaque()
+    }
+
+    public func encode(to writer: inout TLSWriter) {
+        writer.writeOpaque(self.groupID)
+        writer.write(self.epoch)
+        writer.write(self.contentType.rawValue)
+        writer.writeOpaque(self.authenticatedData)
+        writer.writeOpaque(self.encryptedSenderData)
+        writer.writeOpaque(self.ciphertext)
+    }
+
+    // struct {
+    //     opaque group_id<V>;
+    //     uint64 epoch;
+    //     ContentType content_type;
+    //     opaque authenticated_data<V>;
+    // } PrivateContentAAD;
+
+    static func contentAAD(
+        groupID: [UInt8], epoch: UInt64, contentType: ContentType, authenticatedData: [UInt8]
+    ) -> [UInt8] {
+        var writer = TLSWriter(capacity: groupID.count + authenticatedData.count + 16)
+        writer.writeOpaque(groupID)
+        writer.write(epoch)
+        writer.write(contentType.rawValue)
+        writer.writeOpaque(authenticatedData)
+        return writer.bytes
+    }
+}

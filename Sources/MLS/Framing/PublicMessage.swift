@@ -1,0 +1,54 @@
+public import TLSCodec
+
+// struct {
+//     FramedContent content;
+//     FramedContentAuthData auth;
+//     select (PublicMessage.content.sender.sender_type) {
+//         case member: MAC membership_tag;
+//         case external: case new_member_commit: case new_member_proposal: struct{};
+//     };
+// } PublicMessage;
+
+/// A signed message in the clear (RFC 9420 §6.2).
+public struct PublicMessage: Hashable, Sendable, TLSEncodable, TLSDecodable {
+    public let authenticated: AuthenticatedContent
+    public let membershipTag: [UInt8]?
+
+    public init(from reader: inout TLSReader) throws(TLSCodecError) {
+        let content = try FramedContent(from: &reader)
+        self.authenticated = try AuthenticatedContent(
+            wireFormat: .publicMessage, content: content, authFrom: &reader)
+        if case .member = content.sender { self.membershipTag = try reader.readOpaque() } else { self.membershipTag = nil }
+    }
+
+    /// Frames signed content of a member.
+    init(_ authenticated: AuthenticatedContent, _ suite: CipherSuite, membershipKey: Secret, context: [UInt8]) {
+        self.authenticated = authenticated
+        self.membershipTag = Self.tag(authenticated, suite, membershipKey: membershipKey, context: context)
+    }
+
+    public func encode(to writer: inout TLSWriter) {
+        self.authenticated.content.encode(to: &writer)
+        self.authenticated.encodeAuth(to: &writer)
+        if let membershipTag { writer.writeOpaque(membershipTag) }
+    }
+
+    /// Throws ``MLSError/Code/badMembershipTag`` unless a member of the epoch made this.
+    func verifyMembershipTag(_ suite: CipherSuite, membershipKey: Secret, context: [UInt8]) throws(MLSError) {
+        let expected = Self.tag(self.authenticated, suite, membershipKey: membershipKey, context: context)
+        guard let membershipTag, constantTimeEqual(membershipTag, expected) else {
+            throw MLSError(.badMembershipTag, "the membership tag does not match (RFC 9420 §6.2)")
+        }
+    }
+
+    /// MAC over AuthenticatedContentTBM: the signed structure and the auth data.
+    private static func tag(
+        _ authenticated: AuthenticatedContent, _ suite: CipherSuite, membershipKey: Secret, context: [UInt8]
+    ) -> [UInt8] {
+        var writer = TLSWriter(capacity: authenticated.content.encoded.count + context.count + 256)
+        writer.writeFixed(
+            AuthenticatedContent.toBeSigned(authenticated.content, wireFormat: .publicMessage, context: context))
+        authenticated.encodeAuth(to: &writer)
+        return suite.hash.hmac(key: membershipKey, writer.bytes)
+    }
+}

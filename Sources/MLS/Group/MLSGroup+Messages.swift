@@ -1,0 +1,242 @@
+import TLSCodec
+
+/// Sending and receiving (RFC 9420 §6, §15).
+extension MLSGroup {
+    /// Encrypts an application message; returns the encoded MLSMessage.
+    public mutating func protect(
+        _ data: [UInt8], authenticatedData: [UInt8] = [], using rng: inout some RandomNumberGenerator
+    ) throws -> [UInt8] {
+        let content = self.frame(.application(data), authenticatedData)
+        let signed = try self.sign(content, .privateMessage)
+        return try self.encrypt(signed, using: &rng)
+    }
+
+    /// Sends a proposal and keeps it for a later commit; returns the encoded MLSMessage and its ProposalRef.
+    ///
+    /// - Parameter wireFormat: public or private message.
+    public mutating func propose(
+        _ proposal: Proposal, wireFormat: WireFormat = .privateMessage, authenticatedData: [UInt8] = [],
+        using rng: inout some RandomNumberGenerator
+    ) throws -> (message: [UInt8], reference: [UInt8]) {
+        let signed = try self.sign(self.frame(.proposal(proposal), authenticatedData), wireFormat)
+        let message = try self.send(signed, using: &rng)
+        let reference = signed.proposalReference(self.cipherSuite)
+        self.proposals.append(
+            CachedProposal(reference: reference, sender: self.own.leafIndex, proposal: proposal))
+        self.changedRecords.insert(.core)
+        return (message, reference)
+    }
+
+    /// Proposes fresh keys for this member's leaf (RFC 9420 §12.1.2); they take effect when somebody commits it.
+    public mutating func proposeUpdate(
+        wireFormat: WireFormat = .privateMessage, signatureKey: SignaturePrivateKey? = nil,
+        using rng: inout some RandomNumberGenerator
+    ) throws -> (message: [UInt8], reference: [UInt8]) {
+        let encryptionKey = try HPKEPrivateKey.generate(self.cipherSuite, using: &rng)
+        let signatureKey = signatureKey ?? self.signatureKey
+        let old = self.ownLeaf
+        let leaf = try LeafNode(
+            encryptionKey: encryptionKey.publicKey, credential: old.credential, capabilities: old.capabilities,
+            source: .update, extensions: old.extensions,
+            position: .init(groupID: self.groupID, leafIndex: self.own.leafIndex), signedBy: signatureKey)
+        self.pendingLeafKeys.append(PendingLeafKeys(encryptionKey: encryptionKey, signatureKey: signatureKey))
+        return try self.propose(.update(leaf), wireFormat: wireFormat, using: &rng)
+    }
+
+    /// Takes in a message of another member.
+    ///
+    /// The group changes only if the message is genuine: then its key is gone. A commit is verified and staged, not
+    /// applied.
+    /// - Parameters:
+    ///   - now: Unix seconds, for the lifetime of key packages that a commit adds; nil skips that check.
+    ///   - preSharedKeys: external PSKs that this member knows.
+    public mutating func process(
+        _ message: MLSMessage, now: UInt64?, preSharedKeys: [PreSharedKey] = []
+    ) throws -> Received {
+        switch message {
+        case .privateMessage(let message):
+            let (authenticated, change) = try self.open(message)
+            return try self.take(authenticated, now: now, preSharedKeys: preSharedKeys, consuming: change)
+        case .publicMessage(let message):
+            try self.verify(message)
+            return try self.take(message.authenticated, now: now, preSharedKeys: preSharedKeys, consuming: nil)
+        case .welcome, .groupInfo, .keyPackage:
+            throw MLSError(.malformed, "a \(message.wireFormat) is not a message within a group")
+        }
+    }
+
+    // MARK: Framing out
+
+    func frame(_ body: FramedContent.Body, _ authenticatedData: [UInt8]) -> FramedContent {
+        FramedContent(
+            groupID: self.groupID, epoch: self.epoch, sender: .member(self.own.leafIndex),
+            authenticatedData: authenticatedData, body: body)
+    }
+
+    func sign(_ content: FramedContent, _ wireFormat: WireFormat) throws -> AuthenticatedContent {
+        let signed = AuthenticatedContent.toBeSigned(content, wireFormat: wireFormat, context: self.contextBytes)
+        return AuthenticatedContent(
+            wireFormat: wireFormat, content: content,
+            signature: try self.signatureKey.sign(label: "FramedContentTBS", signed), confirmationTag: nil)
+    }
+
+    /// Frames signed content as its wire format says; returns the encoded MLSMessage.
+    mutating func send(
+        _ authenticated: AuthenticatedContent, using rng: inout some RandomNumberGenerator
+    ) throws -> [UInt8] {
+        switch authenticated.wireFormat {
+        case .publicMessage:
+            return MLSMessage.publicMessage(
+                PublicMessage(
+                    authenticated, self.cipherSuite, membershipKey: self.secrets.membership, context: self.contextBytes
+                )
+            ).tlsEncoded()
+        case .privateMessage: return try self.encrypt(authenticated, using: &rng)
+        case .welcome, .groupInfo, .keyPackage:
+            preconditionFailure("a handshake message is framed as a public or private message")
+        }
+    }
+
+    private mutating func encrypt(
+        _ authenticated: AuthenticatedContent, using rng: inout some RandomNumberGenerator
+    ) throws -> [UInt8] {
+        let type: RatchetType = authenticated.content.contentType == .application ? .application : .handshake
+        let (generation, key, change) = try self.messages.secretTree.nextKey(of: self.own.leafIndex, type)
+        let message = try ContentEncryption.seal(
+            authenticated, self.cipherSuite, key: key, generation: generation, leafIndex: self.own.leafIndex,
+            senderDataSecret: self.secrets.senderData, padding: self.padding(for: authenticated), using: &rng)
+        // Applied before the message can leave: a key that was used is never used again.
+        self.apply(change, epoch: self.epoch)
+        return MLSMessage.privateMessage(message).tlsEncoded()
+    }
+
+    private func padding(for authenticated: AuthenticatedContent) -> Int {
+        let size = self.configuration.paddingSize
+        guard size > 0 else { return 0 }
+        let length = authenticated.content.encoded.count - authenticated.content.bodyOffset
+        return (size - length % size) % size
+    }
+
+    // MARK: Framing in
+
+    private func requireThisGroup(_ groupID: [UInt8]) throws(MLSError) {
+        guard groupID == self.groupID else { throw MLSError(.wrongGroup, "the message names another group id") }
+    }
+
+    /// The secrets of a message's epoch.
+    private func messages(of epoch: UInt64, _ type: ContentType) throws(MLSError) -> EpochMessages {
+        if epoch == self.epoch { return self.messages }
+        guard epoch < self.epoch else {
+            throw MLSError(.futureEpoch, "the message is of epoch \(epoch), this member is at \(self.epoch)")
+        }
+        guard type == .application else {
+            throw MLSError(.pastEpoch, "a handshake message of epoch \(epoch) came at epoch \(self.epoch)")
+        }
+        guard let past = self.past.first(where: { $0.epoch == epoch }) else {
+            throw MLSError(.pastEpoch, "the secrets of epoch \(epoch) are gone, this member is at \(self.epoch)")
+        }
+        return past
+    }
+
+    private func open(
+        _ message: PrivateMessage
+    ) throws(MLSError) -> (AuthenticatedContent, (epoch: UInt64, change: SecretTree.Change)) {
+        try self.requireThisGroup(message.groupID)
+        let messages = try self.messages(of: message.epoch, message.contentType)
+        let suite = self.cipherSuite
+        let senderData = try SenderData(suite, of: message, senderDataSecret: messages.senderDataSecret)
+        guard senderData.leafIndex != self.own.leafIndex else {
+            throw MLSError(.ownMessage, "the message is this member's own; its key is gone")
+        }
+        guard let leaf = self.leaf(senderData.leafIndex, in: message.epoch) else {
+            throw MLSError(.invalidSender, "leaf \(senderData.leafIndex) was blank in epoch \(message.epoch)")
+        }
+        let type: RatchetType = message.contentType == .application ? .application : .handshake
+        let (key, change) = try messages.secretTree.key(
+            of: senderData.leafIndex, type, generation: senderData.generation, limits: self.configuration.ratchetLimits)
+        let authenticated = try ContentEncryption.open(message, suite, key: key, senderData: senderData)
+        guard authenticated.hasValidSignature(suite, context: messages.context, publicKey: leaf.signatureKey) else {
+            throw MLSError(.badSignature, "the signature of leaf \(senderData.leafIndex) does not verify (RFC 9420 §6.1)")
+        }
+        return (authenticated, (message.epoch, change))
+    }
+
+    private func verify(_ message: PublicMessage) throws(MLSError) {
+        let content = message.authenticated.content
+        try self.requireThisGroup(content.groupID)
+        guard content.contentType != .application else {
+            throw MLSError(.invalidSender, "application messages must be encrypted (RFC 9420 §6)")
+        }
+        // A handshake message of any other epoch is refused here, with the reason.
+        _ = try self.messages(of: content.epoch, content.contentType)
+        guard case .member(let index) = content.sender else {
+            throw MLSError(.invalidSender, "messages of senders outside the group are not accepted")
+        }
+        guard index != self.own.leafIndex else {
+            throw MLSError(.ownMessage, "the message is this member's own")
+        }
+        guard let leaf = self.tree.leaf(index) else {
+            throw MLSError(.invalidSender, "leaf \(index) is blank")
+        }
+        try message.verifyMembershipTag(
+            self.cipherSuite, membershipKey: self.secrets.membership, context: self.contextBytes)
+        guard
+            message.authenticated.hasValidSignature(
+                self.cipherSuite, context: self.contextBytes, publicKey: leaf.signatureKey)
+        else {
+            throw MLSError(.badSignature, "the signature of leaf \(index) does not verify (RFC 9420 §6.1)")
+        }
+    }
+
+    /// The leaf that stood at `index` in `epoch`, which is the current one or one that is kept.
+    private func leaf(_ index: LeafIndex, in epoch: UInt64) -> LeafNode? {
+        for past in self.past.reversed() where past.epoch >= epoch {
+            if let replaced = past.replacedLeaves[index] { return replaced }
+        }
+        return self.tree.leaf(index)
+    }
+
+    /// Sorts verified content; the message key goes when everything is in order.
+    private mutating func take(
+        _ authenticated: AuthenticatedContent, now: UInt64?, preSharedKeys: [PreSharedKey],
+        consuming change: (epoch: UInt64, change: SecretTree.Change)?
+    ) throws -> Received {
+        let content = authenticated.content
+        guard case .member(let sender) = content.sender, let leaf = self.leaf(sender, in: content.epoch) else {
+            throw MLSError(.invalidSender, "messages of senders outside the group are not accepted")
+        }
+        switch content.body {
+        case .application(let data):
+            if let change { self.apply(change.change, epoch: change.epoch) }
+            return .application(
+                ApplicationMessage(
+                    epoch: content.epoch, sender: sender, senderLeaf: leaf,
+                    authenticatedData: content.authenticatedData, data: data))
+        case .proposal(let proposal):
+            if let change { self.apply(change.change, epoch: change.epoch) }
+            let reference = authenticated.proposalReference(self.cipherSuite)
+            if !self.proposals.contains(where: { $0.reference == reference }) {
+                self.proposals.append(CachedProposal(reference: reference, sender: sender, proposal: proposal))
+                self.changedRecords.insert(.core)
+            }
+            return .proposal(ReceivedProposal(reference: reference, sender: sender, proposal: proposal))
+        case .commit(let commit):
+            // The commit is checked against a group that has consumed the key, so that the next epoch inherits that;
+            // if it is refused, this group stays as it was.
+            var consumed = self
+            if let change { consumed.apply(change.change, epoch: change.epoch) }
+            let staged = try consumed.stage(
+                commit, authenticated, from: sender, now: now, preSharedKeys: preSharedKeys)
+            return .commit(staged)
+        }
+    }
+
+    private mutating func apply(_ change: SecretTree.Change, epoch: UInt64) {
+        self.changedRecords.formUnion(change.records(epoch: epoch))
+        if epoch == self.epoch {
+            self.messages.secretTree.apply(change)
+        } else if let position = self.past.firstIndex(where: { $0.epoch == epoch }) {
+            self.past[position].secretTree.apply(change)
+        }
+    }
+}

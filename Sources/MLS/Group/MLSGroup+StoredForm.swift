@@ -1,0 +1,149 @@
+import TLSCodec
+
+/// The stored form, version 1: records that change independently (see ``GroupRecord``).
+extension MLSGroup {
+    private static let version: UInt16 = 1
+
+    /// Hands over what changed since the last call, and starts to note changes anew.
+    ///
+    /// The caller writes it in one transaction; if that fails, this value must be dropped and read back.
+    public mutating func drainChanges() -> GroupStorageChanges {
+        var names = self.changedRecords
+        let changedNodes = self.tree.changedNodes
+        for index in changedNodes ?? Set(self.tree.nodes.indices) { names.insert(.node(index)) }
+        if changedNodes == nil { names.formUnion(self.allRecords) }
+        var records: [GroupRecord: Secret?] = [:]
+        for name in names {
+            let content = self.content(of: name)
+            if content != nil || changedNodes != nil { records[name] = .some(content) }
+        }
+        self.changedRecords = []
+        self.tree.markStored()
+        return GroupStorageChanges(replacesAll: changedNodes == nil, records: records)
+    }
+
+    /// Makes the next ``drainChanges()`` hand over everything, after an older value took this one's place.
+    public mutating func markAllChanged() {
+        self.tree.markAllChanged()
+    }
+
+    mutating func markEpochChanged() {
+        self.changedRecords.formUnion(self.messages.records)
+        self.changedRecords.insert(.core)
+    }
+
+    private var allRecords: Set<GroupRecord> {
+        var names: Set<GroupRecord> = [.core]
+        for messages in [self.messages] + self.past { names.formUnion(messages.records) }
+        return names
+    }
+
+    private func messages(of epoch: UInt64) -> EpochMessages? {
+        epoch == self.epoch ? self.messages : self.past.first { $0.epoch == epoch }
+    }
+
+    /// A record's content; nil if there is no such record now.
+    private func content(of record: GroupRecord) -> Secret? {
+        var writer = TLSWriter(capacity: 512)
+        switch record {
+        case .core: self.encodeCore(to: &writer)
+        case .node(let index):
+            guard index < self.tree.nodes.count, !self.tree.nodes[index].isBlank else { return nil }
+            RatchetTree.encode(self.tree.nodes[index], to: &writer)
+        case .epoch(let epoch):
+            guard let messages = self.messages(of: epoch) else { return nil }
+            messages.encodeHeader(to: &writer)
+        case .treeSecret(let epoch, let node):
+            guard let secret = self.messages(of: epoch)?.secretTree.nodeSecrets[node] else { return nil }
+            writer.writeSecret(secret)
+        case .ratchets(let epoch, let leaf):
+            guard let ratchets = self.messages(of: epoch)?.secretTree.ratchets[leaf] else { return nil }
+            ratchets.encode(to: &writer)
+        }
+        return Secret(writer.bytes)
+    }
+
+    private func encodeCore(to writer: inout TLSWriter) {
+        writer.write(Self.version)
+        self.context.encode(to: &writer)
+        writer.write(UInt32(self.tree.shape.leafCount))
+        self.own.leafIndex.encode(to: &writer)
+        writer.writeSecret(self.own.leafKey.secret)
+        writer.writeVector { writer in
+            for (node, key) in self.own.pathKeys {
+                writer.write(UInt32(node))
+                writer.writeSecret(key.secret)
+            }
+        }
+        writer.writeSecret(self.signatureKey.secret)
+        writer.writeVector { writer in
+            for secret in self.secrets.stored { writer.writeSecret(secret) }
+        }
+        writer.writeOpaque(self.confirmationTag)
+        writer.writeVector { writer in
+            for messages in self.past { writer.write(messages.epoch) }
+        }
+        writer.writeVector { writer in
+            for (epoch, secret) in self.pastResumptionSecrets {
+                writer.write(epoch)
+                writer.writeSecret(secret)
+            }
+        }
+        writer.writeVector(self.proposals)
+        writer.writeVector { writer in
+            for keys in self.pendingLeafKeys {
+                writer.writeSecret(keys.encryptionKey.secret)
+                writer.writeSecret(keys.signatureKey.secret)
+            }
+        }
+        writer.write(self.configuration.outOfOrderTolerance)
+        writer.write(self.configuration.maximumForwardDistance)
+        writer.write(UInt32(self.configuration.maximumPastEpochs))
+        writer.write(UInt32(self.configuration.paddingSize))
+    }
+}
+
+extension MLSGroup.CachedProposal: TLSEncodable, TLSDecodable {
+    init(from reader: inout TLSReader) throws(TLSCodecError) {
+        self.reference = try reader.readOpaque()
+        self.sender = try LeafIndex(from: &reader)
+        self.proposal = try Proposal(from: &reader)
+    }
+
+    func encode(to writer: inout TLSWriter) {
+        writer.writeOpaque(self.reference)
+        self.sender.encode(to: &writer)
+        self.proposal.encode(to: &writer)
+    }
+}
+
+extension EpochMessages {
+    /// The names of all records of this epoch.
+    var records: Set<GroupRecord> {
+        var names: Set<GroupRecord> = [.epoch(self.epoch)]
+        for node in self.secretTree.nodeSecrets.keys { names.insert(.treeSecret(epoch: self.epoch, node: node)) }
+        for leaf in self.secretTree.ratchets.keys { names.insert(.ratchets(epoch: self.epoch, leaf: leaf)) }
+        return names
+    }
+
+    fileprivate func encodeHeader(to writer: inout TLSWriter) {
+        writer.writeOpaque(self.context)
+        writer.writeSecret(self.senderDataSecret)
+        writer.write(UInt32(self.secretTree.shape.leafCount))
+        writer.writeVector { writer in
+            for (index, leaf) in self.replacedLeaves {
+                index.encode(to: &writer)
+                writer.writeOptional(leaf)
+            }
+        }
+    }
+}
+
+extension SecretTree.Change {
+    /// The records that this change touches.
+    func records(epoch: UInt64) -> Set<GroupRecord> {
+        var names: Set<GroupRecord> = [.ratchets(epoch: epoch, leaf: self.leaf.rawValue)]
+        for node in self.nodeSecrets.keys { names.insert(.treeSecret(epoch: epoch, node: node)) }
+        return names
+    }
+}

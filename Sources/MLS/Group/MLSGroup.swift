@@ -1,0 +1,85 @@
+import TLSCodec
+
+/// One member's view of a group: a value.
+///
+/// A commit gives the next value and leaves this one as it is. Copies share their storage; a copy that changes pays
+/// for what it changes.
+public struct MLSGroup: Sendable {
+    public internal(set) var context: GroupContext
+    /// The encoded ``context``.
+    var contextBytes: [UInt8]
+    var tree: RatchetTree
+    var own: PrivateTree
+    var signatureKey: SignaturePrivateKey
+    var secrets: EpochSecrets
+    var confirmationTag: [UInt8]
+    var interimTranscriptHash: [UInt8]
+    /// Message secrets of the current epoch.
+    var messages: EpochMessages
+    /// Message secrets of past epochs, newest first.
+    var past: [EpochMessages]
+    /// Resumption PSKs of past epochs (RFC 9420 §8.6), newest first; as many as past epochs are kept.
+    var pastResumptionSecrets: [(epoch: UInt64, secret: Secret)]
+    /// Proposals of this epoch that no commit has taken up, in the order they came.
+    var proposals: [CachedProposal] = []
+    /// Private keys for Update proposals of one's own that no commit has taken up.
+    var pendingLeafKeys: [PendingLeafKeys] = []
+    public var configuration: GroupConfiguration
+    /// Records that changed since the group was last stored.
+    var changedRecords: Set<GroupRecord> = []
+
+    /// A proposal that arrived, or was sent, in this epoch.
+    struct CachedProposal: Sendable {
+        let reference: [UInt8]
+        let sender: LeafIndex
+        let proposal: Proposal
+    }
+
+    /// Private keys of a leaf that this member proposed for itself.
+    struct PendingLeafKeys: Sendable {
+        let encryptionKey: HPKEPrivateKey
+        let signatureKey: SignaturePrivateKey
+    }
+
+    public var cipherSuite: CipherSuite { self.context.cipherSuite }
+    public var groupID: [UInt8] { self.context.groupID }
+    public var epoch: UInt64 { self.context.epoch }
+    public var extensions: [Extension] { self.context.extensions }
+    public var ownLeafIndex: LeafIndex { self.own.leafIndex }
+    /// A value that differs between members who do not share this epoch (RFC 9420 §8.7).
+    public var epochAuthenticator: Secret { self.secrets.authenticator }
+
+    /// The members from left to right.
+    public var members: [(index: LeafIndex, leaf: LeafNode)] { self.tree.members }
+
+    /// The leaf of a member; nil if there is none.
+    public func member(_ index: LeafIndex) -> LeafNode? { self.tree.leaf(index) }
+
+    public var ownLeaf: LeafNode {
+        guard let leaf = self.tree.leaf(self.own.leafIndex) else {
+            preconditionFailure("a group value always holds its own member's leaf")
+        }
+        return leaf
+    }
+
+    /// The ratchet tree as the `ratchet_tree` extension carries it (RFC 9420 §12.4.3.3).
+    public var encodedRatchetTree: [UInt8] { self.tree.encoded() }
+
+    /// MLS-Exporter (RFC 9420 §8.5): `length` bytes bound to this epoch, label and context.
+    public func export(label: String, context: [UInt8], length: Int) -> Secret {
+        self.cipherSuite.export(self.secrets.exporter, label: Array(label.utf8), context: context, length: length)
+    }
+
+    /// The pending proposals of this epoch, in the order they came.
+    public var pendingProposals: [ReceivedProposal] {
+        self.proposals.map { ReceivedProposal(reference: $0.reference, sender: $0.sender, proposal: $0.proposal) }
+    }
+
+    /// Forgets proposals that this member will not commit.
+    public mutating func dropPendingProposals(where isDropped: (ReceivedProposal) -> Bool) {
+        self.proposals.removeAll {
+            isDropped(ReceivedProposal(reference: $0.reference, sender: $0.sender, proposal: $0.proposal))
+        }
+        self.changedRecords.insert(.core)
+    }
+}

@@ -1,0 +1,53 @@
+import TLSCodec
+
+extension MLSGroup {
+    /// A group of one at epoch 0 (RFC 9420 §11).
+    ///
+    /// - Parameter member: the creator's key package and keys; its init key is not used.
+    public static func create(
+        groupID: [UInt8], member: KeyPackageBundle, extensions: [Extension] = [],
+        configuration: GroupConfiguration = .init(), using rng: inout some RandomNumberGenerator
+    ) throws -> MLSGroup {
+        let suite = member.keyPackage.cipherSuite
+        try suite.requireSupported()
+        let leaf = member.keyPackage.leafNode
+        guard !extensions.hasDuplicates else {
+            throw MLSError(.invalidCommit, "a GroupContext extension type appears twice (RFC 9420 §13.4)")
+        }
+        try leaf.validate(groupExtensions: extensions, required: RequiredCapabilities(in: extensions))
+        var tree = RatchetTree(cipherSuite: suite, leaf: leaf)
+        let context = GroupContext(
+            cipherSuite: suite, groupID: groupID, epoch: 0, treeHash: tree.rootHash(), confirmedTranscriptHash: [],
+            extensions: extensions)
+        let secrets = EpochSecrets(suite, epochSecret: .random(count: suite.hashLength, using: &rng))
+        let tag = suite.hash.hmac(key: secrets.confirmation, [])
+        return MLSGroup(
+            context: context, tree: tree, own: PrivateTree(leafIndex: LeafIndex(0), leafKey: member.encryptionKey),
+            signatureKey: member.signatureKey, secrets: secrets, confirmationTag: tag, configuration: configuration)
+    }
+
+    /// A group that starts at `context`: created, or joined.
+    init(
+        context: GroupContext, tree: RatchetTree, own: PrivateTree, signatureKey: SignaturePrivateKey,
+        secrets: EpochSecrets, confirmationTag: [UInt8], configuration: GroupConfiguration
+    ) {
+        let contextBytes = context.tlsEncoded()
+        self.context = context
+        self.contextBytes = contextBytes
+        self.tree = tree
+        self.own = own
+        self.signatureKey = signatureKey
+        self.secrets = secrets
+        self.confirmationTag = confirmationTag
+        self.interimTranscriptHash = context.cipherSuite.interimTranscriptHash(
+            confirmed: context.confirmedTranscriptHash, confirmationTag: confirmationTag)
+        self.messages = EpochMessages(
+            epoch: context.epoch, context: contextBytes, senderDataSecret: secrets.senderData,
+            secretTree: SecretTree(context.cipherSuite, shape: tree.shape, encryptionSecret: secrets.encryption))
+        self.secrets = secrets.withoutEncryption
+        self.past = []
+        self.pastResumptionSecrets = []
+        self.configuration = configuration
+        self.markEpochChanged()
+    }
+}

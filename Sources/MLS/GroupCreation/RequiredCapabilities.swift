@@ -1,0 +1,41 @@
+public import TLSCodec
+
+// struct {
+//     ExtensionType extension_types<V>;
+//     ProposalType proposal_types<V>;
+//     CredentialType credential_types<V>;
+// } RequiredCapabilities;
+
+/// What every member must support (RFC 9420 §11.1).
+public struct RequiredCapabilities: Hashable, Sendable, TLSEncodable, TLSDecodable {
+    public var extensions: [UInt16]
+    public var proposals: [UInt16]
+    public var credentials: [UInt16]
+
+    public init(extensions: [UInt16] = [], proposals: [UInt16] = [], credentials: [UInt16] = []) {
+        self.extensions = extensions
+        self.proposals = proposals
+        self.credentials = credentials
+    }
+
+    public init(from reader: inout TLSReader) throws(TLSCodecError) {
+        self.extensions = try reader.readUInt16Vector()
+        self.proposals = try reader.readUInt16Vector()
+        self.credentials = try reader.readUInt16Vector()
+    }
+
+    public func encode(to writer: inout TLSWriter) {
+        writer.writeVector(self.extensions)
+        writer.writeVector(self.proposals)
+        writer.writeVector(self.credentials)
+    }
+
+    /// The extension that carries these requirements.
+    public var asExtension: Extension { Extension(type: .requiredCapabilities, data: self.tlsEncoded()) }
+
+    /// The requirements in `extensions`, if there are any.
+    init?(in extensions: [Extension]) throws(MLSError) {
+        guard let data = extensions.data(of: .requiredCapabilities) else { return nil }
+        do { try self.init(tlsEncoded: data) } catch { throw MLSError(decoding: "required_capabilities", error) }
+    }
+}

@@ -1,0 +1,114 @@
+import TLSCodec
+
+/// What a commit shall do.
+public struct CommitRequest: Sendable {
+    public var adding: [VerifiedKeyPackage] = []
+    public var removing: [LeafIndex] = []
+    /// The complete new list of GroupContext extensions, or nil to leave it.
+    public var extensions: [Extension]?
+    /// External and resumption PSKs to mix in, with their secrets.
+    public var preSharedKeys: [PreSharedKey] = []
+    /// Proposals of others to commit, by ProposalRef.
+    public var references: [[UInt8]] = []
+    /// Whether fresh keys are made even if nothing asks for them: removes whoever knew the old ones.
+    public var forcesPath = true
+    /// New keys and capabilities for this member's leaf; each nil keeps what is.
+    public var signatureKey: SignaturePrivateKey?
+    public var capabilities: Capabilities?
+    public var leafExtensions: [Extension]?
+    public var wireFormat: WireFormat = .privateMessage
+    public var authenticatedData: [UInt8] = []
+    /// Whether the Welcome carries the ratchet tree.
+    public var includesRatchetTree = true
+
+    public init() {}
+}
+
+extension MLSGroup {
+    /// Makes a commit (RFC 9420 §12.4.1). The group itself only uses up a message key; the next epoch is in the result.
+    public mutating func commit(
+        _ request: CommitRequest, using rng: inout some RandomNumberGenerator
+    ) throws -> PendingCommit {
+        let list = ProposalList(committer: self.own.leafIndex, proposals: try self.queue(request))
+        try list.validate(self)
+        let hasPath = request.forcesPath || list.requiresPath
+        let preSharedKeys = try self.resolve(list.proposals, request.preSharedKeys)
+        var state = try list.apply(to: self, hasPath: hasPath, now: nil)
+        let path = hasPath ? try self.makePath(request, &state, using: &rng) : nil
+        let commit = Commit(proposals: list.proposals.map(\.inCommit), path: path?.update)
+        let signed = try self.sign(self.frame(.commit(commit), request.authenticatedData), request.wireFormat)
+        let epoch = NextEpoch(
+            self, commit: signed, treeHash: state.tree.rootHash(), extensions: state.extensions,
+            commitSecret: path?.new.commitSecret ?? Secret(count: self.cipherSuite.hashLength) { _ in },
+            preSharedKeys: preSharedKeys)
+        let message = try self.send(
+            AuthenticatedContent(
+                wireFormat: signed.wireFormat, content: signed.content, signature: signed.signature,
+                confirmationTag: epoch.confirmationTag),
+            using: &rng)
+        let signatureKey = request.signatureKey ?? self.signatureKey
+        let next = self.advanced(to: epoch, state, own: path?.own ?? self.own, signatureKey: signatureKey)
+        let welcome = try next.welcome(
+            for: state, path: path?.new, epoch, preSharedKeys, includesTree: request.includesRatchetTree, using: &rng)
+        return PendingCommit(message: message, welcome: welcome, changes: state.changes, next: next)
+    }
+
+    private func queue(_ request: CommitRequest) throws(MLSError) -> [QueuedProposal] {
+        let own = self.own.leafIndex
+        var queued: [QueuedProposal] = []
+        for reference in request.references {
+            guard let cached = self.proposals.first(where: { $0.reference == reference }) else {
+                throw MLSError(.unknownProposal, "a proposal to commit is not among the pending ones")
+            }
+            queued.append(
+                QueuedProposal(proposal: cached.proposal, sender: cached.sender, reference: reference))
+        }
+        func append(_ proposal: Proposal, isVerified: Bool = false) {
+            queued.append(
+                QueuedProposal(proposal: proposal, sender: own, reference: nil, isVerified: isVerified))
+        }
+        for package in request.adding { append(.add(package.keyPackage), isVerified: true) }
+        for index in request.removing { append(.remove(index)) }
+        for key in request.preSharedKeys { append(.preSharedKey(key.id)) }
+        if let extensions = request.extensions { append(.groupContextExtensions(extensions)) }
+        return queued
+    }
+
+    private struct OwnPath {
+        let new: RatchetTree.NewPath
+        let update: UpdatePath
+        let own: PrivateTree
+    }
+
+    private func makePath(
+        _ request: CommitRequest, _ state: inout ProvisionalState, using rng: inout some RandomNumberGenerator
+    ) throws -> OwnPath {
+        let old = self.ownLeaf
+        let encryptionKey = try HPKEPrivateKey.generate(self.cipherSuite, using: &rng)
+        let new = try state.tree.setNewPath(
+            of: self.own.leafIndex,
+            leaf: .init(
+                groupID: self.groupID, credential: old.credential,
+                capabilities: request.capabilities ?? old.capabilities,
+                extensions: request.leafExtensions ?? old.extensions,
+                signatureKey: request.signatureKey ?? self.signatureKey, encryptionKey: encryptionKey),
+            using: &rng)
+        try new.leaf.validate(
+            groupExtensions: state.extensions, required: RequiredCapabilities(in: state.extensions))
+        state.changes.updated.append(.init(index: self.own.leafIndex, old: old, new: new.leaf))
+        let context = self.provisionalContext(&state)
+        let update = try state.tree.encrypt(new, context: context, excluding: state.addedLeaves, using: &rng)
+        var own = PrivateTree(leafIndex: self.own.leafIndex, leafKey: encryptionKey, pathKeys: self.own.pathKeys)
+        for (step, key) in zip(new.path, new.keys) { own.pathKeys[step.node.value] = key }
+        return OwnPath(new: new, update: update, own: own)
+    }
+
+    /// The GroupContext that path secrets are encrypted under (RFC 9420 §12.4.1): the new epoch's, but for the
+    /// transcript hash, which depends on the commit.
+    func provisionalContext(_ state: inout ProvisionalState) -> [UInt8] {
+        GroupContext(
+            cipherSuite: self.cipherSuite, groupID: self.groupID, epoch: self.epoch + 1, treeHash: state.tree.rootHash(),
+            confirmedTranscriptHash: self.context.confirmedTranscriptHash, extensions: state.extensions
+        ).tlsEncoded()
+    }
+}

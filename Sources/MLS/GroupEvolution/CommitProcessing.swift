@@ -1,0 +1,79 @@
+import TLSCodec
+
+extension MLSGroup {
+    /// Verifies another member's commit and works out the next epoch (RFC 9420 §12.4.2).
+    func stage(
+        _ commit: Commit, _ authenticated: AuthenticatedContent, from sender: LeafIndex, now: UInt64?,
+        preSharedKeys: [PreSharedKey]
+    ) throws(MLSError) -> StagedCommit {
+        let list = ProposalList(committer: sender, proposals: try self.resolve(commit, from: sender))
+        try list.validate(self)
+        guard commit.path != nil || !list.requiresPath else {
+            throw MLSError(.invalidCommit, "the commit needs an update path and has none (RFC 9420 §12.4)")
+        }
+        var state = try list.apply(to: self, hasPath: commit.path != nil, now: now)
+        guard !state.changes.removed.contains(where: { $0.index == self.own.leafIndex }) else {
+            return StagedCommit(epoch: self.epoch, changes: state.changes, next: nil)
+        }
+        var (own, signatureKey) = self.ownKeys(after: state)
+        var commitSecret = Secret(count: self.cipherSuite.hashLength) { _ in }
+        if let path = commit.path { commitSecret = try self.take(path, from: sender, &state, &own) }
+        let epoch = NextEpoch(
+            self, commit: authenticated, treeHash: state.tree.rootHash(), extensions: state.extensions,
+            commitSecret: commitSecret, preSharedKeys: try self.resolve(list.proposals, preSharedKeys))
+        guard let tag = authenticated.confirmationTag, constantTimeEqual(tag, epoch.confirmationTag) else {
+            throw MLSError(.badConfirmationTag, "the commit's confirmation tag does not match (RFC 9420 §12.4.2)")
+        }
+        return StagedCommit(
+            epoch: self.epoch, changes: state.changes,
+            next: self.advanced(to: epoch, state, own: own, signatureKey: signatureKey))
+    }
+
+    private func resolve(_ commit: Commit, from sender: LeafIndex) throws(MLSError) -> [QueuedProposal] {
+        var queued: [QueuedProposal] = []
+        for entry in commit.proposals {
+            switch entry {
+            case .proposal(let proposal):
+                queued.append(QueuedProposal(proposal: proposal, sender: sender, reference: nil))
+            case .reference(let reference):
+                guard let cached = self.proposals.first(where: { $0.reference == reference }) else {
+                    throw MLSError(
+                        .unknownProposal, "the commit refers to a proposal that has not arrived (RFC 9420 §12.4.2)")
+                }
+                queued.append(
+                    QueuedProposal(proposal: cached.proposal, sender: cached.sender, reference: reference))
+            }
+        }
+        return queued
+    }
+
+    /// This member's private keys after the commit's Update proposals, one of which may be its own.
+    private func ownKeys(after state: ProvisionalState) -> (PrivateTree, SignaturePrivateKey) {
+        var own = self.own
+        var signatureKey = self.signatureKey
+        if let update = state.changes.updated.first(where: { $0.index == self.own.leafIndex }),
+            let keys = self.pendingLeafKeys.first(where: { $0.encryptionKey.publicKey == update.new.encryptionKey })
+        {
+            own = PrivateTree(leafIndex: own.leafIndex, leafKey: keys.encryptionKey, pathKeys: own.pathKeys)
+            signatureKey = keys.signatureKey
+        }
+        own.dropStaleKeys(state.tree)
+        return (own, signatureKey)
+    }
+
+    /// Validates and applies the committer's path; returns the commit secret.
+    private func take(
+        _ path: UpdatePath, from sender: LeafIndex, _ state: inout ProvisionalState, _ own: inout PrivateTree
+    ) throws(MLSError) -> Secret {
+        guard let old = state.tree.leaf(sender) else {
+            throw MLSError(.invalidSender, "the committer's leaf \(sender) is blank")
+        }
+        try state.tree.validate(
+            replacement: path.leafNode, of: old, at: sender, self.groupID, state.extensions,
+            RequiredCapabilities(in: state.extensions))
+        try state.tree.apply(path, from: sender)
+        state.changes.updated.append(.init(index: sender, old: old, new: path.leafNode))
+        return try state.tree.decrypt(
+            path, from: sender, own: &own, context: self.provisionalContext(&state), excluding: state.addedLeaves)
+    }
+}

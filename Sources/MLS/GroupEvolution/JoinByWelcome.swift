@@ -1,0 +1,111 @@
+import TLSCodec
+
+extension MLSGroup {
+    /// Joins by a Welcome (RFC 9420 §12.4.3.1).
+    ///
+    /// - Parameters:
+    ///   - ratchetTree: the tree's encoding if the Welcome does not carry it.
+    ///   - preSharedKeys: external PSKs that this member knows.
+    public static func join(
+        _ welcome: Welcome, with bundle: KeyPackageBundle, ratchetTree: [UInt8]? = nil,
+        preSharedKeys: [PreSharedKey] = [], configuration: GroupConfiguration = .init()
+    ) throws(MLSError) -> MLSGroup {
+        let suite = welcome.cipherSuite
+        try suite.requireSupported()
+        let (groupSecrets, keys) = try self.openSecrets(welcome, bundle, preSharedKeys)
+        let pskSecret = suite.pskSecret(keys)
+        let groupInfo = try self.openGroupInfo(welcome, groupSecrets.joinerSecret, pskSecret)
+        var tree = try self.ratchetTree(groupInfo, ratchetTree)
+        try self.validate(groupInfo, &tree)
+        guard let index = tree.members.first(where: { $0.leaf == bundle.keyPackage.leafNode })?.index else {
+            throw MLSError(.invalidWelcome, "this member's leaf is not in the tree (RFC 9420 §12.4.3.1)")
+        }
+        var own = PrivateTree(leafIndex: index, leafKey: bundle.encryptionKey)
+        if let pathSecret = groupSecrets.pathSecret {
+            guard let ancestor = tree.shape.commonAncestor(index, groupInfo.signer) else {
+                throw MLSError(.invalidWelcome, "the Welcome is signed by this member itself")
+            }
+            let path = tree.filteredDirectPath(of: groupInfo.signer).map(\.node).filter { $0.level >= ancestor.level }
+            _ = try tree.deriveUpward(pathSecret, path: path, own: &own)
+        }
+        let context = groupInfo.context
+        let schedule = KeySchedule(
+            suite, joinerSecret: groupSecrets.joinerSecret, pskSecret: pskSecret, context: context.tlsEncoded())
+        let tag = suite.hash.hmac(key: schedule.secrets.confirmation, context.confirmedTranscriptHash)
+        guard constantTimeEqual(tag, groupInfo.confirmationTag) else {
+            throw MLSError(.badConfirmationTag, "the Welcome's confirmation tag does not match (RFC 9420 §12.4.3.1)")
+        }
+        return MLSGroup(
+            context: context, tree: tree, own: own, signatureKey: bundle.signatureKey, secrets: schedule.secrets,
+            confirmationTag: tag, configuration: configuration)
+    }
+
+    private static func openSecrets(
+        _ welcome: Welcome, _ bundle: KeyPackageBundle, _ known: [PreSharedKey]
+    ) throws(MLSError) -> (GroupSecrets, [PreSharedKey]) {
+        guard bundle.keyPackage.cipherSuite == welcome.cipherSuite else {
+            throw MLSError(.invalidWelcome, "the Welcome is for suite \(welcome.cipherSuite), the key package is not")
+        }
+        let reference = bundle.keyPackage.reference
+        guard let entry = welcome.secrets.first(where: { $0.newMember == reference }) else {
+            throw MLSError(.invalidWelcome, "the Welcome holds no secrets for this key package")
+        }
+        let hpke = HPKE(welcome.cipherSuite)
+        let info = hpke.encryptContext(label: "Welcome", context: welcome.encryptedGroupInfo)
+        var bytes = try hpke.open(entry.encryptedGroupSecrets, with: bundle.initKey, info: info).copyBytes()
+        defer { bytes.wipe() }
+        let secrets: GroupSecrets
+        do { secrets = try GroupSecrets(tlsEncoded: bytes) } catch { throw MLSError(decoding: "GroupSecrets", error) }
+        guard Set(secrets.psks).count == secrets.psks.count else {
+            throw MLSError(.invalidWelcome, "the Welcome names a PSK twice")
+        }
+        var keys: [PreSharedKey] = []
+        for id in secrets.psks {
+            guard let key = known.first(where: { $0.id.key == id.key }) else {
+                throw MLSError(.unknownPSK, "the Welcome names a PSK that this member does not have")
+            }
+            keys.append(PreSharedKey(id: id, secret: key.secret))
+        }
+        return (secrets, keys)
+    }
+
+    private static func openGroupInfo(
+        _ welcome: Welcome, _ joinerSecret: Secret, _ pskSecret: Secret
+    ) throws(MLSError) -> GroupInfo {
+        let suite = welcome.cipherSuite
+        let key = Welcome.key(
+            suite,
+            welcomeSecret: KeySchedule.welcomeSecret(suite, joinerSecret: joinerSecret, pskSecret: pskSecret))
+        let bytes = try suite.aead.open(
+            welcome.encryptedGroupInfo, key: key.key, nonce: key.nonce.copyBytes(), additionalData: [])
+        let info: GroupInfo
+        do { info = try GroupInfo(tlsEncoded: bytes) } catch { throw MLSError(decoding: "GroupInfo", error) }
+        guard info.context.cipherSuite == suite else {
+            throw MLSError(.invalidWelcome, "the group's suite is \(info.context.cipherSuite), the Welcome's is \(suite)")
+        }
+        return info
+    }
+
+    private static func ratchetTree(_ info: GroupInfo, _ separate: [UInt8]?) throws(MLSError) -> RatchetTree {
+        guard let bytes = info.extensions.data(of: .ratchetTree) ?? separate else {
+            throw MLSError(.invalidWelcome, "the Welcome carries no ratchet tree and none was given")
+        }
+        return try RatchetTree(cipherSuite: info.context.cipherSuite, encoded: bytes)
+    }
+
+    private static func validate(_ info: GroupInfo, _ tree: inout RatchetTree) throws(MLSError) {
+        guard let signer = tree.leaf(info.signer) else {
+            throw MLSError(.invalidWelcome, "the signer's leaf \(info.signer) is blank (RFC 9420 §12.4.3.1)")
+        }
+        guard info.hasValidSignature(publicKey: signer.signatureKey) else {
+            throw MLSError(.badSignature, "the GroupInfo's signature does not verify (RFC 9420 §12.4.3.1)")
+        }
+        guard tree.rootHash() == info.context.treeHash else {
+            throw MLSError(.invalidTree, "the ratchet tree does not match the tree hash (RFC 9420 §12.4.3.1)")
+        }
+        guard !info.context.extensions.hasDuplicates else {
+            throw MLSError(.invalidWelcome, "a GroupContext extension type appears twice (RFC 9420 §13.4)")
+        }
+        try tree.validate(groupID: info.context.groupID, extensions: info.context.extensions)
+    }
+}

@@ -1,0 +1,71 @@
+import TLSCodec
+
+/// The step to the next epoch, the same for committer and receiver (RFC 9420 §8, §8.2, §12.4).
+struct NextEpoch {
+    let context: GroupContext
+    let contextBytes: [UInt8]
+    let schedule: KeySchedule
+    let confirmationTag: [UInt8]
+
+    /// - Parameter commit: signed; a confirmation tag it may carry is not looked at.
+    init(
+        _ group: MLSGroup, commit: AuthenticatedContent, treeHash: [UInt8], extensions: [Extension], commitSecret: Secret,
+        preSharedKeys: [PreSharedKey]
+    ) {
+        let suite = group.cipherSuite
+        self.context = GroupContext(
+            cipherSuite: suite, groupID: group.groupID, epoch: group.epoch + 1, treeHash: treeHash,
+            confirmedTranscriptHash: suite.confirmedTranscriptHash(
+                interim: group.interimTranscriptHash, commit: commit),
+            extensions: extensions)
+        self.contextBytes = self.context.tlsEncoded()
+        self.schedule = KeySchedule(
+            suite, initSecret: group.secrets.initSecret, commitSecret: commitSecret,
+            pskSecret: suite.pskSecret(preSharedKeys), context: self.contextBytes)
+        self.confirmationTag = suite.hash.hmac(
+            key: self.schedule.secrets.confirmation, self.context.confirmedTranscriptHash)
+    }
+}
+
+extension MLSGroup {
+    /// This group one epoch later; what this epoch still can open moves to the past epochs.
+    func advanced(
+        to epoch: NextEpoch, _ state: ProvisionalState, own: PrivateTree, signatureKey: SignaturePrivateKey
+    ) -> MLSGroup {
+        var next = MLSGroup(
+            context: epoch.context, tree: state.tree, own: own, signatureKey: signatureKey,
+            secrets: epoch.schedule.secrets, confirmationTag: epoch.confirmationTag, configuration: self.configuration)
+        next.own.dropStaleKeys(next.tree)
+        var ended = self.messages
+        ended.replacedLeaves = state.replacedLeaves
+        let kept = self.configuration.maximumPastEpochs
+        next.past = Array(([ended] + self.past).prefix(kept))
+        next.pastResumptionSecrets = Array(
+            ([(self.epoch, self.secrets.resumption)] + self.pastResumptionSecrets).prefix(kept))
+        next.changedRecords.formUnion(self.changedRecords)
+        next.changedRecords.insert(.epoch(self.epoch))
+        for dropped in ([ended] + self.past).dropFirst(kept) { next.changedRecords.formUnion(dropped.records) }
+        return next
+    }
+
+    /// The PSKs that a commit's proposals name, in their order (RFC 9420 §8.4).
+    func resolve(_ proposals: [QueuedProposal], _ known: [PreSharedKey]) throws(MLSError) -> [PreSharedKey] {
+        var keys: [PreSharedKey] = []
+        for case .preSharedKey(let id) in proposals.map(\.proposal) {
+            keys.append(PreSharedKey(id: id, secret: try self.secret(of: id, known)))
+        }
+        return keys
+    }
+
+    private func secret(of id: PreSharedKeyID, _ known: [PreSharedKey]) throws(MLSError) -> Secret {
+        switch id.key {
+        case .external:
+            if let key = known.first(where: { $0.id.key == id.key }) { return key.secret }
+        case .resumption(_, let groupID, let epoch):
+            guard groupID == self.groupID else { break }
+            if epoch == self.epoch { return self.secrets.resumption }
+            if let past = self.pastResumptionSecrets.first(where: { $0.epoch == epoch }) { return past.secret }
+        }
+        throw MLSError(.unknownPSK, "a commit names a PSK that this member does not have (RFC 9420 §8.4)")
+    }
+}

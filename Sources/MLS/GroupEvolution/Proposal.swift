@@ -1,0 +1,80 @@
+public import TLSCodec
+
+// struct {
+//     ProposalType proposal_type;
+//     select (Proposal.proposal_type) {
+//         case add:                      Add add;                     // KeyPackage key_package
+//         case update:                   Update update;               // LeafNode leaf_node
+//         case remove:                   Remove remove;               // uint32 removed
+//         case psk:                      PreSharedKey psk;            // PreSharedKeyID psk
+//         case reinit:                   ReInit reinit;
+//         case external_init:            ExternalInit external_init;  // opaque kem_output<V>
+//         case group_context_extensions: GroupContextExtensions …;    // Extension extensions<V>
+//     };
+// } Proposal;
+
+/// A change that a commit may bring about (RFC 9420 §12.1).
+public enum Proposal: Hashable, Sendable {
+    case add(KeyPackage)
+    case update(LeafNode)
+    case remove(LeafIndex)
+    case preSharedKey(PreSharedKeyID)
+    case reInit(ReInit)
+    case externalInit(kemOutput: [UInt8])
+    case groupContextExtensions([Extension])
+    /// The sender leaves; nobody else may remove itself by reference (MLS extensions draft, type 0x000a).
+    case selfRemove
+
+    /// The registered type number (RFC 9420 §17.4).
+    public var type: UInt16 {
+        switch self {
+        case .add: 1
+        case .update: 2
+        case .remove: 3
+        case .preSharedKey: 4
+        case .reInit: 5
+        case .externalInit: 6
+        case .groupContextExtensions: 7
+        case .selfRemove: 0x000A
+        }
+    }
+
+    /// Whether a commit with this proposal needs an update path (RFC 9420 §12.4).
+    var requiresPath: Bool {
+        switch self {
+        case .add, .preSharedKey, .reInit: false
+        case .update, .remove, .externalInit, .groupContextExtensions, .selfRemove: true
+        }
+    }
+}
+
+extension Proposal: TLSEncodable, TLSDecodable {
+    public init(from reader: inout TLSReader) throws(TLSCodecError) {
+        let start = reader.offset
+        switch try reader.readUInt16() {
+        case 1: self = .add(try KeyPackage(from: &reader))
+        case 2: self = .update(try LeafNode(from: &reader))
+        case 3: self = .remove(try LeafIndex(from: &reader))
+        case 4: self = .preSharedKey(try PreSharedKeyID(from: &reader))
+        case 5: self = .reInit(try ReInit(from: &reader))
+        case 6: self = .externalInit(kemOutput: try reader.readOpaque())
+        case 7: self = .groupContextExtensions(try reader.readVector(of: Extension.self))
+        case 0x000A: self = .selfRemove
+        case let other: throw TLSCodecError(.invalidValue, offset: start, "proposal type \(other) is unknown")
+        }
+    }
+
+    public func encode(to writer: inout TLSWriter) {
+        writer.write(self.type)
+        switch self {
+        case .add(let keyPackage): keyPackage.encode(to: &writer)
+        case .update(let leaf): leaf.encode(to: &writer)
+        case .remove(let leaf): leaf.encode(to: &writer)
+        case .preSharedKey(let id): id.encode(to: &writer)
+        case .reInit(let reInit): reInit.encode(to: &writer)
+        case .externalInit(let kemOutput): writer.writeOpaque(kemOutput)
+        case .groupContextExtensions(let extensions): writer.writeVector(extensions)
+        case .selfRemove: break
+        }
+    }
+}

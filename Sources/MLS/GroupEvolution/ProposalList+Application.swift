@@ -1,0 +1,145 @@
+/// The group's public state after a list of proposals, before the committer's path.
+struct ProvisionalState {
+    var tree: RatchetTree
+    var extensions: [Extension]
+    var changes: CommitChanges
+    /// The key packages behind `changes.added`, in the same order.
+    var addedPackages: [KeyPackage] = []
+
+    var addedLeaves: Set<LeafIndex> { Set(self.changes.added.map(\.index)) }
+
+    /// Old leaves at the places that the commit changes, for messages that come late.
+    var replacedLeaves: [LeafIndex: LeafNode?] {
+        var replaced: [LeafIndex: LeafNode?] = [:]
+        for member in self.changes.added { replaced[member.index] = .some(nil) }
+        for update in self.changes.updated { replaced[update.index] = .some(update.old) }
+        for member in self.changes.removed { replaced[member.index] = .some(member.leaf) }
+        return replaced
+    }
+}
+
+/// Applying proposals (RFC 9420 §12.3): extensions, updates, removals, then additions.
+extension ProposalList {
+    func apply(to group: MLSGroup, hasPath: Bool, now: UInt64?) throws(MLSError) -> ProvisionalState {
+        guard let committerLeaf = group.tree.leaf(self.committer) else {
+            throw MLSError(.invalidSender, "the committer's leaf \(self.committer) is blank")
+        }
+        var state = ProvisionalState(
+            tree: group.tree, extensions: group.extensions,
+            changes: CommitChanges(
+                committer: self.committer, committerLeaf: committerLeaf,
+                proposals: self.proposals.map { .init(sender: $0.sender, proposal: $0.proposal) }, added: [], removed: [],
+                updated: [], hasPath: hasPath))
+        for case .groupContextExtensions(let extensions) in self.proposals.map(\.proposal) {
+            state.extensions = extensions
+            state.changes.extensions = extensions
+        }
+        let required = try RequiredCapabilities(in: state.extensions)
+        try self.applyUpdates(to: &state, group, required)
+        self.applyRemovals(to: &state, group)
+        if state.changes.extensions != nil {
+            for (_, leaf) in state.tree.members {
+                try leaf.validate(groupExtensions: state.extensions, required: required)
+            }
+        }
+        try self.applyAdditions(to: &state, group, required, now: now)
+        return state
+    }
+
+    private func applyUpdates(
+        to state: inout ProvisionalState, _ group: MLSGroup, _ required: RequiredCapabilities?
+    ) throws(MLSError) {
+        for queued in self.proposals {
+            guard case .update(let leaf) = queued.proposal, let old = group.tree.leaf(queued.sender) else { continue }
+            guard case .update = leaf.source else {
+                throw MLSError(.invalidLeafNode, "the leaf of an Update is not of source update (RFC 9420 §7.3)")
+            }
+            try state.tree.validate(replacement: leaf, of: old, at: queued.sender, group.groupID, state.extensions, required)
+            state.tree.update(leaf, at: queued.sender)
+            state.changes.updated.append(.init(index: queued.sender, old: old, new: leaf))
+        }
+    }
+
+    private func applyRemovals(to state: inout ProvisionalState, _ group: MLSGroup) {
+        for queued in self.proposals {
+            let index: LeafIndex
+            switch queued.proposal {
+            case .remove(let removed): index = removed
+            case .selfRemove: index = queued.sender
+            default: continue
+            }
+            guard let leaf = group.tree.leaf(index) else { continue }
+            state.tree.remove(index)
+            state.changes.removed.append(.init(index: index, leaf: leaf))
+        }
+        if !state.changes.removed.isEmpty { state.tree.truncate() }
+    }
+
+    private func applyAdditions(
+        to state: inout ProvisionalState, _ group: MLSGroup, _ required: RequiredCapabilities?, now: UInt64?
+    ) throws(MLSError) {
+        var packages: [KeyPackage] = []
+        for queued in self.proposals {
+            guard case .add(let package) = queued.proposal else { continue }
+            guard package.cipherSuite == group.cipherSuite else {
+                throw MLSError(
+                    .invalidKeyPackage, "a key package is for suite \(package.cipherSuite), not \(group.cipherSuite)")
+            }
+            if !queued.isVerified { _ = try package.verified(now: now) }
+            try package.leafNode.validate(groupExtensions: state.extensions, required: required)
+            packages.append(package)
+        }
+        guard !packages.isEmpty else { return }
+        try self.requireNewKeys(packages, state.tree)
+        var searchStart = 0
+        for package in packages {
+            let index = state.tree.add(package.leafNode, searchingFrom: searchStart)
+            searchStart = Int(index.rawValue) + 1
+            state.changes.added.append(.init(index: index, leaf: package.leafNode))
+        }
+        state.addedPackages = packages
+        try state.tree.validateCredentialSupport()
+    }
+
+    /// RFC 9420 §7.3: the keys of new leaves are in no other place of the tree.
+    private func requireNewKeys(_ packages: [KeyPackage], _ tree: RatchetTree) throws(MLSError) {
+        var encryptionKeys = KeyFilter()
+        var signatureKeys = KeyFilter()
+        for package in packages {
+            guard encryptionKeys.insert(package.leafNode.encryptionKey), signatureKeys.insert(package.leafNode.signatureKey)
+            else {
+                throw MLSError(.invalidProposals, "two added key packages share a key (RFC 9420 §12.2)")
+            }
+        }
+        for node in tree.nodes {
+            if let key = node.encryptionKey, encryptionKeys.contains(key) {
+                throw MLSError(.invalidProposals, "an added leaf's encryption_key is in the tree already (RFC 9420 §7.3)")
+            }
+            if case .leaf(let leaf) = node, signatureKeys.contains(leaf.signatureKey) {
+                throw MLSError(.invalidProposals, "an added leaf's signature_key is in the tree already (RFC 9420 §7.3)")
+            }
+        }
+    }
+}
+
+extension RatchetTree {
+    /// Checks a leaf that replaces a member's current one, from an Update or a path (RFC 9420 §7.3).
+    func validate(
+        replacement leaf: LeafNode, of old: LeafNode, at index: LeafIndex, _ groupID: [UInt8], _ extensions: [Extension],
+        _ required: RequiredCapabilities?
+    ) throws(MLSError) {
+        guard leaf.encryptionKey != old.encryptionKey else {
+            throw MLSError(.invalidLeafNode, "the new leaf of \(index) keeps its encryption_key (RFC 9420 §7.3)")
+        }
+        try leaf.validateAlone(self.cipherSuite)
+        try leaf.validate(groupExtensions: extensions, required: required)
+        guard leaf.hasValidSignature(self.cipherSuite, position: .init(groupID: groupID, leafIndex: index)) else {
+            throw MLSError(.badSignature, "the signature of the new leaf of \(index) does not verify (RFC 9420 §7.3)")
+        }
+        if leaf.signatureKey != old.signatureKey {
+            for case .leaf(let other) in self.nodes where other.signatureKey == leaf.signatureKey {
+                throw MLSError(.invalidLeafNode, "the new signature_key of \(index) belongs to another leaf")
+            }
+        }
+    }
+}

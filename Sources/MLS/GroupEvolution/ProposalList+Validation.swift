@@ -1,0 +1,61 @@
+/// What a list of proposals may hold (RFC 9420 §12.2), before it is applied.
+struct ProposalList {
+    let committer: LeafIndex
+    let proposals: [QueuedProposal]
+
+    private func refuse(_ message: String) -> MLSError {
+        MLSError(.invalidProposals, message + " (RFC 9420 §12.2)")
+    }
+
+    /// Checks the list against the members as they are before the commit.
+    func validate(_ group: MLSGroup) throws(MLSError) {
+        var touched: Set<LeafIndex> = []
+        var contextChanges = 0
+        var preSharedKeys: Set<PreSharedKeyID> = []
+        for queued in self.proposals {
+            switch queued.proposal {
+            case .add: break
+            case .update:
+                guard queued.sender != self.committer else { throw self.refuse("the committer proposes its own update") }
+                guard touched.insert(queued.sender).inserted else {
+                    throw self.refuse("leaf \(queued.sender) is updated or removed twice")
+                }
+            case .remove(let index):
+                guard index != self.committer else { throw self.refuse("the committer is removed by its own commit") }
+                try self.requireRemoval(of: index, &touched, group)
+            case .selfRemove:
+                guard queued.sender != self.committer else { throw self.refuse("the committer commits its own SelfRemove") }
+                try self.requireRemoval(of: queued.sender, &touched, group)
+            case .preSharedKey(let id):
+                guard preSharedKeys.insert(id).inserted else { throw self.refuse("a PSK is named twice") }
+                try self.validate(id, group.cipherSuite)
+            case .reInit:
+                guard self.proposals.count == 1 else { throw self.refuse("ReInit is not the only proposal") }
+            case .externalInit: throw self.refuse("a member sends ExternalInit")
+            case .groupContextExtensions(let extensions):
+                contextChanges += 1
+                guard contextChanges == 1 else { throw self.refuse("two GroupContextExtensions proposals") }
+                guard !extensions.hasDuplicates else { throw self.refuse("a GroupContext extension type appears twice") }
+            }
+        }
+    }
+
+    private func requireRemoval(
+        of index: LeafIndex, _ touched: inout Set<LeafIndex>, _ group: MLSGroup
+    ) throws(MLSError) {
+        guard group.tree.leaf(index) != nil else { throw self.refuse("leaf \(index) is removed and is not a member") }
+        guard touched.insert(index).inserted else { throw self.refuse("leaf \(index) is updated or removed twice") }
+    }
+
+    private func validate(_ id: PreSharedKeyID, _ suite: CipherSuite) throws(MLSError) {
+        guard id.nonce.count == suite.hashLength else {
+            throw self.refuse("a PSK nonce has \(id.nonce.count) bytes, not \(suite.hashLength)")
+        }
+        if case .resumption(let usage, _, _) = id.key, usage != .application {
+            throw self.refuse("a PSK of usage \(usage) in a commit")
+        }
+    }
+
+    /// Whether a commit of this list needs a path (RFC 9420 §12.4).
+    var requiresPath: Bool { self.proposals.isEmpty || self.proposals.contains { $0.proposal.requiresPath } }
+}

@@ -1,0 +1,30 @@
+public import TLSCodec
+
+// struct {
+//     opaque group_id<V>;
+//     ProtocolVersion version;
+//     CipherSuite cipher_suite;
+//     Extension extensions<V>;
+// } ReInit;
+
+/// The wish to start the group anew with other parameters (RFC 9420 §12.1.5).
+public struct ReInit: Hashable, Sendable, TLSEncodable, TLSDecodable {
+    public var groupID: [UInt8]
+    public var version: UInt16
+    public var cipherSuite: CipherSuite
+    public var extensions: [Extension]
+
+    public init(from reader: inout TLSReader) throws(TLSCodecError) {
+        self.groupID = try reader.readOpaque()
+        self.version = try reader.readUInt16()
+        self.cipherSuite = try CipherSuite(from: &reader)
+        self.extensions = try reader.readVector(of: Extension.self)
+    }
+
+    public func encode(to writer: inout TLSWriter) {
+        writer.writeOpaque(self.groupID)
+        writer.write(self.version)
+        self.cipherSuite.encode(to: &writer)
+        writer.writeVector(self.extensions)
+    }
+}

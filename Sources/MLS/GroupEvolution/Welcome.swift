@@ -1,0 +1,109 @@
+public import TLSCodec
+
+// struct {
+//     KeyPackageRef new_member;
+//     HPKECiphertext encrypted_group_secrets;
+// } EncryptedGroupSecrets;
+
+/// The group secrets for one newcomer (RFC 9420 §12.4.3.1).
+public struct EncryptedGroupSecrets: Hashable, Sendable, TLSEncodable, TLSDecodable {
+    public let newMember: [UInt8]
+    public let encryptedGroupSecrets: HPKECiphertext
+
+    init(newMember: [UInt8], encryptedGroupSecrets: HPKECiphertext) {
+        self.newMember = newMember
+        self.encryptedGroupSecrets = encryptedGroupSecrets
+    }
+
+    public init(from reader: inout TLSReader) throws(TLSCodecError) {
+        self.newMember = try reader.readOpaque()
+        self.encryptedGroupSecrets = try HPKECiphertext(from: &reader)
+    }
+
+    public func encode(to writer: inout TLSWriter) {
+        writer.writeOpaque(self.newMember)
+        self.encryptedGroupSecrets.encode(to: &writer)
+    }
+}
+
+// struct {
+//     CipherSuite cipher_suite;
+//     EncryptedGroupSecrets secrets<V>;
+//     opaque encrypted_group_info<V>;
+// } Welcome;
+
+/// An invitation into a group for all newcomers of a commit (RFC 9420 §12.4.3.1).
+public struct Welcome: Hashable, Sendable, TLSEncodable, TLSDecodable {
+    public let cipherSuite: CipherSuite
+    public let secrets: [EncryptedGroupSecrets]
+    public let encryptedGroupInfo: [UInt8]
+
+    init(cipherSuite: CipherSuite, secrets: [EncryptedGroupSecrets], encryptedGroupInfo: [UInt8]) {
+        self.cipherSuite = cipherSuite
+        self.secrets = secrets
+        self.encryptedGroupInfo = encryptedGroupInfo
+    }
+
+    public init(from reader: inout TLSReader) throws(TLSCodecError) {
+        self.cipherSuite = try CipherSuite(from: &reader)
+        self.secrets = try reader.readVector(of: EncryptedGroupSecrets.self)
+        self.encryptedGroupInfo = try reader.readOpaque()
+    }
+
+    public func encode(to writer: inout TLSWriter) {
+        self.cipherSuite.encode(to: &writer)
+        writer.writeVector(self.secrets)
+        writer.writeOpaque(self.encryptedGroupInfo)
+    }
+
+    /// Key and nonce of the encrypted GroupInfo (RFC 9420 §12.4.3.1).
+    static func key(_ suite: CipherSuite, welcomeSecret: Secret) -> MessageKey {
+        MessageKey(
+            key: suite.expandWithLabel(welcomeSecret, "key", length: suite.aead.keyLength),
+            nonce: suite.expandWithLabel(welcomeSecret, "nonce", length: suite.aead.nonceLength))
+    }
+}
+
+// struct {
+//     opaque joiner_secret<V>;
+//     optional<PathSecret> path_secret;
+//     PreSharedKeyID psks<V>;
+// } GroupSecrets;
+
+/// What a newcomer needs to derive the epoch (RFC 9420 §12.4.3.1).
+struct GroupSecrets: Sendable, TLSDecodable {
+    let joinerSecret: Secret
+    let pathSecret: Secret?
+    let psks: [PreSharedKeyID]
+
+    init(joinerSecret: Secret, pathSecret: Secret?, psks: [PreSharedKeyID]) {
+        self.joinerSecret = joinerSecret
+        self.pathSecret = pathSecret
+        self.psks = psks
+    }
+
+    private struct PathSecret: TLSDecodable {
+        let secret: Secret
+        init(from reader: inout TLSReader) throws(TLSCodecError) { self.secret = Secret(try reader.readOpaque()) }
+    }
+
+    init(from reader: inout TLSReader) throws(TLSCodecError) {
+        self.joinerSecret = Secret(try reader.readOpaque())
+        self.pathSecret = try reader.readOptional(PathSecret.self)?.secret
+        self.psks = try reader.readVector(of: PreSharedKeyID.self)
+    }
+
+    /// The encoding as a secret of its own.
+    func encoded() -> Secret {
+        var writer = TLSWriter(capacity: 256)
+        writer.writeSecret(self.joinerSecret)
+        if let pathSecret {
+            writer.write(UInt8(1))
+            writer.writeSecret(pathSecret)
+        } else {
+            writer.write(UInt8(0))
+        }
+        writer.writeVector(self.psks)
+        return Secret(writer.bytes)
+    }
+}

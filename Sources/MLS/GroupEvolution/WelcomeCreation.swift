@@ -1,0 +1,47 @@
+import TLSCodec
+
+extension MLSGroup {
+    /// The Welcome for everybody that the commit added (RFC 9420 §12.4.3.1); this is the group after the commit.
+    func welcome(
+        for state: ProvisionalState, path: RatchetTree.NewPath?, _ epoch: NextEpoch, _ preSharedKeys: [PreSharedKey],
+        includesTree: Bool, using rng: inout some RandomNumberGenerator
+    ) throws -> [UInt8]? {
+        guard !state.addedPackages.isEmpty else { return nil }
+        let suite = self.cipherSuite
+        let groupInfo = try self.groupInfo(includesTree: includesTree)
+        let key = Welcome.key(suite, welcomeSecret: epoch.schedule.welcomeSecret)
+        let encryptedGroupInfo = try suite.aead.seal(
+            groupInfo.tlsEncoded(), key: key.key, nonce: key.nonce.copyBytes(), additionalData: [])
+        let hpke = HPKE(suite)
+        let info = hpke.encryptContext(label: "Welcome", context: encryptedGroupInfo)
+        let identifiers = preSharedKeys.map(\.id)
+        var secrets: [EncryptedGroupSecrets] = []
+        secrets.reserveCapacity(state.addedPackages.count)
+        for (member, package) in zip(state.changes.added, state.addedPackages) {
+            let groupSecrets = GroupSecrets(
+                joinerSecret: epoch.schedule.joinerSecret,
+                pathSecret: path.flatMap { self.pathSecret(for: member.index, $0) }, psks: identifiers)
+            secrets.append(
+                EncryptedGroupSecrets(
+                    newMember: package.reference,
+                    encryptedGroupSecrets: try hpke.seal(
+                        groupSecrets.encoded(), to: package.initKey, info: info, using: &rng)))
+        }
+        return MLSMessage.welcome(
+            Welcome(cipherSuite: suite, secrets: secrets, encryptedGroupInfo: encryptedGroupInfo)
+        ).tlsEncoded()
+    }
+
+    /// The secret of the lowest path node above a newcomer.
+    private func pathSecret(for index: LeafIndex, _ path: RatchetTree.NewPath) -> Secret? {
+        path.path.firstIndex { $0.node.leafRange.contains(Int(index.rawValue)) }.map { path.pathSecrets[$0] }
+    }
+
+    /// The signed description of this epoch (RFC 9420 §12.4.3).
+    func groupInfo(includesTree: Bool) throws -> GroupInfo {
+        let tree = includesTree ? [Extension(type: .ratchetTree, data: self.tree.encoded())] : []
+        return try GroupInfo(
+            context: self.context, extensions: tree, confirmationTag: self.confirmationTag,
+            signer: self.own.leafIndex, signedBy: self.signatureKey)
+    }
+}

@@ -1,0 +1,43 @@
+/// A key package whose signatures, keys and lifetime were checked (RFC 9420 §10.1).
+public struct VerifiedKeyPackage: Hashable, Sendable {
+    public let keyPackage: KeyPackage
+
+    public var leafNode: LeafNode { self.keyPackage.leafNode }
+}
+
+extension KeyPackage {
+    /// Checks everything that can be known without a group (RFC 9420 §10.1, §7.3).
+    ///
+    /// - Parameter now: Unix seconds; nil skips the lifetime, for replaying recorded packages.
+    public func verified(now: UInt64?) throws(MLSError) -> VerifiedKeyPackage {
+        try self.cipherSuite.requireSupported()
+        try self.cipherSuite.kem.validate(publicKey: self.initKey)
+        guard self.initKey != self.leafNode.encryptionKey else {
+            throw MLSError(.invalidKeyPackage, "init_key equals the leaf's encryption_key (RFC 9420 §10.1)")
+        }
+        guard case .keyPackage(let lifetime) = self.leafNode.source else {
+            throw MLSError(.invalidKeyPackage, "leaf_node_source of a key package must be key_package (RFC 9420 §7.3)")
+        }
+        if let now, !lifetime.contains(now) {
+            throw MLSError(
+                .expired,
+                "key package is valid from \(lifetime.notBefore) to \(lifetime.notAfter), and now is \(now)")
+        }
+        guard !self.extensions.hasDuplicates else {
+            throw MLSError(.invalidKeyPackage, "a key package extension type appears twice (RFC 9420 §13.4)")
+        }
+        for entry in self.extensions where !self.leafNode.capabilities.supports(entry.type) {
+            throw MLSError(
+                .invalidKeyPackage,
+                "key package extension \(entry.type.rawValue) is not among the leaf's capabilities (RFC 9420 §13.4)")
+        }
+        try self.leafNode.validateAlone(self.cipherSuite)
+        guard self.leafNode.hasValidSignature(self.cipherSuite, position: nil) else {
+            throw MLSError(.badSignature, "the signature of a key package's leaf does not verify (RFC 9420 §7.3)")
+        }
+        guard self.hasValidSignature() else {
+            throw MLSError(.badSignature, "the signature of a key package does not verify (RFC 9420 §10.1)")
+        }
+        return VerifiedKeyPackage(keyPackage: self)
+    }
+}

@@ -1,0 +1,69 @@
+public import TLSCodec
+
+// struct {
+//     ProtocolVersion version;
+//     CipherSuite cipher_suite;
+//     HPKEPublicKey init_key;
+//     LeafNode leaf_node;
+//     Extension extensions<V>;
+//     opaque signature<V>;
+// } KeyPackage;
+
+/// An invitation to add a client to groups, as published (RFC 9420 §10); not verified yet.
+public struct KeyPackage: Hashable, Sendable, TLSEncodable, TLSDecodable {
+    public let cipherSuite: CipherSuite
+    public let initKey: [UInt8]
+    public let leafNode: LeafNode
+    public let extensions: [Extension]
+    public let signature: [UInt8]
+    /// The encoding as received or as signed.
+    public let encoded: [UInt8]
+    private let unsignedCount: Int
+
+    public init(from reader: inout TLSReader) throws(TLSCodecError) {
+        let start = reader.offset
+        try ProtocolVersion.read(from: &reader)
+        self.cipherSuite = try CipherSuite(from: &reader)
+        self.initKey = try reader.readOpaque()
+        self.leafNode = try LeafNode(from: &reader)
+        self.extensions = try reader.readVector(of: Extension.self)
+        self.unsignedCount = reader.offset - start
+        self.signature = try reader.readOpaque()
+        self.encoded = Array(reader.bytes[start..<reader.offset])
+    }
+
+    init(
+        cipherSuite: CipherSuite, initKey: [UInt8], leafNode: LeafNode, extensions: [Extension],
+        signedBy key: SignaturePrivateKey
+    ) throws {
+        self.cipherSuite = cipherSuite
+        self.initKey = initKey
+        self.leafNode = leafNode
+        self.extensions = extensions
+        var writer = TLSWriter(capacity: 768)
+        writer.write(ProtocolVersion.mls10)
+        cipherSuite.encode(to: &writer)
+        writer.writeOpaque(initKey)
+        leafNode.encode(to: &writer)
+        writer.writeVector(extensions)
+        self.unsignedCount = writer.bytes.count
+        self.signature = try key.sign(label: "KeyPackageTBS", writer.bytes)
+        writer.writeOpaque(self.signature)
+        self.encoded = writer.bytes
+    }
+
+    public func encode(to writer: inout TLSWriter) {
+        writer.writeFixed(self.encoded)
+    }
+
+    /// KeyPackageRef (RFC 9420 §5.2), KDF.Nh bytes.
+    public var reference: [UInt8] {
+        self.cipherSuite.referenceHash(label: "MLS 1.0 KeyPackage Reference", self.encoded)
+    }
+
+    func hasValidSignature() -> Bool {
+        self.cipherSuite.verify(
+            self.signature, label: "KeyPackageTBS", of: Array(self.encoded[..<self.unsignedCount]),
+            publicKey: self.leafNode.signatureKey)
+    }
+}

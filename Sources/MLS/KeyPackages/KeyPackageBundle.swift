@@ -1,0 +1,71 @@
+import TLSCodec
+
+/// A key package with its private keys: what a client keeps until a Welcome arrives.
+public struct KeyPackageBundle: Sendable {
+    public let keyPackage: KeyPackage
+    public let initKey: HPKEPrivateKey
+    public let encryptionKey: HPKEPrivateKey
+    public let signatureKey: SignaturePrivateKey
+
+    public init(
+        keyPackage: KeyPackage, initKey: HPKEPrivateKey, encryptionKey: HPKEPrivateKey,
+        signatureKey: SignaturePrivateKey
+    ) {
+        self.keyPackage = keyPackage
+        self.initKey = initKey
+        self.encryptionKey = encryptionKey
+        self.signatureKey = signatureKey
+    }
+
+    /// Makes and signs a new key package (RFC 9420 §10).
+    public static func generate(
+        _ suite: CipherSuite, credential: Credential, capabilities: Capabilities, lifetime: Lifetime,
+        signatureKey: SignaturePrivateKey, extensions: [Extension] = [], leafExtensions: [Extension] = [],
+        using rng: inout some RandomNumberGenerator
+    ) throws -> KeyPackageBundle {
+        let initKey = try HPKEPrivateKey.generate(suite, using: &rng)
+        let encryptionKey = try HPKEPrivateKey.generate(suite, using: &rng)
+        let leaf = try LeafNode(
+            encryptionKey: encryptionKey.publicKey, credential: credential, capabilities: capabilities,
+            source: .keyPackage(lifetime), extensions: leafExtensions, position: nil, signedBy: signatureKey)
+        let package = try KeyPackage(
+            cipherSuite: suite, initKey: initKey.publicKey, leafNode: leaf, extensions: extensions,
+            signedBy: signatureKey)
+        return KeyPackageBundle(
+            keyPackage: package, initKey: initKey, encryptionKey: encryptionKey, signatureKey: signatureKey)
+    }
+}
+
+/// The stored form, version 1.
+extension KeyPackageBundle {
+    /// The key package and its private keys, to be sealed by the caller.
+    public var stored: Secret {
+        var writer = TLSWriter(capacity: 1024)
+        writer.write(UInt16(1))
+        self.keyPackage.encode(to: &writer)
+        writer.writeSecret(self.initKey.secret)
+        writer.writeSecret(self.encryptionKey.secret)
+        writer.writeSecret(self.signatureKey.secret)
+        return Secret(writer.bytes)
+    }
+
+    /// Reads ``stored`` back.
+    public init(stored: Secret) throws(MLSError) {
+        do {
+            var reader = TLSReader(stored.copyBytes())
+            let version = try reader.readUInt16()
+            guard version == 1 else {
+                throw TLSCodecError(.invalidValue, offset: 0, "stored form has version \(version), this library reads 1")
+            }
+            let package = try KeyPackage(from: &reader)
+            let suite = package.cipherSuite
+            self.init(
+                keyPackage: package, initKey: try HPKEPrivateKey(suite, bytes: try reader.readOpaque()),
+                encryptionKey: try HPKEPrivateKey(suite, bytes: try reader.readOpaque()),
+                signatureKey: try SignaturePrivateKey(suite, bytes: try reader.readOpaque()))
+            try reader.finish()
+        } catch let error as MLSError { throw error } catch {
+            throw MLSError(.invalidStoredForm, "key package: \(error)")
+        }
+    }
+}

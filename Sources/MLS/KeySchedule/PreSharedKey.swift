@@ -1,0 +1,98 @@
+public import TLSCodec
+
+// struct {
+//   PSKType psktype;
+//   select (PreSharedKeyID.psktype) {
+//     case external:   opaque psk_id<V>;
+//     case resumption: ResumptionPSKUsage usage; opaque psk_group_id<V>; uint64 psk_epoch;
+//   };
+//   opaque psk_nonce<V>;
+// } PreSharedKeyID;
+
+/// Which pre-shared key is mixed into an epoch (RFC 9420 §8.4).
+public struct PreSharedKeyID: Hashable, Sendable, TLSEncodable, TLSDecodable {
+    /// Why a resumption PSK is used (RFC 9420 §8.6).
+    public enum ResumptionUsage: UInt8, Sendable {
+        case application = 1
+        case reinit = 2
+        case branch = 3
+    }
+
+    public enum Key: Hashable, Sendable {
+        case external(id: [UInt8])
+        case resumption(usage: ResumptionUsage, groupID: [UInt8], epoch: UInt64)
+    }
+
+    public var key: Key
+    public var nonce: [UInt8]
+
+    public init(key: Key, nonce: [UInt8]) {
+        self.key = key
+        self.nonce = nonce
+    }
+
+    public init(from reader: inout TLSReader) throws(TLSCodecError) {
+        let start = reader.offset
+        switch try reader.readUInt8() {
+        case 1: self.key = .external(id: try reader.readOpaque())
+        case 2:
+            let usageOffset = reader.offset
+            let number = try reader.readUInt8()
+            guard let usage = ResumptionUsage(rawValue: number) else {
+                throw TLSCodecError(.invalidValue, offset: usageOffset, "resumption PSK usage \(number) is not 1 to 3")
+            }
+            self.key = .resumption(usage: usage, groupID: try reader.readOpaque(), epoch: try reader.readUInt64())
+        case let other: throw TLSCodecError(.invalidValue, offset: start, "PSK type \(other) is not 1 or 2")
+        }
+        self.nonce = try reader.readOpaque()
+    }
+
+    public func encode(to writer: inout TLSWriter) {
+        switch self.key {
+        case .external(let id):
+            writer.write(UInt8(1))
+            writer.writeOpaque(id)
+        case .resumption(let usage, let groupID, let epoch):
+            writer.write(UInt8(2))
+            writer.write(usage.rawValue)
+            writer.writeOpaque(groupID)
+            writer.write(epoch)
+        }
+        writer.writeOpaque(self.nonce)
+    }
+}
+
+/// A pre-shared key with its id, in the order of its proposals.
+public struct PreSharedKey: Sendable {
+    public let id: PreSharedKeyID
+    public let secret: Secret
+
+    public init(id: PreSharedKeyID, secret: Secret) {
+        self.id = id
+        self.secret = secret
+    }
+}
+
+// struct {
+//     PreSharedKeyID id;
+//     uint16 index;
+//     uint16 count;
+// } PSKLabel;
+
+extension CipherSuite {
+    /// psk_secret of RFC 9420 §8.4; all zeros when there is no PSK.
+    func pskSecret(_ keys: [PreSharedKey]) -> Secret {
+        let zero = Secret(count: self.hashLength) { _ in }
+        var result = zero
+        for (index, key) in keys.enumerated() {
+            let extracted = self.hash.extract(salt: zero, inputKeyMaterial: key.secret)
+            var label = TLSWriter()
+            key.id.encode(to: &label)
+            label.write(UInt16(index))
+            label.write(UInt16(keys.count))
+            let input = self.expandWithLabel(extracted, "derived psk", context: label.bytes, length: self.hashLength)
+            result = self.hash.extract(salt: input, inputKeyMaterial: result)
+        }
+        return result
+    }
+}

@@ -1,0 +1,65 @@
+public import TLSCodec
+
+// struct {
+//     ProtocolVersion versions<V>;
+//     CipherSuite cipher_suites<V>;
+//     ExtensionType extensions<V>;
+//     ProposalType proposals<V>;
+//     CredentialType credentials<V>;
+// } Capabilities;
+
+/// What a client can do (RFC 9420 §7.2); unknown numbers are kept, since the leaf that holds them is signed.
+public struct Capabilities: Hashable, Sendable, TLSEncodable, TLSDecodable {
+    public var versions: [UInt16]
+    public var cipherSuites: [UInt16]
+    public var extensions: [UInt16]
+    public var proposals: [UInt16]
+    public var credentials: [UInt16]
+
+    public init(
+        versions: [UInt16] = [1], cipherSuites: [UInt16], extensions: [UInt16] = [], proposals: [UInt16] = [],
+        credentials: [UInt16] = [1]
+    ) {
+        self.versions = versions
+        self.cipherSuites = cipherSuites
+        self.extensions = extensions
+        self.proposals = proposals
+        self.credentials = credentials
+    }
+
+    public init(from reader: inout TLSReader) throws(TLSCodecError) {
+        self.versions = try reader.readUInt16Vector()
+        self.cipherSuites = try reader.readUInt16Vector()
+        self.extensions = try reader.readUInt16Vector()
+        self.proposals = try reader.readUInt16Vector()
+        self.credentials = try reader.readUInt16Vector()
+    }
+
+    public func encode(to writer: inout TLSWriter) {
+        writer.writeVector(self.versions)
+        writer.writeVector(self.cipherSuites)
+        writer.writeVector(self.extensions)
+        writer.writeVector(self.proposals)
+        writer.writeVector(self.credentials)
+    }
+
+    /// Whether the extension type is a default one or listed.
+    func supports(_ type: Extension.ExtensionType) -> Bool {
+        type.isDefault || self.extensions.contains(type.rawValue)
+    }
+
+    /// Why these capabilities do not meet `required`, or nil (RFC 9420 §11.1).
+    func missing(from required: RequiredCapabilities) -> String? {
+        for type in required.extensions where !self.supports(.init(rawValue: type)) {
+            return "extension type \(type) is required and not supported"
+        }
+        // Proposal types 1 to 7 are default (RFC 9420 §7.2).
+        for type in required.proposals where !(1...7).contains(type) && !self.proposals.contains(type) {
+            return "proposal type \(type) is required and not supported"
+        }
+        for type in required.credentials where !self.credentials.contains(type) {
+            return "credential type \(type) is required and not supported"
+        }
+        return nil
+    }
+}

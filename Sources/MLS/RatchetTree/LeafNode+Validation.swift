@@ -1,0 +1,33 @@
+extension LeafNode {
+    /// The checks of RFC 9420 §7.3 that need neither a group nor a signature.
+    func validateAlone(_ suite: CipherSuite) throws(MLSError) {
+        try suite.kem.validate(publicKey: self.encryptionKey)
+        guard !self.extensions.hasDuplicates else {
+            throw MLSError(.invalidLeafNode, "a leaf extension type appears twice (RFC 9420 §13.4)")
+        }
+        for entry in self.extensions where !self.capabilities.supports(entry.type) {
+            throw MLSError(
+                .invalidLeafNode, "leaf extension \(entry.type.rawValue) is not among its own capabilities")
+        }
+        guard self.capabilities.credentials.contains(self.credential.type) else {
+            throw MLSError(.invalidLeafNode, "credential type \(self.credential.type) is not among its own capabilities")
+        }
+        guard self.capabilities.versions.contains(ProtocolVersion.mls10) else {
+            throw MLSError(.invalidLeafNode, "the leaf does not support mls10")
+        }
+        guard self.capabilities.cipherSuites.contains(suite.rawValue) else {
+            throw MLSError(.invalidLeafNode, "the leaf does not support cipher suite \(suite)")
+        }
+    }
+
+    /// Whether the leaf can live with the group's extensions (RFC 9420 §7.3, §11.1, §13.4).
+    func validate(groupExtensions: [Extension], required: RequiredCapabilities?) throws(MLSError) {
+        for entry in groupExtensions where !self.capabilities.supports(entry.type) {
+            throw MLSError(
+                .invalidLeafNode, "the group uses extension \(entry.type.rawValue), which the leaf does not support")
+        }
+        if let required, let reason = self.capabilities.missing(from: required) {
+            throw MLSError(.invalidLeafNode, reason + " (RFC 9420 §11.1)")
+        }
+    }
+}

@@ -1,0 +1,131 @@
+public import TLSCodec
+
+// struct {
+//     HPKEPublicKey encryption_key;
+//     SignaturePublicKey signature_key;
+//     Credential credential;
+//     Capabilities capabilities;
+//     LeafNodeSource leaf_node_source;
+//     select (LeafNode.leaf_node_source) {
+//         case key_package: Lifetime lifetime;
+//         case update:      struct{};
+//         case commit:      opaque parent_hash<V>;
+//     };
+//     Extension extensions<V>;
+//     opaque signature<V>;
+// } LeafNode;
+
+/// Where a leaf came from, with what only that origin carries (RFC 9420 §7.2).
+public enum LeafNodeSource: Hashable, Sendable {
+    case keyPackage(Lifetime)
+    case update
+    case commit(parentHash: [UInt8])
+}
+
+/// A member's leaf (RFC 9420 §7.2): immutable, so trees share it and keep the bytes that were signed.
+public final class LeafNode: Sendable, Hashable, TLSEncodable, TLSDecodable {
+    public let encryptionKey: [UInt8]
+    public let signatureKey: [UInt8]
+    public let credential: Credential
+    public let capabilities: Capabilities
+    public let source: LeafNodeSource
+    public let extensions: [Extension]
+    public let signature: [UInt8]
+    /// The encoding as received or as signed.
+    let encoded: [UInt8]
+    /// Bytes of `encoded` before the signature.
+    private let unsignedCount: Int
+
+    public init(from reader: inout TLSReader) throws(TLSCodecError) {
+        let start = reader.offset
+        self.encryptionKey = try reader.readOpaque()
+        self.signatureKey = try reader.readOpaque()
+        self.credential = try Credential(from: &reader)
+        self.capabilities = try Capabilities(from: &reader)
+        let sourceOffset = reader.offset
+        switch try reader.readUInt8() {
+        case 1: self.source = .keyPackage(try Lifetime(from: &reader))
+        case 2: self.source = .update
+        case 3: self.source = .commit(parentHash: try reader.readOpaque())
+        case let other:
+            throw TLSCodecError(.invalidValue, offset: sourceOffset, "leaf_node_source \(other) is not 1, 2 or 3")
+        }
+        self.extensions = try reader.readVector(of: Extension.self)
+        self.unsignedCount = reader.offset - start
+        self.signature = try reader.readOpaque()
+        self.encoded = Array(reader.bytes[start..<reader.offset])
+    }
+
+    /// Signs a new leaf; `position` is nil for a key package and names the place in the group otherwise.
+    init(
+        encryptionKey: [UInt8], credential: Credential, capabilities: Capabilities, source: LeafNodeSource,
+        extensions: [Extension], position: Position?, signedBy key: SignaturePrivateKey
+    ) throws {
+        self.encryptionKey = encryptionKey
+        self.signatureKey = key.publicKey
+        self.credential = credential
+        self.capabilities = capabilities
+        self.source = source
+        self.extensions = extensions
+        var writer = TLSWriter(capacity: 512)
+        writer.writeOpaque(encryptionKey)
+        writer.writeOpaque(key.publicKey)
+        credential.encode(to: &writer)
+        capabilities.encode(to: &writer)
+        switch source {
+        case .keyPackage(let lifetime):
+            writer.write(UInt8(1))
+            lifetime.encode(to: &writer)
+        case .update: writer.write(UInt8(2))
+        case .commit(let parentHash):
+            writer.write(UInt8(3))
+            writer.writeOpaque(parentHash)
+        }
+        writer.writeVector(extensions)
+        self.unsignedCount = writer.bytes.count
+        self.signature = try key.sign(
+            label: "LeafNodeTBS", Self.toBeSigned(writer.bytes, source: source, position: position))
+        writer.writeOpaque(self.signature)
+        self.encoded = writer.bytes
+    }
+
+    public func encode(to writer: inout TLSWriter) {
+        writer.writeFixed(self.encoded)
+    }
+
+    /// Where in which group a leaf stands: what binds an update or commit leaf to its place (RFC 9420 §7.2).
+    struct Position {
+        let groupID: [UInt8]
+        let leafIndex: LeafIndex
+    }
+
+    /// Whether the signature holds for this place; a key package's leaf is signed without one.
+    func hasValidSignature(_ suite: CipherSuite, position: Position?) -> Bool {
+        let content = Self.toBeSigned(
+            Array(self.encoded[..<self.unsignedCount]), source: self.source, position: position)
+        return suite.verify(self.signature, label: "LeafNodeTBS", of: content, publicKey: self.signatureKey)
+    }
+
+    private static func toBeSigned(_ unsigned: [UInt8], source: LeafNodeSource, position: Position?) -> [UInt8] {
+        guard let position, source.isBoundToPosition else { return unsigned }
+        var writer = TLSWriter(capacity: unsigned.count + position.groupID.count + 8)
+        writer.writeFixed(unsigned)
+        writer.writeOpaque(position.groupID)
+        writer.write(position.leafIndex.rawValue)
+        return writer.bytes
+    }
+
+    public static func == (left: LeafNode, right: LeafNode) -> Bool {
+        left === right || left.encoded == right.encoded
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(self.encoded)
+    }
+}
+
+extension LeafNodeSource {
+    fileprivate var isBoundToPosition: Bool {
+        if case .keyPackage = self { false } else { true }
+    }
+}

@@ -1,0 +1,30 @@
+public import TLSCodec
+
+// struct {
+//     uint64 not_before;
+//     uint64 not_after;
+// } Lifetime;
+
+/// When a key package may be used, in Unix seconds, both ends included (RFC 9420 §7.2).
+public struct Lifetime: Hashable, Sendable, TLSEncodable, TLSDecodable {
+    public var notBefore: UInt64
+    public var notAfter: UInt64
+
+    public init(notBefore: UInt64, notAfter: UInt64) {
+        self.notBefore = notBefore
+        self.notAfter = notAfter
+    }
+
+    public init(from reader: inout TLSReader) throws(TLSCodecError) {
+        self.notBefore = try reader.readUInt64()
+        self.notAfter = try reader.readUInt64()
+    }
+
+    public func encode(to writer: inout TLSWriter) {
+        writer.write(self.notBefore)
+        writer.write(self.notAfter)
+    }
+
+    /// Whether `time` (Unix seconds) lies inside.
+    public func contains(_ time: UInt64) -> Bool { self.notBefore <= time && time <= self.notAfter }
+}

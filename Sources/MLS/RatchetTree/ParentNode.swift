@@ -1,0 +1,33 @@
+public import TLSCodec
+
+// struct {
+//     HPKEPublicKey encryption_key;
+//     opaque parent_hash<V>;
+//     uint32 unmerged_leaves<V>;
+// } ParentNode;
+
+/// An inner node of the ratchet tree (RFC 9420 §7.1): immutable, so trees share it.
+public final class ParentNode: Sendable, TLSEncodable, TLSDecodable {
+    public let encryptionKey: [UInt8]
+    public let parentHash: [UInt8]
+    /// Leaves below that do not hold this node's key, ascending.
+    public let unmergedLeaves: [UInt32]
+
+    init(encryptionKey: [UInt8], parentHash: [UInt8], unmergedLeaves: [UInt32]) {
+        self.encryptionKey = encryptionKey
+        self.parentHash = parentHash
+        self.unmergedLeaves = unmergedLeaves
+    }
+
+    public init(from reader: inout TLSReader) throws(TLSCodecError) {
+        self.encryptionKey = try reader.readOpaque()
+        self.parentHash = try reader.readOpaque()
+        self.unmergedLeaves = try reader.readUInt32Vector()
+    }
+
+    public func encode(to writer: inout TLSWriter) {
+        writer.writeOpaque(self.encryptionKey)
+        writer.writeOpaque(self.parentHash)
+        writer.writeVector(self.unmergedLeaves)
+    }
+}

@@ -1,0 +1,76 @@
+/// The checks of a whole tree, for those who join (RFC 9420 §12.4.3.1, §7.3, §7.9.2).
+extension RatchetTree {
+    /// Checks structure, parent hashes, every leaf and its signature.
+    ///
+    /// Linear in the number of members, apart from what the unmerged leaves add.
+    mutating func validate(groupID: [UInt8], extensions: [Extension]) throws(MLSError) {
+        try self.validateUnmergedLeaves()
+        try self.verifyParentHashes()
+        try self.validateUniqueKeys()
+        try self.validateLeaves(groupID: groupID, extensions: extensions)
+    }
+
+    /// Keys must differ between leaves, and encryption keys between all nodes (RFC 9420 §12.4.3.1, §7.3).
+    func validateUniqueKeys() throws(MLSError) {
+        var encryptionKeys: Set<[UInt8]> = []
+        var signatureKeys: Set<[UInt8]> = []
+        for node in self.nodes {
+            if let key = node.encryptionKey, !encryptionKeys.insert(key).inserted {
+                throw MLSError(.invalidTree, "two nodes have the same encryption_key (RFC 9420 §7.3)")
+            }
+            if case .leaf(let leaf) = node, !signatureKeys.insert(leaf.signatureKey).inserted {
+                throw MLSError(.invalidTree, "two leaves have the same signature_key (RFC 9420 §7.3)")
+            }
+        }
+    }
+
+    private func validateLeaves(groupID: [UInt8], extensions: [Extension]) throws(MLSError) {
+        let required = try RequiredCapabilities(in: extensions)
+        try self.validateCredentialSupport()
+        for (index, leaf) in self.members {
+            try leaf.validateAlone(self.cipherSuite)
+            try leaf.validate(groupExtensions: extensions, required: required)
+            guard leaf.hasValidSignature(self.cipherSuite, position: .init(groupID: groupID, leafIndex: index)) else {
+                throw MLSError(.badSignature, "the signature of leaf \(index) does not verify (RFC 9420 §7.3)")
+            }
+        }
+    }
+
+    /// Every member must support every credential type in use (RFC 9420 §7.3).
+    func validateCredentialSupport() throws(MLSError) {
+        let members = self.members
+        let inUse = Set(members.map { $0.leaf.credential.type })
+        for (index, leaf) in members {
+            guard inUse.allSatisfy(leaf.capabilities.credentials.contains) else {
+                throw MLSError(.invalidLeafNode, "leaf \(index) does not support every credential type in use")
+            }
+        }
+    }
+
+    /// RFC 9420 §12.4.3.1: each unmerged leaf is below its node, not blank, and unmerged in every node between.
+    private func validateUnmergedLeaves() throws(MLSError) {
+        for position in stride(from: 1, to: self.nodes.count, by: 2) {
+            let index = NodeIndex(position)
+            guard let parent = self.parent(index) else { continue }
+            var previous: UInt32?
+            for leaf in parent.unmergedLeaves {
+                guard previous.map({ $0 < leaf }) ?? true, index.leafRange.contains(Int(leaf)),
+                    self.leaf(LeafIndex(rawValue: leaf)) != nil
+                else {
+                    throw MLSError(
+                        .invalidTree, "unmerged leaf \(leaf) of node \(position) is unordered, blank or elsewhere")
+                }
+                previous = leaf
+                var between = LeafIndex(rawValue: leaf).node.parent
+                while between != index {
+                    if let inner = self.parent(between), !inner.unmergedLeaves.contains(leaf) {
+                        throw MLSError(
+                            .invalidTree,
+                            "leaf \(leaf) is unmerged in node \(position) and not in node \(between.value) below it")
+                    }
+                    between = between.parent
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,149 @@
+import TLSCodec
+
+/// The public ratchet tree of a group (RFC 9420 §4.1): a flat array of shared nodes, and the hash of each.
+///
+/// Copying it copies two array references. Changing one node copies the arrays once, not the nodes.
+struct RatchetTree: Sendable {
+    enum Node: Sendable {
+        case blank
+        case leaf(LeafNode)
+        case parent(ParentNode)
+
+        var isBlank: Bool {
+            if case .blank = self { true } else { false }
+        }
+
+        /// The HPKE public key; nil for a blank node.
+        var encryptionKey: [UInt8]? {
+            switch self {
+            case .blank: nil
+            case .leaf(let leaf): leaf.encryptionKey
+            case .parent(let parent): parent.encryptionKey
+            }
+        }
+    }
+
+    let cipherSuite: CipherSuite
+    private(set) var shape: TreeShape
+    /// All `2 * leafCount - 1` nodes, in the order of RFC 9420 Appendix C.
+    private(set) var nodes: [Node]
+    /// Tree hashes of RFC 9420 §7.8, kept between changes.
+    var hashes: TreeHashes
+    /// Nodes that changed since the group was last stored; nil when all did.
+    private(set) var changedNodes: Set<Int>?
+
+    /// A tree of one leaf.
+    init(cipherSuite: CipherSuite, leaf: LeafNode) {
+        self.init(cipherSuite: cipherSuite, nodes: [.leaf(leaf)])
+    }
+
+    /// `nodes` must be a complete tree.
+    init(cipherSuite: CipherSuite, nodes: [Node]) {
+        self.cipherSuite = cipherSuite
+        self.shape = TreeShape(leafCount: (nodes.count + 1) / 2)
+        self.nodes = nodes
+        self.hashes = TreeHashes(nodeCount: nodes.count, hashLength: cipherSuite.hashLength)
+        self.changedNodes = nil
+    }
+
+    subscript(_ index: NodeIndex) -> Node { self.nodes[index.value] }
+
+    /// The leaf, or nil if it is blank or outside the tree.
+    func leaf(_ index: LeafIndex) -> LeafNode? {
+        guard index.rawValue < self.shape.leafCount, case .leaf(let leaf) = self[index.node] else { return nil }
+        return leaf
+    }
+
+    func parent(_ index: NodeIndex) -> ParentNode? {
+        if case .parent(let parent) = self[index] { parent } else { nil }
+    }
+
+    /// The occupied leaves from left to right.
+    var members: [(index: LeafIndex, leaf: LeafNode)] {
+        stride(from: 0, to: self.nodes.count, by: 2).compactMap { position in
+            if case .leaf(let leaf) = self.nodes[position] { (LeafIndex(position / 2), leaf) } else { nil }
+        }
+    }
+
+    /// Replaces a node and forgets the hashes that depend on it.
+    mutating func set(_ node: Node, at index: NodeIndex) {
+        self.nodes[index.value] = node
+        self.changedNodes?.insert(index.value)
+        self.hashes.invalidate(index)
+        var current = index
+        while current != self.shape.root {
+            current = current.parent
+            // An ancestor that is not hashed has no hashed ancestor either.
+            guard self.hashes.invalidate(current) else { break }
+        }
+    }
+
+    /// Doubles the number of leaves (RFC 9420 §7.7).
+    mutating func extend() {
+        let width = self.nodes.count
+        self.nodes.append(contentsOf: repeatElement(.blank, count: width + 1))
+        self.shape = TreeShape(leafCount: self.shape.leafCount * 2)
+        self.hashes.resize(nodeCount: self.nodes.count)
+    }
+
+    /// Halves the tree while its right half is blank (RFC 9420 §7.7).
+    mutating func truncate() {
+        while self.shape.leafCount > 1 {
+            let root = self.shape.root
+            let rightHalf = self.nodes[(root.value + 1)...]
+            guard rightHalf.allSatisfy(\.isBlank) else { return }
+            if let changed = self.changedNodes { self.changedNodes = changed.union(root.value..<self.nodes.count) }
+            self.nodes.removeSubrange(root.value...)
+            self.shape = TreeShape(leafCount: self.shape.leafCount / 2)
+            self.hashes.resize(nodeCount: self.nodes.count)
+        }
+    }
+
+    /// Starts to note changes anew, after the tree was stored.
+    mutating func markStored() {
+        self.changedNodes = []
+    }
+
+    /// Counts every node as changed.
+    mutating func markAllChanged() {
+        self.changedNodes = nil
+    }
+
+    /// The resolution of a node (RFC 9420 §4.1.1): the fewest nodes that cover all members below.
+    func resolution(of index: NodeIndex) -> [NodeIndex] {
+        var result: [NodeIndex] = []
+        self.appendResolution(of: index, to: &result)
+        return result
+    }
+
+    private func appendResolution(of index: NodeIndex, to result: inout [NodeIndex]) {
+        switch self[index] {
+        case .leaf: result.append(index)
+        case .parent(let parent):
+            result.append(index)
+            for leaf in parent.unmergedLeaves { result.append(LeafIndex(rawValue: leaf).node) }
+        case .blank:
+            guard let left = index.left, let right = index.right else { return }
+            self.appendResolution(of: left, to: &result)
+            self.appendResolution(of: right, to: &result)
+        }
+    }
+
+    /// Whether the resolution of a node is empty: nobody is below.
+    func hasEmptyResolution(_ index: NodeIndex) -> Bool {
+        index.leafRange.allSatisfy { self.nodes[$0 * 2].isBlank }
+    }
+
+    /// The filtered direct path of a leaf (RFC 9420 §4.1.2): each node above it with someone below the other child,
+    /// and that child.
+    func filteredDirectPath(of leaf: LeafIndex) -> [(node: NodeIndex, copath: NodeIndex)] {
+        var path: [(NodeIndex, NodeIndex)] = []
+        var current = leaf.node
+        while current != self.shape.root {
+            let sibling = current.sibling
+            current = current.parent
+            if !self.hasEmptyResolution(sibling) { path.append((current, sibling)) }
+        }
+        return path
+    }
+}

@@ -1,0 +1,55 @@
+public import TLSCodec
+
+// struct {
+//     HPKEPublicKey encryption_key;
+//     HPKECiphertext encrypted_path_secret<V>;
+// } UpdatePathNode;
+
+/// One node of an update path (RFC 9420 §7.6).
+public struct UpdatePathNode: Hashable, Sendable, TLSEncodable, TLSDecodable {
+    public var encryptionKey: [UInt8]
+    /// One ciphertext for each node of the copath child's resolution, in its order.
+    public var encryptedPathSecrets: [HPKECiphertext]
+
+    init(encryptionKey: [UInt8], encryptedPathSecrets: [HPKECiphertext]) {
+        self.encryptionKey = encryptionKey
+        self.encryptedPathSecrets = encryptedPathSecrets
+    }
+
+    public init(from reader: inout TLSReader) throws(TLSCodecError) {
+        self.encryptionKey = try reader.readOpaque()
+        self.encryptedPathSecrets = try reader.readVector(of: HPKECiphertext.self)
+    }
+
+    public func encode(to writer: inout TLSWriter) {
+        writer.writeOpaque(self.encryptionKey)
+        writer.writeVector(self.encryptedPathSecrets)
+    }
+}
+
+// struct {
+//     LeafNode leaf_node;
+//     UpdatePathNode nodes<V>;
+// } UpdatePath;
+
+/// Fresh keys from a leaf to the root (RFC 9420 §7.6).
+public struct UpdatePath: Hashable, Sendable, TLSEncodable, TLSDecodable {
+    public var leafNode: LeafNode
+    /// One node of the sender's filtered direct path each, from the leaf upward.
+    public var nodes: [UpdatePathNode]
+
+    init(leafNode: LeafNode, nodes: [UpdatePathNode]) {
+        self.leafNode = leafNode
+        self.nodes = nodes
+    }
+
+    public init(from reader: inout TLSReader) throws(TLSCodecError) {
+        self.leafNode = try LeafNode(from: &reader)
+        self.nodes = try reader.readVector(of: UpdatePathNode.self)
+    }
+
+    public func encode(to writer: inout TLSWriter) {
+        self.leafNode.encode(to: &writer)
+        writer.writeVector(self.nodes)
+    }
+}

@@ -1,0 +1,128 @@
+import TLSCodec
+
+/// Which of a member's two ratchets a message uses (RFC 9420 §9).
+enum RatchetType: Sendable {
+    case handshake
+    case application
+}
+
+/// Both ratchets of one leaf.
+struct LeafRatchets: Sendable {
+    var handshake: SenderRatchet
+    var application: SenderRatchet
+
+    init(_ suite: CipherSuite, leafSecret: Secret) {
+        self.handshake = SenderRatchet(
+            secret: suite.expandWithLabel(leafSecret, "handshake", length: suite.hashLength))
+        self.application = SenderRatchet(
+            secret: suite.expandWithLabel(leafSecret, "application", length: suite.hashLength))
+    }
+
+    subscript(_ type: RatchetType) -> SenderRatchet {
+        get { type == .handshake ? self.handshake : self.application }
+        set {
+            switch type {
+            case .handshake: self.handshake = newValue
+            case .application: self.application = newValue
+            }
+        }
+    }
+
+    init(from reader: inout TLSReader) throws(TLSCodecError) {
+        self.handshake = try SenderRatchet(from: &reader)
+        self.application = try SenderRatchet(from: &reader)
+    }
+
+    func encode(to writer: inout TLSWriter) {
+        self.handshake.encode(to: &writer)
+        self.application.encode(to: &writer)
+    }
+}
+
+/// The message keys of one epoch (RFC 9420 §9): a sparse tree of secrets that shrinks as senders appear.
+///
+/// It holds what is needed and no more, so copying it costs by the number of senders seen, not by the members.
+struct SecretTree: Sendable {
+    let cipherSuite: CipherSuite
+    let shape: TreeShape
+    /// Secrets of nodes below which nobody has sent yet.
+    private(set) var nodeSecrets: [Int: Secret]
+    private(set) var ratchets: [UInt32: LeafRatchets]
+
+    init(_ suite: CipherSuite, shape: TreeShape, encryptionSecret: Secret) {
+        self.cipherSuite = suite
+        self.shape = shape
+        self.nodeSecrets = [shape.root.value: encryptionSecret]
+        self.ratchets = [:]
+    }
+
+    init(
+        _ suite: CipherSuite, shape: TreeShape, nodeSecrets: [Int: Secret], ratchets: [UInt32: LeafRatchets]
+    ) {
+        self.cipherSuite = suite
+        self.shape = shape
+        self.nodeSecrets = nodeSecrets
+        self.ratchets = ratchets
+    }
+
+    /// What taking a key changes; applied only once the message has proved genuine.
+    struct Change: Sendable {
+        let leaf: LeafIndex
+        fileprivate(set) var ratchets: LeafRatchets
+        /// Node secrets that come and (nil) go.
+        fileprivate(set) var nodeSecrets: [Int: Secret?]
+    }
+
+    /// The next key of one's own ratchet.
+    func nextKey(
+        of leaf: LeafIndex, _ type: RatchetType
+    ) throws(MLSError) -> (generation: UInt32, key: MessageKey, change: Change) {
+        var change = try self.prepare(leaf)
+        let (generation, key) = try change.ratchets[type].next(self.cipherSuite)
+        return (generation, key, change)
+    }
+
+    /// The key of another member's message.
+    func key(
+        of leaf: LeafIndex, _ type: RatchetType, generation: UInt32, limits: RatchetLimits
+    ) throws(MLSError) -> (key: MessageKey, change: Change) {
+        var change = try self.prepare(leaf)
+        let key = try change.ratchets[type].take(generation, self.cipherSuite, limits: limits)
+        return (key, change)
+    }
+
+    mutating func apply(_ change: Change) {
+        self.ratchets[change.leaf.rawValue] = change.ratchets
+        for (node, secret) in change.nodeSecrets { self.nodeSecrets[node] = secret }
+    }
+
+    private func prepare(_ leaf: LeafIndex) throws(MLSError) -> Change {
+        if let ratchets = self.ratchets[leaf.rawValue] {
+            return Change(leaf: leaf, ratchets: ratchets, nodeSecrets: [:])
+        }
+        guard leaf.rawValue < self.shape.leafCount else {
+            throw MLSError(.invalidSender, "leaf \(leaf) is outside the tree of \(self.shape.leafCount)")
+        }
+        let path = [leaf.node] + self.shape.directPath(of: leaf.node)
+        guard let start = path.firstIndex(where: { self.nodeSecrets[$0.value] != nil }),
+            var secret = self.nodeSecrets[path[start].value]
+        else { preconditionFailure("a leaf without ratchets has a secret above it") }
+        var changes: [Int: Secret?] = [path[start].value: Secret?.none]
+        for position in stride(from: start - 1, through: 0, by: -1) {
+            let (left, right) = self.children(secret)
+            let child = path[position]
+            let isLeft = child == path[position + 1].left
+            changes[child.sibling.value] = .some(isLeft ? right : left)
+            secret = isLeft ? left : right
+        }
+        return Change(leaf: leaf, ratchets: LeafRatchets(self.cipherSuite, leafSecret: secret), nodeSecrets: changes)
+    }
+
+    private func children(_ secret: Secret) -> (left: Secret, right: Secret) {
+        let length = self.cipherSuite.hashLength
+        return (
+            self.cipherSuite.expandWithLabel(secret, "tree", context: Array("left".utf8), length: length),
+            self.cipherSuite.expandWithLabel(secret, "tree", context: Array("right".utf8), length: length)
+        )
+    }
+}

@@ -1,0 +1,33 @@
+import CSodium
+import Crypto
+
+/// HMAC-SHA-256 (RFC 2104) with the key hashed once: each further message costs only its own blocks.
+struct HMACSHA256 {
+    private let inner: SHA256
+    private let outer: SHA256
+
+    /// A key of at most 64 bytes, the block of SHA-256; every key of NIP-44 is 32 bytes or shorter.
+    init(key: UnsafeRawBufferPointer) {
+        precondition(key.count <= 64, "longer keys would have to be hashed first")
+        var block = [UInt8](repeating: 0, count: 64)
+        block.withUnsafeMutableBytes { $0.copyMemory(from: key) }
+        for index in 0..<64 { block[index] ^= 0x36 }
+        var inner = SHA256()
+        inner.update(data: block)
+        for index in 0..<64 { block[index] ^= 0x36 ^ 0x5c }
+        var outer = SHA256()
+        outer.update(data: block)
+        Sodium.wipe(&block)
+        self.inner = inner
+        self.outer = outer
+    }
+
+    /// The code of the concatenation of `parts`.
+    func code(_ parts: [UInt8]...) -> [UInt8] {
+        var hash = inner
+        for part in parts { hash.update(data: part) }
+        var finish = outer
+        hash.finalize().withUnsafeBytes { finish.update(bufferPointer: $0) }
+        return finish.finalize().withUnsafeBytes { [UInt8]($0) }
+    }
+}

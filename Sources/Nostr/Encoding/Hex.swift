@@ -1,0 +1,44 @@
+/// Hexadecimal text (RFC 4648 §8): written in lower case, read in either.
+public enum Hex {
+    static let digits: [UInt8] = Array("0123456789abcdef".utf8)
+
+    public static func encode(_ bytes: some Sequence<UInt8>) -> String {
+        var text: [UInt8] = []
+        text.reserveCapacity(bytes.underestimatedCount * 2)
+        for byte in bytes {
+            text.append(digits[Int(byte >> 4)])
+            text.append(digits[Int(byte & 15)])
+        }
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    /// Nil for an odd number of digits or any other character.
+    public static func decode(_ text: some StringProtocol) -> [UInt8]? {
+        let digits = text.utf8
+        let count = digits.count
+        guard count.isMultiple(of: 2) else { return nil }
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(count / 2)
+        var high: UInt8?
+        for digit in digits {
+            guard let value = value(of: digit) else { return nil }
+            if let first = high {
+                bytes.append(first << 4 | value)
+                high = nil
+            } else {
+                high = value
+            }
+        }
+        return bytes
+    }
+
+    @inline(__always)
+    static func value(of digit: UInt8, lowercaseOnly: Bool = false) -> UInt8? {
+        switch digit {
+        case 0x30...0x39: digit &- 0x30
+        case 0x61...0x66: digit &- 0x57
+        case 0x41...0x46 where !lowercaseOnly: digit &- 0x37
+        default: nil
+        }
+    }
+}

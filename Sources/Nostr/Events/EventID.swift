@@ -1,0 +1,28 @@
+/// The id of an event: SHA-256 of its canonical serialisation (NIP-01).
+public struct EventID: Hashable, Comparable, Sendable, CustomStringConvertible {
+    let value: Bytes32
+
+    init(value: Bytes32) { self.value = value }
+
+    /// Throws ``NostrError/Code/invalidLength`` unless there are 32 bytes.
+    public init(bytes: some Collection<UInt8>) throws(NostrError) {
+        guard let value = Bytes32(bytes) else {
+            throw NostrError(.invalidLength, "an event id has 32 bytes, not \(bytes.count)")
+        }
+        self.value = value
+    }
+
+    /// Throws ``NostrError/Code/invalidHex`` unless there are 64 hexadecimal digits.
+    public init(hex: String) throws(NostrError) {
+        guard let value = Bytes32(hex: hex) else {
+            throw NostrError(.invalidHex, "an event id has 64 hexadecimal digits")
+        }
+        self.value = value
+    }
+
+    public var bytes: [UInt8] { value.bytes }
+    public var hex: String { value.hex }
+    public var description: String { hex }
+
+    public static func < (left: EventID, right: EventID) -> Bool { left.value < right.value }
+}

@@ -1,0 +1,49 @@
+/// What an event is about, a number from 0 to 65535 (NIP-01).
+public struct Kind: RawRepresentable, Hashable, Comparable, Sendable, ExpressibleByIntegerLiteral,
+    CustomStringConvertible
+{
+    public let rawValue: UInt16
+
+    public init(rawValue: UInt16) { self.rawValue = rawValue }
+    public init(integerLiteral value: UInt16) { rawValue = value }
+
+    public var description: String { String(rawValue) }
+
+    public static func < (left: Kind, right: Kind) -> Bool { left.rawValue < right.rawValue }
+}
+
+extension Kind {
+    public static let metadata: Kind = 0
+    public static let textNote: Kind = 1
+    public static let deletion: Kind = 5
+    public static let reaction: Kind = 7
+    public static let chatMessage: Kind = 9
+    public static let callSignal: Kind = 10
+    public static let seal: Kind = 13
+    public static let keyPackage: Kind = 443
+    public static let welcome: Kind = 444
+    public static let groupEvent: Kind = 445
+    public static let giftWrap: Kind = 1059
+    public static let relayList: Kind = 10002
+    public static let inboxRelays: Kind = 10050
+    public static let keyPackageRelays: Kind = 10051
+    public static let typing: Kind = 20067
+    public static let clientAuthentication: Kind = 22242
+    public static let blossomAuthorization: Kind = 24242
+    public static let addressableKeyPackage: Kind = 30443
+}
+
+/// How relays keep events of a kind (NIP-01, "Kinds"). Exactly one of the four holds for every kind.
+extension Kind {
+    /// Of several events of one author and kind only the latest counts.
+    public var isReplaceable: Bool { (10_000..<20_000).contains(rawValue) || rawValue == 0 || rawValue == 3 }
+
+    /// Passed on and not stored.
+    public var isEphemeral: Bool { (20_000..<30_000).contains(rawValue) }
+
+    /// Of several events of one author, kind and `d` tag only the latest counts.
+    public var isAddressable: Bool { (30_000..<40_000).contains(rawValue) }
+
+    /// Stored, every one of them. Kinds NIP-01 leaves open count as regular too.
+    public var isRegular: Bool { !isReplaceable && !isEphemeral && !isAddressable }
+}

@@ -1,0 +1,31 @@
+/// An event before it is signed (NIP-01); also a rumor, which never will be (NIP-59).
+public struct UnsignedEvent: Hashable, Sendable {
+    public var pubkey: PublicKey
+    /// Seconds since 1970.
+    public var createdAt: Int64
+    public var kind: Kind
+    public var tags: [Tag]
+    public var content: String
+
+    public init(pubkey: PublicKey, createdAt: Int64, kind: Kind, tags: [Tag] = [], content: String) {
+        self.pubkey = pubkey
+        self.createdAt = createdAt
+        self.kind = kind
+        self.tags = tags
+        self.content = content
+    }
+
+    /// The hash of ``canonicalSerialization``, computed at each call.
+    public var id: EventID { EventID(value: .sha256(canonicalSerialization)) }
+
+    /// The signed event. `key` must be that of `pubkey`: another one gives an event that does not verify.
+    public func signed(by key: KeyPair, using generator: inout some RandomNumberGenerator) -> Event {
+        let id = id
+        return Event(
+            id: id, pubkey: pubkey, createdAt: createdAt, kind: kind, tags: tags, content: content,
+            signature: key.sign(id, using: &generator))
+    }
+
+    public func firstTag(_ name: String) -> Tag? { tags.first(named: name) }
+    public func tags(named name: String) -> [Tag] { tags.all(named: name) }
+}

@@ -1,0 +1,38 @@
+/// The members of a JSON object in the order they came. Names are unique: of a repeated one the first was kept.
+public struct JSONObject: Hashable, Sendable, ExpressibleByDictionaryLiteral {
+    public struct Member: Hashable, Sendable {
+        public let name: String
+        public var value: JSONValue
+    }
+
+    public private(set) var members: [Member] = []
+
+    public init() {}
+
+    public init(dictionaryLiteral elements: (String, JSONValue)...) {
+        for (name, value) in elements { self[name] = value }
+    }
+
+    /// Setting nil removes the member; setting a new name appends it. Takes time in the number of members.
+    public subscript(name: String) -> JSONValue? {
+        get { members.first { $0.name == name }?.value }
+        set {
+            let index = members.firstIndex { $0.name == name }
+            switch (index, newValue) {
+            case (let index?, let value?): members[index].value = value
+            case (let index?, nil): members.remove(at: index)
+            case (nil, let value?): members.append(Member(name: name, value: value))
+            case (nil, nil): break
+            }
+        }
+    }
+
+    init(_ reader: inout JSONReader) throws(NostrError) {
+        var names: Set<String> = []
+        try reader.enterObject()
+        while let name = try reader.nextMember() {
+            let value = try JSONValue(&reader)
+            if names.insert(name).inserted { members.append(Member(name: name, value: value)) }
+        }
+    }
+}

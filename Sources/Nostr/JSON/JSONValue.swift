@@ -1,0 +1,119 @@
+/// JSON of any shape, for the documents that have no type of their own here.
+public enum JSONValue: Hashable, Sendable {
+    case null
+    case bool(Bool)
+    /// A number without fraction and exponent.
+    case integer(Int64)
+    /// Any other number.
+    case number(Double)
+    case string(String)
+    case array([JSONValue])
+    case object(JSONObject)
+
+    /// Arrays and objects may be nested so deep; deeper text is refused.
+    public static let maximumDepth = 32
+
+    /// Reads one whole text; throws for anything RFC 8259 does not allow, and for numbers beyond `Int64` or `Double`.
+    public init(json: some Collection<UInt8>) throws(NostrError) {
+        self = try JSONReader.read(json) { reader throws(NostrError) in try JSONValue(&reader) }
+    }
+
+    public init(json text: String) throws(NostrError) { try self.init(json: Array(text.utf8)) }
+
+    /// Compact JSON. A number that is not finite has no JSON and becomes `null`.
+    public func json() -> [UInt8] {
+        var writer = JSONWriter(capacity: 256)
+        writer.value(self)
+        return writer.bytes
+    }
+
+    /// ``json()`` as text.
+    public var jsonText: String { String(decoding: json(), as: UTF8.self) }
+}
+
+/// What a value holds, or nil if it is of another type.
+extension JSONValue {
+    public var string: String? { if case .string(let value) = self { value } else { nil } }
+    public var integer: Int64? { if case .integer(let value) = self { value } else { nil } }
+    public var bool: Bool? { if case .bool(let value) = self { value } else { nil } }
+    public var array: [JSONValue]? { if case .array(let value) = self { value } else { nil } }
+    public var object: JSONObject? { if case .object(let value) = self { value } else { nil } }
+
+    /// Either kind of number.
+    public var double: Double? {
+        switch self {
+        case .integer(let value): Double(value)
+        case .number(let value): value
+        default: nil
+        }
+    }
+
+    /// A member of an object; nil for other types too.
+    public subscript(name: String) -> JSONValue? { object?[name] }
+}
+
+extension JSONValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByBooleanLiteral,
+    ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral, ExpressibleByNilLiteral, ExpressibleByFloatLiteral
+{
+    public init(stringLiteral value: String) { self = .string(value) }
+    public init(integerLiteral value: Int64) { self = .integer(value) }
+    public init(booleanLiteral value: Bool) { self = .bool(value) }
+    public init(floatLiteral value: Double) { self = .number(value) }
+    public init(arrayLiteral elements: JSONValue...) { self = .array(elements) }
+    public init(nilLiteral: ()) { self = .null }
+
+    public init(dictionaryLiteral elements: (String, JSONValue)...) {
+        var object = JSONObject()
+        for (name, value) in elements { object[name] = value }
+        self = .object(object)
+    }
+}
+
+extension JSONValue {
+    init(_ reader: inout JSONReader) throws(NostrError) {
+        switch try reader.peek() {
+        case UInt8(ascii: "\""): self = .string(try reader.string())
+        case UInt8(ascii: "{"): self = .object(try JSONObject(&reader))
+        case UInt8(ascii: "["):
+            var elements: [JSONValue] = []
+            try reader.enterArray()
+            while try reader.nextElement() { elements.append(try JSONValue(&reader)) }
+            self = .array(elements)
+        case UInt8(ascii: "-"), 0x30...0x39:
+            let start = reader.position
+            let (text, isInteger) = try reader.numberText()
+            if isInteger {
+                guard let value = Int64(text) else { throw reader.outOfRange(start) }
+                self = .integer(value)
+            } else {
+                guard let value = Double(text), value.isFinite else { throw reader.outOfRange(start) }
+                self = .number(value)
+            }
+        default: self = try reader.literal().map(JSONValue.bool) ?? .null
+        }
+    }
+}
+
+extension JSONWriter {
+    mutating func value(_ value: JSONValue) {
+        switch value {
+        case .null: raw("null")
+        case .bool(let value): value ? raw("true") : raw("false")
+        case .integer(let value): integer(value)
+        case .number(let value): value.isFinite ? verbatim(value.description) : raw("null")
+        case .string(let value): string(value)
+        case .array(let elements): array(elements) { $0.value($1) }
+        case .object(let object):
+            raw("{")
+            var first = true
+            for member in object.members {
+                if !first { raw(",") }
+                first = false
+                string(member.name)
+                raw(":")
+                self.value(member.value)
+            }
+            raw("}")
+        }
+    }
+}

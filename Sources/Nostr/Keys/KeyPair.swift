@@ -1,0 +1,94 @@
+import CSecp256k1
+
+/// A secret key with its public key, ready to sign. Wiped with the last reference; never described, never compared.
+public final class KeyPair: Sendable {
+    public let publicKey: PublicKey
+    private let storage: SecretBytes
+
+    /// Throws ``NostrError/Code/invalidSecretKey`` unless this is a number of 32 bytes from 1 to the curve's order − 1.
+    public init(secretKey: some Collection<UInt8>) throws(NostrError) {
+        guard secretKey.count == 32 else {
+            throw NostrError(.invalidSecretKey, "a secret key has 32 bytes, not \(secretKey.count)")
+        }
+        // A copy of its own, even of an array, so that wiping it wipes something.
+        var secret = [UInt8](repeating: 0, count: 32)
+        for (index, byte) in secretKey.enumerated() { secret[index] = byte }
+        defer { Sodium.wipe(&secret) }
+        guard let (storage, publicKey) = KeyPair.make(secret) else {
+            throw NostrError(.invalidSecretKey, "the secret key is zero or too large")
+        }
+        self.storage = storage
+        self.publicKey = publicKey
+    }
+
+    /// What people type: `nsec1…` (NIP-19) or 64 hexadecimal digits.
+    public convenience init(parsing text: String) throws(NostrError) {
+        var secret: [UInt8]
+        if text.lowercased().hasPrefix(NIP19.Prefix.secretKey + "1") {
+            secret = try NIP19.decodeSecretKey(text)
+        } else {
+            secret = Hex.decode(text) ?? []
+            guard secret.count * 2 == text.utf8.count else {
+                throw NostrError(.invalidHex, "a secret key is nsec1… or 64 hexadecimal digits")
+            }
+        }
+        defer { Sodium.wipe(&secret) }
+        try self.init(secretKey: secret)
+    }
+
+    /// A fresh key from a cryptographically secure generator.
+    public static func generate(using generator: inout some RandomNumberGenerator) -> KeyPair {
+        // One draw in 2^128 is no key; a generator that fails so often is broken.
+        for _ in 0..<16 {
+            var secret = Bytes32.random(using: &generator).bytes
+            defer { Sodium.wipe(&secret) }
+            if let pair = try? KeyPair(secretKey: secret) { return pair }
+        }
+        preconditionFailure("the random number generator repeats numbers that are no keys")
+    }
+
+    /// A copy of the 32 secret bytes; wiping it is the caller's.
+    public var secretBytes: [UInt8] {
+        var secret = [UInt8](repeating: 0, count: 32)
+        let read = withKeyPair { secp256k1_keypair_sec(Curve.context, &secret, $0) }
+        precondition(read == 1, "libsecp256k1 keeps the secret it was given")
+        return secret
+    }
+
+    /// The secret as text (NIP-19).
+    public var nsec: String { NIP19.encode(secretKeyOf: self) }
+
+    /// BIP-340 signature of an event id.
+    public func sign(_ id: EventID, using generator: inout some RandomNumberGenerator) -> Signature {
+        let auxiliary = Bytes32.random(using: &generator)
+        return Schnorr.sign(id.bytes, with: self, auxiliary: auxiliary)
+    }
+
+    func withKeyPair<Result>(_ body: (UnsafePointer<secp256k1_keypair>) -> Result) -> Result {
+        storage.withUnsafeBytes { memory in
+            memory.withMemoryRebound(to: secp256k1_keypair.self) { pairs in
+                guard let pair = pairs.baseAddress else { preconditionFailure("secret memory is never empty") }
+                return body(pair)
+            }
+        }
+    }
+
+    private static func make(_ secret: [UInt8]) -> (SecretBytes, PublicKey)? {
+        var publicKey: PublicKey?
+        let storage = SecretBytes(
+            count: MemoryLayout<secp256k1_keypair>.size, alignment: MemoryLayout<secp256k1_keypair>.alignment
+        ) { memory in
+            memory.withMemoryRebound(to: secp256k1_keypair.self) { pairs in
+                guard let pair = pairs.baseAddress, secp256k1_keypair_create(Curve.context, pair, secret) == 1 else {
+                    return
+                }
+                var point = secp256k1_xonly_pubkey()
+                guard secp256k1_keypair_xonly_pub(Curve.context, &point, nil, pair) == 1 else { return }
+                var serialized = [UInt8](repeating: 0, count: 32)
+                secp256k1_xonly_pubkey_serialize(Curve.context, &serialized, &point)
+                publicKey = Bytes32(serialized).map(PublicKey.init(value:))
+            }
+        }
+        return publicKey.map { (storage, $0) }
+    }
+}

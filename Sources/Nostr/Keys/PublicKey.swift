@@ -1,0 +1,60 @@
+import CSecp256k1
+
+/// An x-only public key (BIP-340): the name of a Nostr account.
+///
+/// Any 32 bytes make a value, since relays and tags carry keys that nobody ever uses. Whether it is a point of the
+/// curve is asked where it matters: ``init(parsing:)``, ``isOnCurve``, signatures and NIP-44.
+public struct PublicKey: Hashable, Comparable, Sendable, CustomStringConvertible {
+    let value: Bytes32
+
+    init(value: Bytes32) { self.value = value }
+
+    /// Throws ``NostrError/Code/invalidLength`` unless there are 32 bytes; the curve is not asked.
+    public init(bytes: some Collection<UInt8>) throws(NostrError) {
+        guard let value = Bytes32(bytes) else {
+            throw NostrError(.invalidLength, "a public key has 32 bytes, not \(bytes.count)")
+        }
+        self.value = value
+    }
+
+    /// Throws ``NostrError/Code/invalidHex`` unless there are 64 hexadecimal digits; the curve is not asked.
+    public init(hex: String) throws(NostrError) {
+        guard let value = Bytes32(hex: hex) else {
+            throw NostrError(.invalidHex, "a public key has 64 hexadecimal digits")
+        }
+        self.value = value
+    }
+
+    /// Throws as ``init(bytes:)`` does, and ``NostrError/Code/invalidPublicKey`` if this is no point of the curve.
+    public init(validating bytes: some Collection<UInt8>) throws(NostrError) {
+        try self.init(bytes: bytes)
+        try requireOnCurve()
+    }
+
+    /// What people type: `npub1…` (NIP-19) or 64 hexadecimal digits. The curve is asked.
+    public init(parsing text: String) throws(NostrError) {
+        if text.lowercased().hasPrefix(NIP19.Prefix.publicKey + "1") {
+            self = try NIP19.decodePublicKey(text)
+        } else {
+            try self.init(hex: text)
+        }
+        try requireOnCurve()
+    }
+
+    public var isOnCurve: Bool { point != nil }
+    public var bytes: [UInt8] { value.bytes }
+    public var hex: String { value.hex }
+    public var npub: String { NIP19.encode(self) }
+    public var description: String { hex }
+
+    public static func < (left: PublicKey, right: PublicKey) -> Bool { left.value < right.value }
+
+    var point: secp256k1_xonly_pubkey? {
+        var point = secp256k1_xonly_pubkey()
+        return secp256k1_xonly_pubkey_parse(Curve.context, &point, bytes) == 1 ? point : nil
+    }
+
+    private func requireOnCurve() throws(NostrError) {
+        guard isOnCurve else { throw NostrError(.invalidPublicKey, "\(hex) is no point of secp256k1") }
+    }
+}

@@ -1,0 +1,22 @@
+import CSecp256k1
+
+extension KeyPair {
+    /// The x coordinate of secret · peer (NIP-44's `shared_x`), unhashed. Nil if the peer is no point of the curve.
+    func sharedX(with peer: PublicKey) -> [UInt8]? {
+        // An x-only key stands for the point with even y; x of the product is the same for either.
+        let compressed = [0x02] + peer.bytes
+        var point = secp256k1_pubkey()
+        guard secp256k1_ec_pubkey_parse(Curve.context, &point, compressed, compressed.count) == 1 else { return nil }
+        var secret = secretBytes
+        defer { Sodium.wipe(&secret) }
+        var shared = [UInt8](repeating: 0, count: 32)
+        let done = secp256k1_ecdh(
+            Curve.context, &shared, &point, secret,
+            { output, x, _, _ in
+                guard let output, let x else { return 0 }
+                output.update(from: x, count: 32)
+                return 1
+            }, nil)
+        return done == 1 ? shared : nil
+    }
+}

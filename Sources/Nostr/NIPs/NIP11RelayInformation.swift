@@ -1,0 +1,125 @@
+/// NIP-11: what a relay says of itself over HTTP, `application/nostr+json`.
+public struct RelayInformation: Hashable, Sendable {
+    public var name: String?
+    public var description: String?
+    public var icon: String?
+    /// The administrator.
+    public var pubkey: PublicKey?
+    /// The relay's own key.
+    public var relayKey: PublicKey?
+    public var contact: String?
+    public var supportedNIPs: [Int]
+    public var software: String?
+    public var version: String?
+    public var limitation: Limitation?
+
+    public init(
+        name: String? = nil, description: String? = nil, icon: String? = nil, pubkey: PublicKey? = nil,
+        relayKey: PublicKey? = nil, contact: String? = nil, supportedNIPs: [Int] = [], software: String? = nil,
+        version: String? = nil, limitation: Limitation? = nil
+    ) {
+        self.name = name
+        self.description = description
+        self.icon = icon
+        self.pubkey = pubkey
+        self.relayKey = relayKey
+        self.contact = contact
+        self.supportedNIPs = supportedNIPs
+        self.software = software
+        self.version = version
+        self.limitation = limitation
+    }
+
+    /// What a relay asks of its clients.
+    public struct Limitation: Hashable, Sendable {
+        /// Bytes of one message.
+        public var maxMessageLength: Int?
+        public var maxSubscriptions: Int?
+        public var maxLimit: Int?
+        /// Characters.
+        public var maxSubscriptionIDLength: Int?
+        public var maxEventTags: Int?
+        /// Characters.
+        public var maxContentLength: Int?
+        public var minProofOfWork: Int?
+        public var authenticationRequired: Bool?
+        public var paymentRequired: Bool?
+        public var restrictedWrites: Bool?
+        /// Seconds into the past.
+        public var createdAtLowerLimit: Int?
+        /// Seconds into the future.
+        public var createdAtUpperLimit: Int?
+        public var defaultLimit: Int?
+
+        public init() {}
+    }
+}
+
+extension RelayInformation {
+    /// Throws for malformed JSON or another value than an object. Members of unknown name or wrong type count as
+    /// absent: relays are careless here, and nothing depends on it.
+    public init(json: some Collection<UInt8>) throws(NostrError) {
+        guard let object = try JSONValue(json: json).object else {
+            throw NostrError(.unexpectedType, "relay information is an object")
+        }
+        self.init(
+            name: object["name"]?.string, description: object["description"]?.string, icon: object["icon"]?.string,
+            pubkey: RelayInformation.key(object["pubkey"]), relayKey: RelayInformation.key(object["self"]),
+            contact: object["contact"]?.string,
+            supportedNIPs: object["supported_nips"]?.array?.compactMap { $0.integer.flatMap(Int.init(exactly:)) } ?? [],
+            software: object["software"]?.string, version: object["version"]?.string,
+            limitation: object["limitation"]?.object.map(Limitation.init))
+    }
+
+    private static func key(_ value: JSONValue?) -> PublicKey? {
+        value?.string.flatMap(Bytes32.init(hex:)).map(PublicKey.init(value:))
+    }
+
+    public func json() -> [UInt8] {
+        var object = JSONObject()
+        object["name"] = name.map(JSONValue.string)
+        object["description"] = description.map(JSONValue.string)
+        object["icon"] = icon.map(JSONValue.string)
+        object["pubkey"] = (pubkey?.hex).map(JSONValue.string)
+        object["self"] = (relayKey?.hex).map(JSONValue.string)
+        object["contact"] = contact.map(JSONValue.string)
+        object["supported_nips"] = .array(supportedNIPs.map { .integer(Int64($0)) })
+        object["software"] = software.map(JSONValue.string)
+        object["version"] = version.map(JSONValue.string)
+        object["limitation"] = (limitation?.object).map(JSONValue.object)
+        return JSONValue.object(object).json()
+    }
+}
+
+extension RelayInformation.Limitation {
+    // Key paths in a computed list: they are not Sendable, so no stored table.
+    private static var numbers: [(String, WritableKeyPath<Self, Int?>)] {
+        [
+            ("max_message_length", \.maxMessageLength), ("max_subscriptions", \.maxSubscriptions),
+            ("max_limit", \.maxLimit), ("max_subid_length", \.maxSubscriptionIDLength),
+            ("max_event_tags", \.maxEventTags), ("max_content_length", \.maxContentLength),
+            ("min_pow_difficulty", \.minProofOfWork), ("created_at_lower_limit", \.createdAtLowerLimit),
+            ("created_at_upper_limit", \.createdAtUpperLimit), ("default_limit", \.defaultLimit),
+        ]
+    }
+
+    private static var flags: [(String, WritableKeyPath<Self, Bool?>)] {
+        [
+            ("auth_required", \.authenticationRequired), ("payment_required", \.paymentRequired),
+            ("restricted_writes", \.restrictedWrites),
+        ]
+    }
+
+    fileprivate init(_ object: JSONObject) {
+        self.init()
+        for (name, path) in Self.numbers { self[keyPath: path] = object[name]?.integer.flatMap(Int.init(exactly:)) }
+        for (name, path) in Self.flags { self[keyPath: path] = object[name]?.bool }
+    }
+
+    fileprivate var object: JSONObject {
+        var object = JSONObject()
+        for (name, path) in Self.numbers { object[name] = self[keyPath: path].map { .integer(Int64($0)) } }
+        for (name, path) in Self.flags { object[name] = self[keyPath: path].map(JSONValue.bool) }
+        return object
+    }
+}

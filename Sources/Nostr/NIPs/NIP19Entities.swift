@@ -1,0 +1,102 @@
+/// NIP-19: keys, ids and references as Bech32 text, for people; never inside events.
+public enum NIP19 {
+    enum Prefix {
+        static let publicKey = "npub"
+        static let secretKey = "nsec"
+        static let note = "note"
+        static let profile = "nprofile"
+        static let event = "nevent"
+        static let address = "naddr"
+    }
+
+    /// `nprofile1…`: a user and where to find them.
+    public struct Profile: Hashable, Sendable {
+        public var publicKey: PublicKey
+        public var relays: [String]
+
+        public init(publicKey: PublicKey, relays: [String] = []) {
+            self.publicKey = publicKey
+            self.relays = relays
+        }
+    }
+
+    /// `nevent1…`: an event and where to find it.
+    public struct EventPointer: Hashable, Sendable {
+        public var id: EventID
+        public var relays: [String]
+        public var author: PublicKey?
+        public var kind: Kind?
+
+        public init(id: EventID, relays: [String] = [], author: PublicKey? = nil, kind: Kind? = nil) {
+            self.id = id
+            self.relays = relays
+            self.author = author
+            self.kind = kind
+        }
+    }
+
+    /// `naddr1…`: a replaceable or addressable event and where to find it.
+    public struct AddressPointer: Hashable, Sendable {
+        public var address: EventAddress
+        public var relays: [String]
+
+        public init(address: EventAddress, relays: [String] = []) {
+            self.address = address
+            self.relays = relays
+        }
+    }
+
+    /// Any of the public entities. Secret keys are not among them: they are asked for by name.
+    public enum Entity: Hashable, Sendable {
+        case publicKey(PublicKey)
+        case note(EventID)
+        case profile(Profile)
+        case event(EventPointer)
+        case address(AddressPointer)
+    }
+}
+
+extension NIP19 {
+    public static func encode(_ key: PublicKey) -> String { Bech32.encode(prefix: Prefix.publicKey, key.bytes) }
+
+    /// `note1…`.
+    public static func encode(_ id: EventID) -> String { Bech32.encode(prefix: Prefix.note, id.bytes) }
+
+    static func encode(secretKeyOf key: KeyPair) -> String {
+        var secret = key.secretBytes
+        defer { Sodium.wipe(&secret) }
+        return Bech32.encode(prefix: Prefix.secretKey, secret)
+    }
+
+    /// Throws ``NostrError/Code/invalidBech32``, or ``NostrError/Code/unexpectedPrefix`` for another entity.
+    public static func decodePublicKey(_ text: String) throws(NostrError) -> PublicKey {
+        PublicKey(value: try bytes32(text, prefix: Prefix.publicKey))
+    }
+
+    /// Throws ``NostrError/Code/invalidBech32``, or ``NostrError/Code/unexpectedPrefix`` for another entity.
+    public static func decodeNote(_ text: String) throws(NostrError) -> EventID {
+        EventID(value: try bytes32(text, prefix: Prefix.note))
+    }
+
+    /// The 32 secret bytes of `nsec1…`, to be wiped by the caller; better: ``KeyPair/init(parsing:)``.
+    static func decodeSecretKey(_ text: String) throws(NostrError) -> [UInt8] {
+        let (prefix, bytes) = try Bech32.decode(text)
+        guard prefix == Prefix.secretKey else {
+            throw NostrError(.unexpectedPrefix, "expected \(Prefix.secretKey), found another entity")
+        }
+        return bytes
+    }
+
+    private static func bytes32(_ text: String, prefix wanted: String) throws(NostrError) -> Bytes32 {
+        let (prefix, bytes) = try Bech32.decode(text)
+        guard prefix == wanted else {
+            throw NostrError(.unexpectedPrefix, "expected \(wanted), found \(prefix.prefix(16))")
+        }
+        return try value(of: bytes)
+    }
+
+    static func value(of bytes: [UInt8]) throws(NostrError) -> Bytes32 {
+        guard let value = Bytes32(bytes) else { throw NostrError(.invalidBech32, "the content is not 32 bytes long") }
+        return value
+    }
+}

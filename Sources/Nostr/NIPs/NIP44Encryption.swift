@@ -1,0 +1,125 @@
+/// NIP-44 version 2: text between two keys, with padding that hides its length a little.
+public enum NIP44 {
+    /// The longest text this side sends, in bytes: what every version of the NIP reads.
+    public static let maximumPlaintext = 65_535
+
+    /// The longest text this side reads, in bytes: later versions of the NIP allow more than can be sent.
+    public static let maximumReceivedPlaintext = 1_048_576
+
+    private static let version: UInt8 = 2
+
+    /// The key two accounts share, the same from either side. Wiped with the last copy.
+    public struct ConversationKey: Sendable {
+        let storage: SecretBytes
+    }
+
+    /// Throws ``NostrError/Code/invalidPublicKey`` if the peer is no point of the curve.
+    public static func conversationKey(_ own: KeyPair, _ peer: PublicKey) throws(NostrError) -> ConversationKey {
+        guard var shared = own.sharedX(with: peer) else {
+            throw NostrError(.invalidPublicKey, "\(peer) is no point of secp256k1")
+        }
+        defer { Sodium.wipe(&shared) }
+        // HKDF-Extract (RFC 5869) with the salt as the key of the code.
+        let extract = Array("nip44-v2".utf8).withUnsafeBytes { HMACSHA256(key: $0) }
+        var key = extract.code(shared)
+        return ConversationKey(storage: SecretBytes(consuming: &key))
+    }
+
+    /// The payload, Base64. `nonce` is 32 fresh random bytes, never used twice.
+    ///
+    /// Throws ``NostrError/Code/invalidPayloadSize`` for an empty text or one over ``maximumPlaintext``, and
+    /// ``NostrError/Code/invalidLength`` for a nonce of another length.
+    public static func encrypt(
+        _ plaintext: [UInt8], _ key: ConversationKey, nonce: [UInt8]
+    ) throws(NostrError) -> String {
+        try encrypt(plaintext, key, nonce: nonce, limit: maximumPlaintext)
+    }
+
+    static func encrypt(
+        _ plaintext: [UInt8], _ key: ConversationKey, nonce: [UInt8], limit: Int
+    ) throws(NostrError) -> String {
+        guard (1...limit).contains(plaintext.count) else {
+            throw NostrError(.invalidPayloadSize, "a text has 1 to \(limit) bytes, not \(plaintext.count)")
+        }
+        guard nonce.count == 32 else { throw NostrError(.invalidLength, "a nonce has 32 bytes, not \(nonce.count)") }
+        let keys = MessageKeys(key, nonce: nonce)
+        var padded = NIP44.pad(plaintext)
+        defer { Sodium.wipe(&padded) }
+        let ciphertext = keys.chacha20(padded)
+        return Base64.encode([version] + nonce + ciphertext + keys.code(nonce, ciphertext))
+    }
+
+    /// The text. The event that carries the payload must have been verified before.
+    ///
+    /// Throws ``NostrError/Code/unsupportedVersion``, ``NostrError/Code/invalidPayloadSize``,
+    /// ``NostrError/Code/invalidBase64``, ``NostrError/Code/badMAC`` or ``NostrError/Code/invalidPadding``.
+    public static func decrypt(_ payload: String, _ key: ConversationKey) throws(NostrError) -> [UInt8] {
+        let data = try decode(payload)
+        let nonce = Array(data[1..<33])
+        let ciphertext = Array(data[33..<(data.count - 32)])
+        let keys = MessageKeys(key, nonce: nonce)
+        guard Sodium.equal(keys.code(nonce, ciphertext), Array(data.suffix(32))) else {
+            throw NostrError(.badMAC, "the payload is not for this key, or was altered")
+        }
+        var padded = keys.chacha20(ciphertext)
+        defer { Sodium.wipe(&padded) }
+        return try unpad(padded)
+    }
+
+    private static func decode(_ payload: String) throws(NostrError) -> [UInt8] {
+        guard let first = payload.utf8.first, first != UInt8(ascii: "#") else {
+            throw NostrError(.unsupportedVersion, "the payload is not encoded as version 2 is")
+        }
+        // 65 bytes of version, nonce and code, 6 of prefix, and padding that adds at most an eighth.
+        let most = (maximumReceivedPlaintext / 8 * 9 + 71 + 2) / 3 * 4
+        guard (132...most).contains(payload.utf8.count) else {
+            throw NostrError(.invalidPayloadSize, "no payload has \(payload.utf8.count) characters")
+        }
+        guard let data = Base64.decode(payload) else { throw NostrError(.invalidBase64, "the payload is not Base64") }
+        guard data.count >= 99 else {
+            throw NostrError(.invalidPayloadSize, "no payload has \(data.count) bytes")
+        }
+        guard data[0] == version else {
+            throw NostrError(.unsupportedVersion, "the payload is of version \(data[0]), not 2")
+        }
+        return data
+    }
+}
+
+extension NIP44 {
+    /// Cipher and code of one message, from the conversation key and the nonce.
+    struct MessageKeys {
+        // Cipher key at 0, cipher nonce at 32, key of the code at 44, end at 76.
+        let expanded: SecretBytes
+
+        init(_ key: ConversationKey, nonce: [UInt8]) {
+            // HKDF-Expand (RFC 5869) to 76 bytes: three blocks, each of the one before, the nonce and its number.
+            let hmac = key.storage.withUnsafeBytes { HMACSHA256(key: $0) }
+            var previous: [UInt8] = []
+            var whole: [UInt8] = []
+            whole.reserveCapacity(96)
+            for number in UInt8(1)...3 {
+                var block = hmac.code(previous, nonce, [number])
+                whole += block
+                swap(&previous, &block)
+                Sodium.wipe(&block)
+            }
+            Sodium.wipe(&previous)
+            expanded = SecretBytes(count: 76) { $0.copyBytes(from: whole[..<76]) }
+            Sodium.wipe(&whole)
+        }
+
+        func chacha20(_ input: [UInt8]) -> [UInt8] {
+            expanded.withUnsafeBytes { keys in
+                Sodium.chacha20(
+                    input, key: UnsafeRawBufferPointer(rebasing: keys[..<32]),
+                    nonce: UnsafeRawBufferPointer(rebasing: keys[32..<44]))
+            }
+        }
+
+        func code(_ nonce: [UInt8], _ ciphertext: [UInt8]) -> [UInt8] {
+            expanded.withUnsafeBytes { HMACSHA256(key: UnsafeRawBufferPointer(rebasing: $0[44..<76])) }
+                .code(nonce, ciphertext)
+        }
+    }
+}

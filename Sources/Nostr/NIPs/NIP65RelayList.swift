@@ -1,0 +1,42 @@
+/// NIP-65: the relays a user writes to and reads from, kind 10002.
+public struct RelayList: Hashable, Sendable {
+    public var read: [RelayURL]
+    public var write: [RelayURL]
+
+    public init(read: [RelayURL] = [], write: [RelayURL] = []) {
+        self.read = read
+        self.write = write
+    }
+
+    /// Throws ``NostrError/Code/unexpectedKind`` for other kinds. Addresses that are none are passed over.
+    public init(_ event: Event) throws(NostrError) {
+        guard event.kind == .relayList else {
+            throw NostrError(.unexpectedKind, "a relay list has kind 10002, not \(event.kind)")
+        }
+        self.init()
+        for tag in event.tags(named: "r") {
+            guard let value = tag.value, let url = try? RelayURL(value) else { continue }
+            let marker = tag.values.count > 2 ? tag.values[2] : ""
+            if marker != "write", !read.contains(url) { read.append(url) }
+            if marker != "read", !write.contains(url) { write.append(url) }
+        }
+    }
+
+    public func unsigned(by author: PublicKey, now: Int64) -> UnsignedEvent {
+        let written = write.map { read.contains($0) ? Tag("r", $0.string) : Tag("r", $0.string, "write") }
+        let readOnly = read.filter { !write.contains($0) }.map { Tag("r", $0.string, "read") }
+        return UnsignedEvent(pubkey: author, createdAt: now, kind: .relayList, tags: written + readOnly, content: "")
+    }
+}
+
+extension Event {
+    /// The addresses in `relay` tags, in order, without repetition: what kinds 10050 and 10051 list.
+    public var relayTags: [RelayURL] {
+        var urls: [RelayURL] = []
+        for tag in tags(named: "relay") {
+            guard let value = tag.value, let url = try? RelayURL(value), !urls.contains(url) else { continue }
+            urls.append(url)
+        }
+        return urls
+    }
+}

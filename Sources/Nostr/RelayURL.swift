@@ -1,0 +1,94 @@
+/// The address of a relay: `ws://` or `wss://`, a host, and perhaps a port, path and query.
+///
+/// Two addresses are equal if they lead to the same place: the case of scheme and host, a port that is the scheme's
+/// own, and one trailing slash make no difference.
+public struct RelayURL: Hashable, Comparable, Sendable, CustomStringConvertible {
+    public static let maximumLength = 2048
+
+    /// The text exactly as given, which is what goes into tags.
+    public let string: String
+    public let isSecure: Bool
+    /// Lower case; an IPv6 address without its brackets.
+    public let host: String
+    /// 1 to 65535; that of the scheme, 80 or 443, if the text has none.
+    public let port: Int
+    /// Path and query as they go into the HTTP request; begins with a slash.
+    public let path: String
+    private let normalized: String
+
+    /// Throws ``NostrError/Code/invalidRelayURL`` for anything else, also for user names, fragments, blanks and
+    /// characters outside ASCII.
+    public init(_ text: String) throws(NostrError) {
+        guard text.utf8.count <= RelayURL.maximumLength else { throw RelayURL.invalid("too long") }
+        guard text.utf8.allSatisfy({ (0x21...0x7e).contains($0) && !RelayURL.forbidden.contains($0) }) else {
+            throw RelayURL.invalid("a character that addresses do not have")
+        }
+        let (isSecure, rest) = try RelayURL.splitScheme(text)
+        let pathStart = rest.firstIndex { $0 == "/" || $0 == "?" } ?? rest.endIndex
+        let (host, port) = try RelayURL.splitAuthority(rest[..<pathStart])
+        let path = rest[pathStart...]
+        self.string = text
+        self.isSecure = isSecure
+        self.host = host
+        self.port = port ?? (isSecure ? 443 : 80)
+        self.path = path.hasPrefix("/") ? String(path) : "/" + path
+        let authority = RelayURL.authority(host: host, port: self.port, isSecure: isSecure)
+        normalized =
+            (isSecure ? "wss://" : "ws://") + authority
+            + (self.path.hasSuffix("/") ? self.path.dropLast() : self.path[...])
+    }
+
+    /// Host and, unless it is the scheme's own, port: the value of an HTTP `Host` header.
+    public var authority: String { RelayURL.authority(host: host, port: port, isSecure: isSecure) }
+
+    public var description: String { string }
+
+    public static func == (left: RelayURL, right: RelayURL) -> Bool { left.normalized == right.normalized }
+    public static func < (left: RelayURL, right: RelayURL) -> Bool { left.normalized < right.normalized }
+    public func hash(into hasher: inout Hasher) { hasher.combine(normalized) }
+}
+
+extension RelayURL {
+    private static let forbidden = Set("\"<>\\^`{|}#".utf8)
+    private static let hostCharacters = Set("abcdefghijklmnopqrstuvwxyz0123456789-._".utf8)
+
+    private static func invalid(_ reason: String) -> NostrError {
+        NostrError(.invalidRelayURL, "no relay address: \(reason)")
+    }
+
+    private static func splitScheme(_ text: String) throws(NostrError) -> (isSecure: Bool, rest: Substring) {
+        let lower = text.prefix(6).lowercased()
+        if lower == "wss://" { return (true, text.dropFirst(6)) }
+        if lower.hasPrefix("ws://") { return (false, text.dropFirst(5)) }
+        throw invalid("it begins neither with wss:// nor with ws://")
+    }
+
+    private static func splitAuthority(_ text: Substring) throws(NostrError) -> (host: String, port: Int?) {
+        let lower = text.lowercased()
+        if lower.hasPrefix("[") {
+            guard let end = lower.firstIndex(of: "]") else { throw invalid("an open bracket") }
+            let host = lower[lower.index(after: lower.startIndex)..<end]
+            let digits = Set("0123456789abcdef:.".utf8)
+            guard host.contains(":"), host.utf8.allSatisfy(digits.contains) else { throw invalid("the host") }
+            return (String(host), try port(lower[lower.index(after: end)...]))
+        }
+        let end = lower.firstIndex(of: ":") ?? lower.endIndex
+        let host = lower[..<end]
+        guard !host.isEmpty, host.utf8.allSatisfy(hostCharacters.contains) else { throw invalid("the host") }
+        return (String(host), try port(lower[end...]))
+    }
+
+    /// What follows the host: nothing, or a colon and a number.
+    private static func port(_ text: Substring) throws(NostrError) -> Int? {
+        guard !text.isEmpty else { return nil }
+        guard text.hasPrefix(":"), let port = UInt16(decimal: text.dropFirst()), port > 0 else {
+            throw invalid("the port")
+        }
+        return Int(port)
+    }
+
+    private static func authority(host: String, port: Int, isSecure: Bool) -> String {
+        let name = host.contains(":") ? "[\(host)]" : host
+        return port == (isSecure ? 443 : 80) ? name : "\(name):\(port)"
+    }
+}

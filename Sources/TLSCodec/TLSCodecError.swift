@@ -1,0 +1,35 @@
+/// Why bytes are not a valid encoding, and where.
+public struct TLSCodecError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The kinds of failure a decoder reports.
+    public struct Code: Hashable, Sendable {
+        private enum Value { case truncated, trailingBytes, nonMinimalLength, lengthTooLarge, unevenVector, invalidValue }
+        private let value: Value
+
+        /// The input ended before the value did.
+        public static let truncated = Code(value: .truncated)
+        /// The value ended before the input did.
+        public static let trailingBytes = Code(value: .trailingBytes)
+        /// A length header is longer than its value needs (RFC 9420 §2.1.2).
+        public static let nonMinimalLength = Code(value: .nonMinimalLength)
+        /// A length header announces more than 2^30 - 1 bytes, or uses the forbidden 8-byte form (RFC 9420 §2.1.2).
+        public static let lengthTooLarge = Code(value: .lengthTooLarge)
+        /// The elements of a vector do not end where the vector ends.
+        public static let unevenVector = Code(value: .unevenVector)
+        /// A field holds a value that its type does not allow.
+        public static let invalidValue = Code(value: .invalidValue)
+    }
+
+    public let code: Code
+    /// Bytes from the start of the decoded input to the failing field.
+    public let offset: Int
+    /// What was expected and what came.
+    public let message: String
+
+    public init(_ code: Code, offset: Int, _ message: String) {
+        self.code = code
+        self.offset = offset
+        self.message = message
+    }
+
+    public var description: String { "at byte \(self.offset): \(self.message)" }
+}

@@ -1,0 +1,144 @@
+"""A connection to one Nostr relay that survives the relay's restarts (NIP-01, asyncio)."""
+
+import asyncio
+import itertools
+import json
+import sys
+from contextlib import suppress
+
+from nostr_sdk import Event
+from websockets.asyncio.client import connect
+from websockets.exceptions import ConnectionClosed
+
+RECONNECT_SECONDS = 0.2
+# A sender's clock and ours are one here; the overlap only covers events of the second in which the relay stopped.
+OVERLAP_SECONDS = 60
+
+
+class Subscription:
+    """Stored events are held back until EOSE and handed over oldest first; later ones go out as they come."""
+
+    def __init__(self, filter, deliver):
+        self.filter = filter
+        self.deliver = deliver
+        self.newest = 0
+        self.stored = []
+        self.seen = set()
+
+    def request(self):
+        """The filter for this connection: after a reconnect only what may be new, for relays cap stored events."""
+        self.stored = []
+        if self.newest and 1059 not in self.filter.get("kinds", []):
+            return {**self.filter, "since": self.newest - OVERLAP_SECONDS}
+        return self.filter
+
+    def take(self, event):
+        if self.stored is not None:
+            self.stored.append(event)
+        else:
+            self._hand_over(event, live=True)
+
+    def end_of_stored(self):
+        stored, self.stored = self.stored or [], None
+        for event in sorted(stored, key=lambda event: event["created_at"]):
+            self._hand_over(event, live=False)
+
+    def _hand_over(self, event, live):
+        if event["id"] in self.seen or not Event.from_json(json.dumps(event)).verify():
+            return
+        self.seen.add(event["id"])
+        self.newest = max(self.newest, event["created_at"])
+        self.deliver(event, live)
+
+
+class Connection:
+    def __init__(self, url):
+        self.url = url
+        self.socket = None
+        self.subscriptions = {}
+        self.unacknowledged = {}
+        self.names = itertools.count()
+        self.task = asyncio.create_task(self._run())
+
+    async def close(self):
+        self.task.cancel()
+        with suppress(asyncio.CancelledError):
+            await self.task
+
+    async def subscribe(self, filter, deliver):
+        """Calls `deliver(event, live)` for each new event whose signature holds. Returns a name to unsubscribe."""
+        name = f"s{next(self.names)}"
+        self.subscriptions[name] = Subscription(filter, deliver)
+        await self._send(["REQ", name, self.subscriptions[name].request()])
+        return name
+
+    async def unsubscribe(self, name):
+        if self.subscriptions.pop(name, None):
+            await self._send(["CLOSE", name])
+
+    async def first(self, filter, seconds, prefer=lambda event: event["created_at"]):
+        """The best stored event of a filter, or the first one to come. Raises TimeoutError."""
+        found = asyncio.get_running_loop().create_future()
+        candidates = []
+
+        def deliver(event, live):
+            candidates.append(event)
+            if not found.done():
+                # Stored events arrive in one go, so the choice is made when the loop comes round again.
+                asyncio.get_running_loop().call_soon(lambda: found.done() or found.set_result(None))
+
+        name = await self.subscribe(filter, deliver)
+        try:
+            await asyncio.wait_for(found, seconds)
+        except TimeoutError:
+            raise TimeoutError(f"no event for {json.dumps(filter)} after {seconds} s") from None
+        finally:
+            await self.unsubscribe(name)
+        return max(candidates, key=prefer)
+
+    async def publish(self, event, seconds=30):
+        """Returns when the relay has answered OK true; sends again after a reconnect. Raises on a refusal."""
+        answer = asyncio.get_running_loop().create_future()
+        self.unacknowledged[event["id"]] = (event, answer)
+        try:
+            await self._send(["EVENT", event])
+            accepted, reason = await asyncio.wait_for(answer, seconds)
+        finally:
+            self.unacknowledged.pop(event["id"], None)
+        if not accepted:
+            raise RuntimeError(f"the relay refused event kind {event['kind']}: {reason}")
+
+    async def _run(self):
+        while True:
+            with suppress(OSError, ConnectionClosed, EOFError):
+                async with connect(self.url, max_size=None, compression=None) as socket:
+                    await self._opened(socket)
+                    async for frame in socket:
+                        self._received(json.loads(frame))
+            self.socket = None
+            await asyncio.sleep(RECONNECT_SECONDS)
+
+    async def _opened(self, socket):
+        self.socket = socket
+        for name, subscription in list(self.subscriptions.items()):
+            await self._send(["REQ", name, subscription.request()])
+        for event, _ in list(self.unacknowledged.values()):
+            await self._send(["EVENT", event])
+
+    async def _send(self, message):
+        if self.socket:
+            with suppress(ConnectionClosed):
+                await self.socket.send(json.dumps(message))
+
+    def _received(self, message):
+        kind, rest = message[0], message[1:]
+        if kind == "EVENT" and rest[0] in self.subscriptions:
+            self.subscriptions[rest[0]].take(rest[1])
+        elif kind == "EOSE" and rest[0] in self.subscriptions:
+            self.subscriptions[rest[0]].end_of_stored()
+        elif kind == "OK" and rest[0] in self.unacknowledged:
+            answer = self.unacknowledged[rest[0]][1]
+            if not answer.done():
+                answer.set_result((rest[1], rest[2]))
+        elif kind in ("CLOSED", "NOTICE"):
+            print(f"  {self.url}: {kind} {rest}", file=sys.stderr)

@@ -1,0 +1,371 @@
+"""Live peers for interoperation tests: a relay by others, and group members played by the reference implementation.
+
+Runs under the virtual environment that setup-peers.sh made; everything else it needs lies beside that environment.
+"""
+
+import asyncio
+import hashlib
+import itertools
+import json
+import signal
+import socket
+import sys
+import time
+from pathlib import Path
+
+from nostr_sdk import Event, Keys, PublicKey, UnsignedEvent, UnwrappedGift, nip59_make_gift_wrap
+
+from connection import Connection
+
+HERE = Path(__file__).resolve().parent
+INSTALLED = Path(sys.prefix).parent
+LINE_LIMIT = 64 * 1024 * 1024
+WAIT_SECONDS = 30
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+class Relay:
+    """LocalRelay in a process of its own, so that it can be stopped and started like a real one."""
+
+    def __init__(self, folder):
+        self.folder = Path(folder)
+        self.port = free_port()
+        self.url = f"ws://127.0.0.1:{self.port}"
+        self.process = None
+
+    async def start(self):
+        """Listens on the same port and the same stored events as before a stop."""
+        arguments = [sys.executable, str(HERE / "relay_process.py"), str(self.port), str(self.folder)]
+        pipe = asyncio.subprocess.PIPE
+        self.process = await asyncio.create_subprocess_exec(*arguments, stdin=pipe, stdout=pipe)
+        if (await self.process.stdout.readline()).strip() != b"ready":
+            raise RuntimeError(f"the relay did not start on port {self.port}")
+
+    async def stop(self):
+        """Cuts every connection at once, as a crash would."""
+        if self.process and self.process.returncode is None:
+            self.process.send_signal(signal.SIGKILL)
+            await self.process.wait()
+
+    close = stop
+
+
+class MDKError(Exception):
+    """What MDK answered when it refused a command."""
+
+
+class MDK:
+    """The process of one member; see mdk_member.py for its commands."""
+
+    def __init__(self, version, database):
+        self.arguments = [str(INSTALLED / "mdk-python"), version, str(HERE / "mdk_member.py"), str(database)]
+        self.process = None
+        self.turn = asyncio.Lock()
+
+    async def start(self):
+        pipe = asyncio.subprocess.PIPE
+        self.process = await asyncio.create_subprocess_exec(*self.arguments, stdin=pipe, stdout=pipe, limit=LINE_LIMIT)
+
+    async def call(self, command, **arguments):
+        async with self.turn:
+            self.process.stdin.write(json.dumps({"cmd": command, **arguments}).encode() + b"\n")
+            await self.process.stdin.drain()
+            line = await self.process.stdout.readline()
+        if not line:
+            raise MDKError(f"the member process ended during {command}")
+        answer = json.loads(line)
+        if not answer["ok"]:
+            raise MDKError(f"{command}: {answer['error']}")
+        return answer["result"]
+
+    async def close(self):
+        if self.process and self.process.returncode is None:
+            self.process.stdin.close()
+            await self.process.wait()
+
+
+class Member:
+    """A Nostr account with an MDK member behind it, connected to one relay.
+
+    `own_commits` says how it takes in a commit of its own after the relay's OK: "process" feeds the event back through
+    message processing, which keeps a snapshot and yields to an earlier competing commit; "merge" is the plain
+    merge_pending_commit, after which MDK stays on its branch.
+    """
+
+    def __init__(self, name, relay, folder, version="0.8.0", own_commits="process", changed=None):
+        self.name, self.version, self.own_commits = name, version, own_commits
+        self.relay_url = relay.url
+        self.keys = Keys.generate()
+        self.pubkey = self.keys.public_key().to_hex()
+        self.mdk = MDK(version, Path(folder) / f"{name}.sqlite")
+        self.groups = {}  # nostr group id -> the state MDK reported last
+        self.messages = []  # rumors in the order of decryption, own ones excluded
+        self.outcomes = []  # (event id, result) of every group event
+        self.failed = {}  # event id -> (event, live, reason) that MDK could not process so far
+        self.late = []  # ids of events that came live, failed, and succeeded after a later commit
+        self.joined_at = {}
+        self.changed = changed or asyncio.Condition()  # shared, a wait can look at several members
+        self._own = set()
+        self._incoming = asyncio.Queue()
+        self._turn = asyncio.Lock()  # held by whoever changes a group: one commit, or one incoming event
+        self._attempts = itertools.count()
+
+    async def start(self):
+        await self.mdk.start()
+        await self.mdk.call("init", pubkey=self.pubkey)
+        self.connection = Connection(self.relay_url)
+        self._worker = asyncio.create_task(self._work())
+        await self.connection.subscribe({"kinds": [1059], "#p": [self.pubkey]}, self._arrived)
+
+    async def close(self):
+        self._worker.cancel()
+        await self.connection.close()
+        await self.mdk.close()
+
+    # Key packages
+
+    async def publish_key_packages(self):
+        """Publishes the kinds this release writes (0.8: 30443 and 443, 0.7: 443); returns kind -> event."""
+        made = await self.mdk.call("create_key_package", relays=[self.relay_url])
+        published = {}
+        for kind, tags in made["events"].items():
+            published[int(kind)] = self.sign(int(kind), made["content"], tags)
+            await self.connection.publish(published[int(kind)])
+        return published
+
+    async def fetch_key_package(self, pubkey, seconds=WAIT_SECONDS, kinds=None):
+        """The newest key package this release can read: 30443 before 443 for 0.8, 443 only for 0.7."""
+        kinds = kinds or ([30443, 443] if self.version >= "0.8" else [443])
+        wanted = {"kinds": kinds, "authors": [pubkey]}
+        return await self.connection.first(wanted, seconds, lambda event: (event["kind"], event["created_at"]))
+
+    def sign(self, kind, content, tags, created_at=None):
+        unsigned = {
+            "pubkey": self.pubkey,
+            "created_at": created_at or int(time.time()),
+            "kind": kind,
+            "tags": tags,
+            "content": content,
+        }
+        return json.loads(UnsignedEvent.from_json(json.dumps(unsigned)).sign(self.keys).as_json())
+
+    # Changing groups
+
+    async def create_group(self, name, pubkeys, admins=()):
+        """Founds a group, sends the Welcomes and returns the nostr group id. `admins` come beside the founder."""
+        packages = [await self.fetch_key_package(pubkey) for pubkey in pubkeys]
+        async with self._turn:
+            made = await self.mdk.call(
+                "create_group",
+                name=name,
+                relays=[self.relay_url],
+                key_packages=packages,
+                admins=[self.pubkey, *admins],
+            )
+            group = made["group"]["nostr_group_id"]
+            await self._follow(group, int(time.time()))
+            await self._send_welcomes(made["welcomes"], packages)
+        return group
+
+    async def add(self, group, pubkeys):
+        packages = [await self.fetch_key_package(pubkey) for pubkey in pubkeys]
+        await self._commit(group, packages, "add_members", key_packages=packages)
+
+    async def remove(self, group, pubkeys):
+        await self._commit(group, [], "remove_members", members=list(pubkeys))
+
+    async def rename(self, group, name):
+        await self._commit(group, [], "update_group_data", name=name)
+
+    async def update_data(self, group, **changes):
+        await self._commit(group, [], "update_group_data", **changes)
+
+    async def self_update(self, group):
+        await self._commit(group, [], "self_update")
+
+    async def leave(self, group):
+        """Publishes the proposal; the member is out once somebody's commit of it arrives."""
+        if self.version >= "0.8" and self.pubkey in self.groups[group]["admin_pubkeys"]:
+            await self._commit(group, [], "self_demote")
+        async with self._turn:
+            made = await self.mdk.call("leave", group=group)
+            self._own.add(made["event"]["id"])
+            await self.connection.publish(made["event"])
+
+    async def send(self, group, content, kind=9, tags=()):
+        """Returns when the relay has the message; the result is the outer event."""
+        async with self._turn:
+            made = await self.mdk.call("create_message", group=group, content=content, kind=kind, tags=list(tags))
+            self._own.add(made["event"]["id"])
+        await self.connection.publish(made["event"])
+        return made["event"]
+
+    async def _commit(self, group, packages, command, **arguments):
+        async with self._turn:
+            made = await self.mdk.call(command, group=group, **arguments)
+            await self._publish_commit(group, made["event"])
+            await self._send_welcomes(made["welcomes"], packages)
+
+    async def _publish_commit(self, group, event):
+        self._own.add(event["id"])
+        try:
+            await self.connection.publish(event)
+        except (RuntimeError, TimeoutError):
+            await self.mdk.call("clear_pending_commit", group=group)
+            raise
+        if self.own_commits == "merge":
+            await self.mdk.call("merge_pending_commit", group=group)
+        else:
+            await self.mdk.call("process_message", event=event)
+        await self._refresh(group)
+
+    async def _send_welcomes(self, rumors, packages):
+        recipients = {package["id"]: package["pubkey"] for package in packages}
+        for rumor in rumors:
+            package_id = next(tag[1] for tag in rumor["tags"] if tag[0] == "e")
+            recipient = PublicKey.parse(recipients[package_id])
+            unsigned = UnsignedEvent.from_json(json.dumps(rumor))
+            wrap = nip59_make_gift_wrap(self.keys, recipient, unsigned)
+            await self.connection.publish(json.loads(wrap.as_json()))
+
+    # Taking in what arrives
+
+    def _arrived(self, event, live):
+        if event["id"] not in self._own:
+            self._incoming.put_nowait((event, live))
+
+    async def _work(self):
+        while True:
+            event, live = await self._incoming.get()
+            try:
+                async with self._turn:
+                    if event["kind"] == 1059:
+                        await self._open_gift(event)
+                    elif event["id"] not in self._own:
+                        await self._take_group_event(event, live)
+            except Exception as error:  # a peer's bad event is a finding of the test, and others follow it
+                self.failed[event["id"]] = (event, live, repr(error))
+            async with self.changed:
+                self.changed.notify_all()
+
+    async def _open_gift(self, wrap):
+        gift = UnwrappedGift.from_gift_wrap(self.keys, Event.from_json(json.dumps(wrap)))
+        rumor = json.loads(gift.rumor().as_json())
+        if rumor["kind"] != 444:
+            return
+        welcome = await self.mdk.call("process_welcome", wrapper_id=wrap["id"], rumor=rumor)
+        if welcome["nostr_group_id"] not in self.groups:
+            await self.mdk.call("accept_welcome", id=welcome["id"])
+            await self._follow(welcome["nostr_group_id"], rumor["created_at"])
+
+    async def _follow(self, group, since):
+        self.joined_at[group] = since
+        await self._refresh(group)
+        await self.connection.subscribe({"kinds": [445], "#h": [group], "since": since}, self._arrived)
+
+    async def _take_group_event(self, event, live):
+        group = next(tag[1] for tag in event["tags"] if tag[0] == "h")
+        if not await self._process(group, event, live):
+            return
+        while any([await self._retry(group, *failed) for failed in list(self.failed.values())]):
+            pass
+
+    async def _process(self, group, event, live, same_id=True):
+        """True when the event moved the group to another epoch, so that others may be readable now."""
+        attempt = event if same_id else self._under_new_id(event)
+        try:
+            outcome = await self.mdk.call("process_message", event=attempt)
+        except MDKError as error:
+            outcome = {"result": "error", "reason": str(error)}
+        result = outcome["result"]
+        self.outcomes.append((event["id"], result))
+        if result in ("error", "unprocessable", "previously_failed"):
+            self.failed[event["id"]] = (event, live, outcome.get("reason", result))
+            return False
+        if event["id"] in self.failed:
+            del self.failed[event["id"]]
+            if live:
+                self.late.append(event["id"])
+        if result == "application_message":
+            self.messages.append({**outcome["rumor"], "group": group, "event_id": event["id"]})
+        elif result == "proposal":
+            await self._publish_commit(group, outcome["event"])
+        elif result == "commit":
+            await self._refresh(group)
+        return result in ("commit", "proposal")
+
+    async def _retry(self, group, event, live, reason):
+        if event["kind"] != 445 or ["h", group] not in event["tags"]:
+            return False
+        return await self._process(group, event, live, same_id=False)
+
+    def _under_new_id(self, event):
+        # MDK remembers a failed event by its id for good, though it may only have come before its commit, as stored
+        # events of one second do. It never checks the id, so the same ciphertext gets its second chance under another.
+        digest = hashlib.sha256(f"{event['id']} {next(self._attempts)}".encode())
+        return {**event, "id": digest.hexdigest()}
+
+    async def _refresh(self, group):
+        try:
+            self.groups[group] = await self.mdk.call("group", group=group)
+        except MDKError as error:
+            self.groups.setdefault(group, {})["state"] = f"gone: {error}"
+        async with self.changed:
+            self.changed.notify_all()
+
+    def lost(self, group):
+        """Events of the group's time since joining that are still unreadable: (event id, reason)."""
+        joined = self.joined_at[group]
+        events = [(event, live, why) for event, live, why in self.failed.values() if ["h", group] in event["tags"]]
+        return [(event["id"], why) for event, live, why in events if live or event["created_at"] > joined + 1]
+
+    # Waiting
+
+    async def until(self, what, predicate, seconds=WAIT_SECONDS):
+        """Waits until `predicate()` is true and returns its value; TimeoutError names `what` and the member's state."""
+
+        async def wait():
+            async with self.changed:
+                return await self.changed.wait_for(predicate)
+
+        try:
+            return await asyncio.wait_for(wait(), seconds)
+        except TimeoutError:
+            raise TimeoutError(f"{self.name} waited {seconds} s for {what}; {self.describe()}") from None
+
+    async def until_joined(self, seconds=WAIT_SECONDS):
+        """The id of the group joined last."""
+        await self.until("a group", lambda: self.groups, seconds)
+        return list(self.groups)[-1]
+
+    async def until_message(self, content, sender=None, seconds=WAIT_SECONDS):
+        """The first message with this content, or for which `content(text)` is true."""
+        fits = content if callable(content) else lambda text: text == content
+
+        def find():
+            for message in self.messages:
+                if fits(message["content"]) and sender in (None, message["pubkey"]):
+                    return message
+            return None
+
+        wanted = "a message" if callable(content) else f"message {content!r}"
+        return await self.until(wanted, find, seconds)
+
+    async def until_state(self, group, seconds=WAIT_SECONDS, **expected):
+        """Waits for the group's state: name=, epoch=, members= (any order)."""
+        if "members" in expected:
+            expected["members"] = sorted(expected["members"])
+        state = self.groups[group]
+        fits = lambda: all(self.groups[group].get(key) == value for key, value in expected.items())
+        await self.until(f"group state {expected}, had {state.get('name')!r} epoch {state.get('epoch')}", fits, seconds)
+
+    def describe(self):
+        groups = [f"{s.get('name')!r} epoch {s.get('epoch')} {len(s.get('members', []))} members"
+                  for s in self.groups.values()]
+        failures = [why for _, _, why in self.failed.values()][-3:]
+        return f"groups {groups}, {len(self.messages)} messages, last failures {failures}"

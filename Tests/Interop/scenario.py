@@ -1,0 +1,101 @@
+"""Runs scenarios one after the other, each on a stage of its own, and reports them a line each."""
+
+import argparse
+import asyncio
+import shutil
+import sys
+import tempfile
+import time
+import traceback
+from pathlib import Path
+
+from peers import Member, Relay
+
+
+class Skip(Exception):
+    """Raised by a scenario that cannot run here; the text says why."""
+
+
+class Failure(AssertionError):
+    """What a scenario found wrong."""
+
+
+def check(condition, text):
+    if not condition:
+        raise Failure(text)
+
+
+class Stage:
+    """Owns what one scenario starts, and takes it down in reverse order whatever happens."""
+
+    def __init__(self, options):
+        self.options = options
+        self.folder = Path(tempfile.mkdtemp(prefix="interop-"))
+        self.players = []
+        self.changed = asyncio.Condition()
+
+    async def enter(self, player):
+        """Starts anything with `start()` and `close()`."""
+        self.players.append(player)
+        await player.start()
+        return player
+
+    async def relay(self):
+        return await self.enter(Relay(self.folder / f"relay-{len(self.players)}"))
+
+    async def member(self, name, relay, version="0.8.0", **options):
+        """A member that is connected and has published its key packages."""
+        member = await self.enter(Member(name, relay, self.folder, version, changed=self.changed, **options))
+        await member.publish_key_packages()
+        return member
+
+    async def close(self, keep):
+        for player in reversed(self.players):
+            try:
+                await player.close()
+            except Exception as error:
+                print(f"  while closing {type(player).__name__}: {error!r}", file=sys.stderr)
+        if keep:
+            print(f"  files kept in {self.folder}", file=sys.stderr)
+        else:
+            shutil.rmtree(self.folder, ignore_errors=True)
+
+
+async def run_one(name, scenario, options):
+    """Returns "PASS", "FAIL" or "SKIP" after printing the line."""
+    stage, start, verdict = Stage(options), time.monotonic(), "FAIL"
+    try:
+        await asyncio.wait_for(scenario(stage), options.timeout)
+        verdict = "PASS"
+        print(f"PASS {name} ({time.monotonic() - start:.1f} s)", flush=True)
+    except Skip as reason:
+        verdict = "SKIP"
+        print(f"SKIP {name}: {reason}", flush=True)
+    except Exception as error:
+        reason = str(error) or f"{type(error).__name__} after {time.monotonic() - start:.0f} s"
+        print(f"FAIL {name}: {reason}", flush=True)
+        if not isinstance(error, (Failure, TimeoutError)):
+            traceback.print_exc()
+        for player in stage.players:
+            if hasattr(player, "describe"):
+                print(f"  {getattr(player, 'name', type(player).__name__)}: {player.describe()}", file=sys.stderr)
+    finally:
+        await stage.close(keep=verdict == "FAIL" and options.keep)
+    return verdict
+
+
+async def run_all(scenarios, options):
+    chosen = {name: body for name, body in scenarios.items() if not options.only or options.only in name}
+    verdicts = [await run_one(name, body, options) for name, body in chosen.items()]
+    passed, failed, skipped = (verdicts.count(word) for word in ("PASS", "FAIL", "SKIP"))
+    print(f"{passed} passed, {failed} failed, {skipped} skipped")
+    return 1 if failed or not passed else 0
+
+
+def main(scenarios, parser=None):
+    """`scenarios` maps names to async functions of one Stage. Ends the process with the verdict."""
+    parser = parser or argparse.ArgumentParser()
+    parser.add_argument("--only", metavar="TEXT", help="run scenarios whose name contains TEXT")
+    parser.add_argument("--timeout", type=float, default=300, metavar="SECONDS", help="for each scenario")
+    parser.add_argument("--keep", action="store_true", help="keep the files of failed scenarios")
+    sys.exit(asyncio.run(run_all(scenarios, parser.parse_args())))

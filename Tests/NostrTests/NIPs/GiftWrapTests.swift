@@ -1,0 +1,156 @@
+import Testing
+
+@testable import Nostr
+
+private let sender = Samples.key(1)
+private let recipient = Samples.key(2)
+private let now: Int64 = 1_750_000_000
+private let rumor = UnsignedEvent(
+    pubkey: sender.publicKey, createdAt: now, kind: .chatMessage, tags: [Tag("q", "é")], content: "hi \"you\"\n")
+
+/// Encrypts and signs one layer, as an attacker with a key of their own can.
+private func layer(
+    _ kind: Kind, _ content: [UInt8], by author: KeyPair, to reader: PublicKey, pubkey: PublicKey? = nil
+) throws -> Event {
+    var generator = SeededGenerator(seed: 5)
+    let payload = try NIP44.encrypt(
+        content, try NIP44.conversationKey(author, reader), nonce: [UInt8](repeating: 9, count: 32))
+    return UnsignedEvent(pubkey: pubkey ?? author.publicKey, createdAt: now, kind: kind, content: payload)
+        .signed(by: author, using: &generator)
+}
+
+private func refusal(_ event: Event) -> NostrError.Code? { code { _ = try GiftWrap.unwrap(event, by: recipient) } }
+
+@Test func giftWrapRoundTrips() throws {
+    var generator = SeededGenerator(seed: 3)
+    let expiration = Tag.expiration(at: now + 5)
+    let wrap = try GiftWrap.wrap(
+        rumor, from: sender, to: recipient.publicKey, now: now, extraTags: [expiration], using: &generator)
+    try wrap.verify()
+    #expect(wrap.kind == .giftWrap)
+    #expect(wrap.tags == [expiration, .user(recipient.publicKey)])
+    #expect(wrap.pubkey != sender.publicKey)
+    let opened = try GiftWrap.unwrap(wrap, by: recipient)
+    #expect(opened.sender == sender.publicKey)
+    #expect(opened.rumor == rumor)
+    #expect(opened.statedID == rumor.id)
+    #expect(code { _ = try GiftWrap.unwrap(wrap, by: Samples.key(3)) } == .badMAC)
+}
+
+@Test func giftWrapLayersAreBackdatedIndependently() throws {
+    var generator = SeededGenerator(seed: 4)
+    var wrapTimes: Set<Int64> = []
+    for _ in 0..<50 {
+        let wrap = try GiftWrap.wrap(rumor, from: sender, to: recipient.publicKey, now: now, using: &generator)
+        let seal = try Event(
+            json: NIP44.decrypt(wrap.content, try NIP44.conversationKey(recipient, wrap.pubkey)))
+        for layer in [wrap, seal] { #expect((now - 172_800...now).contains(layer.createdAt)) }
+        #expect(seal.tags.isEmpty)
+        #expect(wrap.createdAt != seal.createdAt)
+        wrapTimes.insert(wrap.createdAt)
+    }
+    #expect(wrapTimes.count > 45)
+}
+
+@Test func giftWrapOpensTheRecordedWelcomes() throws {
+    let all = try #require(try Vectors.json("mdk-gift-wraps.json").array)
+    #expect(all.count == 3)
+    for record in all {
+        let wrap = try Event(json: try #require(record["gift_wrap"]).json())
+        let opened = try GiftWrap.unwrap(wrap, by: try KeyPair(parsing: record.text("seckey")))
+        let (expected, expectedID) = try UnsignedEvent.parseRumor(try #require(record["rumor"]).json())
+        #expect(opened.rumor == expected)
+        #expect(opened.statedID == expectedID)
+        #expect(opened.rumor.id == expectedID)
+        #expect(opened.rumor.kind == .welcome)
+        #expect(opened.sender == expected.pubkey)
+    }
+}
+
+/// The example of NIP-59 itself, from seal to rumor; both of its keys are published there.
+@Test func giftWrapOpensTheSealOfNIP59() throws {
+    let author = try KeyPair(parsing: "0beebd062ec8735f4243466049d7747ef5d6594ee838de147f8aab842b15e273")
+    let reader = try KeyPair(parsing: "e108399bd8424357a710b606ae0c13166d853d327e47a6e5e038197346bdbf45")
+    let payload =
+        "AqBCdwoS7/tPK+QGkPCadJTn8FxGkd24iApo3BR9/M0uw6n4RFAFSPAKKMgkzVMoRyR3ZS/aqATDFvoZJOkE9cPG/TAzmyZvr/WUIS8kLmuI1dCA"
+        + "+itFF6+ULZqbkWS0YcVU0j6UDvMBvVlGTzHz+UHzWYJLUq2LnlynJtFap5k8560+tBGtxi9Gx2NIycKgbOUv0gEqhfVzAwvg1IhTltfSwOeZXvDv"
+        + "d40rozONRxwq8hjKy+4DbfrO0iRtlT7G/eVEO9aJJnqagomFSkqCscttf/o6VeT2+A9JhcSxLmjcKFG3FEK3Try/WkarJa1jM3lMRQqVOZrzHAaL"
+        + "FW/5sXano6DqqC5ERD6CcVVsrny0tYN4iHHB8BHJ9zvjff0NjLGG/v5Wsy31+BwZA8cUlfAZ0f5EYRo9/vKSd8TV0wRb9DQ="
+    let json = try NIP44.decrypt(payload, try NIP44.conversationKey(reader, author.publicKey))
+    let (rumor, statedID) = try UnsignedEvent.parseRumor(json)
+    #expect(rumor.content == "Are you going to the party tonight?")
+    #expect(statedID == rumor.id)
+    #expect(rumor.pubkey == author.publicKey)
+}
+
+@Test func giftWrapRefusesAChangedWrap() throws {
+    let seal = try layer(.seal, rumor.rumorJSON(), by: sender, to: recipient.publicKey)
+    let wrap = try layer(.giftWrap, seal.json(), by: Samples.key(8), to: recipient.publicKey)
+    #expect(refusal(wrap) == nil)
+    #expect(refusal(wrap.with(content: wrap.content + "A")) == .idMismatch)
+    #expect(refusal(wrap.with(signature: seal.signature)) == .badSignature)
+    #expect(refusal(try layer(.seal, seal.json(), by: Samples.key(8), to: recipient.publicKey)) == .unexpectedKind)
+    #expect(
+        refusal(try layer(.giftWrap, Array("{".utf8), by: Samples.key(8), to: recipient.publicKey)) == .truncatedJSON)
+    #expect(refusal(try layer(.giftWrap, seal.json(), by: Samples.key(8), to: sender.publicKey)) == .badMAC)
+}
+
+@Test func giftWrapRefusesAChangedSeal() throws {
+    func wrapped(_ seal: Event) throws -> Event {
+        try layer(.giftWrap, seal.json(), by: Samples.key(8), to: recipient.publicKey)
+    }
+    let seal = try layer(.seal, rumor.rumorJSON(), by: sender, to: recipient.publicKey)
+    #expect(refusal(try wrapped(seal.with(createdAt: 1))) == .idMismatch)
+    #expect(refusal(try wrapped(seal.with(signature: Samples.event().signature))) == .badSignature)
+    let wrongKind = try layer(.giftWrap, rumor.rumorJSON(), by: sender, to: recipient.publicKey)
+    #expect(refusal(try wrapped(wrongKind)) == .unexpectedKind)
+    let unread = try layer(.seal, rumor.rumorJSON(), by: sender, to: Samples.key(9).publicKey)
+    #expect(refusal(try wrapped(unread)) == .badMAC)
+    // Signed by an attacker, in the name of the sender.
+    let forged = try layer(
+        .seal, rumor.rumorJSON(), by: Samples.key(7), to: recipient.publicKey, pubkey: sender.publicKey)
+    #expect(refusal(try wrapped(forged)) == .badSignature)
+    #expect(
+        refusal(try layer(.giftWrap, rumor.rumorJSON(), by: Samples.key(8), to: recipient.publicKey)) == .missingField)
+}
+
+@Test func giftWrapRefusesARumorInAnothersName() throws {
+    let seal = try layer(.seal, rumor.rumorJSON(), by: Samples.key(7), to: recipient.publicKey)
+    let wrap = try layer(.giftWrap, seal.json(), by: Samples.key(8), to: recipient.publicKey)
+    #expect(refusal(wrap) == .authorMismatch)
+    var generator = SeededGenerator(seed: 6)
+    let found = code {
+        _ = try GiftWrap.wrap(rumor, from: Samples.key(7), to: recipient.publicKey, now: now, using: &generator)
+    }
+    #expect(found == .authorMismatch)
+}
+
+@Test func giftWrapRefusesADamagedRumor() throws {
+    for (json, expected) in [
+        ("?", NostrError.Code.malformedJSON), ("{}", .missingField), ("[]", .unexpectedType),
+    ] {
+        let seal = try layer(.seal, Array(json.utf8), by: sender, to: recipient.publicKey)
+        #expect(refusal(try layer(.giftWrap, seal.json(), by: Samples.key(8), to: recipient.publicKey)) == expected)
+    }
+}
+
+@Test func giftWrapReturnsAFalseStatedID() throws {
+    let json = Samples.text(rumor.rumorJSON()).replacing(rumor.id.hex, with: String(repeating: "0", count: 64))
+    let seal = try layer(.seal, Array(json.utf8), by: sender, to: recipient.publicKey)
+    let wrap = try layer(.giftWrap, seal.json(), by: Samples.key(8), to: recipient.publicKey)
+    let opened = try GiftWrap.unwrap(wrap, by: recipient)
+    #expect(opened.statedID != opened.rumor.id)
+}
+
+@Test func giftWrapRefusesRecipientsOffTheCurveAndRumorsTooLarge() throws {
+    var generator = SeededGenerator(seed: 6)
+    let nobody = try PublicKey(hex: String(repeating: "f", count: 64))
+    #expect(
+        code { _ = try GiftWrap.wrap(rumor, from: sender, to: nobody, now: now, using: &generator) }
+            == .invalidPublicKey)
+    var large = rumor
+    large.content = String(repeating: "x", count: 60_000)
+    #expect(
+        code { _ = try GiftWrap.wrap(large, from: sender, to: recipient.publicKey, now: now, using: &generator) }
+            == .invalidPayloadSize)
+}
