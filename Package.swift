@@ -70,7 +70,7 @@ var targets: [Target] = [
     tests("EmbeddedRelayTests", ["EmbeddedRelay", "Nostr", logging] + nio),
     tests("StorageTests", ["Storage", "PikaCore", "Marmot", "MLS", "Nostr", grdb]),
     tests("BotRuntimeTests", ["BotRuntime", "BotKit", "BotTesting", "EchoBot", "PikaCore", "Nostr"]),
-    tests("SupervisorTests", ["Supervisor", logging]),
+    tests("SupervisorTests", ["Supervisor", lifecycle, logging]),
 ]
 
 // Development filter: PIKABOT_ONLY=NostrTests,… builds these targets and what they need.

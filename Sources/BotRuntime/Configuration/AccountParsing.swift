@@ -1,0 +1,128 @@
+import Nostr
+import Yams
+
+extension ConfigurationParser {
+    func account(_ value: ConfigurationValue, _ names: inout Set<String>) -> AccountConfiguration? {
+        guard let fields = value.fields(["name", "key", "invites", "bots"]) else { return nil }
+        let name = fields.required("name", example: "greeter").flatMap { accountName($0, &names) }
+        let key = fields.required("key", example: "{ file: secrets/account.nsec }").flatMap(key)
+        let invites = fields.optional("invites").map(invites) ?? .nobody
+        let bots = fields.optional("bots").map(bots) ?? []
+        guard let name, let key, let invites, let bots else { return nil }
+        return AccountConfiguration(name: name, key: key, invites: invites, bots: bots)
+    }
+
+    private func accountName(_ value: ConfigurationValue, _ names: inout Set<String>) -> String? {
+        let letters = Set("abcdefghijklmnopqrstuvwxyz0123456789-")
+        let name = value.parsed(
+            { (1...32).contains($0.count) && $0.allSatisfy(letters.contains) ? $0 : nil },
+            expected: "1 to 32 of a-z, 0-9 and -", fix: "write such as name: greeter")
+        guard let name else { return nil }
+        if !names.insert(name).inserted {
+            value.fail(expected: "a name that no other account has", fix: "rename one of the two")
+        }
+        return name
+    }
+
+    private func key(_ value: ConfigurationValue) -> KeyReference? {
+        let kinds = ["file", "env", "credential", "command"]
+        let example = "write such as key: { file: secrets/account.nsec }"
+        guard value.node.mapping != nil else {
+            // Whatever stands here may be a secret in some form: it is never shown.
+            value.fail(
+                expected: "a reference with \(oneOf(kinds))",
+                found: value.shown == "nothing" ? "nothing" : "a value (not shown)", fix: example)
+            return nil
+        }
+        guard let fields = value.fields(kinds) else { return nil }
+        let present = kinds.filter(fields.keys.contains)
+        guard present.count == 1, let kind = present.first, let source = fields.optional(kind) else {
+            // A key that is none of them has been complained about already.
+            if !present.isEmpty || fields.keys.isEmpty {
+                let found = present.isEmpty ? "none of them" : present.joined(separator: " and ")
+                value.fail(expected: "exactly \(oneOf(kinds))", found: found, fix: example)
+            }
+            return nil
+        }
+        switch kind {
+        case "file":
+            return source.string(expected: "a path", fix: example).map { .file(resolved($0)) }
+        case "env":
+            return source.parsed(
+                environmentName, expected: "the name of an environment variable",
+                fix: "write such as env: GREETER_KEY"
+            ).map { .environment($0) }
+        case "credential":
+            return source.parsed(
+                credentialName, expected: "the name of a systemd credential",
+                fix: "write such as credential: greeter.nsec"
+            ).map { .credential($0) }
+        default:
+            return command(source).map { .command($0) }
+        }
+    }
+
+    private func environmentName(_ text: String) -> String? {
+        let isName = text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "_") }
+        return isName && text.first?.isNumber == false ? text : nil
+    }
+
+    private func credentialName(_ text: String) -> String? {
+        !text.isEmpty && !text.contains("/") && text != "." && text != ".." ? text : nil
+    }
+
+    private func command(_ value: ConfigurationValue) -> [String]? {
+        let fix = "write such as command: [pass, show, greeter]"
+        guard let items = value.list(of: "a program and its arguments", fix: fix) else { return nil }
+        guard !items.isEmpty else {
+            value.fail(expected: "a program and its arguments", found: "an empty list", fix: fix)
+            return nil
+        }
+        var words = items.compactMap { $0.parsed({ $0 }, expected: "a word", fix: fix) }
+        guard words.count == items.count else { return nil }
+        guard !words[0].isEmpty else {
+            items[0].fail(expected: "a program", found: "nothing", fix: fix)
+            return nil
+        }
+        if words[0].contains("/") { words[0] = resolved(words[0]) }
+        return words
+    }
+
+    private func invites(_ value: ConfigurationValue) -> InvitePolicy? {
+        enum Accept: String, CaseIterable { case anyone, nobody, allowlist }
+        guard let fields = value.fields(["accept", "from"]) else { return nil }
+        let accept = fields.required("accept", example: "allowlist").flatMap { $0.choice(of: Accept.self) }
+        let from = fields.optional("from")
+        let keys = from.flatMap(publicKeys)
+        switch accept {
+        case .allowlist:
+            guard from != nil else {
+                value.fail(expected: "the key from", found: "none", fix: "add from: [npub1…]")
+                return nil
+            }
+            return keys.map { .allowlist($0) }
+        case .anyone, .nobody:
+            from?.fail(
+                expected: "no list unless accept is allowlist", found: "one",
+                fix: "remove from or write accept: allowlist")
+            return accept == .anyone ? .anyone : .nobody
+        case nil:
+            return nil
+        }
+    }
+
+    private func publicKeys(_ value: ConfigurationValue) -> Set<PublicKey>? {
+        let fix = "write from: [npub1…]"
+        guard let items = value.list(of: "public keys", fix: fix) else { return nil }
+        guard !items.isEmpty else {
+            value.fail(expected: "at least one public key", found: "an empty list", fix: fix)
+            return nil
+        }
+        return Set(
+            items.compactMap {
+                $0.parsed(
+                    { try? PublicKey(parsing: $0) }, expected: "a public key",
+                    fix: "write an npub1… or 64 hex digits, as the account's owner gives it")
+            })
+    }
+}

@@ -1,0 +1,138 @@
+import Yams
+
+/// Text to a YAML tree, within bounds: size, number of values after aliases are followed, depth, and no secrets.
+enum ConfigurationDocument {
+    static let maximumBytes = 1 << 20
+    static let maximumValues = 20_000
+    static let maximumDepth = 32
+
+    static func read(_ text: String, _ problems: ConfigurationProblems) throws(ConfigurationError) -> ConfigurationValue
+    {
+        guard text.utf8.count <= maximumBytes else {
+            problems.add(
+                nil, "", expected: "at most \(maximumBytes) bytes", found: "\(text.utf8.count)",
+                fix: "move what is long into files of its own")
+            throw try error(of: problems)
+        }
+        if let line = lineOfAliasInKey(text) {
+            problems.add(
+                line: line, column: 1, "", expected: "keys that are plain words",
+                found: "an alias or a collection as a key", fix: "write the key as a word")
+            throw try error(of: problems)
+        }
+        let node: Node?
+        do {
+            node = try Yams.compose(yaml: text, .default, .default, .utf8)
+        } catch {
+            note(error, problems)
+            throw try self.error(of: problems)
+        }
+        guard let node else {
+            problems.add(
+                nil, "", expected: "a configuration", found: "an empty file", fix: "begin with version: 1")
+            throw try error(of: problems)
+        }
+        let root = ConfigurationValue(node: node, keyPath: "", problems: problems)
+        var budget = maximumValues
+        guard inspect(root, depth: 0, budget: &budget) else { throw try error(of: problems) }
+        return root
+    }
+
+    /// The error that the problems noted make.
+    private static func error(of problems: ConfigurationProblems) throws(ConfigurationError) -> ConfigurationError {
+        try problems.throwIfAny()
+        preconditionFailure("a configuration was refused without a reason")
+    }
+
+    /// The parser's own words and place, without the piece of the file it quotes: that may hold a secret.
+    private static func note(_ error: any Error, _ problems: ConfigurationProblems) {
+        let fix = "correct the YAML there; quotes around a text with special characters often help"
+        switch error as? YamlError {
+        case .parser(_, let problem, let mark, _) where problem.contains("nesting level"):
+            problems.add(
+                mark, "", expected: "at most \(maximumDepth) levels", found: "more", fix: "make the file simpler")
+        case .reader(let problem, let offset, _, let text):
+            let before = text.utf8.prefix(offset ?? 0)
+            let line = before.count { $0 == UInt8(ascii: "\n") } + 1
+            problems.add(
+                line: line, column: 1, "", expected: "valid YAML", found: "an error: \(problem)",
+                fix: "remove the character")
+        case .scanner(_, let problem, let mark, _), .parser(_, let problem, let mark, _),
+            .composer(_, let problem, let mark, _):
+            problems.add(mark, "", expected: "valid YAML", found: "an error: \(problem)", fix: fix)
+        case .duplicatedKeysInMapping(let duplicates, let context):
+            let names = duplicates.map(quoted).joined(separator: ", ")
+            problems.add(
+                context.mark, "", expected: "each key once in a mapping", found: "\(names) more than once",
+                fix: "remove one of them")
+        default:
+            problems.add(nil, "", expected: "valid YAML", found: "text that is no YAML", fix: fix)
+        }
+    }
+
+    /// Walks everything once; false when there is too much of it to go on.
+    private static func inspect(_ value: ConfigurationValue, depth: Int, budget: inout Int) -> Bool {
+        budget -= 1
+        guard budget >= 0, depth <= maximumDepth else {
+            let limit = budget < 0 ? "\(maximumValues) values, aliases followed" : "\(maximumDepth) levels"
+            value.fail(expected: "at most \(limit)", found: "more", fix: "make the file simpler")
+            return false
+        }
+        func child(_ node: Node, _ suffix: String) -> ConfigurationValue {
+            ConfigurationValue(node: node, keyPath: value.keyPath + suffix, problems: value.problems)
+        }
+        switch value.node {
+        case .scalar(let scalar):
+            if containsSecretKey(scalar.string) { value.problems.addSecret(scalar.mark, value.keyPath) }
+            return true
+        case .sequence(let sequence):
+            return sequence.enumerated().allSatisfy {
+                inspect(child($0.element, "[\($0.offset)]"), depth: depth + 1, budget: &budget)
+            }
+        case .mapping(let mapping):
+            var names: Set<String> = []
+            return mapping.allSatisfy { key, item in
+                let place = child(key, "")
+                // Keys that differ in quotes or tag only are not duplicates to the parser, but they are to us.
+                if let name = key.string, !names.insert(name).inserted {
+                    place.fail(expected: "each key once in a mapping", fix: "remove one of them")
+                }
+                return inspect(place, depth: depth + 1, budget: &budget)
+                    && inspect(child(item, pathComponent(key, after: value)), depth: depth + 1, budget: &budget)
+            }
+        case .alias:
+            return true
+        }
+    }
+
+    private static func pathComponent(_ key: Node, after value: ConfigurationValue) -> String {
+        guard let name = key.string, !containsSecretKey(name) else { return "" }
+        let isPlain = name.count <= 40 && !name.contains { $0.isNewline || $0 == "." }
+        return (value.keyPath.isEmpty ? "" : ".") + (isPlain ? name : quoted(name))
+    }
+
+    /// Yams hashes keys while it composes, which an alias of aliases makes endless: such a key is refused beforehand.
+    /// Only files that have both an anchor and an alias are looked at, so text that merely looks alike passes.
+    private static func lineOfAliasInKey(_ text: String) -> Int? {
+        func begins(_ mark: Character, _ line: Substring) -> Bool {
+            var previous: Character = " "
+            for character in line {
+                if character == mark, " \t[{,-:?".contains(previous) { return true }
+                previous = character
+            }
+            return false
+        }
+        let lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
+        guard lines.contains(where: { begins("&", $0) }), lines.contains(where: { begins("*", $0) }) else { return nil }
+        let suspicious = lines.firstIndex { line in
+            let bare = line.filter { $0 != " " && $0 != "\t" }
+            let isExplicitKey = begins("?", line)
+            let isCollectionKey = bare.contains("]:") || bare.contains("}:")
+            let isAliasKey = bare.split(separator: "*", omittingEmptySubsequences: false).dropFirst().contains { tail in
+                tail.first { !$0.isLetter && !$0.isNumber && $0 != "-" && $0 != "_" } == ":"
+            }
+            return isExplicitKey || isCollectionKey || (isAliasKey && begins("*", line))
+        }
+        return suspicious.map { $0 + 1 }
+    }
+}

@@ -1,0 +1,27 @@
+/// Everything that is wrong with a configuration file, in the order of the file.
+public struct ConfigurationError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// One mistake: where it is, what should stand there, what does, and what to do.
+    public struct Problem: Hashable, Sendable, CustomStringConvertible {
+        public var file: String
+        /// From 1.
+        public var line: Int
+        /// From 1, in Unicode scalars.
+        public var column: Int
+        /// Such as `accounts[0].invites.accept`; empty for the file as a whole.
+        public var keyPath: String
+        public var expected: String
+        /// What came; never a secret.
+        public var found: String
+        public var fix: String
+
+        public var description: String {
+            let place = keyPath.isEmpty ? "" : "\(keyPath): "
+            return "\(file):\(line):\(column): \(place)expected \(expected), found \(found); \(fix)"
+        }
+    }
+
+    /// Never empty.
+    public let problems: [Problem]
+
+    public var description: String { problems.map(\.description).joined(separator: "\n") }
+}

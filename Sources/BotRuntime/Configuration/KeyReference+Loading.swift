@@ -1,0 +1,113 @@
+import Foundation
+public import Nostr
+
+extension KeyReference {
+    /// How long a command may take.
+    static let commandLimit = Duration.seconds(10)
+
+    /// Fetches the key: its 32 bytes, known to be a valid secret key.
+    ///
+    /// Blocks on the file or the command, the latter for ten seconds at most.
+    public func load(environment: [String: String]) throws(KeyLoadingError) -> [UInt8] {
+        try loadKeyPair(environment: environment).secretBytes
+    }
+
+    /// Fetches the key as a key pair.
+    public func loadKeyPair(environment: [String: String]) throws(KeyLoadingError) -> KeyPair {
+        try loadKeyPair(environment: environment, commandLimit: Self.commandLimit)
+    }
+
+    func loadKeyPair(environment: [String: String], commandLimit: Duration) throws(KeyLoadingError) -> KeyPair {
+        var text = try Self.text(of: try bytes(environment, commandLimit), source)
+        if text.hasSuffix("\n") { text.removeLast() }
+        // The cause is left out: it is about bytes that nobody should see.
+        guard let pair = try? KeyPair(parsing: text) else {
+            throw KeyLoadingError(
+                .malformed, "\(source): must hold an nsec or 64 hex digits and nothing else (one line end may follow)")
+        }
+        return pair
+    }
+
+    /// What the reference points at, for people.
+    var source: String {
+        switch self {
+        case .file(let path): path
+        case .environment(let name): "environment variable \(name)"
+        case .credential(let name): "credential \(name)"
+        case .command(let arguments): "command \(arguments.first ?? "")"
+        }
+    }
+
+    private static func text(of bytes: [UInt8], _ source: String) throws(KeyLoadingError) -> String {
+        guard let text = String(validating: bytes, as: UTF8.self), text.allSatisfy(\.isASCII) else {
+            throw KeyLoadingError(.malformed, "\(source): holds bytes that are no text")
+        }
+        return text
+    }
+
+    private func bytes(_ environment: [String: String], _ commandLimit: Duration) throws(KeyLoadingError) -> [UInt8] {
+        switch self {
+        case .file(let path):
+            return try SecretFile.read(path, isPrivate: true)
+        case .environment(let name):
+            guard let value = environment[name] else {
+                throw KeyLoadingError(.unreadable, "environment variable \(name) is not set")
+            }
+            return Array(value.utf8)
+        case .credential(let name):
+            guard let folder = environment["CREDENTIALS_DIRECTORY"] else {
+                throw KeyLoadingError(
+                    .unreadable,
+                    "credential \(name): CREDENTIALS_DIRECTORY is not set; "
+                        + "start under systemd with LoadCredential=\(name):PATH")
+            }
+            return try SecretFile.read(folder + "/" + name, isPrivate: false)
+        case .command(let arguments):
+            return try Self.output(of: arguments, environment, commandLimit)
+        }
+    }
+
+    private static func output(
+        of arguments: [String], _ environment: [String: String], _ limit: Duration
+    ) throws(KeyLoadingError) -> [UInt8] {
+        let program = arguments.first ?? ""
+        guard let path = executablePath(program, environment) else {
+            throw KeyLoadingError(.commandFailed, "command \(program): there is no such program")
+        }
+        let process = Process()
+        let pipe = Pipe()
+        let ended = DispatchSemaphore(value: 0)
+        process.executableURL = URL(fileURLWithPath: path)
+        process.arguments = Array(arguments.dropFirst())
+        process.environment = environment
+        process.standardInput = FileHandle.nullDevice
+        process.standardOutput = pipe
+        process.terminationHandler = { _ in ended.signal() }
+        do {
+            try process.run()
+        } catch {
+            throw KeyLoadingError(.commandFailed, "command \(program): cannot be run")
+        }
+        guard ended.wait(timeout: .now() + limit.inSeconds) == .success else {
+            kill(process.processIdentifier, SIGKILL)
+            throw KeyLoadingError(.commandFailed, "command \(program): did not end within \(limit.configurationText)")
+        }
+        guard process.terminationReason == .exit, process.terminationStatus == 0 else {
+            throw KeyLoadingError(
+                .commandFailed, "command \(program): ended with status \(process.terminationStatus)")
+        }
+        let descriptor = pipe.fileHandleForReading.fileDescriptor
+        _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
+        return try SecretFile.contents(of: descriptor, "command \(program)")
+    }
+
+    private static func executablePath(_ program: String, _ environment: [String: String]) -> String? {
+        let folders = (environment["PATH"] ?? "/usr/local/bin:/usr/bin:/bin").split(separator: ":")
+        let candidates = program.contains("/") ? [program] : folders.map { "\($0)/\(program)" }
+        return candidates.first { FileManager.default.isExecutableFile(atPath: $0) }
+    }
+}
+
+extension Duration {
+    fileprivate var inSeconds: Double { self / .seconds(1) }
+}

@@ -1,0 +1,31 @@
+/// The known name a mistyped one was probably meant to be: fewest edits, and few enough to be a slip.
+func nearestName(to name: String, in known: some Collection<String>) -> String? {
+    let candidates = known.map { (name: $0, distance: editDistance(name.lowercased(), $0.lowercased())) }
+    let best = candidates.min { ($0.distance, $0.name) < ($1.distance, $1.name) }
+    guard let best, best.distance <= max(1, min(name.count, best.name.count) / 2), best.distance <= 4 else {
+        return nil
+    }
+    return best.name
+}
+
+/// Insertions, deletions, replacements and swaps of neighbours that turn one into the other; texts longer than 64
+/// count as far apart.
+func editDistance(_ left: String, _ right: String) -> Int {
+    let (left, right) = (Array(left), Array(right))
+    guard left.count <= 64, right.count <= 64 else { return max(left.count, right.count) }
+    guard !left.isEmpty, !right.isEmpty else { return max(left.count, right.count) }
+    var rows = [Array(0...right.count)]
+    for row in 1...left.count {
+        var current = [row]
+        for column in 1...right.count {
+            let replacement = rows[row - 1][column - 1] + (left[row - 1] == right[column - 1] ? 0 : 1)
+            var best = min(rows[row - 1][column] + 1, current[column - 1] + 1, replacement)
+            let isSwap =
+                row > 1 && column > 1 && left[row - 1] == right[column - 2] && left[row - 2] == right[column - 1]
+            if isSwap { best = min(best, rows[row - 2][column - 2] + 1) }
+            current.append(best)
+        }
+        rows.append(current)
+    }
+    return rows[left.count][right.count]
+}

@@ -1,0 +1,47 @@
+import MLS
+import Nostr
+
+/// Who may commit what (MIP-01, wire §5.5), decided on the data of the epoch before the commit.
+enum GroupAdministration {
+    /// Throws unless the commit's author may make these changes and an admin remains.
+    ///
+    /// - Parameters:
+    ///   - before: the group data before the commit.
+    ///   - after: the group data after it.
+    ///   - members: the identities after it.
+    static func authorize(
+        _ changes: CommitChanges, before: GroupData, after: GroupData, members: Set<PublicKey>
+    ) throws(MarmotError) {
+        for proposed in changes.proposals {
+            switch proposed.proposal {
+            case .preSharedKey, .reInit, .externalInit:
+                throw MarmotError(.unsupportedProposal, "a commit holds a proposal of type \(proposed.proposal.type)")
+            case .add, .update, .remove, .groupContextExtensions, .selfRemove: continue
+            }
+        }
+        try self.requireFixedIdentities(changes)
+        for member in changes.added { _ = try member.leaf.identity() }
+        let committer = try changes.committerLeaf.identity()
+        guard before.isAdmin(committer) || self.isAllowedToEveryone(changes) else {
+            throw MarmotError(.notAdmin, "a member who is not an admin committed more than its own keys (MIP-03)")
+        }
+        guard after.admins.contains(where: members.contains) else {
+            throw MarmotError(.noAdminLeft, "after the commit no member is an admin (MIP-01)")
+        }
+    }
+
+    /// A pure self-update, or nothing but members who leave.
+    private static func isAllowedToEveryone(_ changes: CommitChanges) -> Bool {
+        if !changes.proposals.isEmpty, changes.proposals.allSatisfy({ $0.proposal == .selfRemove }) { return true }
+        return changes.proposals.allSatisfy { proposed in
+            if case .update = proposed.proposal { proposed.sender == changes.committer } else { false }
+        }
+    }
+
+    /// A member's identity never changes (MIP-00).
+    private static func requireFixedIdentities(_ changes: CommitChanges) throws(MarmotError) {
+        for update in changes.updated where update.old.credential != update.new.credential {
+            throw MarmotError(.identityMismatch, "leaf \(update.index) changes its identity (MIP-00)")
+        }
+    }
+}

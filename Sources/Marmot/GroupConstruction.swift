@@ -1,0 +1,107 @@
+public import MLS
+public import Nostr
+
+/// An invitee with the key package that was found for it.
+public struct Invitee: Sendable {
+    public let keyPackage: VerifiedKeyPackage
+    /// The event that carried it.
+    public let event: EventID
+    public let identity: PublicKey
+
+    /// Reads an invitee from its key package event; the event's signature was verified before.
+    public init(_ event: Event, profile: MarmotProfile = .mip, now: Int64) throws(MarmotError) {
+        self.keyPackage = try KeyPackageEvents.read(event, profile: profile, now: now)
+        self.event = event.id
+        self.identity = event.pubkey
+    }
+
+    func supports(proposal: UInt16) -> Bool {
+        self.keyPackage.leafNode.capabilities.proposals.contains(proposal)
+    }
+}
+
+/// An invitation that is due: a kind 444 inner event for its recipient, to be gift-wrapped.
+public struct DueWelcome: Sendable, Hashable {
+    public let recipient: PublicKey
+    public let rumor: UnsignedEvent
+}
+
+extension MarmotGroup {
+    /// Founds a group (MIP-01). With invitees its first commit is merged at once and never published; the Welcomes
+    /// may go out as soon as the group is stored.
+    ///
+    /// - Parameter data: name, admins, relays; its admins must be members, the founder among them.
+    public static func create(
+        _ data: GroupData, founder: PublicKey, inviting invitees: [Invitee], client: String,
+        profile: MarmotProfile = .mip, now: Int64, using rng: inout some RandomNumberGenerator
+    ) throws -> (group: MarmotGroup, welcomes: [DueWelcome]) {
+        try data.validateForWriting()
+        try self.validate(data, founder: founder, invitees)
+        // What every invitee can do is required, so that later members can do it too (wire §3.2).
+        let selfRemove = profile.selfRemoveProposal
+        let everybodyCan = !invitees.isEmpty && invitees.allSatisfy { $0.supports(proposal: selfRemove) }
+        let required = RequiredCapabilities(
+            extensions: [profile.groupDataExtension.rawValue], proposals: everybodyCan ? [selfRemove] : [])
+        let member = try KeyPackageEvents.makeBundle(for: founder, profile: profile, now: now, using: &rng)
+        let groupID = (0..<16).map { _ in UInt8.random(in: .min ... .max, using: &rng) }
+        let mls = try MLSGroup.create(
+            groupID: groupID, member: member,
+            extensions: [
+                Extension(type: profile.groupDataExtension, data: data.encoded()), required.asExtension,
+            ], configuration: profile.groupConfiguration, using: &rng)
+        var group = try MarmotGroup(mls, account: founder, profile: profile)
+        guard !invitees.isEmpty else { return (group, []) }
+        var request = CommitRequest()
+        request.adding = invitees.map(\.keyPackage)
+        let commit = try group.mls.commit(request, using: &rng)
+        let welcomes = try group.dueWelcomes(commit, invitees, client: client, now: now)
+        group.advance(to: commit.next, data: group.data)
+        return (group, welcomes)
+    }
+
+    private static func validate(_ data: GroupData, founder: PublicKey, _ invitees: [Invitee]) throws(MarmotError) {
+        let identities = invitees.map(\.identity)
+        guard data.isAdmin(founder) else { throw MarmotError(.notAdmin, "the founder must be an admin (MIP-01)") }
+        guard !identities.contains(founder), Set(identities).count == identities.count else {
+            throw MarmotError(.incompatible, "somebody is invited twice, or the founder invites itself")
+        }
+        for admin in data.admins where admin != founder && !identities.contains(admin) {
+            throw MarmotError(.notFound, "admin \(admin.hex.prefix(8)) is neither the founder nor invited (MIP-01)")
+        }
+    }
+
+    func dueWelcomes(
+        _ commit: PendingCommit, _ invitees: [Invitee], client: String, now: Int64
+    ) throws(MarmotError) -> [DueWelcome] {
+        guard let welcome = commit.welcome else { return [] }
+        var due: [DueWelcome] = []
+        for invitee in invitees {
+            due.append(
+                DueWelcome(
+                    recipient: invitee.identity,
+                    rumor: try WelcomeEvents.rumor(
+                        welcome, keyPackageEvent: invitee.event, relays: self.data.relays, client: client,
+                        from: self.account, now: now)))
+        }
+        return due
+    }
+
+    /// Opens an invitation with one of the account's key packages (MIP-02). The inviter must be an admin and a member.
+    public static func join(
+        _ invitation: WelcomeEvents.Invitation, with bundle: KeyPackageBundle, account: PublicKey,
+        profile: MarmotProfile = .mip
+    ) throws(MarmotError) -> MarmotGroup {
+        let mls: MLSGroup
+        do {
+            mls = try MLSGroup.join(invitation.welcome, with: bundle, configuration: profile.groupConfiguration)
+        } catch { throw MarmotError(.mls, "Welcome: \(error)") }
+        let group = try MarmotGroup(mls, account: account, profile: profile)
+        guard try mls.ownLeaf.identity() == account else {
+            throw MarmotError(.identityMismatch, "the key package belongs to another account")
+        }
+        guard group.members.contains(invitation.inviter), group.data.isAdmin(invitation.inviter) else {
+            throw MarmotError(.notAdmin, "the inviter is not an admin of the group it invites to (MIP-02)")
+        }
+        return group
+    }
+}

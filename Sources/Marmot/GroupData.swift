@@ -1,0 +1,204 @@
+public import Nostr
+import TLSCodec
+
+// struct {                                  v1 v2 v3
+//     uint16 version;
+//     opaque nostr_group_id[32];
+//     opaque name<V>;
+//     opaque description<V>;
+//     opaque admin_pubkeys<V>;              k × 32 bytes
+//     RelayUrl relays<V>;                   opaque url<V> each
+//     opaque image_hash<V>;                 empty or 32
+//     opaque image_key<V>;                  empty or 32
+//     opaque image_nonce<V>;                empty or 12
+//     opaque image_upload_key<V>;           empty or 32
+//     opaque disappearing_message_secs<V>;  v3 only: empty or uint64
+// } NostrGroupData;
+
+/// What all members of a Marmot group agree on beside MLS: extension 0xf2ee of the GroupContext (MIP-01).
+public struct GroupData: Hashable, Sendable {
+    /// The public id in the `h` tag of the group's events.
+    public var nostrGroupID: Bytes32
+    public var name: String
+    public var description: String
+    public var admins: [PublicKey]
+    public var relays: [RelayURL]
+    /// The group's picture, encrypted; nil unless hash, key and nonce are all there.
+    public var image: GroupImage?
+    /// Seconds after which messages disappear; writes version 3, which MDK up to 0.8 cannot read.
+    public var disappearingSeconds: UInt64?
+
+    public init(
+        nostrGroupID: Bytes32, name: String, description: String, admins: [PublicKey], relays: [RelayURL],
+        image: GroupImage? = nil, disappearingSeconds: UInt64? = nil
+    ) {
+        self.nostrGroupID = nostrGroupID
+        self.name = name
+        self.description = description
+        self.admins = admins
+        self.relays = relays
+        self.image = image
+        self.disappearingSeconds = disappearingSeconds
+    }
+
+    public var nostrGroupIDHex: String { self.nostrGroupID.hex }
+    public func isAdmin(_ key: PublicKey) -> Bool { self.admins.contains(key) }
+}
+
+/// Where a group's picture is and how to open it (MIP-01).
+public struct GroupImage: Hashable, Sendable {
+    public var hash: [UInt8]
+    public var key: [UInt8]
+    public var nonce: [UInt8]
+    public var uploadKey: [UInt8]
+
+    public init(hash: [UInt8], key: [UInt8], nonce: [UInt8], uploadKey: [UInt8]) {
+        self.hash = hash
+        self.key = key
+        self.nonce = nonce
+        self.uploadKey = uploadKey
+    }
+}
+
+extension GroupData {
+    /// Storage limits of peers (wire §3.3); what we write stays inside.
+    public static let maximumNameBytes = 255
+    public static let maximumDescriptionBytes = 2000
+    public static let maximumAdmins = 100
+    public static let maximumRelays = 100
+    public static let maximumRelayBytes = 512
+
+    /// Throws ``MarmotError/Code/badGroupData`` if a peer could not store this.
+    func validateForWriting() throws(MarmotError) {
+        func require(_ what: String, _ count: Int, atMost limit: Int) throws(MarmotError) {
+            guard count <= limit else {
+                throw MarmotError(.badGroupData, "\(what) has \(count), peers store at most \(limit)")
+            }
+        }
+        try require("the name's length in bytes", self.name.utf8.count, atMost: Self.maximumNameBytes)
+        try require(
+            "the description's length in bytes", self.description.utf8.count, atMost: Self.maximumDescriptionBytes)
+        try require("the list of admins", self.admins.count, atMost: Self.maximumAdmins)
+        try require("the list of relays", self.relays.count, atMost: Self.maximumRelays)
+        for relay in self.relays {
+            try require("a relay's length in bytes", relay.string.utf8.count, atMost: Self.maximumRelayBytes)
+        }
+        guard self.disappearingSeconds != 0 else {
+            throw MarmotError(.badGroupData, "a disappearing timer of 0 is not allowed; leave it out")
+        }
+    }
+
+    /// The extension's data; admins and relays are sorted and made unique, as MDK writes them.
+    func encoded() -> [UInt8] {
+        var writer = TLSWriter(capacity: 256)
+        writer.write(UInt16(self.disappearingSeconds == nil ? 2 : 3))
+        writer.writeFixed(self.nostrGroupID.bytes)
+        writer.writeOpaque(Array(self.name.utf8))
+        writer.writeOpaque(Array(self.description.utf8))
+        writer.writeVector { writer in
+            for admin in Set(self.admins).sorted() { writer.writeFixed(admin.bytes) }
+        }
+        writer.writeVector { writer in
+            for relay in Set(self.relays).sorted() { writer.writeOpaque(Array(relay.string.utf8)) }
+        }
+        writer.writeOpaque(self.image?.hash ?? [])
+        writer.writeOpaque(self.image?.key ?? [])
+        writer.writeOpaque(self.image?.nonce ?? [])
+        writer.writeOpaque(self.image?.uploadKey ?? [])
+        if let disappearingSeconds {
+            writer.writeVector { $0.write(disappearingSeconds) }
+        }
+        return writer.bytes
+    }
+
+    /// Reads the extension's data: versions 1 and 2 have ten fields, 3 and later eleven; trailing bytes are refused
+    /// up to version 3 (wire §3.3).
+    init(encoded: [UInt8]) throws(MarmotError) {
+        do {
+            var reader = TLSReader(encoded)
+            let version = try reader.readUInt16()
+            guard version > 0 else {
+                throw TLSCodecError(.invalidValue, offset: 0, "group data version 0 does not exist")
+            }
+            guard let id = Bytes32(try reader.readFixed(32)) else {
+                throw TLSCodecError(.invalidValue, offset: 2, "nostr_group_id is not 32 bytes")
+            }
+            self.nostrGroupID = id
+            self.name = try reader.readText("name")
+            self.description = try reader.readText("description")
+            self.admins = try Self.readAdmins(&reader)
+            self.relays = try Self.readRelays(&reader)
+            let hash = try reader.readOpaque(length: 32, "image_hash")
+            let key = try reader.readOpaque(length: 32, "image_key")
+            let nonce = try reader.readOpaque(length: 12, "image_nonce")
+            let uploadKey = try reader.readOpaque(length: 32, "image_upload_key")
+            if !hash.isEmpty, !key.isEmpty, !nonce.isEmpty {
+                self.image = GroupImage(hash: hash, key: key, nonce: nonce, uploadKey: uploadKey)
+            }
+            if version >= 3 { self.disappearingSeconds = try Self.readTimer(&reader) }
+            if version <= 3 { try reader.finish() }
+        } catch {
+            throw MarmotError(.badGroupData, "extension 0xf2ee \(error)")
+        }
+    }
+
+    private static func readAdmins(_ reader: inout TLSReader) throws(TLSCodecError) -> [PublicKey] {
+        try reader.readVector { (inner: inout TLSReader) throws(TLSCodecError) -> [PublicKey] in
+            var admins: [PublicKey] = []
+            while !inner.isAtEnd {
+                let offset = inner.offset
+                guard let key = try? PublicKey(bytes: try inner.readFixed(32)) else {
+                    throw TLSCodecError(.invalidValue, offset: offset, "admin_pubkeys is not a list of 32-byte keys")
+                }
+                admins.append(key)
+            }
+            return admins
+        }
+    }
+
+    private static func readRelays(_ reader: inout TLSReader) throws(TLSCodecError) -> [RelayURL] {
+        try reader.readVector { (inner: inout TLSReader) throws(TLSCodecError) -> [RelayURL] in
+            var relays: [RelayURL] = []
+            while !inner.isAtEnd {
+                let offset = inner.offset
+                guard let relay = try? RelayURL(try inner.readText("relay")) else {
+                    throw TLSCodecError(.invalidValue, offset: offset, "a relay is not a ws or wss address")
+                }
+                relays.append(relay)
+            }
+            return relays
+        }
+    }
+
+    private static func readTimer(_ reader: inout TLSReader) throws(TLSCodecError) -> UInt64? {
+        try reader.readVector { (inner: inout TLSReader) throws(TLSCodecError) -> UInt64? in
+            guard !inner.isAtEnd else { return nil }
+            let offset = inner.offset
+            let seconds = try inner.readUInt64()
+            guard seconds > 0 else {
+                throw TLSCodecError(.invalidValue, offset: offset, "disappearing_message_secs is 0")
+            }
+            return seconds
+        }
+    }
+}
+
+extension TLSReader {
+    fileprivate mutating func readText(_ what: String) throws(TLSCodecError) -> String {
+        let offset = self.offset
+        guard let text = String(validating: try self.readOpaque(), as: UTF8.self) else {
+            throw TLSCodecError(.invalidValue, offset: offset, "\(what) is not UTF-8")
+        }
+        return text
+    }
+
+    /// Reads `opaque<V>` of `length` bytes or none.
+    fileprivate mutating func readOpaque(length: Int, _ what: String) throws(TLSCodecError) -> [UInt8] {
+        let offset = self.offset
+        let bytes = try self.readOpaque()
+        guard bytes.isEmpty || bytes.count == length else {
+            throw TLSCodecError(.invalidValue, offset: offset, "\(what) has \(bytes.count) bytes, not 0 or \(length)")
+        }
+        return bytes
+    }
+}

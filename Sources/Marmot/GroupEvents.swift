@@ -1,0 +1,52 @@
+import MLS
+public import Nostr
+
+/// Kind 445: an MLS message in its outer encryption, signed by a key that is used once (MIP-03).
+public enum GroupEvents {
+    /// Encrypts an MLS message and signs the event with a fresh key.
+    static func seal(
+        _ message: [UInt8], key: Secret, nostrGroupID: Bytes32, now: Int64, using rng: inout some RandomNumberGenerator
+    ) throws -> Event {
+        let nonce = (0..<ChaCha20Poly1305.nonceLength).map { _ in UInt8.random(in: .min ... .max, using: &rng) }
+        let ciphertext = try ChaCha20Poly1305.seal(message, key: key, nonce: nonce)
+        let signer = KeyPair.generate(using: &rng)
+        return UnsignedEvent(
+            pubkey: signer.publicKey, createdAt: now, kind: .groupEvent,
+            tags: [Tag("h", nostrGroupID.hex), Tag("encoding", "base64")], content: Base64.encode(nonce + ciphertext)
+        ).signed(by: signer, using: &rng)
+    }
+
+    /// The nonce and ciphertext of an event, after its form was checked.
+    static func ciphertext(_ event: Event) throws(MarmotError) -> (nonce: [UInt8], ciphertext: [UInt8]) {
+        guard let bytes = Base64.decode(event.content) else {
+            throw MarmotError(.badContent, "the content of a group event is not Base64 (MIP-03)")
+        }
+        let nonceLength = ChaCha20Poly1305.nonceLength
+        guard bytes.count >= nonceLength + ChaCha20Poly1305.tagLength else {
+            throw MarmotError(.badContent, "the content of a group event has \(bytes.count) bytes, at least 28 are needed")
+        }
+        return (Array(bytes[..<nonceLength]), Array(bytes[nonceLength...]))
+    }
+
+    /// The public group id of a group event; exactly one `h` tag of 64 hex digits (MIP-03).
+    public static func nostrGroupID(of event: Event) throws(MarmotError) -> Bytes32 {
+        guard event.kind == .groupEvent else {
+            throw MarmotError(.wrongKind, "kind \(event.kind.rawValue) is not a group event (445)")
+        }
+        let tags = event.tags(named: "h")
+        guard tags.count == 1, let id = tags[0].value.flatMap({ Bytes32(hex: $0) }) else {
+            throw MarmotError(.badTag, "a group event needs exactly one h tag of 64 hex digits (MIP-03)")
+        }
+        return id
+    }
+
+    /// Refuses events from too far in the future or past (MIP-03).
+    static func checkTime(_ event: Event, profile: MarmotProfile, now: Int64) throws(MarmotError) {
+        guard event.createdAt <= now.addingReportingOverflow(profile.maximumFuture).partialValue else {
+            throw MarmotError(.badTime, "the event is more than \(profile.maximumFuture) s in the future (MIP-03)")
+        }
+        guard event.createdAt >= now - profile.maximumAge else {
+            throw MarmotError(.badTime, "the event is more than 45 days old (MIP-03)")
+        }
+    }
+}

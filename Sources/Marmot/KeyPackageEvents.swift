@@ -1,0 +1,134 @@
+public import MLS
+public import Nostr
+import TLSCodec
+
+/// Key packages as Nostr events of kind 30443 and 443 (MIP-00).
+public enum KeyPackageEvents {
+    /// Seconds that a package is valid: 84 days, the most that peers accept.
+    public static let lifetime: UInt64 = 7_257_600
+    /// Seconds that its validity starts before now, for clocks that run behind.
+    public static let backdating: UInt64 = 3600
+
+    /// Makes a key package with fresh keys for `identity`.
+    public static func makeBundle(
+        for identity: PublicKey, profile: MarmotProfile = .mip, now: Int64, using rng: inout some RandomNumberGenerator
+    ) throws -> KeyPackageBundle {
+        let suite = profile.cipherSuite
+        let time = UInt64(max(0, now))
+        return try KeyPackageBundle.generate(
+            suite, credential: identity.credential, capabilities: profile.capabilities(using: &rng),
+            lifetime: Lifetime(notBefore: time - min(time, self.backdating), notAfter: time + self.lifetime),
+            signatureKey: try SignaturePrivateKey.generate(suite, using: &rng),
+            extensions: [Extension(type: .lastResort, data: [])], using: &rng)
+    }
+
+    /// The two events that announce a package: 30443 for newer clients, 443 for Pika and MDK 0.7.
+    ///
+    /// - Parameter slot: the `d` tag of 30443, 64 hex digits, the same at every rotation.
+    public static func events(
+        for package: KeyPackage, slot: String, relays: [RelayURL], client: String, by account: KeyPair, now: Int64,
+        using rng: inout some RandomNumberGenerator
+    ) -> (addressable: Event, legacy: Event) {
+        let shared = [
+            Tag("mls_protocol_version", "1.0"),
+            Tag("mls_ciphersuite", "0x0001"),
+            Tag("mls_extensions", "0x000a", "0xf2ee"),
+            Tag("mls_proposals", "0x000a"),
+            Tag(values: ["relays"] + relays.map(\.string)),
+            Tag("i", Hex.encode(package.reference)),
+            Tag("client", client),
+            Tag("encoding", "base64"),
+        ]
+        let content = Base64.encode(package.encoded)
+        func event(_ kind: Kind, _ tags: [Tag], _ rng: inout some RandomNumberGenerator) -> Event {
+            UnsignedEvent(pubkey: account.publicKey, createdAt: now, kind: kind, tags: tags, content: content)
+                .signed(by: account, using: &rng)
+        }
+        return (
+            event(.addressableKeyPackage, [Tag("d", slot)] + shared, &rng), event(.keyPackage, shared, &rng)
+        )
+    }
+
+    /// Reads and verifies a peer's key package event; the event's own signature was verified before.
+    ///
+    /// Older publishers' forms (version `1`, suite `1`, hex content) are read too, as Pika does.
+    public static func read(
+        _ event: Event, profile: MarmotProfile = .mip, now: Int64
+    ) throws(MarmotError) -> VerifiedKeyPackage {
+        guard event.kind == .keyPackage || event.kind == .addressableKeyPackage else {
+            throw MarmotError(.wrongKind, "kind \(event.kind.rawValue) is not a key package event (443, 30443)")
+        }
+        try self.checkTags(event)
+        let bytes = try self.content(event)
+        let package: KeyPackage
+        do { package = try KeyPackage(tlsEncoded: bytes) } catch {
+            throw MarmotError(.mls, "key package: \(error)")
+        }
+        guard package.cipherSuite == profile.cipherSuite else {
+            throw MarmotError(.incompatible, "the key package is for suite \(package.cipherSuite), not 0x0001")
+        }
+        let verified: VerifiedKeyPackage
+        do { verified = try package.verified(now: UInt64(max(0, now))) } catch {
+            throw MarmotError(.mls, "\(error)")
+        }
+        guard try package.leafNode.identity() == event.pubkey else {
+            throw MarmotError(.identityMismatch, "the key package's identity is not the event's author (MIP-00)")
+        }
+        if let stated = event.firstTag("i")?.value, Hex.decode(stated) != package.reference {
+            throw MarmotError(.badTag, "tag i is not the KeyPackageRef (MIP-00)")
+        }
+        return verified
+    }
+
+    private static func checkTags(_ event: Event) throws(MarmotError) {
+        func require(_ name: String) throws(MarmotError) -> [String] {
+            guard let tag = event.firstTag(name), tag.values.count > 1 else {
+                throw MarmotError(.badTag, "tag \(name) is missing or empty (MIP-00)")
+            }
+            return tag.values.dropFirst().map { $0.lowercased() }
+        }
+        if event.kind == .addressableKeyPackage {
+            let slot = try require("d")[0]
+            guard slot.count == 64, Hex.decode(slot) != nil else {
+                throw MarmotError(.badTag, "tag d is not 64 hex digits (MIP-00)")
+            }
+            guard try require("mls_proposals") == ["0x000a"] else {
+                throw MarmotError(.badTag, "tag mls_proposals is not exactly 0x000a (MIP-00)")
+            }
+            _ = try require("i")
+        }
+        let version = try require("mls_protocol_version")[0]
+        guard version == "1.0" || version == "1" else {
+            throw MarmotError(.badTag, "tag mls_protocol_version is not 1.0 (MIP-00)")
+        }
+        let suite = try require("mls_ciphersuite")[0]
+        guard suite == "0x0001" || suite == "1" else {
+            throw MarmotError(.badTag, "tag mls_ciphersuite is not 0x0001 (MIP-00)")
+        }
+        let extensions = try require("mls_extensions")
+        guard extensions.contains("0x000a"), extensions.contains("0xf2ee") else {
+            throw MarmotError(.badTag, "tag mls_extensions does not hold 0x000a and 0xf2ee (MIP-00)")
+        }
+        guard try !self.relays(of: event).isEmpty else {
+            throw MarmotError(.badTag, "tag relays names no relay (MIP-00)")
+        }
+    }
+
+    /// The relays where the owner of a key package expects Welcomes.
+    public static func relays(of event: Event) throws(MarmotError) -> [RelayURL] {
+        var relays: [RelayURL] = []
+        for text in event.firstTag("relays")?.values.dropFirst() ?? [] {
+            do { relays.append(try RelayURL(text)) } catch {
+                throw MarmotError(.badTag, "tag relays holds an address that is not ws or wss (MIP-00)")
+            }
+        }
+        return relays
+    }
+
+    private static func content(_ event: Event) throws(MarmotError) -> [UInt8] {
+        let isBase64 = event.tags(named: "encoding").contains { $0.value?.lowercased() == "base64" }
+        if isBase64, let bytes = Base64.decode(event.content) { return bytes }
+        if !isBase64, let bytes = Hex.decode(event.content) ?? Base64.decode(event.content) { return bytes }
+        throw MarmotError(.badContent, "the content of a key package event is not Base64")
+    }
+}

@@ -1,0 +1,19 @@
+public import MLS
+public import Nostr
+
+/// A Nostr identity as an MLS basic credential: the 32 raw bytes of the x-only public key (MIP-00).
+extension PublicKey {
+    public var credential: Credential { .basic(identity: self.bytes) }
+}
+
+extension LeafNode {
+    /// The Nostr identity of a member, or ``MarmotError/Code/badCredential``.
+    public func identity() throws(MarmotError) -> PublicKey {
+        guard case .basic(let bytes) = self.credential, bytes.count == 32,
+            let key = try? PublicKey(bytes: bytes), key.isOnCurve
+        else {
+            throw MarmotError(.badCredential, "the credential is not basic with the 32 bytes of a Nostr public key")
+        }
+        return key
+    }
+}

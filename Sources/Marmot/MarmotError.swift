@@ -1,0 +1,58 @@
+/// Why a Marmot operation of one's own, or a peer's event, was refused.
+public struct MarmotError: Error, Equatable, Sendable, CustomStringConvertible {
+    /// What kind of refusal it is; its text is fit for a counter's label.
+    public struct Code: Hashable, Sendable, CustomStringConvertible {
+        public let description: String
+
+        /// The event's kind is not the one expected.
+        public static let wrongKind = Code(description: "wrong_kind")
+        /// A tag is missing, doubled or malformed (MIP-00, MIP-02, MIP-03).
+        public static let badTag = Code(description: "bad_tag")
+        /// The content is not Base64, or too short.
+        public static let badContent = Code(description: "bad_content")
+        /// The MLS layer refused it; the message says why.
+        public static let mls = Code(description: "mls")
+        /// A credential is not a basic one with a Nostr public key (MIP-00).
+        public static let badCredential = Code(description: "bad_credential")
+        /// A key package, a leaf or an inner event names another identity than its owner's.
+        public static let identityMismatch = Code(description: "identity_mismatch")
+        /// The group data extension is missing or malformed (MIP-01).
+        public static let badGroupData = Code(description: "bad_group_data")
+        /// The caller or committer is not an admin (MIP-01).
+        public static let notAdmin = Code(description: "not_admin")
+        /// A commit would leave the group without an admin (MIP-01).
+        public static let noAdminLeft = Code(description: "no_admin_left")
+        /// The event's time is too far in the future or past (MIP-03).
+        public static let badTime = Code(description: "bad_time")
+        /// An inner event's stated id is not its hash (MIP-03).
+        public static let badRumor = Code(description: "bad_rumor")
+        /// The Welcome is for none of our key packages.
+        public static let notForUs = Code(description: "not_for_us")
+        /// A key package lacks what the group requires.
+        public static let incompatible = Code(description: "incompatible")
+        /// The group is no longer ours to use.
+        public static let inactive = Code(description: "inactive")
+        /// A commit of one's own waits for a relay; finish or drop it first.
+        public static let commitPending = Code(description: "commit_pending")
+        /// The Welcome would not fit into a gift wrap, or the event not into a relay's limit.
+        public static let tooLarge = Code(description: "too_large")
+        /// A named member, peer or proposal is not there.
+        public static let notFound = Code(description: "not_found")
+        /// A stored group cannot be read back.
+        public static let badStoredForm = Code(description: "bad_stored_form")
+        /// A commit holds proposals that Marmot does not use (external, PSK, ReInit).
+        public static let unsupportedProposal = Code(description: "unsupported_proposal")
+    }
+
+    public let code: Code
+    /// What was expected and what came.
+    public let message: String
+
+    public init(_ code: Code, _ message: String) {
+        self.code = code
+        self.message = message
+    }
+
+    public static func == (left: MarmotError, right: MarmotError) -> Bool { left.code == right.code }
+    public var description: String { "\(self.code): \(self.message)" }
+}

@@ -1,0 +1,102 @@
+public import MLS
+public import Nostr
+
+/// One account's view of a Marmot group: an MLS group, its Nostr side, and what race resolution needs. A value.
+public struct MarmotGroup: Sendable {
+    public let profile: MarmotProfile
+    public internal(set) var mls: MLSGroup
+    /// The current epoch's group data.
+    public internal(set) var data: GroupData
+    public let account: PublicKey
+    /// Keys of the outer encryption by epoch: the current and a few past ones.
+    var outerKeys: [UInt64: Secret]
+    /// Earlier values, for when a better commit for their epoch comes; newest last, few.
+    var snapshots: [RaceSnapshot] = []
+    /// A commit of one's own that no relay has confirmed.
+    public internal(set) var pending: OwnCommit?
+    /// False once this member was removed.
+    public internal(set) var isActive = true
+    /// Public ids that the group had before; late events may still carry them.
+    public internal(set) var formerNostrGroupIDs: [Bytes32] = []
+    var headerChanged = true
+
+    /// The group before a commit, and which commit it was.
+    struct RaceSnapshot: Sendable {
+        let order: CommitOrder
+        let mls: MLSGroup
+        let data: GroupData
+        let outerKeys: [UInt64: Secret]
+    }
+
+    public var groupID: [UInt8] { self.mls.groupID }
+    public var epoch: UInt64 { self.mls.epoch }
+    public var isAdmin: Bool { self.data.isAdmin(self.account) }
+
+    /// The members' identities from the leftmost leaf on; a member may have several leaves.
+    public var members: [PublicKey] {
+        var seen: Set<PublicKey> = []
+        return self.mls.members.compactMap { try? $0.leaf.identity() }.filter { seen.insert($0).inserted }
+    }
+
+    init(_ mls: MLSGroup, account: PublicKey, profile: MarmotProfile) throws(MarmotError) {
+        self.profile = profile
+        self.mls = mls
+        self.account = account
+        self.data = try Self.data(mls.extensions, profile)
+        self.outerKeys = [mls.epoch: profile.outerKey(mls)]
+    }
+
+    static func data(_ extensions: [Extension], _ profile: MarmotProfile) throws(MarmotError) -> GroupData {
+        guard let bytes = extensions.data(of: profile.groupDataExtension) else {
+            throw MarmotError(.badGroupData, "the group has no extension 0xf2ee (MIP-01)")
+        }
+        return try GroupData(encoded: bytes)
+    }
+
+    /// Takes the next epoch's value and forgets outer keys beyond the window.
+    mutating func advance(to next: MLSGroup, data: GroupData) {
+        if data.nostrGroupID != self.data.nostrGroupID { self.formerNostrGroupIDs.append(self.data.nostrGroupID) }
+        self.mls = next
+        self.data = data
+        self.outerKeys[next.epoch] = self.profile.outerKey(next)
+        let oldest = next.epoch - min(next.epoch, UInt64(self.profile.pastEpochs))
+        self.outerKeys = self.outerKeys.filter { $0.key >= oldest }
+        self.headerChanged = true
+    }
+
+    /// Keeps this value as it is before `order`'s commit.
+    mutating func takeSnapshot(_ order: CommitOrder) {
+        self.snapshots.append(
+            RaceSnapshot(order: order, mls: self.mls, data: self.data, outerKeys: self.outerKeys))
+        if self.snapshots.count > self.profile.pastEpochs { self.snapshots.removeFirst() }
+    }
+
+    func requireActive() throws(MarmotError) {
+        guard self.isActive else { throw MarmotError(.inactive, "this account is no longer a member of the group") }
+    }
+
+    /// Encrypts an inner event for the group; the message key is used up. Returns the kind 445 event.
+    ///
+    /// - Parameter rumor: by this account; its JSON carries its id.
+    public mutating func seal(
+        _ rumor: UnsignedEvent, now: Int64, using rng: inout some RandomNumberGenerator
+    ) throws -> Event {
+        try self.requireActive()
+        guard rumor.pubkey == self.account else {
+            throw MarmotError(.identityMismatch, "an inner event must be by the account that sends it (MIP-03)")
+        }
+        let json = rumor.rumorJSON()
+        guard json.count <= ApplicationMessages.maximumBytes else {
+            throw MarmotError(
+                .tooLarge, "the message has \(json.count) bytes, peers store \(ApplicationMessages.maximumBytes)")
+        }
+        return try self.sealOuter(try self.mls.protect(json, using: &rng), now: now, using: &rng)
+    }
+
+    func sealOuter(
+        _ message: [UInt8], now: Int64, using rng: inout some RandomNumberGenerator
+    ) throws -> Event {
+        try GroupEvents.seal(
+            message, key: self.profile.outerKey(self.mls), nostrGroupID: self.data.nostrGroupID, now: now, using: &rng)
+    }
+}

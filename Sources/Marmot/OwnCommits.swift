@@ -1,0 +1,157 @@
+import MLS
+public import Nostr
+
+/// A change to a group that this account commits.
+public enum GroupChange: Sendable {
+    case add([Invitee])
+    case remove([PublicKey])
+    /// New group data: name, description, admins, relays, picture.
+    case update(GroupData)
+    /// Fresh keys for this member, and nothing else.
+    case selfUpdate
+    /// The departure of all members who asked for it.
+    case commitDepartures
+}
+
+/// A commit of one's own: published, but not confirmed by a relay.
+public struct OwnCommit: Sendable {
+    /// The kind 445 event.
+    public let event: Event
+    /// Invitations that may go out after the commit was merged.
+    public let welcomes: [DueWelcome]
+    let commit: PendingCommit
+    let data: GroupData
+}
+
+extension MarmotGroup {
+    /// Makes a commit and keeps it pending: publish its event, wait for one relay's OK, then ``mergePending()``
+    /// (wire §4.4); if no relay takes it, ``clearPending()``.
+    @discardableResult
+    public mutating func commit(
+        _ change: GroupChange, client: String, now: Int64, using rng: inout some RandomNumberGenerator
+    ) throws -> OwnCommit {
+        try self.requireActive()
+        guard self.pending == nil else {
+            throw MarmotError(.commitPending, "a commit for epoch \(self.epoch) is not confirmed yet")
+        }
+        var request = CommitRequest()
+        var invitees: [Invitee] = []
+        switch change {
+        case .add(let added):
+            try self.requireAdmin("add members")
+            try self.requireCompatible(added)
+            invitees = added
+            request.adding = added.map(\.keyPackage)
+        case .remove(let keys):
+            try self.requireAdmin("remove members")
+            request.removing = try self.leaves(of: keys)
+            request.extensions = self.extensions(withoutAdmins: keys)
+        case .update(let data):
+            try self.requireAdmin("change the group")
+            try data.validateForWriting()
+            request.extensions = self.extensions(with: data)
+        case .selfUpdate:
+            request.signatureKey = try SignaturePrivateKey.generate(self.profile.cipherSuite, using: &rng)
+            request.capabilities = self.profile.capabilities(using: &rng)
+        case .commitDepartures:
+            request.references = self.mls.pendingProposals.filter { $0.proposal == .selfRemove }.map(\.reference)
+            guard !request.references.isEmpty else { throw MarmotError(.notFound, "nobody asked to leave") }
+        }
+        return try self.finish(request, invitees, client: client, now: now, using: &rng)
+    }
+
+    private mutating func finish(
+        _ request: CommitRequest, _ invitees: [Invitee], client: String, now: Int64,
+        using rng: inout some RandomNumberGenerator
+    ) throws -> OwnCommit {
+        // A commit is encrypted under the epoch that it ends.
+        let commit = try self.mls.commit(request, using: &rng)
+        let data = try Self.data(commit.next.extensions, self.profile)
+        try GroupAdministration.authorize(
+            commit.changes, before: self.data, after: data, members: Self.identities(commit.next))
+        let own = OwnCommit(
+            event: try self.sealOuter(commit.message, now: now, using: &rng),
+            welcomes: try self.dueWelcomes(commit, invitees, client: client, now: now), commit: commit, data: data)
+        self.pending = own
+        return own
+    }
+
+    /// Applies the pending commit after a relay has it; returns what it did and the invitations to send now.
+    public mutating func mergePending() throws(MarmotError) -> (report: CommitReport, welcomes: [DueWelcome]) {
+        guard let pending = self.pending else { throw MarmotError(.notFound, "no commit is pending") }
+        let order = CommitOrder(pending.event)
+        let report = try self.report(
+            pending.commit.changes, next: pending.commit.next, data: pending.data, order: order, isOwn: true)
+        self.takeSnapshot(order)
+        self.pending = nil
+        self.advance(to: pending.commit.next, data: pending.data)
+        return (report, pending.welcomes)
+    }
+
+    /// Drops the pending commit: no relay took it.
+    public mutating func clearPending() {
+        self.pending = nil
+    }
+
+    // MARK: Parts
+
+    private func requireAdmin(_ what: String) throws(MarmotError) {
+        guard self.isAdmin else { throw MarmotError(.notAdmin, "only an admin may \(what) (MIP-01)") }
+    }
+
+    private func requireCompatible(_ invitees: [Invitee]) throws(MarmotError) {
+        let members = Set(self.members)
+        for invitee in invitees where members.contains(invitee.identity) {
+            throw MarmotError(.incompatible, "\(invitee.identity.hex.prefix(8)) is a member already")
+        }
+    }
+
+    private func leaves(of keys: [PublicKey]) throws(MarmotError) -> [LeafIndex] {
+        guard !keys.contains(self.account) else {
+            throw MarmotError(.incompatible, "a member cannot remove itself; it leaves")
+        }
+        let members = self.mls.members
+        var leaves: [LeafIndex] = []
+        for key in keys {
+            let own = members.filter { (try? $0.leaf.identity()) == key }.map(\.index)
+            guard !own.isEmpty else { throw MarmotError(.notFound, "\(key.hex.prefix(8)) is not a member") }
+            leaves += own
+        }
+        return leaves
+    }
+
+    /// All GroupContext extensions with the group data replaced: a change must resend every one (wire §3.5).
+    private func extensions(with data: GroupData) -> [Extension] {
+        self.mls.extensions.map { entry in
+            entry.type == self.profile.groupDataExtension
+                ? Extension(type: entry.type, data: data.encoded()) : entry
+        }
+    }
+
+    /// Removed admins leave the list in the same commit; nil if nobody of them is an admin.
+    private func extensions(withoutAdmins keys: [PublicKey]) -> [Extension]? {
+        guard keys.contains(where: self.data.isAdmin) else { return nil }
+        var data = self.data
+        data.admins.removeAll(where: keys.contains)
+        return self.extensions(with: data)
+    }
+
+    static func identities(_ group: MLSGroup) -> Set<PublicKey> {
+        Set(group.members.compactMap { try? $0.leaf.identity() })
+    }
+
+    /// What a commit does in terms of people and group data.
+    func report(
+        _ changes: CommitChanges, next: MLSGroup?, data: GroupData, order: CommitOrder, isOwn: Bool,
+        rolledBackFrom: UInt64? = nil, displacedOwnCommit: Bool = false
+    ) throws(MarmotError) -> CommitReport {
+        let before = Self.identities(self.mls)
+        let after = next.map(Self.identities) ?? before.subtracting(changes.removed.compactMap { try? $0.leaf.identity() })
+        return CommitReport(
+            committer: try changes.committerLeaf.identity(), isOwn: isOwn, epochBefore: self.epoch,
+            epochAfter: self.epoch + 1, added: after.subtracting(before).sorted(),
+            removed: before.subtracting(after).sorted(), before: self.data, after: data, removedSelf: next == nil,
+            event: order.id, createdAt: order.createdAt, rolledBackFrom: rolledBackFrom,
+            displacedOwnCommit: displacedOwnCommit)
+    }
+}

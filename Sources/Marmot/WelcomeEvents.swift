@@ -1,0 +1,69 @@
+public import MLS
+public import Nostr
+
+/// Kind 444: an MLS Welcome as an inner event, sent in a gift wrap (MIP-02).
+public enum WelcomeEvents {
+    /// The most characters of content that still fit a gift wrap (measured: 40,000 do, 41,000 do not).
+    public static let maximumContent = 40_000
+
+    /// The invitation for one newcomer.
+    ///
+    /// - Parameters:
+    ///   - welcome: the encoded MLSMessage with the Welcome for all newcomers of the commit.
+    ///   - keyPackageEvent: the event whose key package was used.
+    public static func rumor(
+        _ welcome: [UInt8], keyPackageEvent: EventID, relays: [RelayURL], client: String, from account: PublicKey,
+        now: Int64
+    ) throws(MarmotError) -> UnsignedEvent {
+        let content = Base64.encode(welcome)
+        guard content.utf8.count <= self.maximumContent else {
+            throw MarmotError(
+                .tooLarge,
+                "the Welcome has \(content.utf8.count) characters, a gift wrap holds \(self.maximumContent) (NIP-44)")
+        }
+        return UnsignedEvent(
+            pubkey: account, createdAt: now, kind: .welcome,
+            tags: [
+                Tag(values: ["relays"] + relays.map(\.string)), Tag("e", keyPackageEvent.hex), Tag("client", client),
+                Tag("encoding", "base64"),
+            ], content: content)
+    }
+
+    /// A Welcome that was read from its inner event.
+    public struct Invitation: Sendable {
+        public let inviter: PublicKey
+        public let welcome: Welcome
+        public let relays: [RelayURL]
+    }
+
+    /// Reads the inner event of a gift wrap (wire §4.1).
+    public static func read(_ rumor: UnsignedEvent) throws(MarmotError) -> Invitation {
+        guard rumor.kind == .welcome else {
+            throw MarmotError(.wrongKind, "kind \(rumor.kind.rawValue) is not a Welcome (444)")
+        }
+        let encodings = rumor.tags.filter { $0.name == "encoding" }
+        guard !encodings.isEmpty, encodings.allSatisfy({ $0.value == "base64" }) else {
+            throw MarmotError(.badTag, "every encoding tag of a Welcome must be base64, and one must be there (MIP-02)")
+        }
+        guard rumor.tags.contains(where: { $0.name == "e" && !($0.value ?? "").isEmpty }) else {
+            throw MarmotError(.badTag, "tag e of a Welcome is missing or empty (MIP-02)")
+        }
+        var relays: [RelayURL] = []
+        for text in rumor.tags.first(where: { $0.name == "relays" })?.values.dropFirst() ?? [] {
+            guard let relay = try? RelayURL(text) else {
+                throw MarmotError(.badTag, "tag relays of a Welcome holds an address that is not ws or wss (MIP-02)")
+            }
+            relays.append(relay)
+        }
+        guard !relays.isEmpty else { throw MarmotError(.badTag, "tag relays of a Welcome names no relay (MIP-02)") }
+        guard let bytes = Base64.decode(rumor.content) else {
+            throw MarmotError(.badContent, "the content of a Welcome is not Base64 (MIP-02)")
+        }
+        let message: MLSMessage
+        do { message = try MLSMessage(bytes) } catch { throw MarmotError(.mls, "\(error)") }
+        guard case .welcome(let welcome) = message else {
+            throw MarmotError(.badContent, "the content is a \(message.wireFormat), not a Welcome (MIP-02)")
+        }
+        return Invitation(inviter: rumor.pubkey, welcome: welcome, relays: relays)
+    }
+}

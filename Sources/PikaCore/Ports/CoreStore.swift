@@ -1,0 +1,229 @@
+public import MLS
+public import Nostr
+
+/// The durable memory of one account, as the core needs it.
+///
+/// One input of the core is one call of ``commit(_:)``: all of its changes become durable together, or none.
+/// After a failed commit the store must not be used by the same core again.
+public protocol CoreStore: Sendable {
+    /// Everything that the core keeps in memory.
+    func load() async throws -> StoredState
+
+    /// Makes all changes durable in one transaction, in order; returns when they are on disk.
+    func commit(_ changes: [StoreChange]) async throws
+
+    /// Messages of a group, newest first, older than `before` (a position of ``StoredMessage``), at most `limit`.
+    func messages(in groupID: [UInt8], before: StoredMessage.Position?, limit: Int) async throws -> [StoredMessage]
+
+    /// A value that ``StoreChange/putValue(scope:key:value:)`` wrote; nil if there is none.
+    func value(scope: String, key: String) async throws -> [UInt8]?
+}
+
+/// What a store holds when a core starts.
+public struct StoredState: Sendable {
+    public var keyPackages: [StoredKeyPackage] = []
+    public var groups: [StoredGroup] = []
+    /// Events that could not be decrypted yet, oldest first.
+    public var waiting: [WaitingEvent] = []
+    /// Invitations that were opened and neither accepted nor declined, oldest first.
+    public var invites: [StoredInvite] = []
+    /// Rows that no handler has finished, in order.
+    public var inbox: [InboxRow] = []
+    /// Rows that are neither acknowledged by a relay nor given up, in order.
+    public var outbox: [OutboxRow] = []
+    /// Unix seconds by cursor name.
+    public var cursors: [String: Int64] = [:]
+    /// The ids of the events processed last, newest first, at most 50,000.
+    public var seen: [EventID] = []
+
+    public init() {}
+}
+
+/// A key package of one's own that is, or was, published.
+public struct StoredKeyPackage: Sendable, Hashable {
+    /// KeyPackageRef (RFC 9420 §5.2).
+    public var reference: [UInt8]
+    /// The private bundle in ``MLS/KeyPackageBundle``'s stored form.
+    public var bundle: Secret
+    /// The `d` tag of kind 30443: 64 hex digits.
+    public var slot: String
+    /// Unix seconds.
+    public var createdAt: Int64
+    /// Unix seconds after which it must not be used.
+    public var notAfter: Int64
+
+    public init(reference: [UInt8], bundle: Secret, slot: String, createdAt: Int64, notAfter: Int64) {
+        self.reference = reference
+        self.bundle = bundle
+        self.slot = slot
+        self.createdAt = createdAt
+        self.notAfter = notAfter
+    }
+
+    public static func == (left: StoredKeyPackage, right: StoredKeyPackage) -> Bool { left.reference == right.reference }
+    public func hash(into hasher: inout Hasher) { hasher.combine(self.reference) }
+}
+
+/// A group as the store holds it.
+public struct StoredGroup: Sendable {
+    /// The MLS group id.
+    public var groupID: [UInt8]
+    /// Marmot's own part, secret.
+    public var header: Secret
+    /// The MLS part, record by record, secret.
+    public var records: [GroupRecord: Secret]
+
+    public init(groupID: [UInt8], header: Secret, records: [GroupRecord: Secret]) {
+        self.groupID = groupID
+        self.header = header
+        self.records = records
+    }
+}
+
+/// A message as it is kept: the inner event and how it came.
+public struct StoredMessage: Sendable, Hashable {
+    /// Where a message stands in its group's history.
+    public struct Position: Sendable, Hashable, Comparable {
+        public var createdAt: Int64
+        public var id: EventID
+
+        public init(createdAt: Int64, id: EventID) {
+            self.createdAt = createdAt
+            self.id = id
+        }
+
+        public static func < (left: Position, right: Position) -> Bool {
+            (left.createdAt, left.id) < (right.createdAt, right.id)
+        }
+    }
+
+    public var groupID: [UInt8]
+    /// The inner event; its id is the message's id. Private: sealed at rest.
+    public var rumor: UnsignedEvent
+    /// The id of ``rumor``, kept because computing it costs a hash.
+    public var id: EventID
+    /// The kind 445 event that carried it.
+    public var wrapper: EventID
+    public var epoch: UInt64
+    public var isOwn: Bool
+
+    public var position: Position { Position(createdAt: self.rumor.createdAt, id: self.id) }
+
+    public init(
+        groupID: [UInt8], rumor: UnsignedEvent, id: EventID, wrapper: EventID, epoch: UInt64, isOwn: Bool
+    ) {
+        self.groupID = groupID
+        self.rumor = rumor
+        self.id = id
+        self.wrapper = wrapper
+        self.epoch = epoch
+        self.isOwn = isOwn
+    }
+}
+
+/// A kind 445 event that could not be opened when it came: kept and tried again after every epoch change.
+public struct WaitingEvent: Sendable, Hashable {
+    public var event: Event
+    /// Unix seconds of its arrival.
+    public var arrivedAt: Int64
+
+    public init(event: Event, arrivedAt: Int64) {
+        self.event = event
+        self.arrivedAt = arrivedAt
+    }
+}
+
+/// An opened gift wrap with an invitation.
+public struct StoredInvite: Sendable, Hashable {
+    /// The kind 1059 event.
+    public var wrapper: EventID
+    /// The kind 444 inner event. Private: sealed at rest.
+    public var rumor: UnsignedEvent
+
+    public init(wrapper: EventID, rumor: UnsignedEvent) {
+        self.wrapper = wrapper
+        self.rumor = rumor
+    }
+}
+
+/// Something that happened and waits for the handlers.
+public struct InboxRow: Sendable, Hashable {
+    /// Ascending without reuse.
+    public var id: Int64
+    /// The event in a form that only the core reads. Private: sealed at rest.
+    public var payload: [UInt8]
+
+    public init(id: Int64, payload: [UInt8]) {
+        self.id = id
+        self.payload = payload
+    }
+}
+
+/// A signed event on its way to relays.
+public struct OutboxRow: Sendable, Hashable {
+    public enum Purpose: String, Sendable, CaseIterable {
+        case message
+        case proposal
+        case commit
+        case welcome
+        case keyPackage = "key_package"
+        case relayList = "relay_list"
+        case deletion
+    }
+
+    /// Stable: the same cause gives the same id, so a second attempt to queue it changes nothing.
+    public var id: String
+    /// Ascending; rows of one group leave in this order.
+    public var sequence: Int64
+    public var event: Event
+    public var relays: [RelayURL]
+    public var purpose: Purpose
+    /// The MLS group id, if it belongs to one.
+    public var groupID: [UInt8]?
+    /// The inner event's id, for a message.
+    public var messageID: EventID?
+    public var attempts: Int
+
+    public init(
+        id: String, sequence: Int64, event: Event, relays: [RelayURL], purpose: Purpose, groupID: [UInt8]? = nil,
+        messageID: EventID? = nil, attempts: Int = 0
+    ) {
+        self.id = id
+        self.sequence = sequence
+        self.event = event
+        self.relays = relays
+        self.purpose = purpose
+        self.groupID = groupID
+        self.messageID = messageID
+        self.attempts = attempts
+    }
+}
+
+/// One change to the durable memory.
+public enum StoreChange: Sendable {
+    case putKeyPackage(StoredKeyPackage)
+    case deleteKeyPackage(reference: [UInt8])
+    /// Writes Marmot's part of a group.
+    case putGroupHeader(groupID: [UInt8], header: Secret)
+    /// Writes and deletes parts of the MLS group; `replacesAll` deletes all other parts first.
+    case updateGroup(groupID: [UInt8], GroupStorageChanges)
+    case deleteGroup(groupID: [UInt8])
+    /// A second message with the same group and id changes nothing.
+    case putMessage(StoredMessage)
+    case putSeen(EventID, at: Int64)
+    case putWaiting(WaitingEvent)
+    case deleteWaiting(EventID)
+    case putInvite(StoredInvite)
+    case deleteInvite(wrapper: EventID)
+    case putInbox(InboxRow)
+    case deleteInbox(id: Int64)
+    /// A second row with the same id changes nothing.
+    case putOutbox(OutboxRow)
+    case countOutboxAttempt(id: String)
+    /// Removes an acknowledged or given-up row.
+    case deleteOutbox(id: String)
+    /// Moves a cursor forward; a smaller value than the stored one changes nothing.
+    case advanceCursor(name: String, to: Int64)
+    /// Writes a value, or deletes it when nil. Private: sealed at rest.
+    case putValue(scope: String, key: String, value: [UInt8]?)
+}

@@ -1,0 +1,30 @@
+/// Cuts a stream of bytes into lines at LF; a CR before it is dropped. A line over the limit is cut off there and
+/// the rest of it is left out, so that a worker cannot fill our memory.
+struct LineSplitter {
+    private let limit: Int
+    private var line: [UInt8] = []
+
+    init(limit: Int = 256 * 1024) {
+        self.limit = limit
+    }
+
+    /// The lines that `bytes` completes.
+    mutating func append(_ bytes: UnsafeRawBufferPointer) -> [String] {
+        var lines: [String] = []
+        for part in bytes.split(separator: 0x0A, omittingEmptySubsequences: false).enumerated() {
+            if part.offset > 0 { lines.append(take()) }
+            line.append(contentsOf: part.element.prefix(limit - line.count))
+        }
+        return lines
+    }
+
+    /// The last line, if the stream ended without LF.
+    mutating func finish() -> String? {
+        line.isEmpty ? nil : take()
+    }
+
+    private mutating func take() -> String {
+        defer { line.removeAll(keepingCapacity: true) }
+        return String(decoding: line.last == 0x0D ? line.dropLast() : line[...], as: UTF8.self)
+    }
+}

@@ -1,0 +1,42 @@
+/// The limits a supervisor keeps; defaults are those of a configuration file that says nothing.
+public struct SupervisorConfiguration: Hashable, Sendable {
+    /// Who is restarted together with a worker that failed; the words are OTP's.
+    public enum Strategy: String, Hashable, Sendable, CaseIterable {
+        case oneForOne = "one_for_one"
+        case oneForAll = "one_for_all"
+        /// The failed worker and those listed after it.
+        case restForOne = "rest_for_one"
+    }
+
+    public var strategy: Strategy
+    /// So many restarts of one worker inside `period` are tolerated; the next one quarantines it.
+    public var intensity: Int
+    public var period: Duration
+    /// Bounds of the wait before a restart; it doubles with each restart inside `period`.
+    public var backoff: ClosedRange<Duration>
+    /// From SIGTERM to SIGKILL.
+    public var drainDeadline: Duration
+
+    public init(
+        strategy: Strategy = .oneForOne, intensity: Int = 5, period: Duration = .seconds(60),
+        backoff: ClosedRange<Duration> = .seconds(1) ... .seconds(30), drainDeadline: Duration = .seconds(10)
+    ) {
+        self.strategy = strategy
+        self.intensity = intensity
+        self.period = period
+        self.backoff = backoff
+        self.drainDeadline = drainDeadline
+    }
+
+    func validate(workers: [WorkerSpecification]) throws(SupervisorError) {
+        guard !workers.isEmpty else { throw SupervisorError(.invalidConfiguration, "there is no worker to supervise") }
+        var names: Set<String> = []
+        for worker in workers where !names.insert(worker.name).inserted {
+            throw SupervisorError(.invalidConfiguration, "two workers are named \(worker.name)")
+        }
+        guard intensity >= 0, period > .zero, backoff.lowerBound >= .zero, drainDeadline >= .zero else {
+            throw SupervisorError(
+                .invalidConfiguration, "intensity, backoff and drain must not be negative, and period must be positive")
+        }
+    }
+}

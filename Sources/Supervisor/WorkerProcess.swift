@@ -1,0 +1,111 @@
+import Subprocess
+import SystemPackage
+
+/// One life of a worker's process: spawned, its streams read to the end, reaped.
+///
+/// The process gets a pipe as standard input that nobody writes to: it closes when this process ends, however it
+/// ends, and the worker takes that as the order to end. The worker has a process group of its own, so Ctrl-C in a
+/// terminal reaches the supervisor alone, which then drains.
+struct WorkerProcess: Sendable {
+    /// What the owner hears; each call returns before the next line is read.
+    struct Callbacks: Sendable {
+        var spawned: @Sendable (_ pid: Int32) async -> Void
+        var output: @Sendable (_ line: String) async -> Void
+        var diagnostics: @Sendable (_ line: String) async -> Void
+    }
+
+    /// Handles to a process that may or may not exist yet; both are safe to use at any time.
+    struct Control: Sendable {
+        fileprivate let terminations: AsyncStream<Void>.Continuation
+        fileprivate let kills: AsyncStream<Void>.Continuation
+
+        /// SIGTERM to the worker.
+        func terminate() { terminations.yield() }
+        /// SIGKILL to the worker's whole process group.
+        func kill() { kills.finish() }
+    }
+
+    let control: Control
+    private let specification: WorkerSpecification
+    private let terminations: AsyncStream<Void>
+    private let kills: AsyncStream<Void>
+
+    init(_ specification: WorkerSpecification) {
+        self.specification = specification
+        let (terminations, termination) = AsyncStream.makeStream(of: Void.self)
+        let (kills, kill) = AsyncStream.makeStream(of: Void.self)
+        self.terminations = terminations
+        self.kills = kills
+        control = Control(terminations: termination, kills: kill)
+    }
+
+    /// Returns when the process is reaped; cancelling the task kills it.
+    func run(_ callbacks: Callbacks) async -> WorkerExit {
+        await withTaskGroup(of: WorkerExit?.self) { group in
+            group.addTask { await spawnAndWait(callbacks) }
+            group.addTask {
+                for await _ in kills {}
+                return nil
+            }
+            var exit: WorkerExit?
+            for await result in group {
+                exit = exit ?? result
+                group.cancelAll()
+            }
+            return exit ?? .failedToStart("cancelled")
+        }
+    }
+
+    private func spawnAndWait(_ callbacks: Callbacks) async -> WorkerExit {
+        do {
+            let result = try await Subprocess.run(
+                configuration, input: .inputWriter, output: .sequence, error: .sequence
+            ) { execution in
+                await callbacks.spawned(Int32(execution.processIdentifier.value))
+                await withTaskGroup { group in
+                    group.addTask {
+                        for await _ in terminations {
+                            // The worker may have ended already, then there is nobody to tell.
+                            try? execution.send(signal: .terminate)
+                        }
+                    }
+                    async let output: Void = Self.read(execution.standardOutput, into: callbacks.output)
+                    await Self.read(execution.standardError, into: callbacks.diagnostics)
+                    await output
+                    group.cancelAll()
+                }
+            }
+            switch result.terminationStatus {
+            case .exited(let status): return .exited(status)
+            case .signaled(let signal): return .signaled(signal)
+            }
+        } catch {
+            return .failedToStart(String(describing: error))
+        }
+    }
+
+    private var configuration: Subprocess.Configuration {
+        var options = PlatformOptions()
+        options.processGroupID = 0
+        options.teardownSequence = [
+            .send(signal: .kill, toProcessGroup: true, allowedDurationToNextStep: .seconds(1))
+        ]
+        let additions = specification.environment.map { (Environment.Key(stringLiteral: $0.key), $0.value) }
+        return Subprocess.Configuration(
+            executable: .path(FilePath(specification.executable)), arguments: Arguments(specification.arguments),
+            environment: .inherit.updating(Dictionary(additions) { $1 }), platformOptions: options)
+    }
+
+    /// Reads to the end of the stream; a stream that breaks has ended.
+    private static func read(
+        _ stream: SubprocessOutputSequence, into receive: @Sendable (String) async -> Void
+    ) async {
+        var splitter = LineSplitter()
+        do {
+            for try await buffer in stream {
+                for line in buffer.withUnsafeBytes({ splitter.append($0) }) { await receive(line) }
+            }
+        } catch {}
+        if let line = splitter.finish() { await receive(line) }
+    }
+}

@@ -1,0 +1,32 @@
+/// What one worker is: the program to run and when to run it again.
+public struct WorkerSpecification: Hashable, Sendable {
+    /// When a worker that ended is started again; the words are OTP's.
+    public enum Restart: String, Hashable, Sendable, CaseIterable {
+        /// Always, also after exit status 0.
+        case permanent
+        /// Only after a failure: a non-zero status, a signal, or a failed start.
+        case transient
+        /// Never.
+        case temporary
+    }
+
+    /// Unique among the workers of one supervisor; appears in events, logs and metric labels.
+    public var name: String
+    /// Path of the program; not looked up in `PATH`.
+    public var executable: String
+    public var arguments: [String]
+    /// Added to the supervisor's own environment; nil removes a variable.
+    public var environment: [String: String?]
+    public var restart: Restart
+
+    public init(
+        name: String, executable: String, arguments: [String] = [], environment: [String: String?] = [:],
+        restart: Restart = .permanent
+    ) {
+        self.name = name
+        self.executable = executable
+        self.arguments = arguments
+        self.environment = environment
+        self.restart = restart
+    }
+}

@@ -1,0 +1,140 @@
+import Foundation
+import Nostr
+import Testing
+
+@testable import BotRuntime
+
+func withTemporaryFolder(_ body: (String) throws -> Void) throws {
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("pikabot-" + UUID().uuidString)
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    try body(folder.path)
+}
+
+func writeFile(_ text: String, to path: String, mode: Int = 0o600) throws {
+    try writeFile(Array(text.utf8), to: path, mode: mode)
+}
+
+func writeFile(_ bytes: [UInt8], to path: String, mode: Int = 0o600) throws {
+    try Data(bytes).write(to: URL(fileURLWithPath: path))
+    try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
+}
+
+struct ConfigurationKeyLoadingTests {
+    // The test vector of NIP-19.
+    let nsec = "nsec1vl029mgpspedva04g90vltkh6fvh240zqtv9k0t9af8935ke9laqsnlfe5"
+    let hex = "67dea2ed018072d675f5415ecfaed7d2597555e202d85b3d65ea4e58d2d92ffa"
+
+    private func failure(_ reference: KeyReference, _ environment: [String: String] = [:]) -> KeyLoadingError? {
+        do {
+            _ = try reference.load(environment: environment)
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    @Test func readsFilesOfBothForms() throws {
+        try withTemporaryFolder { folder in
+            for text in [nsec, nsec + "\n", hex, hex + "\n"] {
+                for mode in [0o600, 0o400] {
+                    let path = "\(folder)/\(UUID().uuidString)"
+                    try writeFile(text, to: path, mode: mode)
+                    #expect(Hex.encode(try KeyReference.file(path).load(environment: [:])) == hex)
+                }
+            }
+        }
+    }
+
+    @Test(arguments: [(0o644, "0644"), (0o640, "0640"), (0o660, "0660"), (0o601, "0601"), (0o4755, "4755")])
+    func refusesFilesThatOthersCanRead(mode: Int, shown: String) throws {
+        try withTemporaryFolder { folder in
+            let path = folder + "/key"
+            try writeFile(nsec, to: path, mode: mode)
+            let error = failure(.file(path))
+            #expect(error?.code == .permissions)
+            #expect(error?.message == "\(path): mode is \(shown), so others can read the key; run: chmod 600 \(path)")
+        }
+    }
+
+    @Test func refusesFilesOfOthers() {
+        #expect(throws: Never.self) { try SecretFile.checkPrivate("k", mode: 0o600, owner: geteuid()) }
+        #expect(throws: Never.self) { try SecretFile.checkPrivate("k", mode: 0o600, owner: 0) }
+        let error = #expect(throws: KeyLoadingError.self) {
+            try SecretFile.checkPrivate("k", mode: 0o600, owner: 54_321)
+        }
+        #expect(
+            error?.message
+                == "k: belongs to user 54321, not to user \(geteuid()) who runs this; run: chown \(geteuid()) k")
+    }
+
+    @Test func refusesAnythingButAKey() throws {
+        try withTemporaryFolder { folder in
+            let zero = String(repeating: "0", count: 64)
+            let wrong = [
+                "", "\n", nsec + "\n\n", " " + nsec, nsec + " # mine", "key: " + nsec, String(nsec.dropLast()),
+                hex + "00",
+                String(hex.dropLast()), zero, nsec + "\r\n", nsec + "\n" + nsec,
+            ]
+            for (index, text) in wrong.enumerated() {
+                let path = "\(folder)/\(index)"
+                try writeFile(text, to: path)
+                let error = failure(.file(path))
+                #expect(error?.code == .malformed, "\(index)")
+                #expect(
+                    error?.message
+                        == "\(path): must hold an nsec or 64 hex digits and nothing else (one line end may follow)")
+            }
+            try writeFile([0xFF, 0xFE], to: folder + "/bytes")
+            #expect(failure(.file(folder + "/bytes"))?.message == "\(folder)/bytes: holds bytes that are no text")
+            try writeFile(String(repeating: "a", count: 5000), to: folder + "/long")
+            #expect(
+                failure(.file(folder + "/long"))?.message
+                    == "\(folder)/long: longer than 4096 bytes, which no key is")
+            #expect(failure(.file(folder))?.message == "\(folder): not a regular file")
+            #expect(failure(.file(folder + "/absent"))?.message == "\(folder)/absent: No such file or directory")
+        }
+    }
+
+    @Test func readsTheEnvironment() throws {
+        #expect(Hex.encode(try KeyReference.environment("K").load(environment: ["K": nsec])) == hex)
+        #expect(failure(.environment("K"))?.message == "environment variable K is not set")
+        #expect(failure(.environment("K"), ["K": "secret"])?.code == .malformed)
+    }
+
+    @Test func readsSystemdCredentials() throws {
+        try withTemporaryFolder { folder in
+            try writeFile(nsec, to: folder + "/greeter", mode: 0o440)
+            let environment = ["CREDENTIALS_DIRECTORY": folder]
+            #expect(Hex.encode(try KeyReference.credential("greeter").load(environment: environment)) == hex)
+            #expect(failure(.credential("other"), environment)?.code == .unreadable)
+            #expect(
+                failure(.credential("greeter"))?.message
+                    == "credential greeter: CREDENTIALS_DIRECTORY is not set; "
+                    + "start under systemd with LoadCredential=greeter:PATH")
+        }
+    }
+
+    @Test func asksACommand() throws {
+        let environment = ["PATH": "/usr/bin:/bin", "KEY": nsec]
+        let echo = KeyReference.command(["sh", "-c", "echo $KEY"])
+        #expect(Hex.encode(try echo.load(environment: environment)) == hex)
+        #expect(try echo.loadKeyPair(environment: environment).nsec == nsec)
+        #expect(
+            failure(.command(["sh", "-c", "echo $KEY; exit 3"]), environment)
+                == KeyLoadingError(.commandFailed, "command sh: ended with status 3"))
+        #expect(
+            failure(.command(["no-such-program"]), environment)
+                == KeyLoadingError(.commandFailed, "command no-such-program: there is no such program"))
+        #expect(failure(.command(["sh", "-c", "echo hello"]), environment)?.code == .malformed)
+    }
+
+    @Test func killsACommandThatTakesTooLong() {
+        let endless = KeyReference.command(["/bin/sh", "-c", "exec cat /dev/zero >/dev/null"])
+        let error = #expect(throws: KeyLoadingError.self) {
+            try endless.loadKeyPair(environment: [:], commandLimit: .milliseconds(50))
+        }
+        #expect(error == KeyLoadingError(.commandFailed, "command /bin/sh: did not end within 50ms"))
+        #expect(KeyReference.commandLimit == .seconds(10))
+    }
+}

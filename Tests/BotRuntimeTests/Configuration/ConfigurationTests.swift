@@ -1,0 +1,188 @@
+import Nostr
+import Testing
+
+@testable import BotRuntime
+
+let wholeConfiguration = """
+    version: 1
+    relays: [wss://relay.one.example, ws://127.0.0.1:7777/path]
+    state: { directory: ./state }
+    accounts:
+      - name: greeter
+        key: { file: secrets/greeter.nsec }
+        invites:
+          accept: allowlist
+          from:
+            - 7bdef7be22dd8e59f4600e044aa53a1cf975a9dc7d27df5833bc77db784a5805
+        bots:
+          - use: responder
+            groups: { default: mention }
+            limits: { perSender: 6/min, perGroup: 30/h, botPair: 2 }
+            with:
+              rules: [ { when: { command: ping }, reply: "pong" } ]
+              numbers: [1, -2.5, 1e3, 0x10, "7", yes, true, ~]
+              apiToken: abcdefgh
+      - name: second
+        key: { command: [bin/key, --for, second] }
+        invites: { accept: anyone }
+        bots: [ { use: echo } ]
+    supervisor: { restart: { strategy: rest_for_one, intensity: 3, period: 2m, backoff: 250ms..5s }, drain: 1m }
+    observe: { listen: "[::1]:9464", logs: json, level: debug }
+
+    """
+
+struct ConfigurationTests {
+    private func parse(_ yaml: String, folder: String = "/etc/pikabot") throws -> Configuration {
+        try Configuration.parse(yaml, file: "bot.yaml", folder: folder, knownBots: ["echo", "responder"])
+    }
+
+    @Test func readsEveryField() throws {
+        let configuration = try parse(wholeConfiguration)
+        let friend = try PublicKey(hex: "7bdef7be22dd8e59f4600e044aa53a1cf975a9dc7d27df5833bc77db784a5805")
+        #expect(configuration.relays.map(\.string) == ["wss://relay.one.example", "ws://127.0.0.1:7777/path"])
+        #expect(configuration.stateDirectory == "/etc/pikabot/state")
+        #expect(configuration.accounts.map(\.name) == ["greeter", "second"])
+        let greeter = try #require(configuration.accounts.first)
+        #expect(greeter.key == .file("/etc/pikabot/secrets/greeter.nsec"))
+        #expect(greeter.invites == .allowlist([friend]))
+        let limits = LimitsConfiguration(
+            perSender: RateLimit(6, per: .minute), perGroup: RateLimit(30, per: .hour), botPair: 2)
+        #expect(
+            greeter.bots == [
+                BotConfiguration(use: "responder", groups: .mention, limits: limits, settings: greeter.bots[0].settings)
+            ])
+        #expect(configuration.accounts[1].key == .command(["/etc/pikabot/bin/key", "--for", "second"]))
+        #expect(configuration.accounts[1].invites == .anyone)
+        #expect(
+            configuration.supervisor
+                == SupervisionConfiguration(
+                    strategy: .restForOne, intensity: 3, period: .seconds(120),
+                    backoff: .milliseconds(250) ... .seconds(5), drain: .seconds(60)))
+        #expect(
+            configuration.observe
+                == ObservationConfiguration(
+                    listen: ListenAddress(host: "::1", port: 9464), logs: .json, level: .debug))
+    }
+
+    @Test func settingsAreAValueTree() throws {
+        let settings = try parse(wholeConfiguration).accounts[0].bots[0].settings
+        #expect(settings["rules"]?.arrayValue?.first?["when"]?["command"]?.stringValue == "ping")
+        #expect(
+            settings["numbers"]
+                == .array([
+                    .int(1), .double(-2.5), .double(1000), .string("0x10"), .string("7"), .string("yes"), .bool(true),
+                    .null,
+                ]))
+        #expect(settings["numbers"]?.arrayValue?.first?.doubleValue == 1)
+        #expect(settings["absent"] == nil)
+    }
+
+    @Test func smallestFileTakesDefaults() throws {
+        let configuration = try parse(
+            """
+            version: 1
+            relays: [wss://relay.example]
+            accounts:
+              - name: a
+                key: { credential: a.nsec }
+                bots: [ { use: echo } ]
+            """, folder: ".")
+        #expect(configuration.stateDirectory == "./state")
+        #expect(configuration.accounts[0].invites == .nobody)
+        #expect(configuration.accounts[0].key == .credential("a.nsec"))
+        #expect(
+            configuration.accounts[0].bots == [
+                BotConfiguration(
+                    use: "echo", groups: .all, limits: LimitsConfiguration(perSender: nil, perGroup: nil, botPair: 3),
+                    settings: .object([:]))
+            ])
+        #expect(configuration.supervisor == SupervisionConfiguration())
+        #expect(configuration.observe.listen == nil)
+    }
+
+    @Test func anchorsAndAliasesMayBeUsed() throws {
+        let configuration = try parse(
+            """
+            version: 1
+            relays: [wss://relay.example]
+            accounts:
+              - name: a
+                key: { env: A }
+                bots: [ { use: echo, limits: &calm { perSender: 1/s } }, { use: responder, limits: *calm } ]
+            """)
+        #expect(
+            configuration.accounts[0].bots.map(\.limits.perSender)
+                == Array(repeating: RateLimit(1, per: .second), count: 2))
+    }
+
+    @Test func redactedDescriptionShowsAllButSecrets() throws {
+        #expect(
+            try parse(wholeConfiguration).redactedDescription == """
+                version: 1
+                relays: ["wss://relay.one.example", "ws://127.0.0.1:7777/path"]
+                state: { directory: /etc/pikabot/state }
+                accounts:
+                  - name: greeter
+                    key: { file: /etc/pikabot/secrets/greeter.nsec }
+                    invites: { accept: allowlist, from: [npub10000003zmk89narqpczy4ff6rnuht2wu05na7kpnh3mak7z2tqzsv8vwqk] }
+                    bots:
+                      - use: responder
+                        groups: { default: mention }
+                        limits: { perSender: 6/min, perGroup: 30/h, botPair: 2 }
+                        with: { apiToken: (not shown), numbers: [1, -2.5, 1000.0, "0x10", "7", yes, true, null], \
+                rules: [{ reply: pong, when: { command: ping } }] }
+                  - name: second
+                    key: { command: [/etc/pikabot/bin/key, "--for", second] }
+                    invites: { accept: anyone }
+                    bots:
+                      - use: echo
+                        groups: { default: all }
+                        limits: { botPair: 3 }
+                        with: {}
+                supervisor: { restart: { strategy: rest_for_one, intensity: 3, period: 2m, backoff: 250ms..5s }, \
+                drain: 1m }
+                observe: { listen: "[::1]:9464", logs: json, level: debug }
+
+                """)
+    }
+
+    @Test func redactedDescriptionReadsBackAsTheSame() throws {
+        let withoutSecret = wholeConfiguration.replacing("          apiToken: abcdefgh\n", with: "")
+        let configuration = try parse(withoutSecret)
+        #expect(try parse(configuration.redactedDescription) == configuration)
+    }
+
+    @Test func loadsAFileFromItsOwnFolder() throws {
+        try withTemporaryFolder { folder in
+            try writeFile(wholeConfiguration, to: folder + "/bot.yaml")
+            let configuration = try Configuration.load(path: folder + "/bot.yaml", knownBots: ["echo", "responder"])
+            #expect(configuration.stateDirectory == folder + "/state")
+        }
+    }
+
+    @Test func filesThatCannotBeRead() throws {
+        try withTemporaryFolder { folder in
+            func message(_ name: String) -> String {
+                do {
+                    _ = try Configuration.load(path: "\(folder)/\(name)", knownBots: ["echo"])
+                    return "no error"
+                } catch {
+                    return error.description.replacing(folder + "/", with: "")
+                }
+            }
+            #expect(
+                message("absent.yaml")
+                    == "absent.yaml:1:1: expected a file that can be read, found none; check the path and its permissions"
+            )
+            try writeFile([0x61, 0xFF, 0xFE], to: folder + "/bytes.yaml")
+            #expect(
+                message("bytes.yaml")
+                    == "bytes.yaml:1:1: expected UTF-8 text, found other bytes; save the file as UTF-8")
+            try writeFile(String(repeating: "#", count: (1 << 20) + 100), to: folder + "/large.yaml")
+            #expect(
+                message("large.yaml")
+                    == "large.yaml:1:1: expected at most 1048576 bytes, found 1048577; "
+                    + "move what is long into files of its own")
+        }
+    }
+}

@@ -1,0 +1,96 @@
+import Testing
+
+@testable import Supervisor
+
+struct RestartPolicyTests {
+    let policy = RestartPolicy(intensity: 3, period: .seconds(60), backoff: .seconds(1) ... .seconds(5))
+
+    func verdict(
+        _ exit: WorkerExit, _ restart: WorkerSpecification.Restart, _ history: inout RestartPolicy.History,
+        now: Duration = .zero
+    ) -> RestartPolicy.Verdict {
+        var generator = SeededGenerator(state: 1)
+        return policy.verdict(after: exit, of: restart, history: &history, now: now, using: &generator)
+    }
+
+    @Test(arguments: [
+        (WorkerExit.exited(0), WorkerSpecification.Restart.permanent, true),
+        (.exited(1), .permanent, true),
+        (.signaled(9), .permanent, true),
+        (.failedToStart(""), .permanent, true),
+        (.exited(0), .transient, false),
+        (.exited(1), .transient, true),
+        (.signaled(15), .transient, true),
+        (.failedToStart(""), .transient, true),
+        (.exited(0), .temporary, false),
+        (.exited(1), .temporary, false),
+        (.signaled(9), .temporary, false),
+        (.failedToStart(""), .temporary, false),
+    ])
+    func restartsByKindOfWorkerAndExit(exit: WorkerExit, restart: WorkerSpecification.Restart, expected: Bool) {
+        var history = RestartPolicy.History()
+        switch verdict(exit, restart, &history) {
+        case .restart(let after):
+            #expect(expected)
+            #expect((Duration.seconds(1) ... .seconds(2)).contains(after))
+            #expect(history.restarts == [.zero])
+        case .leave:
+            #expect(!expected)
+            #expect(history.restarts.isEmpty)
+        case .quarantine:
+            Issue.record("quarantined at the first exit")
+        }
+    }
+
+    @Test func quarantinesTheRestartOverTheIntensity() {
+        var history = RestartPolicy.History()
+        for second in 0..<3 {
+            guard case .restart = verdict(.exited(1), .permanent, &history, now: .seconds(second)) else {
+                Issue.record("restart \(second) was refused")
+                return
+            }
+        }
+        #expect(verdict(.exited(1), .permanent, &history, now: .seconds(59)) == .quarantine)
+    }
+
+    @Test func forgetsRestartsOlderThanThePeriod() {
+        var history = RestartPolicy.History()
+        for second in [0, 1, 2, 60, 61, 62] {
+            #expect(verdict(.exited(1), .permanent, &history, now: .seconds(second)) != .quarantine)
+        }
+        #expect(history.restarts == [.seconds(60), .seconds(61), .seconds(62)])
+        #expect(verdict(.exited(1), .permanent, &history, now: .seconds(119)) == .quarantine)
+    }
+
+    @Test func intensityZeroQuarantinesAtOnce() {
+        let strict = RestartPolicy(intensity: 0, period: .seconds(1), backoff: .seconds(1) ... .seconds(1))
+        var history = RestartPolicy.History()
+        var generator = SeededGenerator(state: 1)
+        #expect(
+            strict.verdict(after: .exited(1), of: .permanent, history: &history, now: .zero, using: &generator)
+                == .quarantine)
+    }
+
+    @Test(arguments: [(0, 1000, 2000), (1, 2000, 4000), (2, 2500, 5000), (3, 2500, 5000), (60, 2500, 5000)])
+    func delayDoublesUpToTheUpperBound(attempt: Int, lowest: Int, highest: Int) {
+        let bounds = Duration.milliseconds(lowest) ... .milliseconds(highest)
+        var generator = SeededGenerator(state: 7)
+        var seen: Set<Duration> = []
+        for _ in 0..<200 {
+            let delay = policy.delay(attempt: attempt, using: &generator)
+            #expect(bounds.contains(delay))
+            seen.insert(delay)
+        }
+        #expect(seen.count > 100)
+    }
+
+    @Test func delayGrowsFromZeroAndKeepsAFixedBound() {
+        var generator = SeededGenerator(state: 7)
+        let fromZero = RestartPolicy(intensity: 9, period: .seconds(1), backoff: .zero ... .seconds(1))
+        #expect(fromZero.delay(attempt: 12, using: &generator) >= .milliseconds(500))
+        let fixed = RestartPolicy(intensity: 9, period: .seconds(1), backoff: .seconds(3) ... .seconds(3))
+        #expect(fixed.delay(attempt: 0, using: &generator) == .seconds(3))
+        let none = RestartPolicy(intensity: 9, period: .seconds(1), backoff: .zero ... .zero)
+        #expect(none.delay(attempt: 4, using: &generator) == .zero)
+    }
+}
