@@ -67,7 +67,7 @@ var targets: [Target] = [
     tests("MarmotTests", ["Marmot", "MLS", "Nostr", "TLSCodec"]),
     tests("PikaCoreTests", ["PikaCore", "Marmot", "MLS", "Nostr", "BotTesting"]),
     tests("RelayClientTests", ["RelayClient", "EmbeddedRelay", "PikaCore", "Nostr", logging]),
-    tests("EmbeddedRelayTests", ["EmbeddedRelay", "Nostr", logging] + nio),
+    tests("EmbeddedRelayTests", ["EmbeddedRelay", "Nostr", lifecycle, logging, grdb] + nio),
     tests("StorageTests", ["Storage", "PikaCore", "Marmot", "MLS", "Nostr", grdb]),
     tests("BotRuntimeTests", ["BotRuntime", "BotKit", "BotTesting", "EchoBot", "PikaCore", "Nostr"]),
     tests("SupervisorTests", ["Supervisor", lifecycle, logging]),

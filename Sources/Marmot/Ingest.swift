@@ -65,7 +65,8 @@ extension MarmotGroup {
             displaced = true
         }
         let report = try self.report(
-            staged.changes, next: staged.next, data: data ?? self.data, order: order, isOwn: false,
+            committer: staged.changes.committerLeaf.identity(), next: staged.next, data: data ?? self.data, order: order,
+            isOwn: false, removed: staged.changes.removed.compactMap { try? $0.leaf.identity() },
             displacedOwnCommit: displaced)
         self.pending = nil
         self.takeSnapshot(order)

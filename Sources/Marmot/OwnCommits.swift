@@ -19,7 +19,8 @@ public struct OwnCommit: Sendable {
     public let event: Event
     /// Invitations that may go out after the commit was merged.
     public let welcomes: [DueWelcome]
-    let commit: PendingCommit
+    /// The group after the commit.
+    let next: MLSGroup
     let data: GroupData
 }
 
@@ -71,7 +72,7 @@ extension MarmotGroup {
             commit.changes, before: self.data, after: data, members: Self.identities(commit.next))
         let own = OwnCommit(
             event: try self.sealOuter(commit.message, now: now, using: &rng),
-            welcomes: try self.dueWelcomes(commit, invitees, client: client, now: now), commit: commit, data: data)
+            welcomes: try self.dueWelcomes(commit, invitees, client: client, now: now), next: commit.next, data: data)
         self.pending = own
         return own
     }
@@ -81,10 +82,10 @@ extension MarmotGroup {
         guard let pending = self.pending else { throw MarmotError(.notFound, "no commit is pending") }
         let order = CommitOrder(pending.event)
         let report = try self.report(
-            pending.commit.changes, next: pending.commit.next, data: pending.data, order: order, isOwn: true)
+            committer: self.account, next: pending.next, data: pending.data, order: order, isOwn: true)
         self.takeSnapshot(order)
         self.pending = nil
-        self.advance(to: pending.commit.next, data: pending.data)
+        self.advance(to: pending.next, data: pending.data)
         return (report, pending.welcomes)
     }
 
@@ -140,18 +141,18 @@ extension MarmotGroup {
         Set(group.members.compactMap { try? $0.leaf.identity() })
     }
 
-    /// What a commit does in terms of people and group data.
+    /// What a commit does in terms of people and group data; `next` is nil if it removed this member, and then
+    /// `removed` says who left.
     func report(
-        _ changes: CommitChanges, next: MLSGroup?, data: GroupData, order: CommitOrder, isOwn: Bool,
-        rolledBackFrom: UInt64? = nil, displacedOwnCommit: Bool = false
+        committer: PublicKey, next: MLSGroup?, data: GroupData, order: CommitOrder, isOwn: Bool,
+        removed: [PublicKey] = [], displacedOwnCommit: Bool = false
     ) throws(MarmotError) -> CommitReport {
         let before = Self.identities(self.mls)
-        let after = next.map(Self.identities) ?? before.subtracting(changes.removed.compactMap { try? $0.leaf.identity() })
+        let after = next.map(Self.identities) ?? before.subtracting(removed)
         return CommitReport(
-            committer: try changes.committerLeaf.identity(), isOwn: isOwn, epochBefore: self.epoch,
-            epochAfter: self.epoch + 1, added: after.subtracting(before).sorted(),
-            removed: before.subtracting(after).sorted(), before: self.data, after: data, removedSelf: next == nil,
-            event: order.id, createdAt: order.createdAt, rolledBackFrom: rolledBackFrom,
+            committer: committer, isOwn: isOwn, epochBefore: self.epoch, epochAfter: self.epoch + 1,
+            added: after.subtracting(before).sorted(), removed: before.subtracting(after).sorted(), before: self.data,
+            after: data, removedSelf: next == nil, event: order.id, createdAt: order.createdAt, rolledBackFrom: nil,
             displacedOwnCommit: displacedOwnCommit)
     }
 }

@@ -1,0 +1,28 @@
+public import Logging
+
+/// Runs a relay for as long as `body` does, and stops it before returning.
+///
+/// - Parameters:
+///   - now: Unix seconds; nil for the wall clock.
+///   - body: gets the relay and its WebSocket address when it listens.
+public func withEmbeddedRelay<Value: Sendable>(
+    configuration: RelayConfiguration = RelayConfiguration(), logger: Logger? = nil,
+    now: (@Sendable () -> Int64)? = nil,
+    _ body: (_ relay: Relay, _ address: String) async throws -> Value
+) async throws -> Value {
+    let relay = Relay(configuration: configuration, logger: logger, now: now)
+    return try await withThrowingTaskGroup(of: Void.self) { group in
+        group.addTask { try await relay.run() }
+        let result: Result<Value, any Error>
+        do {
+            let port = try await relay.waitUntilListening()
+            result = .success(try await body(relay, "ws://\(configuration.host):\(port)"))
+        } catch {
+            result = .failure(error)
+        }
+        // Cancellation makes the relay stop in order; waiting for it surfaces what went wrong meanwhile.
+        group.cancelAll()
+        try await group.waitForAll()
+        return try result.get()
+    }
+}

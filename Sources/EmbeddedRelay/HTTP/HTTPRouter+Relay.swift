@@ -1,0 +1,19 @@
+import NIOCore
+import NIOHTTP1
+import Nostr
+
+extension HTTPRouter {
+    /// The routes of every relay: health, and the information document.
+    static func relay(_ configuration: RelayConfiguration) -> HTTPRouter {
+        let document = ByteBuffer(bytes: configuration.information.json())
+        return HTTPRouter(routes: [
+            .get("/health") { _ in .text(.ok, "ok") },
+            .get("/") { head in
+                guard head.headers["Accept"].contains(where: { $0.contains("application/nostr+json") }) else {
+                    return .text(.ok, "A Nostr relay: connect with a Nostr client.\n")
+                }
+                return HTTPAnswer(status: .ok, contentType: "application/nostr+json", body: document)
+            },
+        ])
+    }
+}

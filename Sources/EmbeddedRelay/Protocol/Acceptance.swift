@@ -1,0 +1,58 @@
+import Nostr
+
+/// Decides whether an event may enter the relay; what the store knows (duplicates, deletions) is decided there.
+struct Acceptance: Sendable {
+    enum Verdict: Hashable, Sendable {
+        case store
+        /// Ephemeral (NIP-01): handed to subscribers, never written.
+        case broadcast
+        case refuse(Refusal)
+    }
+
+    let limits: RelayLimits
+    let requireAuthentication: Bool
+
+    /// - Parameters:
+    ///   - authenticated: the keys this connection has proved by NIP-42.
+    ///   - now: Unix seconds.
+    func verdict(on event: Event, authenticated: Set<PublicKey>, now: Int64) -> Verdict {
+        do {
+            try event.verify()
+        } catch {
+            return .refuse(Refusal(.invalid, error.message))
+        }
+        if let refusal = malformation(of: event, now: now) ?? authorization(of: event, authenticated) {
+            return .refuse(refusal)
+        }
+        return event.kind.isEphemeral ? .broadcast : .store
+    }
+
+    private func malformation(of event: Event, now: Int64) -> Refusal? {
+        if event.kind == .clientAuthentication {
+            return Refusal(.invalid, "authentication events travel in AUTH messages only")
+        }
+        if event.tags.count > limits.tagsPerEvent {
+            return Refusal(.invalid, "more than \(limits.tagsPerEvent) tags")
+        }
+        if let ahead = limits.secondsIntoFuture {
+            let distance = event.createdAt.subtractingReportingOverflow(now)
+            if distance.overflow || distance.partialValue > ahead {
+                return Refusal(.invalid, "created_at is more than \(ahead) seconds ahead")
+            }
+        }
+        if event.isExpired(at: now) {
+            return Refusal(.invalid, "the event has expired")
+        }
+        return nil
+    }
+
+    private func authorization(of event: Event, _ authenticated: Set<PublicKey>) -> Refusal? {
+        if requireAuthentication, authenticated.isEmpty {
+            return Refusal(.authenticationRequired, "log in before publishing")
+        }
+        guard event.isProtected, !authenticated.contains(event.pubkey) else { return nil }
+        return authenticated.isEmpty
+            ? Refusal(.authenticationRequired, "a protected event is taken from its author only")
+            : Refusal(.restricted, "a protected event is taken from its author only")
+    }
+}

@@ -1,0 +1,164 @@
+import Nostr
+
+/// What the relay knows of one client, and what follows from each thing the client says.
+///
+/// Nothing here reads, writes or waits: every input returns what the connection has to do.
+struct ClientSession: Sendable {
+    enum Action: Hashable, Sendable {
+        case reply([RelayMessage])
+        /// Write the event, then answer with `reply(to:outcome:)`.
+        case store(Event)
+        /// Hand the ephemeral event to subscribers and send the messages.
+        case broadcast(Event, [RelayMessage])
+        /// Start live delivery under the serial, end the replaced one, then answer from the store.
+        case query(serial: UInt64, name: String, filters: [Filter], replacing: UInt64?)
+        case count(name: String, filters: [Filter])
+        case unsubscribe(serial: UInt64)
+        case nothing
+    }
+
+    let challenge: String
+    /// The address the client reached the relay by, which its login has to name.
+    let address: RelayURL?
+    let acceptance: Acceptance
+    private(set) var authenticated: Set<PublicKey> = []
+    private(set) var feeds: [String: SubscriptionFeed] = [:]
+    private var challengeSent = false
+    private var nextSerial: UInt64 = 0
+    private var rateLimit: RateLimit?
+
+    init(challenge: String, address: RelayURL?, acceptance: Acceptance, now: Int64) {
+        self.challenge = challenge
+        self.address = address
+        self.acceptance = acceptance
+        rateLimit = acceptance.limits.eventsPerSecond.map { RateLimit(perSecond: $0, now: now) }
+    }
+
+    /// The messages a new client is greeted with.
+    mutating func opened() -> [RelayMessage] {
+        guard acceptance.requireAuthentication else { return [] }
+        challengeSent = true
+        return [.authentication(challenge: challenge)]
+    }
+
+    mutating func received(_ message: ClientMessage, now: Int64) -> Action {
+        switch message {
+        case .event(let event): published(event, now: now)
+        case .request(let name, let filters): requested(name, filters)
+        case .count(let name, let filters): counted(name, filters)
+        case .close(let name): closed(name)
+        case .authenticate(let event): authenticated(by: event, now: now)
+        }
+    }
+
+    /// The answer to an event that was given to the store.
+    func reply(to event: EventID, outcome: StoreOutcome) -> RelayMessage {
+        .ok(event, accepted: outcome.isAccepted, message: outcome.message)
+    }
+}
+
+// MARK: - Messages
+
+extension ClientSession {
+    private mutating func published(_ event: Event, now: Int64) -> Action {
+        // Before the signature is checked: checking it is what the limit protects.
+        if rateLimit?.take(at: now) == false {
+            let refusal = Refusal(.rateLimited, "slow down")
+            return .reply([.ok(event.id, accepted: false, message: refusal.message)])
+        }
+        switch acceptance.verdict(on: event, authenticated: authenticated, now: now) {
+        case .store: return .store(event)
+        case .broadcast: return .broadcast(event, [.ok(event.id, accepted: true, message: "")])
+        case .refuse(let refusal):
+            return .reply(withChallenge(.ok(event.id, accepted: false, message: refusal.message), refusal))
+        }
+    }
+
+    private mutating func requested(_ name: String, _ filters: [Filter]) -> Action {
+        if let refusal = refusal(name, filters) ?? crowding(name) { return refuse(name, refusal) }
+        let serial = nextSerial
+        nextSerial += 1
+        let replaced = feeds.updateValue(SubscriptionFeed(serial: serial), forKey: name)
+        return .query(serial: serial, name: name, filters: filters, replacing: replaced?.serial)
+    }
+
+    private mutating func counted(_ name: String, _ filters: [Filter]) -> Action {
+        if let refusal = refusal(name, filters) { return refuse(name, refusal) }
+        return .count(name: name, filters: filters)
+    }
+
+    private mutating func closed(_ name: String) -> Action {
+        guard let feed = feeds.removeValue(forKey: name) else { return .nothing }
+        return .unsubscribe(serial: feed.serial)
+    }
+
+    private mutating func authenticated(by event: Event, now: Int64) -> Action {
+        let refusal = Login(challenge: challenge, address: address).refusal(of: event, now: now)
+        if refusal == nil { authenticated.insert(event.pubkey) }
+        return .reply([.ok(event.id, accepted: refusal == nil, message: refusal?.message ?? "")])
+    }
+
+    private func refusal(_ name: String, _ filters: [Filter]) -> Refusal? {
+        let limits = acceptance.limits
+        if acceptance.requireAuthentication, authenticated.isEmpty {
+            return Refusal(.authenticationRequired, "log in before reading")
+        }
+        if name.isEmpty || name.utf8.count > limits.subscriptionIDBytes {
+            return Refusal(.invalid, "a subscription id has 1 to \(limits.subscriptionIDBytes) bytes")
+        }
+        if filters.isEmpty || filters.count > limits.filtersPerRequest {
+            return Refusal(.invalid, "a request has 1 to \(limits.filtersPerRequest) filters")
+        }
+        if filters.contains(where: { $0.valueCount > limits.valuesPerFilter }) {
+            return Refusal(.invalid, "a filter has more than \(limits.valuesPerFilter) values")
+        }
+        return nil
+    }
+
+    private func crowding(_ name: String) -> Refusal? {
+        let most = acceptance.limits.subscriptionsPerConnection
+        guard feeds[name] == nil, feeds.count >= most else { return nil }
+        return Refusal(.restricted, "more than \(most) subscriptions")
+    }
+
+    private mutating func refuse(_ name: String, _ refusal: Refusal) -> Action {
+        .reply(withChallenge(.closed(subscription: name, message: refusal.message), refusal))
+    }
+
+    /// NIP-42: a client can only log in once it has the challenge, so it comes before the first refusal.
+    private mutating func withChallenge(_ message: RelayMessage, _ refusal: Refusal) -> [RelayMessage] {
+        guard refusal.prefix == .authenticationRequired, !challengeSent else { return [message] }
+        challengeSent = true
+        return [.authentication(challenge: challenge), message]
+    }
+}
+
+// MARK: - Subscriptions
+
+extension ClientSession {
+    /// A live event for a subscription: what to send now.
+    mutating func delivered(_ event: LiveEvent, to name: String, serial: UInt64) -> SubscriptionFeed.Delivery {
+        guard feeds[name]?.serial == serial else { return .drop }
+        return feeds[name]?.delivered(event, heldLimit: acceptance.limits.backlogBytes) ?? .drop
+    }
+
+    /// The stored events of a subscription are out: the live events that waited for that; nil if it has ended.
+    mutating func answered(_ name: String, serial: UInt64, snapshot: Int64) -> [LiveEvent]? {
+        guard feeds[name]?.serial == serial else { return nil }
+        return feeds[name]?.answered(snapshot: snapshot)
+    }
+
+    /// The store could not answer: the subscription ends.
+    mutating func failed(_ name: String, serial: UInt64) -> RelayMessage? {
+        guard feeds[name]?.serial == serial else { return nil }
+        feeds[name] = nil
+        return .closed(subscription: name, message: Refusal(.error, "the store could not answer").message)
+    }
+}
+
+extension Filter {
+    /// Values of all lists together.
+    fileprivate var valueCount: Int {
+        (ids?.count ?? 0) + (authors?.count ?? 0) + (kinds?.count ?? 0) + tags.values.reduce(0) { $0 + $1.count }
+    }
+}

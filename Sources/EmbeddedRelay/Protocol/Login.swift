@@ -1,0 +1,20 @@
+import Nostr
+
+/// What a NIP-42 login on one connection has to fit.
+struct Login: Hashable, Sendable {
+    let challenge: String
+    /// The relay's address; nil when the client never said which one it used.
+    let address: RelayURL?
+
+    /// - Parameter now: Unix seconds.
+    /// - Returns: nil when the event proves its author's key.
+    func refusal(of event: Event, now: Int64) -> Refusal? {
+        guard let address else { return Refusal(.restricted, "this relay has no address to log in to") }
+        do {
+            try NIP42.verify(event, challenge: challenge, relay: address, now: now)
+            return nil
+        } catch {
+            return Refusal(.restricted, error.message)
+        }
+    }
+}

@@ -1,0 +1,22 @@
+import Nostr
+
+/// The answer to a message that could not be read.
+///
+/// A client waits for OK or CLOSED with the id it sent, so the id is looked for even in a message that makes no
+/// sense otherwise; NOTICE is for what is left.
+enum MalformedMessage {
+    static func reply(to json: [UInt8], _ error: NostrError) -> RelayMessage {
+        let text = Refusal(.invalid, error.message).message
+        guard let elements = (try? JSONValue(json: json))?.array, elements.count > 1 else { return .notice(text) }
+        switch elements[0].string {
+        case "EVENT", "AUTH":
+            guard let id = elements[1]["id"]?.string.flatMap({ try? EventID(hex: $0) }) else { return .notice(text) }
+            return .ok(id, accepted: false, message: text)
+        case "REQ", "COUNT":
+            guard let name = elements[1].string, !name.isEmpty else { return .notice(text) }
+            return .closed(subscription: name, message: text)
+        default:
+            return .notice(text)
+        }
+    }
+}

@@ -1,0 +1,36 @@
+/// A token bucket over a clock of whole seconds.
+struct RateLimit: Hashable, Sendable {
+    let perSecond: Int
+    private(set) var tokens: Int
+    private var updated: Int64
+
+    /// Starts full, with two seconds' worth of tokens.
+    init(perSecond: Int, now: Int64) {
+        self.perSecond = max(1, perSecond)
+        tokens = Self.capacity(self.perSecond)
+        updated = now
+    }
+
+    private static func capacity(_ perSecond: Int) -> Int {
+        perSecond > Int.max / 2 ? Int.max : perSecond * 2
+    }
+
+    /// Takes one token, or says that there is none.
+    mutating func take(at now: Int64) -> Bool {
+        refill(at: now)
+        guard tokens > 0 else { return false }
+        tokens -= 1
+        return true
+    }
+
+    /// A clock that was set back adds nothing and counts on from its new time.
+    private mutating func refill(at now: Int64) {
+        defer { updated = now }
+        guard now > updated else { return }
+        let most = Self.capacity(perSecond)
+        let elapsed = now.subtractingReportingOverflow(updated)
+        let sum = tokens.addingReportingOverflow(perSecond)
+        let isFull = elapsed.overflow || elapsed.partialValue >= 2 || sum.overflow
+        tokens = isFull ? most : min(most, sum.partialValue)
+    }
+}

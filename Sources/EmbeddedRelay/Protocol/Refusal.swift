@@ -1,0 +1,14 @@
+import Nostr
+
+/// Why the relay says no: the text of an OK or CLOSED message, with its machine-readable prefix (NIP-01).
+struct Refusal: Hashable, Sendable {
+    let prefix: MessagePrefix
+    let reason: String
+
+    init(_ prefix: MessagePrefix, _ reason: String) {
+        self.prefix = prefix
+        self.reason = reason
+    }
+
+    var message: String { prefix.message(reason) }
+}

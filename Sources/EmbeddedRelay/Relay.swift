@@ -1,0 +1,97 @@
+import Foundation
+public import Logging
+public import ServiceLifecycle
+import Synchronization
+
+/// A Nostr relay in this process: NIP-01, 09, 11, 40, 42, 45 and 70 over WebSocket, events in SQLite.
+///
+/// `run()` opens the store, listens, and returns after a graceful shutdown or a cancellation, when every client
+/// is disconnected and the store is closed. A relay runs once; its file can be opened by the next one.
+public final class Relay: Service {
+    public let configuration: RelayConfiguration
+    private let logger: Logger
+    private let now: @Sendable () -> Int64
+    private let gate = ListeningGate()
+    private let running = Mutex<RelayCore?>(nil)
+
+    /// - Parameters:
+    ///   - logger: nil for silence.
+    ///   - now: Unix seconds, for expiration, logins and rate limits; nil for the wall clock.
+    public init(
+        configuration: RelayConfiguration = RelayConfiguration(), logger: Logger? = nil,
+        now: (@Sendable () -> Int64)? = nil
+    ) {
+        self.configuration = configuration
+        self.logger = logger ?? Logger(label: "relay") { _ in SwiftLogNoOpLogHandler() }
+        self.now = now ?? { Int64(Date().timeIntervalSince1970) }
+    }
+
+    /// Throws ``RelayError/Code/invalidConfiguration``, ``RelayError/Code/storageFailed`` or
+    /// ``RelayError/Code/bindFailed`` when it cannot start.
+    public func run() async throws {
+        try gate.start()
+        do {
+            let server = try await start()
+            gate.open(port: server.port)
+            logger.info("Relay listens", metadata: ["host": "\(configuration.host)", "port": "\(server.port)"])
+            await serve(server.core)
+            running.withLock { $0 = nil }
+            try await server.stop()
+            logger.info("Relay stopped")
+            gate.end(RelayError(.notListening, "the relay has stopped"))
+        } catch {
+            gate.end(RelayError(.notListening, "the relay could not run", cause: error))
+            throw error
+        }
+    }
+
+    /// The port the relay is bound to; waits for `run()` to get there.
+    ///
+    /// Throws ``RelayError/Code/notListening`` when the relay failed to start or has stopped.
+    public func waitUntilListening() async throws -> Int {
+        try await gate.port()
+    }
+
+    private func start() async throws -> RelayServer {
+        try configuration.validate()
+        let core = try RelayCore(configuration, logger: logger, now: now)
+        do {
+            let server = try await RelayServer.start(core)
+            running.withLock { $0 = core }
+            return server
+        } catch {
+            try? core.store.close()
+            throw error
+        }
+    }
+
+    /// Purges expired events now and then, until the relay has to stop.
+    private func serve(_ core: RelayCore) async {
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { await self.purgeRepeatedly(core) }
+            group.addTask { try? await gracefulShutdown() }
+            await group.next()
+            group.cancelAll()
+        }
+    }
+
+    private func purgeRepeatedly(_ core: RelayCore) async {
+        while !Task.isCancelled {
+            do {
+                let removed = try await core.store.purge(now: now())
+                if removed > 0 { logger.debug("Expired events removed", metadata: ["events": "\(removed)"]) }
+            } catch {
+                logger.error("Expired events could not be removed", metadata: ["error": "\(error)"])
+            }
+            try? await Task.sleep(for: configuration.purgeInterval)
+        }
+    }
+}
+
+extension Relay {
+    /// Connections of the running relay, WebSocket or HTTP; 0 when it does not run.
+    public var connectionCount: Int { running.withLock { $0?.hub.connectionCount ?? 0 } }
+
+    /// Live subscriptions of all clients; 0 when it does not run.
+    public var subscriptionCount: Int { running.withLock { $0?.hub.subscriptionCount ?? 0 } }
+}

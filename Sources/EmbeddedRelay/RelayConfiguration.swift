@@ -1,0 +1,45 @@
+public import Nostr
+
+/// Where the relay listens, where it keeps events, and what it says of itself.
+public struct RelayConfiguration: Sendable {
+    public enum Storage: Hashable, Sendable {
+        /// Gone when the relay stops.
+        case memory
+        /// One SQLite file, made with its folders when missing, beside which SQLite keeps `-wal` and `-shm`.
+        case file(String)
+    }
+
+    public var host = "127.0.0.1"
+    /// 0 takes any free port; `Relay.waitUntilListening()` tells which.
+    public var port = 0
+    public var storage = Storage.memory
+    /// Folder of a media store on the same port; the event relay itself writes nothing there.
+    public var mediaDirectory: String?
+    public var name = "pikabot relay"
+    public var summary = "Nostr relay of the pikabot framework"
+    /// Address that NIP-42 events must name; nil accepts the address the client connected to.
+    public var publicURL: RelayURL?
+    /// Every EVENT, REQ and COUNT needs a NIP-42 login first.
+    public var requireAuthentication = false
+    /// Sync the file to disk at every commit, so that an `OK` also survives a loss of power.
+    public var synchronousCommits = false
+    /// How often expired events (NIP-40) are removed from the file; queries hide them at once.
+    public var purgeInterval: Duration = .seconds(60)
+    /// How long a stop waits for clients to finish the closing handshake.
+    public var shutdownGrace: Duration = .seconds(2)
+    /// Event loop threads.
+    public var threads = 2
+    public var limits = RelayLimits()
+
+    public init() {}
+
+    /// Throws ``RelayError/Code/invalidConfiguration`` for what no socket or frame can be.
+    func validate() throws(RelayError) {
+        guard (0...65_535).contains(port) else {
+            throw RelayError(.invalidConfiguration, "the port is not a number from 0 to 65535")
+        }
+        guard (1...Int(UInt32.max)).contains(limits.messageBytes) else {
+            throw RelayError(.invalidConfiguration, "a message has 1 to \(UInt32.max) bytes")
+        }
+    }
+}

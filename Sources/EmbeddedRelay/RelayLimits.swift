@@ -1,0 +1,35 @@
+/// What one client may ask of the relay, and how much memory it may hold.
+public struct RelayLimits: Hashable, Sendable {
+    /// Largest WebSocket message, also the largest frame, in bytes.
+    public var messageBytes = 1 << 20
+    /// TCP connections at one time, WebSocket or HTTP.
+    public var connections = 1_024
+    public var subscriptionsPerConnection = 64
+    /// Filters in one REQ or COUNT.
+    public var filtersPerRequest = 20
+    /// Values of all lists of one filter together.
+    public var valuesPerFilter = 2_000
+    /// Largest `limit` that is honoured; a larger one is lowered to this.
+    public var eventsPerFilter = 500
+    /// `limit` of a filter that names none.
+    public var defaultEventsPerFilter = 500
+    /// UTF-8 bytes of a subscription id; NIP-01 says 64 characters.
+    public var subscriptionIDBytes = 64
+    public var tagsPerEvent = 2_000
+    /// How many seconds `created_at` may lie ahead of the clock; nil for no bound.
+    public var secondsIntoFuture: Int64?
+    /// EVENT messages one connection may send per second, twice as many in a burst; nil for no bound.
+    public var eventsPerSecond: Int?
+    /// EVENT messages of one connection that wait for their commit before its socket is no longer read.
+    public var pendingEventsPerConnection = 256
+    /// Bytes of live events that may wait for a slow client; beyond it the connection is closed.
+    public var backlogBytes = 8 << 20
+    /// Bytes of stored events one REQ may bring; the oldest beyond it are left out.
+    public var answerBytes = 64 << 20
+    /// How long a client may accept no bytes at all while some wait for it.
+    public var stallTimeout: Duration = .seconds(30)
+    /// How long a connection may stay silent before the upgrade, and between pings after it.
+    public var idleTimeout: Duration = .seconds(60)
+
+    public init() {}
+}

@@ -1,0 +1,136 @@
+import Logging
+import NIOCore
+import Nostr
+
+extension ClientConnection {
+    /// Handles waiting messages until one of them has to be waited for.
+    func handleInbox() {
+        // Sending can call back into here.
+        guard !isHandlingInbox else { return }
+        isHandlingInbox = true
+        while phase == .open, !isBusy, let text = inbox.popFirst() { handle(text) }
+        isHandlingInbox = false
+        pump()
+        resumeReading()
+    }
+
+    private func handle(_ text: ByteBuffer) {
+        let json = Array(text.readableBytesView)
+        do throws(NostrError) {
+            perform(session.received(try ClientMessage(json: json), now: core.now()))
+        } catch {
+            enqueue(MalformedMessage.reply(to: json, error))
+        }
+        pump()
+    }
+
+    private func perform(_ action: ClientSession.Action) {
+        switch action {
+        case .reply(let messages):
+            messages.forEach(enqueue)
+        case .store(let event):
+            pendingEvents += 1
+            core.writer.submit(GroupCommit.Submission(event: event, json: event.json(), origin: number))
+        case .broadcast(let event, let messages):
+            messages.forEach(enqueue)
+            core.hub.broadcast(event)
+        case .query(let serial, let name, let filters, let replaced):
+            if let replaced { core.hub.unsubscribe(key(replaced)) }
+            // Before the store is asked, so that no event falls between the two.
+            core.hub.subscribe(key(serial), name: name, filters: filters)
+            query(serial, name, filters)
+        case .count(let name, let filters):
+            count(name, filters)
+        case .unsubscribe(let serial):
+            core.hub.unsubscribe(key(serial))
+        case .nothing:
+            break
+        }
+    }
+
+    private func key(_ serial: UInt64) -> SubscriptionKey {
+        SubscriptionKey(connection: number, serial: serial)
+    }
+
+    // MARK: Stored events
+
+    private func query(_ serial: UInt64, _ name: String, _ filters: [Filter]) {
+        guard let eventLoop = context?.eventLoop else { return }
+        isAnswering = true
+        let connection = NIOLoopBound(self, eventLoop: eventLoop)
+        core.store.query(filters, limits: core.limits, now: core.now()) { result in
+            // Framed here, on the reader's queue, to keep it off the event loop.
+            let frame = EventFrame(subscription: name)
+            let answer = result.map { (events: $0.events.map(frame.message), snapshot: $0.snapshot) }
+            eventLoop.execute { connection.value.answer(name, serial: serial, answer) }
+        }
+    }
+
+    private func answer(
+        _ name: String, serial: UInt64, _ result: Result<(events: [ByteBuffer], snapshot: Int64), any Error>
+    ) {
+        isAnswering = false
+        if phase == .finishing { finish() }
+        guard phase == .open else { return }
+        switch result {
+        case .success(let answer):
+            if let held = session.answered(name, serial: serial, snapshot: answer.snapshot) {
+                answer.events.forEach { outbox.append($0) }
+                enqueue(.endOfStoredEvents(subscription: name))
+                for event in held where !outbox.appendLive(event.message) { return giveUp() }
+            }
+        case .failure(let error):
+            logger.error("Stored events could not be read", metadata: ["error": "\(error)"])
+            core.hub.unsubscribe(key(serial))
+            if let closed = session.failed(name, serial: serial) { enqueue(closed) }
+        }
+        pump()
+        handleInbox()
+    }
+
+    private func count(_ name: String, _ filters: [Filter]) {
+        guard let eventLoop = context?.eventLoop else { return }
+        isAnswering = true
+        let connection = NIOLoopBound(self, eventLoop: eventLoop)
+        core.store.count(filters, now: core.now()) { result in
+            eventLoop.execute { connection.value.counted(name, result) }
+        }
+    }
+
+    private func counted(_ name: String, _ result: Result<Int, any Error>) {
+        isAnswering = false
+        if phase == .finishing { finish() }
+        guard phase == .open else { return }
+        switch result {
+        case .success(let count):
+            enqueue(.count(subscription: name, count))
+        case .failure(let error):
+            logger.error("Stored events could not be counted", metadata: ["error": "\(error)"])
+            let refusal = Refusal(.error, "the store could not answer")
+            enqueue(.closed(subscription: name, message: refusal.message))
+        }
+        handleInbox()
+    }
+
+    // MARK: From the hub
+
+    func deliver(_ deliveries: [Delivery]) {
+        guard phase != .closed else { return }
+        for delivery in deliveries {
+            switch delivery {
+            case .outcome(let event, let outcome):
+                pendingEvents -= 1
+                if phase != .closing { enqueue(session.reply(to: event, outcome: outcome)) }
+            case .live(let event, let match):
+                guard phase == .open else { continue }
+                switch session.delivered(event, to: match.name, serial: match.key.serial) {
+                case .send: if !outbox.appendLive(event.message) { return giveUp() }
+                case .drop: continue
+                case .overflow: return giveUp()
+                }
+            }
+        }
+        pump()
+        if phase == .finishing { finish() } else { handleInbox() }
+    }
+}

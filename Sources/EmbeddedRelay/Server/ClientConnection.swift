@@ -1,0 +1,156 @@
+import Logging
+import NIOCore
+import NIOWebSocket
+import Nostr
+
+/// One WebSocket client: frames in, frames out, all on its event loop.
+///
+/// Messages are handled one by one. While a request is being answered, too many events wait for their commit, or
+/// the client does not take what it asked for, further messages wait and the socket is not read.
+final class ClientConnection: ChannelDuplexHandler {
+    typealias InboundIn = WebSocketFrame
+    typealias OutboundIn = Never
+    typealias OutboundOut = WebSocketFrame
+
+    enum Phase {
+        case open
+        /// Told to stop; the close frame follows once every accepted event is answered and no query runs.
+        case finishing
+        /// Our close frame is out.
+        case closing
+        case closed
+    }
+
+    let core: RelayCore
+    let logger: Logger
+    var session: ClientSession
+    var outbox: Outbox
+    var phase = Phase.open
+    /// The hub's number for this connection; 0 before it joined.
+    var number: UInt64 = 0
+    var context: ChannelHandlerContext?
+    var inbox = CircularBuffer<ByteBuffer>()
+    var pendingEvents = 0
+    var isAnswering = false
+    var isHandlingInbox = false
+    var isPumping = false
+    private var readIsHeld = false
+    private var heardSincePing = true
+    private var heartbeat: RepeatedTask?
+    var stall: Scheduled<Void>?
+
+    init(core: RelayCore, session: ClientSession) {
+        self.core = core
+        self.session = session
+        logger = core.logger
+        outbox = Outbox(backlogBytes: core.limits.backlogBytes)
+    }
+
+    // MARK: Channel events
+
+    func handlerAdded(context: ChannelHandlerContext) {
+        self.context = context
+        let handle = ClientHandle(
+            eventLoop: context.eventLoop, connection: NIOLoopBound(self, eventLoop: context.eventLoop))
+        guard let number = core.hub.join(handle) else { return context.close(promise: nil) }
+        self.number = number
+        let interval = TimeAmount(core.limits.idleTimeout)
+        let bound = handle.connection
+        heartbeat = context.eventLoop.scheduleRepeatedTask(initialDelay: interval, delay: interval) { _ in
+            bound.value.beat()
+        }
+        session.opened().forEach(enqueue)
+        pump()
+    }
+
+    func handlerRemoved(context: ChannelHandlerContext) { tearDown() }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        tearDown()
+        context.fireChannelInactive()
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        let frame = unwrapInboundIn(data)
+        heardSincePing = true
+        guard phase != .closed else { return }
+        switch frame.opcode {
+        case .text: if phase == .open { inbox.append(frame.unmaskedData) }
+        // Unless the client takes no pongs: RFC 6455 §5.5.3 lets a later one stand for all.
+        case .ping: if isWritable { write(.pong, frame.unmaskedData) }
+        case .connectionClose: answerClose(frame.unmaskedData)
+        case .pong: break
+        case .binary: close(.unacceptableData)
+        default: close(.protocolError)
+        }
+    }
+
+    func channelReadComplete(context: ChannelHandlerContext) {
+        handleInbox()
+        context.fireChannelReadComplete()
+    }
+
+    func read(context: ChannelHandlerContext) {
+        if isBusy { readIsHeld = true } else { context.read() }
+    }
+
+    func channelWritabilityChanged(context: ChannelHandlerContext) {
+        if context.channel.isWritable {
+            pump()
+            handleInbox()
+        }
+        context.fireChannelWritabilityChanged()
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        logger.debug("Client connection failed", metadata: ["error": "\(error)"])
+        // NIO's own handler has sent the close frame for what the frame decoder refused.
+        if error is NIOWebSocketError { return }
+        if error is MaskingRule.Violation { return close(.protocolError) }
+        guard let error = error as? NIOWebSocketFrameAggregator.Error else { return context.close(promise: nil) }
+        switch error {
+        case .accumulatedFrameSizeIsTooLarge, .tooManyFragments, .nonFinalFragmentSizeIsTooSmall:
+            close(.messageTooLarge)
+        case .receivedNewFrameWithoutFinishingPrevious, .didReceiveFragmentBeforeReceivingTextOrBinaryFrame:
+            close(.protocolError)
+        }
+    }
+
+    // MARK: Reading
+
+    private var isWritable: Bool { context?.channel.isWritable ?? false }
+
+    /// Whether the next message has to wait. A client that does not take its answers gets no further ones.
+    var isBusy: Bool {
+        isAnswering || pendingEvents >= core.limits.pendingEventsPerConnection || !isWritable
+    }
+
+    /// Reads on if reading was held up and nothing speaks against it now.
+    func resumeReading() {
+        guard readIsHeld, !isBusy else { return }
+        readIsHeld = false
+        context?.read()
+    }
+
+    private func beat() {
+        guard phase == .open else { return }
+        // A client that is not read cannot answer a ping; the stall timeout watches over it.
+        guard heardSincePing || readIsHeld else {
+            context?.close(promise: nil)
+            return
+        }
+        heardSincePing = false
+        write(.ping, ByteBuffer())
+    }
+
+    private func tearDown() {
+        guard phase != .closed else { return }
+        phase = .closed
+        core.hub.leave(number, serials: session.feeds.values.map(\.serial))
+        heartbeat?.cancel()
+        stall?.cancel()
+        inbox.removeAll()
+        outbox.removeAll()
+        context = nil
+    }
+}

@@ -1,0 +1,142 @@
+import NIOCore
+import Nostr
+import Synchronization
+
+/// Reaches one connection from any thread.
+struct ClientHandle: Sendable {
+    let eventLoop: any EventLoop
+    let connection: NIOLoopBound<ClientConnection>
+}
+
+/// Something for one connection to do on its event loop.
+enum Delivery: Sendable {
+    case outcome(EventID, StoreOutcome)
+    case live(LiveEvent, Subscriptions.Match)
+}
+
+/// All connections of the relay and what they are subscribed to.
+///
+/// Who gets what is decided under the lock; the sending happens after it, once per event loop.
+final class RelayHub: Sendable {
+    private struct State {
+        var nextConnection: UInt64 = 0
+        var clients: [UInt64: ClientHandle] = [:]
+        var subscriptions = Subscriptions()
+        var channels: [ObjectIdentifier: any Channel] = [:]
+        var isStopping = false
+    }
+
+    private let state = Mutex(State())
+
+    /// Connections at this moment, WebSocket or HTTP.
+    var connectionCount: Int { state.withLock { $0.channels.count } }
+    var subscriptionCount: Int { state.withLock { $0.subscriptions.count } }
+
+    // MARK: Connections
+
+    /// Counts a new connection in, unless there are too many or the relay is stopping.
+    func admit(_ channel: any Channel, most: Int) -> Bool {
+        state.withLock { state in
+            guard !state.isStopping, state.channels.count < most else { return false }
+            state.channels[ObjectIdentifier(channel)] = channel
+            return true
+        }
+    }
+
+    func forget(_ channel: any Channel) {
+        state.withLock { state in
+            _ = state.channels.removeValue(forKey: ObjectIdentifier(channel))
+        }
+    }
+
+    /// - Returns: the number the connection goes by, or nil when the relay is stopping.
+    func join(_ handle: ClientHandle) -> UInt64? {
+        state.withLock { state in
+            guard !state.isStopping else { return nil }
+            state.nextConnection += 1
+            state.clients[state.nextConnection] = handle
+            return state.nextConnection
+        }
+    }
+
+    func leave(_ connection: UInt64, serials: [UInt64]) {
+        state.withLock { state in
+            state.clients[connection] = nil
+            for serial in serials {
+                state.subscriptions.remove(SubscriptionKey(connection: connection, serial: serial))
+            }
+        }
+    }
+
+    /// From now on nobody is let in.
+    ///
+    /// - Returns: everybody who is in.
+    func beginStop() -> (clients: [ClientHandle], channels: [any Channel]) {
+        state.withLock { state in
+            state.isStopping = true
+            return (Array(state.clients.values), Array(state.channels.values))
+        }
+    }
+
+    // MARK: Events
+
+    func subscribe(_ key: SubscriptionKey, name: String, filters: [Filter]) {
+        state.withLock { $0.subscriptions.add(key, name: name, filters: filters) }
+    }
+
+    func unsubscribe(_ key: SubscriptionKey) {
+        state.withLock { $0.subscriptions.remove(key) }
+    }
+
+    /// Hands an ephemeral event to its subscribers.
+    func broadcast(_ event: Event) {
+        let matches = state.withLock { $0.subscriptions.matches(event) }
+        send(Self.live(event, json: event.json(), sequence: nil, to: matches))
+    }
+
+    /// Answers publishers and hands what was stored to subscribers.
+    func committed(_ batch: [GroupCommit.Committed]) {
+        let matches = state.withLock { state in
+            batch.map { entry -> [Subscriptions.Match] in
+                guard case .stored = entry.outcome else { return [] }
+                return state.subscriptions.matches(entry.submission.event)
+            }
+        }
+        var deliveries: [(UInt64, Delivery)] = []
+        for ((submission, outcome), matches) in zip(batch, matches) {
+            deliveries.append((submission.origin, .outcome(submission.event.id, outcome)))
+            guard case .stored(let sequence) = outcome else { continue }
+            deliveries += Self.live(submission.event, json: submission.json, sequence: sequence, to: matches)
+        }
+        send(deliveries)
+    }
+
+    private static func live(
+        _ event: Event, json: [UInt8], sequence: Int64?, to matches: [Subscriptions.Match]
+    ) -> [(UInt64, Delivery)] {
+        // Subscribers often use the same name, and then share one buffer.
+        var events: [String: LiveEvent] = [:]
+        return matches.map { match in
+            let live =
+                events[match.name]
+                ?? LiveEvent(sequence: sequence, message: EventFrame(subscription: match.name).message(json))
+            events[match.name] = live
+            return (match.key.connection, .live(live, match))
+        }
+    }
+
+    private func send(_ deliveries: [(connection: UInt64, delivery: Delivery)]) {
+        guard !deliveries.isEmpty else { return }
+        let grouped = Dictionary(grouping: deliveries, by: \.connection)
+        let handles = state.withLock { state in
+            grouped.keys.compactMap { connection in state.clients[connection].map { (connection, $0) } }
+        }
+        for (_, clients) in Dictionary(grouping: handles, by: { ObjectIdentifier($0.1.eventLoop) }) {
+            clients[0].1.eventLoop.execute {
+                for (connection, handle) in clients {
+                    handle.connection.value.deliver(grouped[connection, default: []].map(\.delivery))
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,58 @@
+import NIOCore
+import NIOHTTP1
+import NIOWebSocket
+
+/// How an accepted connection is set up: HTTP first, then perhaps a WebSocket.
+struct ServerPipeline: Sendable {
+    let core: RelayCore
+    let router: HTTPRouter
+
+    func configure(_ channel: any Channel) throws {
+        let hub = core.hub
+        guard hub.admit(channel, most: core.limits.connections) else { throw ChannelError.ioOnClosedChannel }
+        channel.closeFuture.whenComplete { _ in hub.forget(channel) }
+        let pipeline = channel.pipeline.syncOperations
+        try pipeline.addHandler(IdleStateHandler(readTimeout: TimeAmount(core.limits.idleTimeout)))
+        let upgrade: NIOHTTPServerUpgradeConfiguration = (
+            upgraders: [upgrader()],
+            completionHandler: { context in Self.leaveHTTP(context.pipeline.syncOperations) }
+        )
+        try pipeline.configureHTTPServerPipeline(withServerUpgrade: upgrade)
+        try pipeline.addHandler(HTTPConnection(router: router, logger: core.logger))
+    }
+
+    private func upgrader() -> NIOWebSocketServerUpgrader {
+        NIOWebSocketServerUpgrader(
+            maxFrameSize: core.limits.messageBytes,
+            shouldUpgrade: { channel, _ in channel.eventLoop.makeSucceededFuture([:]) },
+            upgradePipelineHandler: { [core] channel, head in
+                channel.eventLoop.makeCompletedFuture {
+                    var randomness = SystemRandomNumberGenerator()
+                    let session = core.session(host: head.headers["Host"].first, using: &randomness)
+                    let aggregator = NIOWebSocketFrameAggregator(
+                        minNonFinalFragmentSize: 0, maxAccumulatedFrameCount: 4_096,
+                        maxAccumulatedFrameSize: core.limits.messageBytes)
+                    try channel.pipeline.syncOperations.addHandlers([
+                        MaskingRule(), aggregator, ClientConnection(core: core, session: session),
+                    ])
+                }
+            })
+    }
+
+    /// What served the HTTP phase goes when the WebSocket begins.
+    private static func leaveHTTP(_ pipeline: ChannelPipeline.SynchronousOperations) {
+        if let connection = try? pipeline.handler(type: HTTPConnection.self) {
+            pipeline.removeHandler(connection, promise: nil)
+        }
+        if let idle = try? pipeline.handler(type: IdleStateHandler.self) {
+            pipeline.removeHandler(idle, promise: nil)
+        }
+    }
+
+    /// Closes a connection that speaks HTTP. On the channel's event loop only.
+    static func closeUnlessUpgraded(_ channel: any Channel) {
+        if (try? channel.pipeline.syncOperations.handler(type: ClientConnection.self)) == nil {
+            channel.close(promise: nil)
+        }
+    }
+}

@@ -1,0 +1,104 @@
+import Foundation
+import GRDB
+import Nostr
+
+/// Stored events for a REQ, newest first.
+struct StoredAnswer: Hashable, Sendable {
+    /// Each event as the JSON it was stored with.
+    let events: [[UInt8]]
+    /// The last place in the store this answer covers.
+    let snapshot: Int64
+}
+
+extension EventStore {
+    /// Finds the events of several filters, each within its own limit, without repetition.
+    func query(
+        _ filters: [Filter], limits: RelayLimits, now: Int64,
+        completion: @escaping @Sendable (Result<StoredAnswer, any Error>) -> Void
+    ) {
+        database.asyncRead { database in
+            completion(Result { try Self.answer(filters, limits: limits, now: now, database.get()) })
+        }
+    }
+
+    /// Counts the events of several filters together (NIP-45); limits do not count.
+    func count(
+        _ filters: [Filter], now: Int64, completion: @escaping @Sendable (Result<Int, any Error>) -> Void
+    ) {
+        database.asyncRead { database in
+            completion(Result { try Self.count(filters, now: now, database.get()) })
+        }
+    }
+
+    private static func answer(
+        _ filters: [Filter], limits: RelayLimits, now: Int64, _ database: Database
+    ) throws -> StoredAnswer {
+        let snapshot = try snapshot(database)
+        var found: [Place] = []
+        for filter in filters {
+            let limit = min(filter.limit ?? limits.defaultEventsPerFilter, limits.eventsPerFilter)
+            if limit > 0 { found += try places(filter, limit: limit, now: now, database) }
+        }
+        if filters.count > 1 { found = sorted(found) }
+        return StoredAnswer(events: try events(found, most: limits.answerBytes, database), snapshot: snapshot)
+    }
+
+    private static func places(
+        _ filter: Filter, limit: Int, now: Int64, _ database: Database
+    ) throws -> [Place] {
+        let queries = FilterQuery.queries(for: filter, now: now)
+        var found: [Place] = []
+        for query in queries {
+            let page = query.page(limit: limit)
+            let rows = try Row.fetchCursor(database, sql: page.sql, arguments: page.arguments)
+            while let row = try rows.next() {
+                found.append(Place(createdAt: row[0], id: row[1], sequence: row[2]))
+            }
+        }
+        return queries.count > 1 ? Array(sorted(found).prefix(limit)) : found
+    }
+
+    private static func sorted(_ places: [Place]) -> [Place] {
+        var seen = Set<Int64>()
+        return places.sorted(by: Place.precedes).filter { seen.insert($0.sequence).inserted }
+    }
+
+    private static func events(_ places: [Place], most: Int, _ database: Database) throws -> [[UInt8]] {
+        let select = try database.cachedStatement(sql: "SELECT json FROM event WHERE seq = ?")
+        var events: [[UInt8]] = []
+        var bytes = 0
+        for place in places {
+            guard let row = try Row.fetchOne(select, arguments: [place.sequence]) else { continue }
+            let json = try row.withUnsafeData(atIndex: 0) { $0.map { [UInt8]($0) } ?? [] }
+            bytes += json.count
+            if bytes > most { break }
+            events.append(json)
+        }
+        return events
+    }
+
+    private static func count(_ filters: [Filter], now: Int64, _ database: Database) throws -> Int {
+        let queries = filters.flatMap { FilterQuery.queries(for: $0, now: now) }
+        if queries.count == 1 {
+            let count = queries[0].count
+            return try Int.fetchOne(database, sql: count.sql, arguments: count.arguments) ?? 0
+        }
+        var found = Set<Int64>()
+        for query in queries {
+            let places = query.places
+            found.formUnion(try Int64.fetchSet(database, sql: places.sql, arguments: places.arguments))
+        }
+        return found.count
+    }
+}
+
+/// Where one event stands in the answer, and where in the store.
+private struct Place {
+    let createdAt: Int64
+    let id: Data
+    let sequence: Int64
+
+    static func precedes(_ left: Place, _ right: Place) -> Bool {
+        left.createdAt != right.createdAt ? left.createdAt > right.createdAt : left.id.precedes(right.id)
+    }
+}

@@ -1,0 +1,50 @@
+import Foundation
+import GRDB
+import Nostr
+import Synchronization
+
+/// Events in one SQLite database.
+///
+/// Writes happen one transaction after another on the database's own queue, reads beside them from snapshots.
+/// Nothing here waits: every call hands its result to a closure that runs on a queue of the database.
+final class EventStore: Sendable {
+    let database: any DatabaseWriter
+    /// The place in the order of writes of the last stored event. Only the writing queue changes it.
+    let lastSequence: Mutex<Int64>
+
+    init(_ storage: RelayConfiguration.Storage, synchronousCommits: Bool) throws(RelayError) {
+        do {
+            database = try Self.open(storage)
+            try Self.migrations.migrate(database)
+            // On the open database, because opening a pool sets NORMAL by itself.
+            let level = synchronousCommits ? "FULL" : "NORMAL"
+            try database.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = \(level)") }
+            lastSequence = Mutex(try database.read(Self.snapshot))
+        } catch {
+            throw RelayError(.storageFailed, "the event database could not be opened", cause: error)
+        }
+    }
+
+    private static func open(_ storage: RelayConfiguration.Storage) throws -> any DatabaseWriter {
+        var configuration = GRDB.Configuration()
+        configuration.label = "relay.events"
+        switch storage {
+        case .memory:
+            return try DatabaseQueue(configuration: configuration)
+        case .file(let path):
+            let folder = URL(fileURLWithPath: path).deletingLastPathComponent()
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+            return try DatabasePool(path: path, configuration: configuration)
+        }
+    }
+
+    /// The last place in the order of writes that the reader can see.
+    static func snapshot(_ database: Database) throws -> Int64 {
+        try Int64.fetchOne(database, sql: "SELECT max(seq) FROM event") ?? 0
+    }
+
+    /// Waits for what is running, then closes the file.
+    func close() throws {
+        try database.close()
+    }
+}

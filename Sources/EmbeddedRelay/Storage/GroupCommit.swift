@@ -1,0 +1,82 @@
+import GRDB
+import Logging
+import Nostr
+import Synchronization
+
+/// Writes events that wait at the same moment in one transaction.
+///
+/// While one transaction commits, the next events gather; under load a commit is shared by many of them, and a
+/// lone event waits for nobody.
+final class GroupCommit: Sendable {
+    struct Submission: Sendable {
+        let event: Event
+        let json: [UInt8]
+        /// The connection that waits for the outcome.
+        let origin: UInt64
+    }
+
+    typealias Committed = (submission: Submission, outcome: StoreOutcome)
+
+    private struct State {
+        var waiting: [Submission] = []
+        var isRunning = false
+    }
+
+    private static let largestBatch = 512
+
+    private let store: EventStore
+    private let logger: Logger
+    private let completion: @Sendable ([Committed]) -> Void
+    private let state = Mutex(State())
+
+    /// - Parameter completion: called on the writing queue after each transaction, in the order of submission.
+    init(_ store: EventStore, logger: Logger, completion: @escaping @Sendable ([Committed]) -> Void) {
+        self.store = store
+        self.logger = logger
+        self.completion = completion
+    }
+
+    func submit(_ submission: Submission) {
+        let starts = state.withLock { state in
+            state.waiting.append(submission)
+            defer { state.isRunning = true }
+            return !state.isRunning
+        }
+        if starts { store.database.asyncWriteWithoutTransaction { self.drain($0) } }
+    }
+
+    private func drain(_ database: Database) {
+        while true {
+            let batch = state.withLock { state in
+                let batch = Array(state.waiting.prefix(Self.largestBatch))
+                state.waiting.removeFirst(batch.count)
+                state.isRunning = !batch.isEmpty
+                return batch
+            }
+            if batch.isEmpty { return }
+            completion(commit(batch, database))
+        }
+    }
+
+    private func commit(_ batch: [Submission], _ database: Database) -> [Committed] {
+        let start = store.lastSequence.withLock { $0 }
+        do {
+            var committed: [Committed] = []
+            var sequence = start
+            try database.inTransaction(.immediate) {
+                for submission in batch {
+                    let outcome = try store.insert(
+                        submission.event, json: submission.json, sequence: sequence + 1, database)
+                    if case .stored = outcome { sequence += 1 }
+                    committed.append((submission, outcome))
+                }
+                return .commit
+            }
+            store.lastSequence.withLock { $0 = sequence }
+            return committed
+        } catch {
+            logger.error("Events could not be stored", metadata: ["events": "\(batch.count)", "error": "\(error)"])
+            return batch.map { ($0, .failed) }
+        }
+    }
+}

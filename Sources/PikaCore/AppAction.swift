@@ -1,0 +1,83 @@
+public import Nostr
+
+/// Everything that a user, a command or a bot runtime may ask of the core. ``AppCore/dispatch(_:request:)`` enqueues
+/// it; results come as state, and as ``AppUpdate/finished(rev:request:outcome:)`` for those who gave a request id.
+public enum AppAction: Sendable, Hashable {
+    // Navigation
+    case pushScreen(AppState.Screen)
+    case popScreen
+    case openChat(chatID: String)
+    case clearToast
+
+    // Account
+    /// Publishes a fresh key package to the relays.
+    case publishKeyPackage
+
+    // Chats
+    /// Founds a group with these peers, found by their key packages on the relays; this account is its admin.
+    case createGroupChat(name: String, peers: [PublicKey])
+    /// Founds a 1:1 chat: a group named `DM` with both as admins.
+    case createChat(peer: PublicKey)
+    case addGroupMembers(chatID: String, peers: [PublicKey])
+    case removeGroupMembers(chatID: String, peers: [PublicKey])
+    case renameGroup(chatID: String, name: String)
+    /// Accepts an invitation that the policy left open.
+    case acceptInvite(wrapper: EventID)
+    case declineInvite(wrapper: EventID)
+
+    // Messages
+    case sendMessage(chatID: String, OutgoingMessage)
+    case reactToMessage(chatID: String, messageID: EventID, emoji: String)
+
+    // Calls
+    /// Invites the other member of a chat, or of a group, to a call.
+    case startCall(chatID: String, session: CallSession)
+    case rejectCall(chatID: String, callID: String, reason: String)
+    case endCall(chatID: String, callID: String, reason: String)
+}
+
+/// A message before it is sent: an inner event without author and time.
+public struct OutgoingMessage: Sendable, Hashable {
+    public var kind: Kind
+    public var content: String
+    public var tags: [Tag]
+
+    public init(kind: Kind = .chatMessage, content: String, tags: [Tag] = []) {
+        self.kind = kind
+        self.content = content
+        self.tags = tags
+    }
+
+    /// A chat message, in reply to another if one is given: tags e, p, k in Pika's order (wire §8.0).
+    public static func text(_ content: String, replyingTo target: MessageEvent? = nil) -> OutgoingMessage {
+        guard let target else { return OutgoingMessage(content: content) }
+        return OutgoingMessage(
+            content: content,
+            tags: [
+                Tag("e", target.id.hex), Tag("p", target.sender.hex, ""), Tag("k", String(target.kind.rawValue)),
+            ])
+    }
+
+    /// A reaction (kind 7) with an emoji.
+    public static func reaction(_ emoji: String, to target: EventID) -> OutgoingMessage {
+        OutgoingMessage(kind: .reaction, content: emoji, tags: [Tag("e", target.hex)])
+    }
+}
+
+/// Names one dispatched action, so that its outcome can be recognised.
+public struct RequestID: Hashable, Sendable, RawRepresentable {
+    public let rawValue: String
+
+    public init(rawValue: String) {
+        self.rawValue = rawValue
+    }
+}
+
+/// How a dispatched action ended.
+public enum ActionOutcome: Sendable, Hashable {
+    /// Done; for actions about a chat its id.
+    case done(chatID: String?)
+    /// A message was signed and stored for sending: the inner event's id.
+    case queued(messageID: EventID)
+    case failed(AppCoreError)
+}

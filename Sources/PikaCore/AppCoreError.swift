@@ -1,0 +1,36 @@
+/// Why the core could not do what it was asked to.
+public struct AppCoreError: Error, Hashable, Sendable, CustomStringConvertible {
+    public struct Code: Hashable, Sendable, CustomStringConvertible {
+        public let description: String
+
+        /// No chat has that id.
+        public static let unknownChat = Code(description: "unknown_chat")
+        /// No invitation has that id.
+        public static let unknownInvite = Code(description: "unknown_invite")
+        /// No usable key package was found for a peer.
+        public static let noKeyPackage = Code(description: "no_key_package")
+        /// No relay answered.
+        public static let noRelay = Code(description: "no_relay")
+        /// Every relay refused.
+        public static let refused = Code(description: "refused")
+        /// The group's rules forbid it.
+        public static let notAllowed = Code(description: "not_allowed")
+        /// Another change to the group is under way.
+        public static let busy = Code(description: "busy")
+        /// A better commit of another member took this one's place.
+        public static let displaced = Code(description: "displaced")
+        /// Stored state cannot be read.
+        public static let corruptState = Code(description: "corrupt_state")
+    }
+
+    public let code: Code
+    /// What went wrong and what to do.
+    public let message: String
+
+    public init(_ code: Code, _ message: String) {
+        self.code = code
+        self.message = message
+    }
+
+    public var description: String { "\(self.code): \(self.message)" }
+}

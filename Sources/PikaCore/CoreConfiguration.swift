@@ -1,0 +1,39 @@
+public import Nostr
+
+/// What a core is told once, at its start.
+public struct CoreConfiguration: Sendable, Hashable {
+    /// Who may bring this account into a group without asking.
+    public enum InvitePolicy: Sendable, Hashable {
+        case anyone
+        case nobody
+        case only(Set<PublicKey>)
+
+        func admits(_ inviter: PublicKey) -> Bool {
+            switch self {
+            case .anyone: true
+            case .nobody: false
+            case .only(let keys): keys.contains(inviter)
+            }
+        }
+    }
+
+    public var relays: [RelayURL]
+    public var invites: InvitePolicy
+    /// Whether a key package is published at the start, so that others can invite this account.
+    public var publishesKeyPackage: Bool
+    /// Whether events are kept until ``AppCore/complete(_:effects:)``: true when bots are attached.
+    public var keepsInbox: Bool
+    /// What this client calls itself in public events.
+    public var client: String
+
+    public init(
+        relays: [RelayURL], invites: InvitePolicy = .nobody, publishesKeyPackage: Bool = true, keepsInbox: Bool = true,
+        client: String = "pikabot"
+    ) {
+        self.relays = relays
+        self.invites = invites
+        self.publishesKeyPackage = publishesKeyPackage
+        self.keepsInbox = keepsInbox
+        self.client = client
+    }
+}

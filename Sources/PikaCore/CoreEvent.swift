@@ -1,0 +1,91 @@
+public import Marmot
+public import Nostr
+
+/// Something that happened in a chat, for handlers: delivered until it was handled, across restarts.
+public struct CoreEvent: Sendable, Hashable {
+    /// The inbox row; ascending. Hand it back to ``AppCore/complete(_:effects:)``.
+    public let inboxID: Int64
+    /// Hex of the group's nostrGroupID when it happened.
+    public let chatID: String
+    /// Unix seconds when this account took it in.
+    public let receivedAt: Int64
+    public let content: Content
+
+    public enum Content: Sendable, Hashable {
+        case message(MessageEvent)
+        case commit(CommitEvent)
+        case call(CallEvent)
+        /// This account joined the group.
+        case joined(JoinEvent)
+    }
+}
+
+/// A message of another member: text, reaction or any other inner kind.
+public struct MessageEvent: Sendable, Hashable {
+    /// The inner event's id.
+    public let id: EventID
+    public let sender: PublicKey
+    public let kind: Kind
+    public let content: String
+    public let tags: [Tag]
+    public let createdAt: Int64
+    public let epoch: UInt64
+}
+
+/// A change of the group: who did it, and what.
+public struct CommitEvent: Sendable, Hashable {
+    /// The kind 445 event's id.
+    public let id: EventID
+    public let committer: PublicKey
+    public let isOwn: Bool
+    public let epochBefore: UInt64
+    public let epochAfter: UInt64
+    public let added: [PublicKey]
+    public let removed: [PublicKey]
+    public let oldName: String
+    public let newName: String
+    public let descriptionChanged: Bool
+    public let adminsAdded: [PublicKey]
+    public let adminsRemoved: [PublicKey]
+    public let relaysChanged: Bool
+    /// Whether it took the place of a commit that this account had applied before.
+    public let rolledBack: Bool
+    /// Whether this account is no longer a member.
+    public let removedSelf: Bool
+
+    public var isRename: Bool { self.oldName != self.newName }
+}
+
+/// A call signal of another member (wire §8.1).
+public struct CallEvent: Sendable, Hashable {
+    public let id: EventID
+    public let sender: PublicKey
+    public let signal: CallSignal
+    public let epoch: UInt64
+}
+
+public struct JoinEvent: Sendable, Hashable {
+    public let inviter: PublicKey
+    public let name: String
+    public let epoch: UInt64
+    public let memberCount: Int
+}
+
+/// What a handler wants done; committed together with the handled event.
+public struct HandlerEffect: Sendable, Hashable {
+    public enum Operation: Sendable, Hashable {
+        case send(chatID: String, OutgoingMessage)
+        /// A value in the bot's own durable store; nil deletes it.
+        case putValue(scope: String, key: String, value: [UInt8]?)
+        case dispatch(AppAction)
+    }
+
+    /// Stable: derived from bot, input event and ordinal, so that a repeated handler run sends nothing twice.
+    public let id: String
+    public let operation: Operation
+
+    public init(id: String, operation: Operation) {
+        self.id = id
+        self.operation = operation
+    }
+}

@@ -1,0 +1,13 @@
+/// The time, as the core needs it.
+public protocol CoreClock: Sendable {
+    /// Unix milliseconds.
+    var nowMilliseconds: Int64 { get }
+
+    /// Returns when ``nowMilliseconds`` has reached `time`; throws only when the task is cancelled.
+    func sleep(untilMilliseconds time: Int64) async throws
+}
+
+extension CoreClock {
+    /// Unix seconds.
+    public var now: Int64 { self.nowMilliseconds / 1000 }
+}

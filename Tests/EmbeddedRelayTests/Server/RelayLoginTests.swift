@@ -1,0 +1,46 @@
+import Nostr
+import Testing
+
+@testable import EmbeddedRelay
+
+@Suite(.timeLimit(.minutes(1)))
+struct RelayLoginTests {
+    private let now: Int64 = 1_700_000_000
+
+    @Test func letsNobodyInBeforeTheLogin() async throws {
+        var configuration = RelayConfiguration()
+        configuration.requireAuthentication = true
+        try await withEmbeddedRelay(configuration: configuration, now: { now }) { _, address in
+            let client = try await TestClient.connect(address)
+            guard case .authentication(let challenge) = try await client.next() else { return #expect(Bool(false)) }
+            #expect(challenge.count == 32)
+            let event = Author.alice.event()
+            #expect(try await client.publish(event) == (false, "auth-required: log in before publishing"))
+            let login = try Author.alice.login(challenge, at: address, now: now)
+            try await client.send(.authenticate(login))
+            #expect(try await client.next() == .ok(login.id, accepted: true, message: ""))
+            #expect(try await client.publish(event) == (true, ""))
+            #expect(try await client.request("a", Filter()) == [event])
+        }
+    }
+
+    @Test func takesProtectedEventsFromTheirAuthorOnly() async throws {
+        try await withEmbeddedRelay(now: { now }) { _, address in
+            let client = try await TestClient.connect(address)
+            let event = Author.alice.event("mine", tags: [.protected])
+            try await client.send(.event(event))
+            guard case .authentication(let challenge) = try await client.next() else { return #expect(Bool(false)) }
+            let refusal = "auth-required: a protected event is taken from its author only"
+            #expect(try await client.next() == .ok(event.id, accepted: false, message: refusal))
+            try await client.send(.authenticate(try Author.bob.login(challenge, at: address, now: now)))
+            guard case .ok(_, true, _) = try await client.next() else { return #expect(Bool(false)) }
+            #expect(
+                try await client.publish(event) == (
+                    false, "restricted: a protected event is taken from its author only"
+                ))
+            try await client.send(.authenticate(try Author.alice.login(challenge, at: address, now: now)))
+            guard case .ok(_, true, _) = try await client.next() else { return #expect(Bool(false)) }
+            #expect(try await client.publish(event) == (true, ""))
+        }
+    }
+}
