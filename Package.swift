@@ -45,7 +45,7 @@ var targets: [Target] = [
     library("Marmot", ["MLS", "TLSCodec", "Nostr"]),
     library("PikaCore", ["Marmot", "MLS", "Nostr", logging, metrics]),
     library("RelayClient", ["Nostr", "PikaCore", logging, metrics, lifecycle, nioSSL] + nio),
-    library("Storage", ["PikaCore", "Marmot", "MLS", "Nostr", "CSodium", grdb, logging]),
+    library("Storage", ["PikaCore", "MLS", "Nostr", "CSodium", grdb]),
     library("EmbeddedRelay", ["Nostr", grdb, logging, lifecycle] + nio),
     library("BotKit", ["PikaCore", logging]),
     library(

@@ -54,8 +54,6 @@ public struct MLSError: Error, Equatable, Sendable, CustomStringConvertible {
         public static let invalidWelcome = Code(description: "invalid_welcome")
         /// A pre-shared key is missing or misused (RFC 9420 §8.4).
         public static let unknownPSK = Code(description: "unknown_psk")
-        /// This member was removed from the group.
-        public static let removedFromGroup = Code(description: "removed_from_group")
         /// The operation needs something that the protocol allows but this library does not do.
         public static let unsupported = Code(description: "unsupported")
         /// A stored group cannot be read back.

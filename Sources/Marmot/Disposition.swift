@@ -8,6 +8,8 @@ public enum Disposition: Sendable {
     case commit(CommitReport)
     /// A proposal was noted.
     case proposal(ProposalReport)
+    /// The pending commit came back: a relay has it, so ``MarmotGroup/mergePending()`` is due.
+    case ownCommit
     /// One's own message or proposal came back; nothing changed.
     case ownEcho
     /// It cannot be opened yet: keep it and try again after the next epoch change.

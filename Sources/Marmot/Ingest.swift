@@ -15,9 +15,7 @@ extension MarmotGroup {
                 throw MarmotError(.badTag, "the h tag names another group (MIP-03)")
             }
             try GroupEvents.checkTime(event, profile: self.profile, now: now)
-            if let pending = self.pending, pending.event.id == event.id {
-                return .commit(try self.mergePending().report)
-            }
+            if let pending = self.pending, pending.event.id == event.id { return .ownCommit }
             guard let bytes = try self.openOuter(event) else { return .waiting(.noKey) }
             let message: MLSMessage
             do { message = try MLSMessage(bytes) } catch { throw MarmotError(.mls, "\(error)") }

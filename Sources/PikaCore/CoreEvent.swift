@@ -1,4 +1,4 @@
-public import Marmot
+import Marmot
 public import Nostr
 
 /// Something that happened in a chat, for handlers: delivered until it was handled, across restarts.

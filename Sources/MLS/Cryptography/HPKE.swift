@@ -56,11 +56,14 @@ struct HPKE: Sendable {
     }
 
     /// OpenBase, or ``MLSError/Code/decryptionFailed``.
-    func open(_ sealed: HPKECiphertext, with key: HPKEPrivateKey, info: Info) throws(MLSError) -> Secret {
+    func open(
+        _ sealed: HPKECiphertext, with key: HPKEPrivateKey, info: Info, additionalData: [UInt8] = []
+    ) throws(MLSError) -> Secret {
         let shared = self.kem.extractAndExpand(
             try key.agree(with: sealed.kemOutput), context: sealed.kemOutput + key.publicKey)
         let (aeadKey, nonce) = self.schedule(shared, info)
-        var bytes = try self.aead.open(sealed.ciphertext, key: aeadKey, nonce: nonce, additionalData: [])
+        var bytes = try self.aead.open(
+            sealed.ciphertext, key: aeadKey, nonce: nonce, additionalData: additionalData)
         defer { bytes.wipe() }
         return Secret(bytes)
     }

@@ -3,9 +3,12 @@ import TLSCodec
 /// Sending and receiving (RFC 9420 §6, §15).
 extension MLSGroup {
     /// Encrypts an application message; returns the encoded MLSMessage.
+    ///
+    /// Who has seen proposals commits them first (RFC 9420 §12.4); whether this member may is the application's rule.
     public mutating func protect(
         _ data: [UInt8], authenticatedData: [UInt8] = [], using rng: inout some RandomNumberGenerator
     ) throws -> [UInt8] {
+        try self.requireActive()
         let content = self.frame(.application(data), authenticatedData)
         let signed = try self.sign(content, .privateMessage)
         return try self.encrypt(signed, using: &rng)
@@ -18,12 +21,13 @@ extension MLSGroup {
         _ proposal: Proposal, wireFormat: WireFormat = .privateMessage, authenticatedData: [UInt8] = [],
         using rng: inout some RandomNumberGenerator
     ) throws -> (message: [UInt8], reference: [UInt8]) {
+        try self.requireActive()
         let signed = try self.sign(self.frame(.proposal(proposal), authenticatedData), wireFormat)
         let message = try self.send(signed, using: &rng)
         let reference = signed.proposalReference(self.cipherSuite)
         self.proposals.append(
             CachedProposal(reference: reference, sender: self.own.leafIndex, proposal: proposal))
-        self.changedRecords.insert(.core)
+        self.note([.core])
         return (message, reference)
     }
 
@@ -217,7 +221,7 @@ extension MLSGroup {
             let reference = authenticated.proposalReference(self.cipherSuite)
             if !self.proposals.contains(where: { $0.reference == reference }) {
                 self.proposals.append(CachedProposal(reference: reference, sender: sender, proposal: proposal))
-                self.changedRecords.insert(.core)
+                self.note([.core])
             }
             return .proposal(ReceivedProposal(reference: reference, sender: sender, proposal: proposal))
         case .commit(let commit):
@@ -232,7 +236,7 @@ extension MLSGroup {
     }
 
     private mutating func apply(_ change: SecretTree.Change, epoch: UInt64) {
-        self.changedRecords.formUnion(change.records(epoch: epoch))
+        self.note(change.records(epoch: epoch))
         if epoch == self.epoch {
             self.messages.secretTree.apply(change)
         } else if let position = self.past.firstIndex(where: { $0.epoch == epoch }) {

@@ -2,13 +2,17 @@ import TLSCodec
 
 /// Reading a stored group back.
 extension MLSGroup {
-    /// Restores a group from all of its records.
+    /// Restores a group from all of its records, or throws ``MLSError/Code/invalidStoredForm``.
     public init(records: [GroupRecord: Secret]) throws(MLSError) {
+        do { try self.init(reading: records) } catch { throw MLSError(.invalidStoredForm, error.message) }
+    }
+
+    private init(reading records: [GroupRecord: Secret]) throws(MLSError) {
         guard let core = records[.core] else {
             throw MLSError(.invalidStoredForm, "the record 'core' is missing")
         }
         let fields: StoredCore
-        do { fields = try StoredCore(tlsEncoded: core.copyBytes()) } catch {
+        do { fields = try core.decode(StoredCore.init(from:)) } catch {
             throw MLSError(.invalidStoredForm, "record core: \(error)")
         }
         let suite = fields.context.cipherSuite
@@ -36,25 +40,40 @@ extension MLSGroup {
                     signatureKey: try SignaturePrivateKey(suite, bytes: signature.copyBytes())))
         }
         self.configuration = fields.configuration
+        self.isReinitialized = fields.isReinitialized
         self.tree.markStored()
-        guard self.tree.rootHash() == self.context.treeHash, self.tree.leaf(self.own.leafIndex) != nil else {
+        try self.requireConsistency()
+    }
+
+    /// Checks what the rest of the library takes for granted: damaged records must not trap later.
+    private mutating func requireConsistency() throws(MLSError) {
+        guard self.tree.rootHash() == self.context.treeHash else {
             throw MLSError(.invalidStoredForm, "the stored ratchet tree does not match the stored context")
+        }
+        guard let leaf = self.tree.leaf(self.own.leafIndex), leaf.encryptionKey == self.own.leafKey.publicKey,
+            leaf.signatureKey == self.signatureKey.publicKey
+        else { throw MLSError(.invalidStoredForm, "the stored private keys do not belong to the own leaf") }
+        guard self.messages.context == self.contextBytes else {
+            throw MLSError(.invalidStoredForm, "the stored epoch does not match the stored context")
+        }
+        for messages in [self.messages] + self.past where !messages.secretTree.isWellFormed {
+            throw MLSError(.invalidStoredForm, "the secret tree of epoch \(messages.epoch) has gaps or overlaps")
         }
     }
 
     private static func restoreTree(
         _ records: [GroupRecord: Secret], _ suite: CipherSuite, leafCount: Int
     ) throws(MLSError) -> RatchetTree {
-        guard leafCount > 0, leafCount & (leafCount - 1) == 0, leafCount <= 1 << 22 else {
+        guard TreeShape.isValid(leafCount: leafCount) else {
             throw MLSError(.invalidStoredForm, "the stored tree has \(leafCount) leaves, not a power of two")
         }
         var nodes: [RatchetTree.Node] = Array(repeating: .blank, count: 2 * leafCount - 1)
         for (name, content) in records {
             guard case .node(let index) = name, nodes.indices.contains(index) else { continue }
             do {
-                var reader = TLSReader(content.copyBytes())
-                nodes[index] = try RatchetTree.node(from: &reader, isLeaf: index & 1 == 0)
-                try reader.finish()
+                nodes[index] = try content.decode { (reader: inout TLSReader) throws(TLSCodecError) in
+                    try RatchetTree.node(from: &reader, isLeaf: index & 1 == 0)
+                }
             } catch { throw MLSError(.invalidStoredForm, "record \(name): \(error)") }
         }
         return RatchetTree(cipherSuite: suite, nodes: nodes)
@@ -72,38 +91,49 @@ extension MLSGroup {
             for (name, content) in records {
                 switch name {
                 case .treeSecret(epoch, let node):
-                    var reader = TLSReader(content.copyBytes())
-                    nodeSecrets[node] = Secret(try reader.readOpaque())
-                case .ratchets(epoch, let leaf):
-                    var reader = TLSReader(content.copyBytes())
-                    ratchets[leaf] = try LeafRatchets(from: &reader)
-                    try reader.finish()
+                    nodeSecrets[node] = try content.decode { (reader: inout TLSReader) throws(TLSCodecError) in
+                        try reader.readSecret()
+                    }
+                case .ratchets(epoch, let leaf): ratchets[leaf] = try content.decode(LeafRatchets.init(from:))
                 default: continue
                 }
             }
-            var reader = TLSReader(header.copyBytes())
-            let context = try reader.readOpaque()
-            let senderData = Secret(try reader.readOpaque())
-            let shape = TreeShape(leafCount: Int(try reader.readUInt32()))
+            let fields = try header.decode(StoredEpoch.init(from:))
             var messages = EpochMessages(
-                epoch: epoch, context: context, senderDataSecret: senderData,
-                secretTree: SecretTree(suite, shape: shape, nodeSecrets: nodeSecrets, ratchets: ratchets))
-            messages.replacedLeaves = try reader.readVector {
-                (inner: inout TLSReader) throws(TLSCodecError) -> [LeafIndex: LeafNode?] in
-                var replaced: [LeafIndex: LeafNode?] = [:]
-                while !inner.isAtEnd {
-                    let index = try LeafIndex(from: &inner)
-                    replaced[index] = .some(try inner.readOptional(LeafNode.self))
-                }
-                return replaced
-            }
+                epoch: epoch, context: fields.context, senderDataSecret: fields.senderDataSecret,
+                secretTree: SecretTree(
+                    suite, shape: TreeShape(leafCount: fields.leafCount), nodeSecrets: nodeSecrets, ratchets: ratchets))
+            messages.replacedLeaves = fields.replacedLeaves
             return messages
         } catch { throw MLSError(.invalidStoredForm, "records of epoch \(epoch): \(error)") }
     }
 }
 
+/// The fields of a record `epoch/…`, in the order in which they are written.
+private struct StoredEpoch {
+    let context: [UInt8]
+    let senderDataSecret: Secret
+    let leafCount: Int
+    let replacedLeaves: [LeafIndex: LeafNode?]
+
+    init(from reader: inout TLSReader) throws(TLSCodecError) {
+        self.context = try reader.readOpaque()
+        self.senderDataSecret = try reader.readSecret()
+        self.leafCount = Int(try reader.readUInt32())
+        self.replacedLeaves = try reader.readVector {
+            (inner: inout TLSReader) throws(TLSCodecError) -> [LeafIndex: LeafNode?] in
+            var replaced: [LeafIndex: LeafNode?] = [:]
+            while !inner.isAtEnd {
+                let index = try LeafIndex(from: &inner)
+                replaced[index] = .some(try inner.readOptional(LeafNode.self))
+            }
+            return replaced
+        }
+    }
+}
+
 /// The fields of the record `core`, in the order in which they are written.
-private struct StoredCore: TLSDecodable {
+private struct StoredCore {
     let context: GroupContext
     let leafCount: Int
     let leafIndex: LeafIndex
@@ -117,6 +147,7 @@ private struct StoredCore: TLSDecodable {
     let proposals: [MLSGroup.CachedProposal]
     let pendingLeafKeys: [(Secret, Secret)]
     let configuration: GroupConfiguration
+    let isReinitialized: Bool
 
     init(from reader: inout TLSReader) throws(TLSCodecError) {
         let version = try reader.readUInt16()
@@ -126,28 +157,29 @@ private struct StoredCore: TLSDecodable {
         self.context = try GroupContext(from: &reader)
         self.leafCount = Int(try reader.readUInt32())
         self.leafIndex = try LeafIndex(from: &reader)
-        self.leafKey = Secret(try reader.readOpaque())
+        self.leafKey = try reader.readSecret()
         self.pathKeys = try reader.readList { (inner: inout TLSReader) throws(TLSCodecError) in
-            (Int(try inner.readUInt32()), Secret(try inner.readOpaque()))
+            (Int(try inner.readUInt32()), try inner.readSecret())
         }
-        self.signatureKey = Secret(try reader.readOpaque())
+        self.signatureKey = try reader.readSecret()
         self.secrets = try reader.readList { (inner: inout TLSReader) throws(TLSCodecError) in
-            Secret(try inner.readOpaque())
+            try inner.readSecret()
         }
         self.confirmationTag = try reader.readOpaque()
         self.pastEpochs = try reader.readList { (inner: inout TLSReader) throws(TLSCodecError) in
             try inner.readUInt64()
         }
         self.pastResumptionSecrets = try reader.readList { (inner: inout TLSReader) throws(TLSCodecError) in
-            (try inner.readUInt64(), Secret(try inner.readOpaque()))
+            (try inner.readUInt64(), try inner.readSecret())
         }
         self.proposals = try reader.readVector(of: MLSGroup.CachedProposal.self)
         self.pendingLeafKeys = try reader.readList { (inner: inout TLSReader) throws(TLSCodecError) in
-            (Secret(try inner.readOpaque()), Secret(try inner.readOpaque()))
+            (try inner.readSecret(), try inner.readSecret())
         }
         self.configuration = GroupConfiguration(
             outOfOrderTolerance: try reader.readUInt32(), maximumForwardDistance: try reader.readUInt32(),
             maximumPastEpochs: Int(try reader.readUInt32()), paddingSize: Int(try reader.readUInt32()))
+        self.isReinitialized = try reader.readUInt8() != 0
     }
 }
 

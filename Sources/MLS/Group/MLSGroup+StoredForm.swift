@@ -1,6 +1,6 @@
 import TLSCodec
 
-/// The stored form, version 1: records that change independently (see ``GroupRecord``).
+/// The stored form, version 1: records that change independently (see ``GroupRecord``). Equal states have equal bytes.
 extension MLSGroup {
     private static let version: UInt16 = 1
 
@@ -27,9 +27,16 @@ extension MLSGroup {
         self.tree.markAllChanged()
     }
 
+    /// Notes that records changed; a group that was never stored is handed over whole anyway.
+    mutating func note(_ records: some Sequence<GroupRecord>) {
+        guard self.tree.changedNodes != nil else { return }
+        self.changedRecords.formUnion(records)
+    }
+
     mutating func markEpochChanged() {
-        self.changedRecords.formUnion(self.messages.records)
-        self.changedRecords.insert(.core)
+        guard self.tree.changedNodes != nil else { return }
+        self.note(self.messages.records)
+        self.note([.core])
     }
 
     private var allRecords: Set<GroupRecord> {
@@ -60,7 +67,7 @@ extension MLSGroup {
             guard let ratchets = self.messages(of: epoch)?.secretTree.ratchets[leaf] else { return nil }
             ratchets.encode(to: &writer)
         }
-        return Secret(writer.bytes)
+        return writer.takeSecret()
     }
 
     private func encodeCore(to writer: inout TLSWriter) {
@@ -70,7 +77,7 @@ extension MLSGroup {
         self.own.leafIndex.encode(to: &writer)
         writer.writeSecret(self.own.leafKey.secret)
         writer.writeVector { writer in
-            for (node, key) in self.own.pathKeys {
+            for (node, key) in self.own.pathKeys.sorted(by: { $0.key < $1.key }) {
                 writer.write(UInt32(node))
                 writer.writeSecret(key.secret)
             }
@@ -98,8 +105,9 @@ extension MLSGroup {
         }
         writer.write(self.configuration.outOfOrderTolerance)
         writer.write(self.configuration.maximumForwardDistance)
-        writer.write(UInt32(self.configuration.maximumPastEpochs))
-        writer.write(UInt32(self.configuration.paddingSize))
+        writer.write(UInt32(clamping: self.configuration.maximumPastEpochs))
+        writer.write(UInt32(clamping: self.configuration.paddingSize))
+        writer.write(UInt8(self.isReinitialized ? 1 : 0))
     }
 }
 
@@ -131,7 +139,7 @@ extension EpochMessages {
         writer.writeSecret(self.senderDataSecret)
         writer.write(UInt32(self.secretTree.shape.leafCount))
         writer.writeVector { writer in
-            for (index, leaf) in self.replacedLeaves {
+            for (index, leaf) in self.replacedLeaves.sorted(by: { $0.key < $1.key }) {
                 index.encode(to: &writer)
                 writer.writeOptional(leaf)
             }

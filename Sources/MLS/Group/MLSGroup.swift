@@ -24,7 +24,11 @@ public struct MLSGroup: Sendable {
     var proposals: [CachedProposal] = []
     /// Private keys for Update proposals of one's own that no commit has taken up.
     var pendingLeafKeys: [PendingLeafKeys] = []
-    public var configuration: GroupConfiguration
+    public var configuration: GroupConfiguration {
+        didSet { self.note([.core]) }
+    }
+    /// Whether the last commit was a ReInit: nothing more may be sent in this group (RFC 9420 §12.4.2).
+    public internal(set) var isReinitialized = false
     /// Records that changed since the group was last stored.
     var changedRecords: Set<GroupRecord> = []
 
@@ -65,9 +69,16 @@ public struct MLSGroup: Sendable {
     /// The ratchet tree as the `ratchet_tree` extension carries it (RFC 9420 §12.4.3.3).
     public var encodedRatchetTree: [UInt8] { self.tree.encoded() }
 
-    /// MLS-Exporter (RFC 9420 §8.5): `length` bytes bound to this epoch, label and context.
+    /// MLS-Exporter (RFC 9420 §8.5): `length` bytes, at most 255 digests, bound to this epoch, label and context.
     public func export(label: String, context: [UInt8], length: Int) -> Secret {
         self.cipherSuite.export(self.secrets.exporter, label: Array(label.utf8), context: context, length: length)
+    }
+
+    /// Throws ``MLSError/Code/unsupported`` once the group was reinitialised.
+    func requireActive() throws(MLSError) {
+        guard !self.isReinitialized else {
+            throw MLSError(.unsupported, "the group was reinitialised, nothing more may be sent (RFC 9420 §12.4.2)")
+        }
     }
 
     /// The pending proposals of this epoch, in the order they came.
@@ -80,6 +91,6 @@ public struct MLSGroup: Sendable {
         self.proposals.removeAll {
             isDropped(ReceivedProposal(reference: $0.reference, sender: $0.sender, proposal: $0.proposal))
         }
-        self.changedRecords.insert(.core)
+        self.note([.core])
     }
 }

@@ -10,6 +10,7 @@ extension MLSGroup {
     ) throws -> MLSGroup {
         let suite = member.keyPackage.cipherSuite
         try suite.requireSupported()
+        try member.requireMatchingKeys()
         let leaf = member.keyPackage.leafNode
         guard !extensions.hasDuplicates else {
             throw MLSError(.invalidCommit, "a GroupContext extension type appears twice (RFC 9420 §13.4)")

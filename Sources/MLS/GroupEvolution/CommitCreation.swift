@@ -18,6 +18,8 @@ public struct CommitRequest: Sendable {
     public var leafExtensions: [Extension]?
     public var wireFormat: WireFormat = .privateMessage
     public var authenticatedData: [UInt8] = []
+    /// Unix seconds, for the lifetime of key packages that others proposed; nil skips that check.
+    public var now: UInt64?
     /// Whether the Welcome carries the ratchet tree.
     public var includesRatchetTree = true
 
@@ -29,15 +31,16 @@ extension MLSGroup {
     public mutating func commit(
         _ request: CommitRequest, using rng: inout some RandomNumberGenerator
     ) throws -> PendingCommit {
+        try self.requireActive()
         let list = ProposalList(committer: self.own.leafIndex, proposals: try self.queue(request))
         try list.validate(self)
         let hasPath = request.forcesPath || list.requiresPath
         let preSharedKeys = try self.resolve(list.proposals, request.preSharedKeys)
-        var state = try list.apply(to: self, hasPath: hasPath, now: nil)
+        var state = try list.apply(to: self, hasPath: hasPath, now: request.now)
         let path = hasPath ? try self.makePath(request, &state, using: &rng) : nil
         let commit = Commit(proposals: list.proposals.map(\.inCommit), path: path?.update)
         let signed = try self.sign(self.frame(.commit(commit), request.authenticatedData), request.wireFormat)
-        let epoch = NextEpoch(
+        let epoch = try NextEpoch(
             self, commit: signed, treeHash: state.tree.rootHash(), extensions: state.extensions,
             commitSecret: path?.new.commitSecret ?? Secret(count: self.cipherSuite.hashLength) { _ in },
             preSharedKeys: preSharedKeys)
@@ -95,8 +98,9 @@ extension MLSGroup {
             using: &rng)
         try new.leaf.validate(
             groupExtensions: state.extensions, required: RequiredCapabilities(in: state.extensions))
+        try state.tree.validateCredentialSupport(after: new.leaf, replaces: old)
         state.changes.updated.append(.init(index: self.own.leafIndex, old: old, new: new.leaf))
-        let context = self.provisionalContext(&state)
+        let context = try self.provisionalContext(&state)
         let update = try state.tree.encrypt(new, context: context, excluding: state.addedLeaves, using: &rng)
         var own = PrivateTree(leafIndex: self.own.leafIndex, leafKey: encryptionKey, pathKeys: self.own.pathKeys)
         for (step, key) in zip(new.path, new.keys) { own.pathKeys[step.node.value] = key }
@@ -105,9 +109,9 @@ extension MLSGroup {
 
     /// The GroupContext that path secrets are encrypted under (RFC 9420 §12.4.1): the new epoch's, but for the
     /// transcript hash, which depends on the commit.
-    func provisionalContext(_ state: inout ProvisionalState) -> [UInt8] {
+    func provisionalContext(_ state: inout ProvisionalState) throws(MLSError) -> [UInt8] {
         GroupContext(
-            cipherSuite: self.cipherSuite, groupID: self.groupID, epoch: self.epoch + 1, treeHash: state.tree.rootHash(),
+            cipherSuite: self.cipherSuite, groupID: self.groupID, epoch: try self.nextEpoch, treeHash: state.tree.rootHash(),
             confirmedTranscriptHash: self.context.confirmedTranscriptHash, extensions: state.extensions
         ).tlsEncoded()
     }

@@ -18,7 +18,7 @@ extension MLSGroup {
         var (own, signatureKey) = self.ownKeys(after: state)
         var commitSecret = Secret(count: self.cipherSuite.hashLength) { _ in }
         if let path = commit.path { commitSecret = try self.take(path, from: sender, &state, &own) }
-        let epoch = NextEpoch(
+        let epoch = try NextEpoch(
             self, commit: authenticated, treeHash: state.tree.rootHash(), extensions: state.extensions,
             commitSecret: commitSecret, preSharedKeys: try self.resolve(list.proposals, preSharedKeys))
         guard let tag = authenticated.confirmationTag, constantTimeEqual(tag, epoch.confirmationTag) else {
@@ -72,8 +72,9 @@ extension MLSGroup {
             replacement: path.leafNode, of: old, at: sender, self.groupID, state.extensions,
             RequiredCapabilities(in: state.extensions))
         try state.tree.apply(path, from: sender)
+        try state.tree.validateCredentialSupport(after: path.leafNode, replaces: old)
         state.changes.updated.append(.init(index: sender, old: old, new: path.leafNode))
         return try state.tree.decrypt(
-            path, from: sender, own: &own, context: self.provisionalContext(&state), excluding: state.addedLeaves)
+            path, from: sender, own: &own, context: try self.provisionalContext(&state), excluding: state.addedLeaves)
     }
 }

@@ -1,7 +1,7 @@
 import TLSCodec
 
 extension MLSGroup {
-    /// Joins by a Welcome (RFC 9420 §12.4.3.1).
+    /// Joins by a Welcome (RFC 9420 §12.4.3.1). That no other group has this group id is for the caller to check.
     ///
     /// - Parameters:
     ///   - ratchetTree: the tree's encoding if the Welcome does not carry it.
@@ -12,6 +12,7 @@ extension MLSGroup {
     ) throws(MLSError) -> MLSGroup {
         let suite = welcome.cipherSuite
         try suite.requireSupported()
+        try bundle.requireMatchingKeys()
         let (groupSecrets, keys) = try self.openSecrets(welcome, bundle, preSharedKeys)
         let pskSecret = suite.pskSecret(keys)
         let groupInfo = try self.openGroupInfo(welcome, groupSecrets.joinerSecret, pskSecret)
@@ -61,6 +62,9 @@ extension MLSGroup {
         }
         var keys: [PreSharedKey] = []
         for id in secrets.psks {
+            if case .resumption(let usage, _, _) = id.key, usage != .application {
+                throw MLSError(.unsupported, "the group continues another one (\(usage)), which is not done here")
+            }
             guard let key = known.first(where: { $0.id.key == id.key }) else {
                 throw MLSError(.unknownPSK, "the Welcome names a PSK that this member does not have")
             }
@@ -103,8 +107,8 @@ extension MLSGroup {
         guard tree.rootHash() == info.context.treeHash else {
             throw MLSError(.invalidTree, "the ratchet tree does not match the tree hash (RFC 9420 §12.4.3.1)")
         }
-        guard !info.context.extensions.hasDuplicates else {
-            throw MLSError(.invalidWelcome, "a GroupContext extension type appears twice (RFC 9420 §13.4)")
+        guard !info.context.extensions.hasDuplicates, !info.extensions.hasDuplicates else {
+            throw MLSError(.invalidWelcome, "a GroupContext or GroupInfo extension type appears twice (RFC 9420 §13.4)")
         }
         try tree.validate(groupID: info.context.groupID, extensions: info.context.extensions)
     }

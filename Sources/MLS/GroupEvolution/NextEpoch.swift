@@ -11,10 +11,10 @@ struct NextEpoch {
     init(
         _ group: MLSGroup, commit: AuthenticatedContent, treeHash: [UInt8], extensions: [Extension], commitSecret: Secret,
         preSharedKeys: [PreSharedKey]
-    ) {
+    ) throws(MLSError) {
         let suite = group.cipherSuite
         self.context = GroupContext(
-            cipherSuite: suite, groupID: group.groupID, epoch: group.epoch + 1, treeHash: treeHash,
+            cipherSuite: suite, groupID: group.groupID, epoch: try group.nextEpoch, treeHash: treeHash,
             confirmedTranscriptHash: suite.confirmedTranscriptHash(
                 interim: group.interimTranscriptHash, commit: commit),
             extensions: extensions)
@@ -28,6 +28,16 @@ struct NextEpoch {
 }
 
 extension MLSGroup {
+    /// The number of the epoch after this one; an inviter may have put the group at the last one there is.
+    var nextEpoch: UInt64 {
+        get throws(MLSError) {
+            guard self.epoch < .max else {
+                throw MLSError(.invalidCommit, "the group is at its last epoch, \(self.epoch)")
+            }
+            return self.epoch + 1
+        }
+    }
+
     /// This group one epoch later; what this epoch still can open moves to the past epochs.
     func advanced(
         to epoch: NextEpoch, _ state: ProvisionalState, own: PrivateTree, signatureKey: SignaturePrivateKey
@@ -36,15 +46,16 @@ extension MLSGroup {
             context: epoch.context, tree: state.tree, own: own, signatureKey: signatureKey,
             secrets: epoch.schedule.secrets, confirmationTag: epoch.confirmationTag, configuration: self.configuration)
         next.own.dropStaleKeys(next.tree)
+        next.isReinitialized = state.changes.proposals.contains { $0.proposal.isReInit }
         var ended = self.messages
         ended.replacedLeaves = state.replacedLeaves
         let kept = self.configuration.maximumPastEpochs
         next.past = Array(([ended] + self.past).prefix(kept))
         next.pastResumptionSecrets = Array(
             ([(self.epoch, self.secrets.resumption)] + self.pastResumptionSecrets).prefix(kept))
-        next.changedRecords.formUnion(self.changedRecords)
-        next.changedRecords.insert(.epoch(self.epoch))
-        for dropped in ([ended] + self.past).dropFirst(kept) { next.changedRecords.formUnion(dropped.records) }
+        next.note(self.changedRecords)
+        next.note([.epoch(self.epoch)])
+        for dropped in ([ended] + self.past).dropFirst(kept) { next.note(dropped.records) }
         return next
     }
 

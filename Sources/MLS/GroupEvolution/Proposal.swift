@@ -39,6 +39,13 @@ public enum Proposal: Hashable, Sendable {
         }
     }
 
+    /// Whether everybody supports the type without listing it (RFC 9420 §7.2).
+    var isDefault: Bool { (1...7).contains(self.type) }
+
+    var isReInit: Bool {
+        if case .reInit = self { true } else { false }
+    }
+
     /// Whether a commit with this proposal needs an update path (RFC 9420 §12.4).
     var requiresPath: Bool {
         switch self {

@@ -43,6 +43,11 @@ extension ProposalList {
             }
         }
         try self.applyAdditions(to: &state, group, required, now: now)
+        let newLeaves = state.changes.updated.map(\.new) + state.changes.added.map(\.leaf)
+        if !newLeaves.isEmpty {
+            try state.tree.requireUniqueKeys(of: newLeaves)
+            try state.tree.validateCredentialSupport()
+        }
         return state
     }
 
@@ -89,8 +94,6 @@ extension ProposalList {
             try package.leafNode.validate(groupExtensions: state.extensions, required: required)
             packages.append(package)
         }
-        guard !packages.isEmpty else { return }
-        try self.requireNewKeys(packages, state.tree)
         var searchStart = 0
         for package in packages {
             let index = state.tree.add(package.leafNode, searchingFrom: searchStart)
@@ -98,27 +101,6 @@ extension ProposalList {
             state.changes.added.append(.init(index: index, leaf: package.leafNode))
         }
         state.addedPackages = packages
-        try state.tree.validateCredentialSupport()
-    }
-
-    /// RFC 9420 §7.3: the keys of new leaves are in no other place of the tree.
-    private func requireNewKeys(_ packages: [KeyPackage], _ tree: RatchetTree) throws(MLSError) {
-        var encryptionKeys = KeyFilter()
-        var signatureKeys = KeyFilter()
-        for package in packages {
-            guard encryptionKeys.insert(package.leafNode.encryptionKey), signatureKeys.insert(package.leafNode.signatureKey)
-            else {
-                throw MLSError(.invalidProposals, "two added key packages share a key (RFC 9420 §12.2)")
-            }
-        }
-        for node in tree.nodes {
-            if let key = node.encryptionKey, encryptionKeys.contains(key) {
-                throw MLSError(.invalidProposals, "an added leaf's encryption_key is in the tree already (RFC 9420 §7.3)")
-            }
-            if case .leaf(let leaf) = node, signatureKeys.contains(leaf.signatureKey) {
-                throw MLSError(.invalidProposals, "an added leaf's signature_key is in the tree already (RFC 9420 §7.3)")
-            }
-        }
     }
 }
 
@@ -136,9 +118,18 @@ extension RatchetTree {
         guard leaf.hasValidSignature(self.cipherSuite, position: .init(groupID: groupID, leafIndex: index)) else {
             throw MLSError(.badSignature, "the signature of the new leaf of \(index) does not verify (RFC 9420 §7.3)")
         }
-        if leaf.signatureKey != old.signatureKey {
-            for case .leaf(let other) in self.nodes where other.signatureKey == leaf.signatureKey {
-                throw MLSError(.invalidLeafNode, "the new signature_key of \(index) belongs to another leaf")
+    }
+
+    /// Checks that the keys of leaves that a commit brings in stand nowhere else in the tree (RFC 9420 §7.3, §12.2).
+    func requireUniqueKeys(of leaves: [LeafNode]) throws(MLSError) {
+        var encryptionKeys = KeyFilter(leaves.map(\.encryptionKey))
+        var signatureKeys = KeyFilter(leaves.map(\.signatureKey))
+        for node in self.nodes {
+            if let key = node.encryptionKey, encryptionKeys.meetsAgain(key) {
+                throw MLSError(.invalidProposals, "a new leaf's encryption_key stands twice in the tree (RFC 9420 §7.3)")
+            }
+            if case .leaf(let leaf) = node, signatureKeys.meetsAgain(leaf.signatureKey) {
+                throw MLSError(.invalidProposals, "a new leaf's signature_key stands twice in the tree (RFC 9420 §7.3)")
             }
         }
     }

@@ -29,8 +29,10 @@ struct ProposalList {
             case .preSharedKey(let id):
                 guard preSharedKeys.insert(id).inserted else { throw self.refuse("a PSK is named twice") }
                 try self.validate(id, group.cipherSuite)
-            case .reInit:
+            case .reInit(let reInit):
                 guard self.proposals.count == 1 else { throw self.refuse("ReInit is not the only proposal") }
+                guard reInit.version >= ProtocolVersion.mls10 else { throw self.refuse("ReInit lowers the version") }
+                guard !reInit.extensions.hasDuplicates else { throw self.refuse("a ReInit extension type appears twice") }
             case .externalInit: throw self.refuse("a member sends ExternalInit")
             case .groupContextExtensions(let extensions):
                 contextChanges += 1
@@ -38,6 +40,32 @@ struct ProposalList {
                 guard !extensions.hasDuplicates else { throw self.refuse("a GroupContext extension type appears twice") }
             }
         }
+        try self.requireSupportedTypes(group)
+    }
+
+    /// A type that is not a default one must be supported by everybody who processes the commit.
+    private func requireSupportedTypes(_ group: MLSGroup) throws(MLSError) {
+        let types = Set(self.proposals.lazy.map(\.proposal).filter { !$0.isDefault }.map(\.type))
+        guard !types.isEmpty else { return }
+        let removed = self.removed
+        for (index, leaf) in group.members where !removed.contains(index) {
+            guard types.isSubset(of: leaf.capabilities.proposals) else {
+                throw self.refuse("leaf \(index) does not support a proposal type of the commit")
+            }
+        }
+    }
+
+    /// The leaves that this list removes.
+    private var removed: Set<LeafIndex> {
+        var removed: Set<LeafIndex> = []
+        for queued in self.proposals {
+            switch queued.proposal {
+            case .remove(let index): removed.insert(index)
+            case .selfRemove: removed.insert(queued.sender)
+            default: continue
+            }
+        }
+        return removed
     }
 
     private func requireRemoval(

@@ -84,11 +84,11 @@ struct GroupSecrets: Sendable, TLSDecodable {
 
     private struct PathSecret: TLSDecodable {
         let secret: Secret
-        init(from reader: inout TLSReader) throws(TLSCodecError) { self.secret = Secret(try reader.readOpaque()) }
+        init(from reader: inout TLSReader) throws(TLSCodecError) { self.secret = try reader.readSecret() }
     }
 
     init(from reader: inout TLSReader) throws(TLSCodecError) {
-        self.joinerSecret = Secret(try reader.readOpaque())
+        self.joinerSecret = try reader.readSecret()
         self.pathSecret = try reader.readOptional(PathSecret.self)?.secret
         self.psks = try reader.readVector(of: PreSharedKeyID.self)
     }
@@ -104,6 +104,6 @@ struct GroupSecrets: Sendable, TLSDecodable {
             writer.write(UInt8(0))
         }
         writer.writeVector(self.psks)
-        return Secret(writer.bytes)
+        return writer.takeSecret()
     }
 }

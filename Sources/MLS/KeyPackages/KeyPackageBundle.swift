@@ -36,6 +36,16 @@ public struct KeyPackageBundle: Sendable {
     }
 }
 
+extension KeyPackageBundle {
+    /// Throws ``MLSError/Code/invalidKey`` unless the private keys belong to the key package.
+    func requireMatchingKeys() throws(MLSError) {
+        let leaf = self.keyPackage.leafNode
+        guard self.initKey.publicKey == self.keyPackage.initKey, self.encryptionKey.publicKey == leaf.encryptionKey,
+            self.signatureKey.publicKey == leaf.signatureKey
+        else { throw MLSError(.invalidKey, "a private key does not belong to its key package") }
+    }
+}
+
 /// The stored form, version 1.
 extension KeyPackageBundle {
     /// The key package and its private keys, to be sealed by the caller.
@@ -46,13 +56,15 @@ extension KeyPackageBundle {
         writer.writeSecret(self.initKey.secret)
         writer.writeSecret(self.encryptionKey.secret)
         writer.writeSecret(self.signatureKey.secret)
-        return Secret(writer.bytes)
+        return writer.takeSecret()
     }
 
     /// Reads ``stored`` back.
     public init(stored: Secret) throws(MLSError) {
         do {
-            var reader = TLSReader(stored.copyBytes())
+            var bytes = stored.copyBytes()
+            defer { bytes.wipe() }
+            var reader = TLSReader(bytes)
             let version = try reader.readUInt16()
             guard version == 1 else {
                 throw TLSCodecError(.invalidValue, offset: 0, "stored form has version \(version), this library reads 1")
@@ -60,11 +72,12 @@ extension KeyPackageBundle {
             let package = try KeyPackage(from: &reader)
             let suite = package.cipherSuite
             self.init(
-                keyPackage: package, initKey: try HPKEPrivateKey(suite, bytes: try reader.readOpaque()),
-                encryptionKey: try HPKEPrivateKey(suite, bytes: try reader.readOpaque()),
-                signatureKey: try SignaturePrivateKey(suite, bytes: try reader.readOpaque()))
+                keyPackage: package, initKey: try HPKEPrivateKey(suite, bytes: Array(try reader.readOpaqueSlice())),
+                encryptionKey: try HPKEPrivateKey(suite, bytes: Array(try reader.readOpaqueSlice())),
+                signatureKey: try SignaturePrivateKey(suite, bytes: Array(try reader.readOpaqueSlice())))
             try reader.finish()
-        } catch let error as MLSError { throw error } catch {
+            try self.requireMatchingKeys()
+        } catch {
             throw MLSError(.invalidStoredForm, "key package: \(error)")
         }
     }

@@ -2,6 +2,11 @@
 struct KeyFilter {
     private var keys: Set<[UInt8]> = []
     private var lastBytes: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
+    private var met: Set<[UInt8]> = []
+
+    init(_ keys: [[UInt8]] = []) {
+        for key in keys { _ = self.insert(key) }
+    }
 
     /// Adds a key and says whether it is new.
     mutating func insert(_ key: [UInt8]) -> Bool {
@@ -14,6 +19,11 @@ struct KeyFilter {
         default: self.lastBytes.3 |= bit
         }
         return self.keys.insert(key).inserted
+    }
+
+    /// Whether `key` is one of the keys and was met before.
+    mutating func meetsAgain(_ key: [UInt8]) -> Bool {
+        self.contains(key) && !self.met.insert(key).inserted
     }
 
     func contains(_ key: [UInt8]) -> Bool {

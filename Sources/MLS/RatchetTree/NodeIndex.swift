@@ -81,6 +81,14 @@ struct TreeShape: Hashable, Sendable {
     /// Number of leaves, blank ones included; a power of two.
     let leafCount: Int
 
+    /// The largest tree that is read: its encoding would be near the limit of a vector.
+    static let maximumLeafCount = 1 << 22
+
+    /// Whether a tree can have this many leaves: a power of two, and not too large.
+    static func isValid(leafCount: Int) -> Bool {
+        leafCount > 0 && leafCount & (leafCount - 1) == 0 && leafCount <= Self.maximumLeafCount
+    }
+
     var nodeCount: Int { 2 * self.leafCount - 1 }
     var root: NodeIndex { NodeIndex(self.leafCount - 1) }
 

@@ -94,11 +94,20 @@ extension RatchetTree {
             )
         }
         try self.requireNewKeys(update)
+        try self.requireUniqueSignatureKey(update.leafNode, replaces: self.leaf(sender))
         let parentHash = self.setPath(of: sender, path: path, keys: update.nodes.map(\.encryptionKey))
         guard case .commit(let carried) = update.leafNode.source, carried == parentHash else {
             throw MLSError(.invalidCommit, "the committer's leaf does not carry the path's parent hash (RFC 9420 §7.9.2)")
         }
         self.set(.leaf(update.leafNode), at: sender.node)
+    }
+
+    /// RFC 9420 §7.3: a committer's signature key, if it is a new one, is no other member's.
+    private func requireUniqueSignatureKey(_ leaf: LeafNode, replaces old: LeafNode?) throws(MLSError) {
+        guard leaf.signatureKey != old?.signatureKey else { return }
+        for case .leaf(let other) in self.nodes where other.signatureKey == leaf.signatureKey {
+            throw MLSError(.invalidLeafNode, "the committer's new signature_key belongs to another leaf")
+        }
     }
 
     /// RFC 9420 §12.4.2: no public key of the path may be in the tree, and none twice in the path.

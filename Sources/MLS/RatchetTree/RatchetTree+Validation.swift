@@ -36,6 +36,14 @@ extension RatchetTree {
         }
     }
 
+    /// The same after a single leaf changed: nothing to do unless its credentials did.
+    func validateCredentialSupport(after leaf: LeafNode, replaces old: LeafNode) throws(MLSError) {
+        guard
+            leaf.credential.type != old.credential.type || leaf.capabilities.credentials != old.capabilities.credentials
+        else { return }
+        try self.validateCredentialSupport()
+    }
+
     /// Every member must support every credential type in use (RFC 9420 §7.3).
     func validateCredentialSupport() throws(MLSError) {
         let members = self.members

@@ -11,9 +11,6 @@ import TLSCodec
 // optional<Node> ratchet_tree<V>;
 
 extension RatchetTree {
-    /// The largest tree that is read: 2^24 leaves would not fit a vector anyway.
-    private static let maximumLeafCount = 1 << 22
-
     /// The `ratchet_tree` extension's data (RFC 9420 §12.4.3.3): nodes up to the last that is not blank.
     func encoded() -> [UInt8] {
         let count = (self.nodes.lastIndex { !$0.isBlank } ?? -1) + 1
@@ -56,7 +53,7 @@ extension RatchetTree {
         }
     }
 
-    /// Reads the extension's data; a tree that ends in a blank node is refused (RFC 9420 §7.4.3.3).
+    /// Reads the extension's data; a tree that ends in a blank node is refused (RFC 9420 §12.4.3.3).
     init(cipherSuite: CipherSuite, encoded: [UInt8]) throws(MLSError) {
         do {
             var reader = TLSReader(encoded)
@@ -71,8 +68,8 @@ extension RatchetTree {
             }
             var leafCount = 1
             while 2 * leafCount - 1 < nodes.count { leafCount *= 2 }
-            guard leafCount <= Self.maximumLeafCount else {
-                throw MLSError(.invalidTree, "the ratchet tree has more than \(Self.maximumLeafCount) leaves")
+            guard leafCount <= TreeShape.maximumLeafCount else {
+                throw MLSError(.invalidTree, "the ratchet tree has more than \(TreeShape.maximumLeafCount) leaves")
             }
             nodes.append(contentsOf: repeatElement(.blank, count: 2 * leafCount - 1 - nodes.count))
             self.init(cipherSuite: cipherSuite, nodes: nodes)

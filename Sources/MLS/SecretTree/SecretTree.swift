@@ -96,6 +96,29 @@ struct SecretTree: Sendable {
         for (node, secret) in change.nodeSecrets { self.nodeSecrets[node] = secret }
     }
 
+    /// Whether every leaf has its ratchets or one secret above it, and all keys fit the suite: always true but for a
+    /// stored form that was damaged.
+    var isWellFormed: Bool {
+        guard TreeShape.isValid(leafCount: self.shape.leafCount) else { return false }
+        var covered = Array(repeating: false, count: self.shape.leafCount)
+        func cover(_ leaves: Range<Int>) -> Bool {
+            for leaf in leaves {
+                guard covered.indices.contains(leaf), !covered[leaf] else { return false }
+                covered[leaf] = true
+            }
+            return true
+        }
+        for node in self.nodeSecrets.keys {
+            guard node >= 0, node < self.shape.nodeCount, cover(NodeIndex(node).leafRange) else { return false }
+        }
+        for (leaf, ratchets) in self.ratchets {
+            guard cover(Int(leaf)..<Int(leaf) + 1), ratchets.handshake.isWellFormed(self.cipherSuite),
+                ratchets.application.isWellFormed(self.cipherSuite)
+            else { return false }
+        }
+        return covered.allSatisfy { $0 }
+    }
+
     private func prepare(_ leaf: LeafIndex) throws(MLSError) -> Change {
         if let ratchets = self.ratchets[leaf.rawValue] {
             return Change(leaf: leaf, ratchets: ratchets, nodeSecrets: [:])

@@ -96,14 +96,16 @@ struct SenderRatchet: Sendable {
 
 extension SenderRatchet {
     init(from reader: inout TLSReader) throws(TLSCodecError) {
-        self.secret = Secret(storedOrNil: try reader.readOpaque())
+        // An empty stored secret stands for none.
+        let secret = try reader.readSecret()
+        self.secret = secret.count > 0 ? secret : nil
         self.generation = try reader.readUInt32()
         self.skipped = try reader.readVector { (inner: inout TLSReader) throws(TLSCodecError) -> [UInt32: MessageKey] in
             var skipped: [UInt32: MessageKey] = [:]
             while !inner.isAtEnd {
                 let generation = try inner.readUInt32()
-                let key = Secret(try inner.readOpaque())
-                skipped[generation] = MessageKey(key: key, nonce: Secret(try inner.readOpaque()))
+                let key = try inner.readSecret()
+                skipped[generation] = MessageKey(key: key, nonce: try inner.readSecret())
             }
             return skipped
         }
@@ -113,7 +115,7 @@ extension SenderRatchet {
         writer.writeSecret(self.secret ?? .empty)
         writer.write(self.generation)
         writer.writeVector { writer in
-            for (generation, key) in self.skipped {
+            for (generation, key) in self.skipped.sorted(by: { $0.key < $1.key }) {
                 writer.write(generation)
                 writer.writeSecret(key.key)
                 writer.writeSecret(key.nonce)
@@ -122,17 +124,11 @@ extension SenderRatchet {
     }
 }
 
-extension Secret {
-    /// An empty stored secret stands for none.
-    fileprivate convenience init?(storedOrNil bytes: [UInt8]) {
-        guard !bytes.isEmpty else { return nil }
-        self.init(bytes)
-    }
-}
-
-extension TLSWriter {
-    /// Appends a secret as `opaque<V>`; the caller answers for the buffer.
-    mutating func writeSecret(_ secret: Secret) {
-        secret.withUnsafeBytes { self.writeOpaque($0) }
+extension SenderRatchet {
+    /// Whether the stored keys fit the suite.
+    func isWellFormed(_ suite: CipherSuite) -> Bool {
+        self.skipped.values.allSatisfy {
+            $0.key.count == suite.aead.keyLength && $0.nonce.count == suite.aead.nonceLength
+        }
     }
 }

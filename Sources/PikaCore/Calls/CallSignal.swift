@@ -1,4 +1,4 @@
-public import Nostr
+import Nostr
 
 /// A call's media session as the invite describes it (wire §8.1).
 public struct CallSession: Sendable, Hashable {

@@ -16,6 +16,8 @@ public struct AppState: Sendable, Hashable {
     public internal(set) var invites: [InviteSummary] = []
     public internal(set) var relays: [RelayStatus] = []
     public internal(set) var outbox = OutboxStatus()
+    /// Whether a relay has acknowledged this account's key package since the start.
+    public internal(set) var hasPublishedKeyPackage = false
 
     public init() {}
 

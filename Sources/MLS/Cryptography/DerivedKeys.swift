@@ -1,0 +1,10 @@
+/// SHA-256 and HKDF for protocols that derive keys of their own from an exported secret.
+public enum SHA256Derivation {
+    /// SHA-256 of `bytes`: 32 bytes.
+    public static func digest(_ bytes: [UInt8]) -> [UInt8] { HashAlgorithm.sha256.digest(bytes) }
+
+    /// HKDF-Expand (RFC 5869 §2.3) with SHA-256: `length` bytes, at most 8,160.
+    public static func expand(_ pseudorandomKey: Secret, info: [UInt8], length: Int) -> Secret {
+        HashAlgorithm.sha256.expand(pseudorandomKey, info: info, length: length)
+    }
+}

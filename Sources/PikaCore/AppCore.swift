@@ -1,0 +1,114 @@
+public import Logging
+import Metrics
+public import Nostr
+import Synchronization
+
+/// One account: actions go in, snapshots and events come out.
+///
+/// Inputs are taken one after the other; what they change becomes durable in one transaction before anything of it
+/// can be seen outside. ``run()`` must be running for anything to happen.
+public actor AppCore {
+    public nonisolated let account: PublicKey
+    /// Events for handlers, in order; those not completed come again after a restart. One consumer.
+    public nonisolated let events: AsyncStream<CoreEvent>
+    /// The newest snapshot.
+    public private(set) var state = AppState()
+
+    private let keys: KeyPair
+    private let configuration: CoreConfiguration
+    private let store: any CoreStore
+    private let clock: any CoreClock
+    private let runner: EffectRunner
+    private nonisolated let mailbox: Mailbox
+    private nonisolated let hub = UpdateHub()
+    private let transport: any RelayTransport
+    private var random: CoreRandom
+
+    /// - Parameter randomness: for keys and nonces; anything but the system's generator is for tests.
+    public init(
+        account: KeyPair, configuration: CoreConfiguration, transport: any RelayTransport, store: any CoreStore,
+        clock: any CoreClock, randomness: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator(),
+        logger: Logger
+    ) {
+        let (events, continuation) = AsyncStream.makeStream(of: CoreEvent.self)
+        let mailbox = Mailbox()
+        self.account = account.publicKey
+        self.keys = account
+        self.configuration = configuration
+        self.transport = transport
+        self.store = store
+        self.clock = clock
+        self.events = events
+        self.mailbox = mailbox
+        self.random = CoreRandom(randomness)
+        self.runner = EffectRunner(
+            transport: transport, store: store, clock: clock, mailbox: mailbox, hub: self.hub, events: continuation,
+            logger: logger)
+    }
+
+    /// Enqueues an action and returns at once.
+    public nonisolated func dispatch(_ action: AppAction, request: RequestID? = nil) {
+        self.mailbox.send(.action(action, request))
+    }
+
+    /// Marks an event as handled, together with everything the handlers want done. Returns at once.
+    public nonisolated func complete(_ inboxID: Int64, effects: [HandlerEffect]) {
+        self.mailbox.send(.handled(inboxID: inboxID, effects))
+    }
+
+    /// Snapshots and outcomes from now on, the newest snapshot first; for any number of readers.
+    public nonisolated func updates() -> AsyncStream<AppUpdate> { self.hub.updates() }
+
+    /// A durable value that a handler put.
+    public nonisolated func value(scope: String, key: String) async throws -> [UInt8]? {
+        try await self.store.value(scope: scope, key: key)
+    }
+
+    /// How much is under way: inputs not processed yet, and transport or store calls not answered yet.
+    public nonisolated var activity: (isProcessing: Bool, calls: Int) {
+        (!self.mailbox.isIdle, self.runner.callCount)
+    }
+
+    /// Runs until the task is cancelled, or the store fails: then the error is thrown and the account must be started
+    /// anew from what is durable.
+    public func run() async throws {
+        var model = try CoreModel(account: self.keys, configuration: self.configuration, stored: try await self.store.load())
+        let mailbox = self.mailbox
+        let transport = self.transport
+        let runner = self.runner
+        defer {
+            self.hub.close()
+            runner.close()
+        }
+        try await withThrowingDiscardingTaskGroup { group in
+            group.addTask { for await update in transport.updates { await mailbox.sendWhenRoom(.relay(update)) } }
+            mailbox.send(.started)
+            try await withTaskCancellationHandler {
+                while let batch = await mailbox.receive(limit: 128) {
+                    let effects = try await self.process(batch, &model)
+                    for effect in effects { runner.perform(effect, in: &group) }
+                }
+            } onCancel: {
+                mailbox.close()
+            }
+            group.cancelAll()
+        }
+    }
+
+    /// One batch: reduce, make durable, publish the snapshot; the effects come after that.
+    private func process(_ batch: [CoreInput], _ model: inout CoreModel) async throws -> [AppEffect] {
+        var step = CoreStep(nowMilliseconds: self.clock.nowMilliseconds, random: self.random)
+        for input in batch { model.reduce(input, &step) }
+        model.storeDirtyGroups(&step)
+        self.random = step.random
+        if !step.changes.isEmpty { try await self.store.commit(step.changes) }
+        if model.stateChanged {
+            model.state.rev += 1
+            model.stateChanged = false
+            self.state = model.state
+            self.hub.publish(model.state)
+        }
+        self.runner.rev = self.state.rev
+        return step.effects
+    }
+}

@@ -1,0 +1,115 @@
+import Logging
+import Metrics
+import Nostr
+import Synchronization
+
+/// The only place that awaits the transport, the store's reads and the clock; results go back into the mailbox.
+final class EffectRunner: Sendable {
+    private let transport: any RelayTransport
+    private let store: any CoreStore
+    private let clock: any CoreClock
+    private let mailbox: Mailbox
+    private let hub: UpdateHub
+    private let events: AsyncStream<CoreEvent>.Continuation
+    private let logger: Logger
+    private let calls = Atomic<Int>(0)
+    private let currentRev = Atomic<UInt64>(0)
+    /// How long a search for stored events may take.
+    private static let fetchTimeout = Duration.seconds(10)
+    private static let pageSize = 50
+
+    init(
+        transport: any RelayTransport, store: any CoreStore, clock: any CoreClock, mailbox: Mailbox, hub: UpdateHub,
+        events: AsyncStream<CoreEvent>.Continuation, logger: Logger
+    ) {
+        self.transport = transport
+        self.store = store
+        self.clock = clock
+        self.mailbox = mailbox
+        self.hub = hub
+        self.events = events
+        self.logger = logger
+    }
+
+    /// The rev of the newest snapshot, for outcomes.
+    var rev: UInt64 {
+        get { self.currentRev.load(ordering: .relaxed) }
+        set { self.currentRev.store(newValue, ordering: .relaxed) }
+    }
+
+    /// Transport and store calls that were not answered yet; waiting for the clock does not count.
+    var callCount: Int { self.calls.load(ordering: .sequentiallyConsistent) }
+
+    func close() {
+        self.events.finish()
+    }
+
+    /// Performs one effect: at once if it is short, otherwise as a child task that ends with the core.
+    func perform(_ effect: AppEffect, in group: inout ThrowingDiscardingTaskGroup<any Error>) {
+        switch effect {
+        case .deliver(let event): self.events.yield(event)
+        case .finish(let request, let outcome):
+            self.hub.publish(AppUpdate.finished(rev: self.rev, request: request, outcome: outcome))
+        case .note(let note): self.count(note)
+        case .wake(let timer, let time):
+            group.addTask {
+                try? await self.clock.sleep(untilMilliseconds: time)
+                if !Task.isCancelled { self.mailbox.send(.timer(timer)) }
+            }
+        case .setRelays(let relays): self.call(in: &group) { await self.transport.setRelays(relays) }
+        case .subscribe(let subscription): self.call(in: &group) { await self.transport.subscribe(subscription) }
+        case .publish(let row, let event, let relays):
+            self.call(in: &group) {
+                for await report in await self.transport.publish(event, to: relays) {
+                    self.mailbox.send(.published(row: row, report))
+                }
+                self.mailbox.send(.publishEnded(row: row))
+            }
+        case .fetch(let purpose, let filters, let relays):
+            self.call(in: &group) {
+                let outcomes = await self.transport.fetch(filters, from: relays, timeout: Self.fetchTimeout)
+                await self.mailbox.sendWhenRoom(.fetched(purpose, outcomes))
+            }
+        case .loadMessages(let groupID, let before):
+            self.call(in: &group) {
+                let messages = try await self.store.messages(in: groupID, before: before, limit: Self.pageSize)
+                self.mailbox.send(
+                    .messagesLoaded(groupID: groupID, messages, reachedStart: messages.count < Self.pageSize))
+            }
+        }
+    }
+
+    private func call(
+        in group: inout ThrowingDiscardingTaskGroup<any Error>, _ body: @escaping @Sendable () async throws -> Void
+    ) {
+        self.calls.add(1, ordering: .sequentiallyConsistent)
+        group.addTask {
+            defer { self.calls.subtract(1, ordering: .sequentiallyConsistent) }
+            do { try await body() } catch {
+                // A store that cannot be read ends the core: without inputs its loop returns, and run() throws this.
+                self.mailbox.close()
+                throw error
+            }
+        }
+    }
+
+    private func count(_ note: CoreNote) {
+        switch note {
+        case .refused(let reason, let detail):
+            Counter(label: "bot_events_ignored_total", dimensions: [("reason", reason)]).increment()
+            self.logger.debug("an event was refused", metadata: ["reason": "\(reason)", "detail": "\(detail)"])
+        case .waiting(let reason):
+            Counter(label: "bot_decrypt_failures_total", dimensions: [("reason", reason)]).increment()
+            self.logger.debug("an event is kept for later", metadata: ["reason": "\(reason)"])
+        case .gaveUpWaiting:
+            Counter(label: "bot_decrypt_failures_total", dimensions: [("reason", "gave_up")]).increment()
+            self.logger.info("the oldest undecryptable event was given up")
+        case .commit(let result):
+            Counter(label: "bot_commits_processed_total", dimensions: [("result", result)]).increment()
+        case .message: Counter(label: "bot_events_received_total", dimensions: [("type", "message")]).increment()
+        case .sendFailed(let reason):
+            Counter(label: "bot_sends_total", dimensions: [("result", "failed")]).increment()
+            self.logger.info("something could not be sent", metadata: ["reason": "\(reason)"])
+        }
+    }
+}

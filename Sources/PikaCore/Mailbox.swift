@@ -1,0 +1,89 @@
+import Synchronization
+
+/// The core's queue of inputs: anybody sends, the core alone receives, in order and in batches.
+final class Mailbox: Sendable {
+    private struct State {
+        var inputs: [CoreInput] = []
+        var isProcessing = false
+        var isClosed = false
+        var receiver: CheckedContinuation<Void, Never>?
+        var senders: [CheckedContinuation<Void, Never>] = []
+    }
+
+    private let state = Mutex(State())
+    /// Senders that respect back-pressure wait above this many inputs.
+    private static let highWater = 1024
+
+    /// Enqueues and returns at once.
+    func send(_ input: CoreInput) {
+        let receiver = self.state.withLock { state in
+            guard !state.isClosed else { return nil as CheckedContinuation<Void, Never>? }
+            state.inputs.append(input)
+            defer { state.receiver = nil }
+            return state.receiver
+        }
+        receiver?.resume()
+    }
+
+    /// Enqueues, after waiting while the queue is long.
+    func sendWhenRoom(_ input: CoreInput) async {
+        await withCheckedContinuation { continuation in
+            let isRoom = self.state.withLock { state in
+                if state.isClosed || state.inputs.count < Self.highWater { return true }
+                state.senders.append(continuation)
+                return false
+            }
+            if isRoom { continuation.resume() }
+        }
+        self.send(input)
+    }
+
+    /// The next inputs, at most `limit`, when there are any; nil once closed.
+    func receive(limit: Int) async -> [CoreInput]? {
+        while true {
+            let (batch, senders) = self.take(limit)
+            for sender in senders { sender.resume() }
+            if let batch { return batch.isEmpty ? nil : batch }
+            await withCheckedContinuation { continuation in
+                let isReady = self.state.withLock { state in
+                    if state.isClosed || !state.inputs.isEmpty { return true }
+                    state.receiver = continuation
+                    return false
+                }
+                if isReady { continuation.resume() }
+            }
+        }
+    }
+
+    /// A batch; empty when closed; nil when there is nothing.
+    private func take(_ limit: Int) -> ([CoreInput]?, [CheckedContinuation<Void, Never>]) {
+        self.state.withLock { state in
+            state.isProcessing = false
+            if state.isClosed { return ([], []) }
+            guard !state.inputs.isEmpty else { return (nil, []) }
+            let batch = Array(state.inputs.prefix(limit))
+            state.inputs.removeFirst(batch.count)
+            state.isProcessing = true
+            let senders = state.inputs.count < Self.highWater ? state.senders : []
+            if !senders.isEmpty { state.senders = [] }
+            return (batch, senders)
+        }
+    }
+
+    /// Ends ``receive(limit:)`` and lets every waiting sender go.
+    func close() {
+        let (receiver, senders) = self.state.withLock { state in
+            state.isClosed = true
+            defer {
+                state.receiver = nil
+                state.senders = []
+            }
+            return (state.receiver, state.senders)
+        }
+        receiver?.resume()
+        for sender in senders { sender.resume() }
+    }
+
+    /// Whether nothing is queued and nothing is being processed.
+    var isIdle: Bool { self.state.withLock { $0.inputs.isEmpty && !$0.isProcessing } }
+}

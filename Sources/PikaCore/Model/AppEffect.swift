@@ -1,0 +1,25 @@
+import Nostr
+
+/// Everything that a reducer wants done outside; performed in order after its changes are durable.
+enum AppEffect: Sendable, Hashable {
+    case setRelays([RelayURL])
+    case subscribe(RelaySubscription)
+    case publish(row: String, Event, [RelayURL])
+    case fetch(FetchPurpose, [Filter], from: [RelayURL])
+    case loadMessages(groupID: [UInt8], before: StoredMessage.Position?)
+    case deliver(CoreEvent)
+    case wake(CoreTimer, atMilliseconds: Int64)
+    case finish(RequestID, ActionOutcome)
+    /// For the log and the counters: something was refused or ignored, and why.
+    case note(CoreNote)
+}
+
+/// Something that operators count.
+enum CoreNote: Sendable, Hashable {
+    case refused(reason: String, detail: String)
+    case waiting(reason: String)
+    case gaveUpWaiting
+    case commit(result: String)
+    case message
+    case sendFailed(reason: String)
+}

@@ -1,0 +1,127 @@
+import Nostr
+
+/// How an event waits in the inbox: JSON, version 1.
+extension CoreEvent {
+    var payload: [UInt8] {
+        let content: (String, JSONValue) =
+            switch self.content {
+            case .message(let message): ("message", message.json)
+            case .commit(let commit): ("commit", commit.json)
+            case .call(let call):
+                (
+                    "call",
+                    [
+                        "id": .string(call.id.hex), "sender": .string(call.sender.hex),
+                        "signal": .string(call.signal.content), "epoch": .string(String(call.epoch)),
+                    ]
+                )
+            case .joined(let join):
+                (
+                    "joined",
+                    [
+                        "inviter": .string(join.inviter.hex), "name": .string(join.name),
+                        "epoch": .string(String(join.epoch)), "members": .integer(Int64(join.memberCount)),
+                    ]
+                )
+            }
+        let json: JSONValue = [
+            "v": 1, "chat": .string(self.chatID), "at": .integer(self.receivedAt), "type": .string(content.0),
+            "content": content.1,
+        ]
+        return json.json()
+    }
+
+    /// Reads a payload; nil if it is none.
+    init?(inboxID: Int64, payload: [UInt8]) {
+        guard let json = try? JSONValue(json: payload), json["v"]?.integer == 1, let chatID = json["chat"]?.string,
+            let receivedAt = json["at"]?.integer, let type = json["type"]?.string, let body = json["content"]
+        else { return nil }
+        let content: Content
+        switch type {
+        case "message":
+            guard let message = MessageEvent(body) else { return nil }
+            content = .message(message)
+        case "commit":
+            guard let commit = CommitEvent(body) else { return nil }
+            content = .commit(commit)
+        case "call":
+            guard let id = body.eventID("id"), let sender = body.publicKey("sender"), let epoch = body.unsigned("epoch"),
+                let signal = body["signal"]?.string.flatMap({ CallSignal(content: $0) })
+            else { return nil }
+            content = .call(CallEvent(id: id, sender: sender, signal: signal, epoch: epoch))
+        case "joined":
+            guard let inviter = body.publicKey("inviter"), let name = body["name"]?.string,
+                let epoch = body.unsigned("epoch"), let members = body["members"]?.integer
+            else { return nil }
+            content = .joined(JoinEvent(inviter: inviter, name: name, epoch: epoch, memberCount: Int(members)))
+        default: return nil
+        }
+        self.init(inboxID: inboxID, chatID: chatID, receivedAt: receivedAt, content: content)
+    }
+}
+
+extension MessageEvent {
+    fileprivate var json: JSONValue {
+        [
+            "id": .string(self.id.hex), "sender": .string(self.sender.hex), "kind": .integer(Int64(self.kind.rawValue)),
+            "content": .string(self.content), "created_at": .integer(self.createdAt),
+            "epoch": .string(String(self.epoch)),
+            "tags": .array(self.tags.map { .array($0.values.map { .string($0) }) }),
+        ]
+    }
+
+    fileprivate init?(_ json: JSONValue) {
+        guard let id = json.eventID("id"), let sender = json.publicKey("sender"),
+            let kind = json["kind"]?.integer.flatMap({ UInt16(exactly: $0) }), let content = json["content"]?.string,
+            let createdAt = json["created_at"]?.integer, let epoch = json.unsigned("epoch"),
+            let tags = json["tags"]?.array
+        else { return nil }
+        self.init(
+            id: id, sender: sender, kind: Kind(rawValue: kind), content: content,
+            tags: tags.map { Tag(values: ($0.array ?? []).compactMap(\.string)) }, createdAt: createdAt, epoch: epoch)
+    }
+}
+
+extension CommitEvent {
+    fileprivate var json: JSONValue {
+        func keys(_ keys: [PublicKey]) -> JSONValue { .array(keys.map { .string($0.hex) }) }
+        return [
+            "id": .string(self.id.hex), "committer": .string(self.committer.hex), "own": .bool(self.isOwn),
+            "before": .string(String(self.epochBefore)), "after": .string(String(self.epochAfter)),
+            "added": keys(self.added), "removed": keys(self.removed), "old_name": .string(self.oldName),
+            "new_name": .string(self.newName), "description": .bool(self.descriptionChanged),
+            "admins_added": keys(self.adminsAdded), "admins_removed": keys(self.adminsRemoved),
+            "relays": .bool(self.relaysChanged), "rolled_back": .bool(self.rolledBack),
+            "removed_self": .bool(self.removedSelf),
+        ]
+    }
+
+    fileprivate init?(_ json: JSONValue) {
+        guard let id = json.eventID("id"), let committer = json.publicKey("committer"), let own = json["own"]?.bool,
+            let before = json.unsigned("before"), let after = json.unsigned("after"),
+            let added = json.publicKeys("added"), let removed = json.publicKeys("removed"),
+            let oldName = json["old_name"]?.string, let newName = json["new_name"]?.string,
+            let description = json["description"]?.bool, let adminsAdded = json.publicKeys("admins_added"),
+            let adminsRemoved = json.publicKeys("admins_removed"), let relays = json["relays"]?.bool,
+            let rolledBack = json["rolled_back"]?.bool, let removedSelf = json["removed_self"]?.bool
+        else { return nil }
+        self.init(
+            id: id, committer: committer, isOwn: own, epochBefore: before, epochAfter: after, added: added,
+            removed: removed, oldName: oldName, newName: newName, descriptionChanged: description,
+            adminsAdded: adminsAdded, adminsRemoved: adminsRemoved, relaysChanged: relays, rolledBack: rolledBack,
+            removedSelf: removedSelf)
+    }
+}
+
+extension JSONValue {
+    fileprivate func eventID(_ name: String) -> EventID? { self[name]?.string.flatMap { try? EventID(hex: $0) } }
+    fileprivate func publicKey(_ name: String) -> PublicKey? { self[name]?.string.flatMap { try? PublicKey(hex: $0) } }
+    /// 64-bit numbers travel as text, since JSON's integers are smaller.
+    fileprivate func unsigned(_ name: String) -> UInt64? { self[name]?.string.flatMap { UInt64($0) } }
+
+    fileprivate func publicKeys(_ name: String) -> [PublicKey]? {
+        guard let list = self[name]?.array else { return nil }
+        let keys = list.compactMap { $0.string.flatMap { try? PublicKey(hex: $0) } }
+        return keys.count == list.count ? keys : nil
+    }
+}

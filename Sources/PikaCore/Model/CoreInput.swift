@@ -1,0 +1,34 @@
+import Nostr
+
+/// Everything that can happen to the core, one after the other.
+enum CoreInput: Sendable {
+    case started
+    case action(AppAction, RequestID?)
+    case relay(RelayUpdate)
+    /// One relay's answer to an event of the outbox.
+    case published(row: String, PublishReport)
+    /// No further answer will come in this attempt.
+    case publishEnded(row: String)
+    case fetched(FetchPurpose, [RelayURL: FetchOutcome])
+    case messagesLoaded(groupID: [UInt8], [StoredMessage], reachedStart: Bool)
+    /// The handlers are done with an inbox row.
+    case handled(inboxID: Int64, [HandlerEffect])
+    case timer(CoreTimer)
+}
+
+/// Why stored events were asked for.
+enum FetchPurpose: Sendable, Hashable {
+    /// What one relay holds since it was last read.
+    case catchUp(RelayURL)
+    /// A group that was just joined.
+    case backlog(groupID: [UInt8])
+    /// The key packages of the peers of an operation.
+    case keyPackages(operation: Int)
+}
+
+enum CoreTimer: Sendable, Hashable {
+    /// Outbox rows may be due for another attempt.
+    case outbox
+    /// A relay's backlog could not be read.
+    case catchUp(RelayURL)
+}

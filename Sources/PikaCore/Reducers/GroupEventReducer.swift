@@ -1,0 +1,139 @@
+import Marmot
+import Nostr
+
+/// Kind 445 events: messages, commits, proposals.
+extension CoreModel {
+    mutating func takeGroupEvent(_ event: Event, _ step: inout CoreStep) {
+        // An event of a group that was not joined yet is not remembered: it comes again with the group's backlog.
+        guard let id = try? GroupEvents.nostrGroupID(of: event), let groupID = self.groupIDs[id] else {
+            step.effects.append(.note(.refused(reason: "unknown_group", detail: "no group has the event's h tag")))
+            return
+        }
+        if self.ingest(event, into: groupID, &step) { self.retryWaiting(of: groupID, &step) }
+    }
+
+    /// Takes an event in; true if the group moved to another epoch.
+    private mutating func ingest(_ event: Event, into groupID: [UInt8], _ step: inout CoreStep) -> Bool {
+        guard let disposition = self.groups[groupID]?.ingest(event, now: step.now) else { return false }
+        if case .waiting(let reason) = disposition {
+            self.keep(event, of: groupID, reason, &step)
+            return false
+        }
+        self.seen.insert(event.id)
+        self.markSeen(event.id, &step)
+        self.forgetWaiting(event.id, of: groupID, &step)
+        switch disposition {
+        case .message(let message):
+            self.dirtyGroups.insert(groupID)
+            self.take(message, of: groupID, &step)
+        case .commit(let report):
+            self.take(report, of: groupID, &step)
+            return true
+        case .ownCommit:
+            self.confirmCommit(event.id, of: groupID, &step)
+            return true
+        case .proposal(let proposal):
+            self.dirtyGroups.insert(groupID)
+            step.effects.append(.note(.commit(result: "proposal_\(proposal.effect.rawValue)")))
+        case .refused(let refusal):
+            step.effects.append(.note(.refused(reason: refusal.reason, detail: refusal.detail)))
+        case .ownEcho, .waiting: break
+        }
+        return false
+    }
+
+    private mutating func take(_ message: ReceivedMessage, of groupID: [UInt8], _ step: inout CoreStep) {
+        let isOwn = message.rumor.pubkey == self.account.publicKey
+        let stored = StoredMessage(
+            groupID: groupID, rumor: message.rumor, id: message.id, wrapper: message.wrapper, epoch: message.epoch,
+            isOwn: isOwn)
+        step.changes.append(.putMessage(stored))
+        step.effects.append(.note(.message))
+        self.show(stored, delivery: .received)
+        if message.rumor.kind == .callSignal {
+            self.takeCallSignal(message, of: groupID, &step)
+        } else {
+            self.deliver(
+                .message(
+                    MessageEvent(
+                        id: message.id, sender: message.rumor.pubkey, kind: message.rumor.kind,
+                        content: message.rumor.content, tags: message.rumor.tags, createdAt: message.rumor.createdAt,
+                        epoch: message.epoch)), of: groupID, &step)
+        }
+    }
+
+    /// Puts something before the handlers, durably.
+    mutating func deliver(_ content: CoreEvent.Content, of groupID: [UInt8], _ step: inout CoreStep) {
+        guard self.configuration.keepsInbox, let group = self.groups[groupID] else { return }
+        self.lastInboxID += 1
+        let event = CoreEvent(
+            inboxID: self.lastInboxID, chatID: group.data.nostrGroupIDHex, receivedAt: step.now, content: content)
+        self.inbox[event.inboxID] = event
+        step.changes.append(.putInbox(InboxRow(id: event.inboxID, payload: event.payload)))
+        step.changes.append(.advanceCursor(name: Self.inboxCursor, to: event.inboxID))
+        step.effects.append(.deliver(event))
+    }
+
+    /// What follows when the group is one epoch further, by whoever's commit.
+    mutating func take(_ report: CommitReport, of groupID: [UInt8], _ step: inout CoreStep) {
+        self.dirtyGroups.insert(groupID)
+        step.effects.append(.note(.commit(result: report.rolledBackFrom == nil ? "applied" : "rolled_back")))
+        if report.displacedOwnCommit || report.rolledBackFrom != nil { self.dropOwnCommit(of: groupID, &step) }
+        if let group = self.groups[groupID] { self.index(group) }
+        if report.before.nostrGroupID != report.after.nostrGroupID || report.before.relays != report.after.relays
+            || report.removedSelf
+        {
+            self.resubscribe(&step)
+        }
+        self.refreshChatList()
+        self.deliver(.commit(CommitEvent(report)), of: groupID, &step)
+    }
+
+    // MARK: Events that cannot be opened yet
+
+    private mutating func keep(
+        _ event: Event, of groupID: [UInt8], _ reason: WaitingReason, _ step: inout CoreStep
+    ) {
+        guard self.waiting[groupID]?.contains(where: { $0.event.id == event.id }) != true else { return }
+        let waiting = WaitingEvent(event: event, arrivedAt: step.now)
+        self.waiting[groupID, default: []].append(waiting)
+        step.changes.append(.putWaiting(waiting))
+        step.effects.append(.note(.waiting(reason: reason.rawValue)))
+        guard let oldest = self.waiting[groupID]?.first, self.waiting[groupID]?.count ?? 0 > Self.maximumWaiting else { return }
+        self.forgetWaiting(oldest.event.id, of: groupID, &step)
+        self.seen.insert(oldest.event.id)
+        self.markSeen(oldest.event.id, &step)
+        step.effects.append(.note(.gaveUpWaiting))
+    }
+
+    private mutating func forgetWaiting(_ id: EventID, of groupID: [UInt8], _ step: inout CoreStep) {
+        guard let position = self.waiting[groupID]?.firstIndex(where: { $0.event.id == id }) else { return }
+        self.waiting[groupID]?.remove(at: position)
+        step.changes.append(.deleteWaiting(id))
+    }
+
+    /// Tries kept events again after an epoch change, oldest first, until nothing moves any more.
+    mutating func retryWaiting(of groupID: [UInt8], _ step: inout CoreStep) {
+        var moved = true
+        while moved {
+            moved = false
+            let events = (self.waiting[groupID] ?? []).map(\.event).sorted { ($0.createdAt, $0.id) < ($1.createdAt, $1.id) }
+            for event in events where self.ingest(event, into: groupID, &step) { moved = true }
+        }
+    }
+}
+
+extension CommitEvent {
+    init(_ report: CommitReport) {
+        let before = report.before
+        let after = report.after
+        self.init(
+            id: report.event, committer: report.committer, isOwn: report.isOwn, epochBefore: report.epochBefore,
+            epochAfter: report.epochAfter, added: report.added, removed: report.removed, oldName: before.name,
+            newName: after.name, descriptionChanged: before.description != after.description,
+            adminsAdded: Set(after.admins).subtracting(before.admins).sorted(),
+            adminsRemoved: Set(before.admins).subtracting(after.admins).sorted(),
+            relaysChanged: before.relays != after.relays, rolledBack: report.rolledBackFrom != nil,
+            removedSelf: report.removedSelf)
+    }
+}

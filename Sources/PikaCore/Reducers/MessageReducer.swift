@@ -1,0 +1,48 @@
+import Marmot
+import Nostr
+
+/// Sending messages, and what handlers ask for.
+extension CoreModel {
+    /// Encrypts, stores and queues a message of one's own.
+    mutating func send(
+        _ message: OutgoingMessage, toChat chatID: String, rowID: String? = nil, _ step: inout CoreStep
+    ) throws -> ActionOutcome {
+        let groupID = try self.groupID(ofChat: chatID)
+        let rumor = UnsignedEvent(
+            pubkey: self.account.publicKey, createdAt: step.now, kind: message.kind, tags: message.tags,
+            content: message.content)
+        guard let event = try self.groups[groupID]?.seal(rumor, now: step.now, using: &step.random),
+            let group = self.groups[groupID]
+        else { throw AppCoreError(.unknownChat, "no chat has the id \(chatID)") }
+        self.dirtyGroups.insert(groupID)
+        let id = rumor.id
+        let stored = StoredMessage(
+            groupID: groupID, rumor: rumor, id: id, wrapper: event.id, epoch: group.epoch, isOwn: true)
+        step.changes.append(.putMessage(stored))
+        self.show(stored, delivery: .pending)
+        self.enqueue(
+            id: rowID ?? "message/\(event.id.hex)", event,
+            to: group.data.relays.isEmpty ? self.configuration.relays : group.data.relays, .message, groupID: groupID,
+            messageID: id, &step)
+        return .queued(messageID: id)
+    }
+
+    /// Everything that a handler wants, and the end of its event: one transaction.
+    mutating func finish(_ inboxID: Int64, _ effects: [HandlerEffect], _ step: inout CoreStep) {
+        guard self.inbox.removeValue(forKey: inboxID) != nil else { return }
+        step.changes.append(.deleteInbox(id: inboxID))
+        for effect in effects where self.queue.row(effect.id) == nil {
+            do {
+                switch effect.operation {
+                case .send(let chatID, let message):
+                    _ = try self.send(message, toChat: chatID, rowID: effect.id, &step)
+                case .putValue(let scope, let key, let value):
+                    step.changes.append(.putValue(scope: scope, key: key, value: value))
+                case .dispatch(let action): self.reduce(.action(action, nil), &step)
+                }
+            } catch {
+                step.effects.append(.note(.sendFailed(reason: "\(error)")))
+            }
+        }
+    }
+}

@@ -1,0 +1,149 @@
+import Marmot
+import Nostr
+
+/// Connections, subscriptions and catching up.
+extension CoreModel {
+    /// Seconds that a relay's newest event is reread from after a reconnect: senders' clocks differ and events are late.
+    static let groupOverlap: Int64 = 3600
+    /// Gift wraps are back-dated by up to two days (NIP-59).
+    static let giftWrapOverlap: Int64 = 259_200
+    /// Events older than this are refused anyway (MIP-03).
+    static let maximumAge: Int64 = 3_888_000
+
+    /// The configured relays and those of all groups.
+    var allRelays: [RelayURL] {
+        var seen: Set<RelayURL> = []
+        let groups = self.groups.values.filter(\.isActive).flatMap(\.data.relays).sorted()
+        return (self.configuration.relays + groups).filter { seen.insert($0).inserted }
+    }
+
+    private var groupTags: [String] {
+        self.groupIDs.filter { self.groups[$0.value]?.isActive == true }.map(\.key.hex).sorted()
+    }
+
+    // Live subscriptions ask for one stored event only: what is stored is read by catching up, in pages and in order.
+    func subscribeToGiftWraps(_ step: inout CoreStep) {
+        var filter = self.giftWrapFilter
+        filter.limit = 1
+        step.effects.append(
+            .subscribe(RelaySubscription(id: "giftwraps", filters: [filter], overlap: Self.giftWrapOverlap)))
+    }
+
+    func subscribeToGroups(_ step: inout CoreStep) {
+        guard var filter = self.groupFilter else { return }
+        filter.limit = 1
+        step.effects.append(
+            .subscribe(RelaySubscription(id: "groups", filters: [filter], overlap: Self.maximumAge)))
+    }
+
+    private var giftWrapFilter: Filter {
+        Filter(kinds: [.giftWrap], tags: ["p": [self.account.publicKey.hex]])
+    }
+
+    private var groupFilter: Filter? {
+        let tags = self.groupTags
+        return tags.isEmpty ? nil : Filter(kinds: [.groupEvent], tags: ["h": tags])
+    }
+
+    /// After the set of groups changed: other relays, other tags.
+    func resubscribe(_ step: inout CoreStep) {
+        step.effects.append(.setRelays(self.allRelays))
+        self.subscribeToGroups(&step)
+    }
+
+    mutating func take(_ update: RelayUpdate, _ step: inout CoreStep) {
+        switch update {
+        case .event(let relay, _, let event):
+            self.take(event, &step)
+            self.advanceCursor(of: relay, to: event, &step)
+        case .state(let relay, let connection): self.note(connection, of: relay, &step)
+        case .refused(_, let reason):
+            step.effects.append(.note(.refused(reason: reason, detail: "refused by the relay connection")))
+        case .closed(_, let subscription, let message):
+            step.effects.append(.note(.refused(reason: "subscription_closed", detail: "\(subscription): \(message)")))
+        case .endOfStoredEvents: break
+        }
+    }
+
+    /// Takes in an event that a relay sent; repeats are dropped.
+    mutating func take(_ event: Event, _ step: inout CoreStep) {
+        guard !self.seen.contains(event.id) else { return }
+        switch event.kind {
+        case .groupEvent: self.takeGroupEvent(event, &step)
+        case .giftWrap: self.takeGiftWrap(event, &step)
+        default: step.effects.append(.note(.refused(reason: "unexpected_kind", detail: "kind \(event.kind.rawValue)")))
+        }
+    }
+
+    func markSeen(_ id: EventID, _ step: inout CoreStep) {
+        step.changes.append(.putSeen(id, at: step.now))
+    }
+
+    private mutating func note(_ connection: RelayConnectionState, of relay: RelayURL, _ step: inout CoreStep) {
+        let position = self.state.relays.firstIndex { $0.url == relay }
+        if let position {
+            self.state.relays[position].connection = connection
+            if connection != .connected { self.state.relays[position].isCaughtUp = false }
+        } else {
+            self.state.relays.append(.init(url: relay, connection: connection, isCaughtUp: false))
+        }
+        guard connection == .connected else { return }
+        self.catchUp(relay, &step)
+        self.queue.hurry()
+        self.flushOutbox(&step)
+    }
+
+    /// Asks a relay for everything since it was last read.
+    mutating func catchUp(_ relay: RelayURL, _ step: inout CoreStep) {
+        let cursor = self.cursors[relay.string]
+        var giftWraps = self.giftWrapFilter
+        giftWraps.since = cursor.map { max(0, $0 - Self.giftWrapOverlap) }
+        var filters = [giftWraps]
+        if var groups = self.groupFilter {
+            groups.since = cursor.map { max(0, $0 - Self.groupOverlap) }
+            filters.append(groups)
+        }
+        step.effects.append(.fetch(.catchUp(relay), filters, from: [relay]))
+    }
+
+    mutating func takeFetched(
+        _ purpose: FetchPurpose, _ outcomes: [RelayURL: FetchOutcome], _ step: inout CoreStep
+    ) {
+        var events: [EventID: Event] = [:]
+        for case .events(let found) in outcomes.values { for event in found { events[event.id] = event } }
+        switch purpose {
+        case .keyPackages(let operation):
+            let answered = outcomes.values.contains { if case .events = $0 { true } else { false } }
+            self.continueOperation(operation, Array(events.values), relayAnswered: answered, &step)
+        case .backlog: self.takeStored(Array(events.values), &step)
+        case .catchUp(let relay):
+            self.takeStored(Array(events.values), &step)
+            guard case .events = outcomes[relay] else {
+                step.effects.append(.wake(.catchUp(relay), atMilliseconds: step.nowMilliseconds + 5000))
+                return
+            }
+            guard let position = self.state.relays.firstIndex(where: { $0.url == relay }) else { return }
+            self.state.relays[position].isCaughtUp = true
+            let newest = events.values.map(\.createdAt).max() ?? 0
+            self.setCursor(of: relay, to: min(newest, step.now), &step)
+        }
+    }
+
+    /// Stored events, oldest first: invitations before the messages of their groups.
+    private mutating func takeStored(_ events: [Event], _ step: inout CoreStep) {
+        let ordered = events.sorted { ($0.kind == .giftWrap ? 0 : 1, $0.createdAt, $0.id) < ($1.kind == .giftWrap ? 0 : 1, $1.createdAt, $1.id) }
+        for event in ordered { self.take(event, &step) }
+    }
+
+    /// A relay that was read to the end needs to be asked from its newest event only.
+    private mutating func advanceCursor(of relay: RelayURL, to event: Event, _ step: inout CoreStep) {
+        guard event.kind == .groupEvent, self.state.relays.contains(where: { $0.url == relay && $0.isCaughtUp }) else { return }
+        self.setCursor(of: relay, to: min(event.createdAt, step.now), &step)
+    }
+
+    private mutating func setCursor(of relay: RelayURL, to time: Int64, _ step: inout CoreStep) {
+        guard time > self.cursors[relay.string] ?? 0 else { return }
+        self.cursors[relay.string] = time
+        step.changes.append(.advanceCursor(name: relay.string, to: time))
+    }
+}

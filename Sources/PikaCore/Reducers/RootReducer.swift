@@ -1,0 +1,109 @@
+import MLS
+import Marmot
+import Nostr
+
+extension CoreModel {
+    /// Takes in one input: changes the model, and says through `step` what must become durable and what must be done.
+    mutating func reduce(_ input: CoreInput, _ step: inout CoreStep) {
+        switch input {
+        case .started: self.start(&step)
+        case .action(let action, let request): self.act(action, request, &step)
+        case .relay(let update): self.take(update, &step)
+        case .published(let row, let report): self.takeReport(report, row: row, &step)
+        case .publishEnded(let row): self.endAttempt(row: row, &step)
+        case .fetched(let purpose, let outcomes): self.takeFetched(purpose, outcomes, &step)
+        case .messagesLoaded(let groupID, let messages, let reachedStart):
+            self.show(messages, of: groupID, reachedStart: reachedStart)
+        case .handled(let inboxID, let effects): self.finish(inboxID, effects, &step)
+        case .timer(.outbox): self.flushOutbox(&step)
+        case .timer(.catchUp(let relay)): self.catchUp(relay, &step)
+        }
+    }
+
+    private mutating func start(_ step: inout CoreStep) {
+        step.effects.append(.setRelays(self.allRelays))
+        self.subscribeToGiftWraps(&step)
+        self.subscribeToGroups(&step)
+        for event in self.inbox.values.sorted(by: { $0.inboxID < $1.inboxID }) { step.effects.append(.deliver(event)) }
+        if self.configuration.publishesKeyPackage, !self.queue.contains(where: { $0.purpose == .keyPackage }) {
+            do { try self.publishKeyPackage(&step) } catch {
+                step.effects.append(.note(.sendFailed(reason: "key package: \(error)")))
+            }
+        }
+        self.flushOutbox(&step)
+    }
+
+    private mutating func act(_ action: AppAction, _ request: RequestID?, _ step: inout CoreStep) {
+        do {
+            if let outcome = try self.perform(action, request, &step) { self.finish(request, outcome, &step) }
+        } catch {
+            self.fail(request, error, &step)
+        }
+    }
+
+    /// Performs an action; nil if its outcome comes in a later turn.
+    private mutating func perform(
+        _ action: AppAction, _ request: RequestID?, _ step: inout CoreStep
+    ) throws -> ActionOutcome? {
+        switch action {
+        case .pushScreen(let screen): self.push(screen, &step)
+        case .popScreen: self.pop()
+        case .openChat(let chatID):
+            _ = try self.groupID(ofChat: chatID)
+            self.push(.chat(chatID: chatID), &step)
+        case .clearToast: self.state.toast = nil
+        case .publishKeyPackage: try self.publishKeyPackage(&step)
+        case .createGroupChat(let name, let peers):
+            self.createGroup(name: name, peers: peers, isDirect: false, request, &step)
+            return nil
+        case .createChat(let peer):
+            self.createGroup(name: "DM", peers: [peer], isDirect: true, request, &step)
+            return nil
+        case .addGroupMembers(let chatID, let peers):
+            try self.addMembers(peers, toChat: chatID, request, &step)
+            return nil
+        case .removeGroupMembers(let chatID, let peers):
+            try self.commit(.remove(peers), inChat: chatID, request, &step)
+            return nil
+        case .renameGroup(let chatID, let name):
+            try self.rename(chatID, to: name, request, &step)
+            return nil
+        case .acceptInvite(let wrapper): return .done(chatID: try self.acceptInvite(wrapper, &step))
+        case .declineInvite(let wrapper): try self.declineInvite(wrapper, &step)
+        case .sendMessage(let chatID, let message): return try self.send(message, toChat: chatID, &step)
+        case .reactToMessage(let chatID, let target, let emoji):
+            return try self.send(.reaction(emoji, to: target), toChat: chatID, &step)
+        case .startCall(let chatID, let session): try self.startCall(chatID, session, &step)
+        case .rejectCall(let chatID, let callID, let reason):
+            try self.sendCallSignal(.reject(reason: reason), callID: callID, toChat: chatID, &step)
+        case .endCall(let chatID, let callID, let reason):
+            try self.sendCallSignal(.end(reason: reason), callID: callID, toChat: chatID, &step)
+        }
+        return .done(chatID: nil)
+    }
+
+    mutating func finish(_ request: RequestID?, _ outcome: ActionOutcome, _ step: inout CoreStep) {
+        if let request { step.effects.append(.finish(request, outcome)) }
+    }
+
+    /// Ends an action with an error, which also shows as a toast.
+    mutating func fail(_ request: RequestID?, _ error: any Error, _ step: inout CoreStep) {
+        let failure =
+            (error as? AppCoreError)
+            ?? (error as? MarmotError).map { AppCoreError($0.code == .commitPending ? .busy : .notAllowed, $0.message) }
+            ?? AppCoreError(.notAllowed, "\(error)")
+        self.state.toast = failure.message
+        self.finish(request, .failed(failure), &step)
+    }
+
+    /// Appends what changed in the groups to the step; called once for a whole batch of inputs.
+    mutating func storeDirtyGroups(_ step: inout CoreStep) {
+        for groupID in self.dirtyGroups {
+            guard let changes = self.groups[groupID]?.drainChanges() else { continue }
+            let key = StoredGroupKey(groupID).bytes
+            if let header = changes.header { step.changes.append(.putGroupHeader(groupID: key, header: header)) }
+            step.changes.append(.updateGroup(groupID: key, changes.mls))
+        }
+        self.dirtyGroups = []
+    }
+}

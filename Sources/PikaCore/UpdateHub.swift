@@ -1,0 +1,93 @@
+import Synchronization
+
+/// Hands snapshots and outcomes to any number of readers; a slow reader gets the newest snapshot, and every outcome.
+final class UpdateHub: Sendable {
+    private struct State {
+        var newest: AppState?
+        var readers: [UInt64: Reader] = [:]
+        var nextReader: UInt64 = 0
+        var isClosed = false
+    }
+
+    private struct Reader {
+        var hasNewState: Bool
+        var outcomes: [AppUpdate] = []
+        var waiter: CheckedContinuation<AppUpdate?, Never>?
+    }
+
+    private let state = Mutex(State())
+
+    func publish(_ snapshot: AppState) {
+        self.update { state in
+            state.newest = snapshot
+            for id in state.readers.keys { state.readers[id]?.hasNewState = true }
+        }
+    }
+
+    func publish(_ outcome: AppUpdate) {
+        self.update { state in
+            for id in state.readers.keys { state.readers[id]?.outcomes.append(outcome) }
+        }
+    }
+
+    func close() {
+        self.update { $0.isClosed = true }
+    }
+
+    /// A sequence of updates that starts with the newest snapshot.
+    func updates() -> AsyncStream<AppUpdate> {
+        let id = self.state.withLock { state in
+            state.nextReader += 1
+            state.readers[state.nextReader] = Reader(hasNewState: state.newest != nil)
+            return state.nextReader
+        }
+        return AsyncStream(
+            unfolding: { await self.next(id) },
+            onCancel: { self.remove(id) })
+    }
+
+    private func remove(_ id: UInt64) {
+        let waiter = self.state.withLock { $0.readers.removeValue(forKey: id)?.waiter }
+        waiter?.resume(returning: nil)
+    }
+
+    private func next(_ id: UInt64) async -> AppUpdate? {
+        await withCheckedContinuation { continuation in
+            let (isReady, update) = self.state.withLock { state -> (Bool, AppUpdate?) in
+                guard state.readers[id] != nil else { return (true, nil) }
+                if let update = Self.take(&state, id) { return (true, update) }
+                if state.isClosed { return (true, nil) }
+                state.readers[id]?.waiter = continuation
+                return (false, nil)
+            }
+            if isReady { continuation.resume(returning: update) }
+        }
+    }
+
+    /// A snapshot goes before the outcomes that refer to it.
+    private static func take(_ state: inout State, _ id: UInt64) -> AppUpdate? {
+        guard var reader = state.readers[id] else { return nil }
+        defer { state.readers[id] = reader }
+        if reader.hasNewState, let newest = state.newest {
+            reader.hasNewState = false
+            return .fullState(newest)
+        }
+        return reader.outcomes.isEmpty ? nil : reader.outcomes.removeFirst()
+    }
+
+    private func update(_ change: (inout State) -> Void) {
+        let resumptions = self.state.withLock { state in
+            change(&state)
+            var resumptions: [(CheckedContinuation<AppUpdate?, Never>, AppUpdate?)] = []
+            for (id, reader) in state.readers {
+                guard let waiter = reader.waiter else { continue }
+                let update = Self.take(&state, id)
+                guard update != nil || state.isClosed else { continue }
+                state.readers[id]?.waiter = nil
+                resumptions.append((waiter, update))
+            }
+            return resumptions
+        }
+        for (waiter, update) in resumptions { waiter.resume(returning: update) }
+    }
+}

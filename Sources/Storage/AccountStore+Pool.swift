@@ -1,0 +1,31 @@
+import GRDB
+
+extension AccountStore {
+    /// Opens the database so that a commit is on disk when it returns, and deleted content is overwritten.
+    static func openPool(_ path: String) throws -> DatabasePool {
+        var configuration = Configuration()
+        configuration.label = "pikabot.state"
+        configuration.busyMode = .timeout(5)
+        configuration.maximumReaderCount = 4
+        configuration.foreignKeysEnabled = true
+        let pool = try DatabasePool(path: path, configuration: configuration)
+        try pool.writeWithoutTransaction { database in
+            // Opening a pool sets NORMAL, also after `prepareDatabase`, and says nothing of it.
+            try database.execute(sql: "PRAGMA synchronous = FULL")
+            try database.execute(sql: "PRAGMA secure_delete = ON")
+            try Self.require("journal_mode", "wal", database)
+            try Self.require("synchronous", "2", database)
+            try Self.require("secure_delete", "1", database)
+            try Self.require("foreign_keys", "1", database)
+        }
+        return pool
+    }
+
+    private static func require(_ pragma: String, _ expected: String, _ database: Database) throws {
+        let value = try String.fetchOne(database, sql: "PRAGMA \(pragma)") ?? "nothing"
+        guard value == expected else {
+            throw StoreError(
+                .io, "SQLite has \(pragma) = \(value) where \(expected) is needed; is this a local file system?")
+        }
+    }
+}

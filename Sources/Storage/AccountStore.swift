@@ -1,0 +1,106 @@
+import GRDB
+public import Nostr
+public import PikaCore
+
+/// The durable memory of one account: a SQLite database in a directory of its own, secret values sealed.
+///
+/// A commit has reached the disk when it returns. What is deleted or replaced is overwritten in the database at once
+/// and leaves the write-ahead log soon (``checkpoint()``). Group, message and row ids, texts, keys and names are
+/// sealed or hashed under the sealing key; in the clear are the ids of events that relays have anyway, key package
+/// references and slots, cursors, times, and how many records of which epochs a group has.
+public final class AccountStore: CoreStore {
+    let pool: DatabasePool
+    let sealer: Sealer
+    private let path: String
+    private let lock: StateDirectoryLock
+    private let queue: CommitQueue
+
+    /// Opens the store in `directory`, and makes both if they are not there yet. The calling thread waits.
+    ///
+    /// - Parameters:
+    ///   - account: whose store it is to be; one that was opened for another account is refused. Nil asks nothing.
+    ///   - program: what this process is called in the error of another one that finds the directory locked.
+    ///
+    /// Throws ``StoreError``; after that nothing is locked or open.
+    public static func open(
+        directory: String, sealingKey: SealingKey, account: PublicKey? = nil, program: String = "pikabot"
+    ) throws(StoreError) -> AccountStore {
+        let directory = try StateDirectory(preparing: directory)
+        let lock = try StateDirectoryLock(directory: directory.path, program: program)
+        try directory.prepareDatabaseFile()
+        let path = directory.databasePath
+        do {
+            let pool = try Self.openPool(path)
+            let known = try pool.read { try Metadata.verify($0, key: sealingKey, account: account) }
+            try Migrations.all.migrate(pool)
+            let sealer = try pool.write { database in
+                try Metadata.initialize(database, known, key: sealingKey, account: account)
+            }
+            return AccountStore(pool, sealer, path, lock)
+        } catch {
+            throw Self.named(error, path)
+        }
+    }
+
+    private init(_ pool: DatabasePool, _ sealer: Sealer, _ path: String, _ lock: StateDirectoryLock) {
+        self.pool = pool
+        self.sealer = sealer
+        self.path = path
+        self.lock = lock
+        self.queue = CommitQueue(pool, sealer)
+    }
+
+    public func load() async throws -> StoredState {
+        try await self.read { try $0.state() }
+    }
+
+    /// Makes all changes durable in one transaction; cancelling the caller's task does not stop it.
+    public func commit(_ changes: [StoreChange]) async throws {
+        guard !changes.isEmpty else { return }
+        do { try await self.queue.commit(changes) } catch { throw Self.named(error, self.path) }
+    }
+
+    public func messages(
+        in groupID: [UInt8], before: StoredMessage.Position?, limit: Int
+    ) async throws -> [StoredMessage] {
+        try await self.read { try $0.messages(in: groupID, before: before, limit: limit) }
+    }
+
+    public func value(scope: String, key: String) async throws -> [UInt8]? {
+        try await self.read { try $0.value(scope, key) }
+    }
+
+    /// Empties the write-ahead log, so that deleted keys are in no file any more.
+    ///
+    /// Commits do this by themselves every few dozen commits and after a pause; call it when a busy time ends.
+    public func checkpoint() async throws {
+        do { try await self.queue.checkpoint() } catch { throw Self.named(error, self.path) }
+    }
+
+    /// Waits for what runs, empties the log, closes the database and unlocks the directory; later calls throw
+    /// ``StoreError/Code/closed``.
+    public func close() throws(StoreError) {
+        defer { self.lock.release() }
+        do { try self.queue.close() } catch { throw Self.named(error, self.path) }
+    }
+
+    private func read<Result: Sendable>(
+        _ body: @escaping @Sendable (Transaction) throws -> Result
+    ) async throws -> Result {
+        let sealer = self.sealer
+        do {
+            return try await self.pool.read { try body(Transaction(database: $0, sealer: sealer)) }
+        } catch let error as CancellationError {
+            throw error
+        } catch {
+            throw Self.named(error, self.path)
+        }
+    }
+
+    /// The error with the file's name in its message.
+    private static func named(_ error: any Error, _ path: String) -> StoreError {
+        guard let error = error as? StoreError else { return StoreError(error, database: path) }
+        return error.message.hasPrefix(path)
+            ? error : StoreError(error.code, "\(path): \(error.message)", cause: error.cause)
+    }
+}

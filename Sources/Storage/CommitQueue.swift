@@ -1,0 +1,109 @@
+import GRDB
+import PikaCore
+import Synchronization
+
+/// Commits lists of changes, one transaction after another on the writing queue of the database.
+///
+/// Lists that wait while a transaction runs share the next one; if that fails they are written one by one, so that
+/// each is all or nothing for itself and fails for its own reasons only.
+final class CommitQueue: Sendable {
+    private struct Submission: Sendable {
+        let changes: [StoreChange]
+        let continuation: CheckedContinuation<Void, any Error>
+    }
+
+    private struct State {
+        var waiting: [Submission] = []
+        var isRunning = false
+        var isClosed = false
+    }
+
+    private static let largestBatch = 64
+    private static let closed = StoreError(.closed, "the store was closed")
+
+    private let pool: DatabasePool
+    private let sealer: Sealer
+    private let state = Mutex(State())
+    private let checkpoints: Mutex<CheckpointPolicy>
+
+    init(_ pool: DatabasePool, _ sealer: Sealer) {
+        self.pool = pool
+        self.sealer = sealer
+        self.checkpoints = Mutex(CheckpointPolicy(now: .now))
+    }
+
+    /// Returns when the changes are on disk. A call that has begun is not undone by cancelling its task.
+    func commit(_ changes: [StoreChange]) async throws {
+        try await withCheckedThrowingContinuation { continuation in
+            let starts = self.state.withLock { state in
+                state.waiting.append(Submission(changes: changes, continuation: continuation))
+                defer { state.isRunning = true }
+                return !state.isRunning
+            }
+            if starts { self.pool.asyncWriteWithoutTransaction { self.drain($0) } }
+        }
+    }
+
+    /// Waits for the transaction that runs, refuses those that wait, empties the log and closes the database.
+    func close() throws {
+        let wasClosed = self.state.withLock { state in
+            defer { state.isClosed = true }
+            return state.isClosed
+        }
+        if wasClosed { return }
+        try self.pool.writeWithoutTransaction { try Self.checkpoint($0) }
+        try self.pool.close()
+    }
+
+    /// Empties the log.
+    func checkpoint() async throws {
+        try await self.pool.writeWithoutTransaction { database in
+            // Asked on the writing queue, since GRDB hands out a null connection after closing.
+            guard !self.state.withLock({ $0.isClosed }) else { throw Self.closed }
+            try Self.checkpoint(database)
+        }
+    }
+
+    private func drain(_ database: Database) {
+        while true {
+            let (batch, isClosed) = self.state.withLock { state in
+                let batch = Array(state.waiting.prefix(Self.largestBatch))
+                state.waiting.removeFirst(batch.count)
+                state.isRunning = !batch.isEmpty
+                return (batch, state.isClosed)
+            }
+            if batch.isEmpty { return }
+            if isClosed {
+                for submission in batch { submission.continuation.resume(throwing: Self.closed) }
+                continue
+            }
+            self.commit(batch, database)
+            // The commits are on disk whatever becomes of this; if it failed, the next one will tell.
+            if self.checkpoints.withLock({ $0.isDue(afterCommitAt: .now) }) { try? Self.checkpoint(database) }
+        }
+    }
+
+    private func commit(_ batch: [Submission], _ database: Database) {
+        do {
+            let transaction = Transaction(database: database, sealer: self.sealer)
+            try database.inTransaction(.immediate) {
+                for submission in batch {
+                    for change in submission.changes { try transaction.apply(change) }
+                }
+                return .commit
+            }
+            for submission in batch { submission.continuation.resume() }
+        } catch  where batch.count > 1 {
+            for submission in batch { self.commit([submission], database) }
+        } catch {
+            for submission in batch { submission.continuation.resume(throwing: error) }
+        }
+    }
+
+    /// Empties the log, unless a reader still needs it: then the next time will.
+    private static func checkpoint(_ database: Database) throws {
+        do { try database.checkpoint(.truncate) } catch let error as DatabaseError {
+            guard error.resultCode == .SQLITE_BUSY || error.resultCode == .SQLITE_LOCKED else { throw error }
+        }
+    }
+}

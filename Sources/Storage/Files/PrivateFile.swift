@@ -1,0 +1,97 @@
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
+/// A small file of mode 0600.
+enum PrivateFile {
+    static let maximumBytes = 4096
+
+    /// The content; nil if there is no such file.
+    ///
+    /// Throws ``StoreError/Code/permission`` if anybody else may read it, or if it is neither ours nor root's.
+    static func read(_ path: String) throws(StoreError) -> [UInt8]? {
+        // Non-blocking, so that a FIFO in its place is refused instead of waited for.
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard descriptor >= 0 else {
+            if errno == ENOENT { return nil }
+            throw StoreError(errno: errno, "opening it", path)
+        }
+        defer { close(descriptor) }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            throw StoreError(.io, "\(path): not a regular file")
+        }
+        guard status.st_mode & 0o077 == 0 else {
+            throw StoreError(.permission, "\(path): others can read it; run: chmod 600 \(path)")
+        }
+        guard status.st_uid == geteuid() || status.st_uid == 0 else {
+            throw StoreError(.permission, "\(path): belongs to user \(status.st_uid); run: chown \(geteuid()) \(path)")
+        }
+        return try Self.contents(of: descriptor, path)
+    }
+
+    private static func contents(of descriptor: Int32, _ path: String) throws(StoreError) -> [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: Self.maximumBytes + 1)
+        var filled = 0
+        while filled < bytes.count {
+            let count = bytes.withUnsafeMutableBytes { buffer in
+                systemRead(descriptor, buffer.baseAddress?.advanced(by: filled), buffer.count - filled)
+            }
+            if count == 0 { break }
+            if count > 0 {
+                filled += count
+            } else if errno != EINTR {
+                throw StoreError(errno: errno, "reading it", path)
+            }
+        }
+        guard filled <= Self.maximumBytes else {
+            throw StoreError(.invalidKey, "\(path): longer than \(Self.maximumBytes) bytes")
+        }
+        defer { Sodium.wipe(&bytes) }
+        return Array(bytes[..<filled])
+    }
+
+    /// Makes a new file, complete on disk or not there at all; false if there is one already.
+    static func create(_ path: String, _ bytes: [UInt8]) throws(StoreError) -> Bool {
+        let draft = "\(path).\(getpid()).new"
+        let descriptor = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw StoreError(errno: errno, "creating it", draft) }
+        defer {
+            close(descriptor)
+            unlink(draft)
+        }
+        guard fchmod(descriptor, 0o600) == 0 else { throw StoreError(errno: errno, "setting mode 0600", draft) }
+        guard write(descriptor, bytes, bytes.count) == bytes.count, fsync(descriptor) == 0 else {
+            throw StoreError(errno: errno, "writing it", draft)
+        }
+        // A link, unlike a rename, never replaces what another process made meanwhile.
+        if link(draft, path) != 0 {
+            if errno == EEXIST { return false }
+            throw StoreError(errno: errno, "creating it", path)
+        }
+        try Self.synchronizeDirectory(of: path)
+        return true
+    }
+
+    /// Makes the name of a new file as durable as its content.
+    static func synchronizeDirectory(of path: String) throws(StoreError) {
+        let folder = path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
+        let descriptor = open(folder, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw StoreError(errno: errno, "opening the directory", folder) }
+        defer { close(descriptor) }
+        // Some file systems cannot do this for a directory, and say EINVAL.
+        guard fsync(descriptor) == 0 || errno == EINVAL else {
+            throw StoreError(errno: errno, "writing the directory", folder)
+        }
+    }
+}
+
+/// `read(2)`, under a name that the function above does not hide.
+private func systemRead(_ descriptor: Int32, _ buffer: UnsafeMutableRawPointer?, _ count: Int) -> Int {
+    guard let buffer else { return 0 }
+    return read(descriptor, buffer, count)
+}

@@ -1,0 +1,51 @@
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
+/// The directory of one account, which nobody else may change and whose files nobody else may read.
+struct StateDirectory: Sendable {
+    let path: String
+
+    var databasePath: String { "\(self.path)/state.sqlite" }
+
+    /// Makes the directory, and those above it, unless it is there; what it makes has mode 0700.
+    ///
+    /// One that is there may be readable for others, since its files are not, but not writable.
+    init(preparing path: String) throws(StoreError) {
+        self.path = path.count > 1 && path.hasSuffix("/") ? String(path.dropLast()) : path
+        try Self.create(self.path)
+        var status = stat()
+        guard stat(self.path, &status) == 0 else { throw StoreError(errno: errno, "looking at it", self.path) }
+        guard status.st_mode & S_IFMT == S_IFDIR else { throw StoreError(.io, "\(self.path): not a directory") }
+        guard status.st_mode & 0o022 == 0 else {
+            throw StoreError(
+                .permission, "\(self.path): others can replace the files in it; run: chmod 700 \(self.path)")
+        }
+    }
+
+    private static func create(_ path: String) throws(StoreError) {
+        var partial = path.hasPrefix("/") ? "" : "."
+        for part in path.split(separator: "/") {
+            partial += "/\(part)"
+            guard mkdir(partial, 0o700) != 0, errno != EEXIST else { continue }
+            // Above a mount point or a home directory, creating is refused before existence is looked at.
+            let reason = errno
+            guard access(partial, F_OK) != 0 else { continue }
+            throw StoreError(errno: reason, "creating the directory", partial)
+        }
+    }
+
+    /// Makes the database file before SQLite does, because SQLite gives its log files the mode of that file.
+    func prepareDatabaseFile() throws(StoreError) {
+        let path = self.databasePath
+        let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw StoreError(errno: errno, "opening the database", path) }
+        defer { close(descriptor) }
+        guard fchmod(descriptor, 0o600) == 0 else { throw StoreError(errno: errno, "setting mode 0600", path) }
+        try PrivateFile.synchronizeDirectory(of: path)
+    }
+}

@@ -1,0 +1,60 @@
+import Foundation
+import GRDB
+import Nostr
+
+/// The one row that says how a database is to be read, and by whom.
+struct Metadata {
+    private static let checkValue = Array("pikabot account store".utf8)
+
+    /// Finds out whether this program, key and account may use the database, before anything in it is changed.
+    ///
+    /// - Returns: nil for a new database.
+    static func verify(_ database: Database, key: SealingKey, account: PublicKey?) throws -> Sealer? {
+        guard try !Migrations.all.hasBeenSuperseded(database) else { throw Self.newerFormat }
+        guard try database.tableExists("meta"),
+            let row = try Row.fetchOne(database, sql: "SELECT format, number, key_check, account FROM meta")
+        else { return nil }
+        var columns = ColumnReader(row, table: "meta")
+        guard try columns.integer() <= Int64(Sealer.format) else { throw Self.newerFormat }
+        let sealer = Sealer(key, database: UInt64(bitPattern: try columns.integer()))
+        let check = Place(.check, [])
+        guard (try? sealer.openBytes(try columns.data(), in: check)) == Self.checkValue else {
+            throw StoreError(
+                .wrongKey, "the sealing key is not the one that this database was written with; give the right one")
+        }
+        guard let account, let sealedOwner = try columns.optionalData() else { return sealer }
+        let owner = try sealer.openBytes(sealedOwner, in: Place(.account, []))
+        guard owner == account.bytes else {
+            throw StoreError(
+                .wrongAccount,
+                "this state directory belongs to another account than \(account.npub); give each its own directory")
+        }
+        return sealer
+    }
+
+    /// Writes what ``verify(_:key:account:)`` looks for, as far as it is not there yet.
+    static func initialize(
+        _ database: Database, _ sealer: Sealer?, key: SealingKey, account: PublicKey?
+    ) throws -> Sealer {
+        var number: UInt64 = 0
+        withUnsafeMutableBytes(of: &number, Sodium.fillRandomly)
+        let result = sealer ?? Sealer(key, database: number)
+        if sealer == nil {
+            try database.execute(
+                sql: "INSERT INTO meta (id, format, number, key_check) VALUES (1, ?, ?, ?)",
+                arguments: [
+                    Int64(Sealer.format), Int64(bitPattern: number),
+                    result.seal(Self.checkValue, in: Place(.check, [])),
+                ])
+        }
+        if let account {
+            try database.execute(
+                sql: "UPDATE meta SET account = ? WHERE account IS NULL",
+                arguments: [result.seal(account.bytes, in: Place(.account, []))])
+        }
+        return result
+    }
+
+    private static let newerFormat = StoreError(
+        .newerFormat, "a newer version of this program has written this database; use that version or a later one")
+}

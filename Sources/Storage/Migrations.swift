@@ -1,0 +1,91 @@
+import GRDB
+
+/// Numbered and append-only: what a released migration says is never changed.
+enum Migrations {
+    static var all: DatabaseMigrator {
+        var migrator = DatabaseMigrator()
+        migrator.registerMigration("1 account") { try $0.execute(sql: Self.account) }
+        return migrator
+    }
+
+    /// `lookup` columns hold keyed hashes (``Sealer/lookup(_:_:)``) of ids that are nobody's business; what is sealed
+    /// says ``Place/Column``. Rows keep the order in which they were written by their integer keys.
+    private static let account = """
+        CREATE TABLE meta (
+            id INTEGER PRIMARY KEY CHECK (id = 1),
+            format INTEGER NOT NULL,
+            number INTEGER NOT NULL,
+            key_check BLOB NOT NULL,
+            account BLOB
+        ) STRICT;
+
+        CREATE TABLE key_package (
+            id INTEGER PRIMARY KEY,
+            reference BLOB NOT NULL UNIQUE,
+            bundle BLOB NOT NULL,
+            slot TEXT NOT NULL,
+            created_at INTEGER NOT NULL,
+            not_after INTEGER NOT NULL
+        ) STRICT;
+
+        CREATE TABLE mls_group (
+            id INTEGER PRIMARY KEY,
+            lookup BLOB NOT NULL UNIQUE,
+            group_id BLOB NOT NULL,
+            header BLOB
+        ) STRICT;
+        CREATE TABLE group_record (
+            group_row INTEGER NOT NULL REFERENCES mls_group(id) ON DELETE CASCADE,
+            name TEXT NOT NULL,
+            content BLOB NOT NULL,
+            PRIMARY KEY (group_row, name)
+        ) STRICT, WITHOUT ROWID;
+
+        CREATE TABLE message (
+            id INTEGER PRIMARY KEY,
+            lookup BLOB NOT NULL UNIQUE,
+            group_lookup BLOB NOT NULL,
+            created_at INTEGER NOT NULL,
+            content BLOB NOT NULL
+        ) STRICT;
+        CREATE INDEX message_time ON message(group_lookup, created_at);
+
+        CREATE TABLE waiting (
+            id INTEGER PRIMARY KEY,
+            event_id BLOB NOT NULL UNIQUE,
+            arrived_at INTEGER NOT NULL,
+            content BLOB NOT NULL
+        ) STRICT;
+        CREATE TABLE invite (
+            id INTEGER PRIMARY KEY,
+            wrapper BLOB NOT NULL UNIQUE,
+            content BLOB NOT NULL
+        ) STRICT;
+        CREATE TABLE seen (
+            id INTEGER PRIMARY KEY,
+            event_id BLOB NOT NULL UNIQUE,
+            seen_at INTEGER NOT NULL
+        ) STRICT;
+
+        CREATE TABLE inbox (
+            id INTEGER PRIMARY KEY,
+            payload BLOB NOT NULL
+        ) STRICT;
+        CREATE TABLE outbox (
+            id INTEGER PRIMARY KEY,
+            lookup BLOB NOT NULL UNIQUE,
+            sequence INTEGER NOT NULL,
+            attempts INTEGER NOT NULL,
+            content BLOB NOT NULL
+        ) STRICT;
+
+        CREATE TABLE cursor (
+            name TEXT PRIMARY KEY,
+            value INTEGER NOT NULL
+        ) STRICT, WITHOUT ROWID;
+        CREATE TABLE stored_value (
+            lookup BLOB PRIMARY KEY,
+            content BLOB NOT NULL
+        ) STRICT, WITHOUT ROWID;
+        """
+}

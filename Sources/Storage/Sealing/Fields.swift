@@ -1,0 +1,69 @@
+/// Writes the fields of a sealed value one after the other: integers big-endian, bytes after a 32-bit length.
+struct FieldWriter {
+    private(set) var bytes: [UInt8] = []
+
+    init(capacity: Int) { self.bytes.reserveCapacity(capacity) }
+
+    mutating func integer(_ value: some FixedWidthInteger) {
+        withUnsafeBytes(of: value.bigEndian) { self.bytes.append(contentsOf: $0) }
+    }
+
+    mutating func data(_ value: [UInt8]) {
+        self.integer(UInt32(value.count))
+        self.bytes.append(contentsOf: value)
+    }
+
+    mutating func text(_ value: String) { self.data(Array(value.utf8)) }
+
+    mutating func optional(_ value: [UInt8]?) {
+        self.integer(UInt8(value == nil ? 0 : 1))
+        if let value { self.data(value) }
+    }
+}
+
+/// Reads what ``FieldWriter`` wrote. Every call throws ``StoreError/Code/corrupt``, naming the place, when the bytes
+/// are not what it asks for.
+struct FieldReader {
+    private var rest: ArraySlice<UInt8>
+    let place: Place
+
+    init(_ bytes: [UInt8], _ place: Place) {
+        self.rest = bytes[...]
+        self.place = place
+    }
+
+    mutating func integer<Integer: FixedWidthInteger>(_ type: Integer.Type = Integer.self) throws(StoreError) -> Integer
+    {
+        try self.take(Integer.bitWidth / 8).reduce(0) { $0 << 8 | Integer(truncatingIfNeeded: $1) }
+    }
+
+    mutating func data() throws(StoreError) -> [UInt8] {
+        let count = try self.integer(UInt32.self)
+        return Array(try self.take(Int(count)))
+    }
+
+    mutating func text() throws(StoreError) -> String {
+        guard let text = String(validating: try self.data(), as: UTF8.self) else {
+            throw self.place.corrupt("a text is not UTF-8")
+        }
+        return text
+    }
+
+    mutating func optional() throws(StoreError) -> [UInt8]? {
+        switch try self.integer(UInt8.self) {
+        case 0: nil
+        case 1: try self.data()
+        default: throw self.place.corrupt("an optional is neither there nor absent")
+        }
+    }
+
+    func finish() throws(StoreError) {
+        guard self.rest.isEmpty else { throw self.place.corrupt("\(self.rest.count) bytes follow the last field") }
+    }
+
+    private mutating func take(_ count: Int) throws(StoreError) -> ArraySlice<UInt8> {
+        guard self.rest.count >= count else { throw self.place.corrupt("the value ends early") }
+        defer { self.rest = self.rest.dropFirst(count) }
+        return self.rest.prefix(count)
+    }
+}

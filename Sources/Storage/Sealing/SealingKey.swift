@@ -1,0 +1,71 @@
+import MLS
+import Nostr
+
+/// The 32 bytes from which a database derives the keys that seal its values. Wiped with the last reference.
+///
+/// Whoever has it and the state directory has the account's groups and history.
+public struct SealingKey: Sendable, CustomStringConvertible {
+    public static let count = 32
+
+    let secret: Secret
+
+    /// Copies `bytes`; the caller's copy is the caller's to wipe.
+    /// Throws ``StoreError/Code/invalidKey`` unless there are 32 bytes.
+    public init(bytes: some Collection<UInt8>) throws(StoreError) {
+        guard bytes.count == Self.count else {
+            throw StoreError(.invalidKey, "a sealing key has \(Self.count) bytes, not \(bytes.count)")
+        }
+        self.secret = Secret(bytes)
+    }
+
+    /// Reads the text form, in which files, variables and commands give it: 64 hexadecimal digits, perhaps with
+    /// blanks around.
+    public init(parsing text: some StringProtocol) throws(StoreError) {
+        let end = text.lastIndex { !$0.isWhitespace }.map { text.index(after: $0) } ?? text.startIndex
+        guard var bytes = Hex.decode(text[..<end].drop { $0.isWhitespace }), bytes.count == Self.count else {
+            throw StoreError(.invalidKey, "a sealing key has \(2 * Self.count) hexadecimal digits and nothing else")
+        }
+        defer { Sodium.wipe(&bytes) }
+        try self.init(bytes: bytes)
+    }
+
+    /// A new key from the system's generator.
+    public static func random() -> SealingKey {
+        SealingKey(secret: Secret(count: Self.count, Sodium.fillRandomly))
+    }
+
+    private init(secret: Secret) { self.secret = secret }
+
+    public var description: String { "SealingKey" }
+}
+
+extension SealingKey {
+    /// Reads the key from a file of mode 0600 that is ours or root's.
+    public static func load(file path: String) throws(StoreError) -> SealingKey {
+        guard let key = try Self.read(path) else {
+            throw StoreError(.invalidKey, "\(path): there is no such file; restore the sealing key from a backup")
+        }
+        return key
+    }
+
+    /// Reads the key from a file, or makes a random one in a new file of mode 0600.
+    ///
+    /// Of several processes that come at the same time one makes the file, and all get its key. A database that was
+    /// written with a lost key stays unreadable: opening it with the new one throws ``StoreError/Code/wrongKey``.
+    public static func loadOrCreate(file path: String) throws(StoreError) -> SealingKey {
+        if let key = try Self.read(path) { return key }
+        let key = SealingKey.random()
+        var text = key.secret.withUnsafeBytes { Array(Hex.encode($0).utf8) } + [0x0a]
+        defer { Sodium.wipe(&text) }
+        return try PrivateFile.create(path, text) ? key : try Self.load(file: path)
+    }
+
+    /// Nil if there is no such file.
+    private static func read(_ path: String) throws(StoreError) -> SealingKey? {
+        guard var bytes = try PrivateFile.read(path) else { return nil }
+        defer { Sodium.wipe(&bytes) }
+        do { return try SealingKey(parsing: String(decoding: bytes, as: UTF8.self)) } catch {
+            throw StoreError(error.code, "\(path): \(error.message)")
+        }
+    }
+}

@@ -1,0 +1,97 @@
+import Foundation
+import GRDB
+import Nostr
+import PikaCore
+
+/// Events that came: those seen, those that wait for an epoch, invitations.
+extension Transaction {
+    /// How many of the events processed last are remembered.
+    static var seenLimit: Int { 50_000 }
+    /// After how many new events the surplus goes.
+    private static var seenSlack: Int64 { 1000 }
+
+    func putSeen(_ id: EventID, at time: Int64) throws {
+        try self.execute(
+            "INSERT INTO seen (event_id, seen_at) VALUES (?, ?) ON CONFLICT (event_id) DO NOTHING",
+            [Data(id.bytes), time])
+        guard self.database.changesCount == 1 else { return }
+        let newest = self.database.lastInsertedRowID
+        guard newest.isMultiple(of: Self.seenSlack) else { return }
+        try self.execute("DELETE FROM seen WHERE id <= ?", [newest - Int64(Self.seenLimit)])
+    }
+
+    func seen() throws -> [EventID] {
+        try self.map("seen", "SELECT event_id FROM seen ORDER BY id DESC LIMIT ?", [Self.seenLimit]) { columns in
+            let bytes = try columns.bytes()
+            do { return try EventID(bytes: bytes) } catch {
+                throw StoreError(.corrupt, "table seen: a row is no event id; restore from a backup", cause: error)
+            }
+        }
+    }
+
+    // MARK: Waiting
+
+    func put(_ waiting: WaitingEvent) throws {
+        guard waiting.event.createdAt >= 0 else {
+            throw StoreError(.invalidChange, "an event before 1970 cannot be stored")
+        }
+        let id = waiting.event.id.bytes
+        var writer = FieldWriter(capacity: 1024)
+        writer.integer(waiting.arrivedAt)
+        writer.data(waiting.event.json())
+        try self.execute(
+            """
+            INSERT INTO waiting (event_id, arrived_at, content) VALUES (?, ?, ?)
+            ON CONFLICT (event_id) DO UPDATE SET arrived_at = excluded.arrived_at, content = excluded.content
+            """,
+            [Data(id), waiting.arrivedAt, self.sealer.seal(writer.bytes, in: Place(.waiting, id))])
+    }
+
+    func deleteWaiting(_ id: EventID) throws {
+        try self.execute("DELETE FROM waiting WHERE event_id = ?", [Data(id.bytes)])
+    }
+
+    func waiting() throws -> [WaitingEvent] {
+        try self.map("waiting", "SELECT event_id, content FROM waiting ORDER BY arrived_at, id") { columns in
+            let place = Place(.waiting, try columns.bytes())
+            var fields = FieldReader(try self.sealer.openBytes(try columns.data(), in: place), place)
+            let arrivedAt = try fields.integer(Int64.self)
+            let event = try fields.event()
+            try fields.finish()
+            return WaitingEvent(event: event, arrivedAt: arrivedAt)
+        }
+    }
+
+    // MARK: Invitations
+
+    func put(_ invite: StoredInvite) throws {
+        guard invite.rumor.createdAt >= 0 else {
+            throw StoreError(.invalidChange, "an invitation before 1970 cannot be stored")
+        }
+        let id = invite.wrapper.bytes
+        var writer = FieldWriter(capacity: 1024)
+        writer.data(invite.rumor.rumorJSON())
+        try self.execute(
+            """
+            INSERT INTO invite (wrapper, content) VALUES (?, ?)
+            ON CONFLICT (wrapper) DO UPDATE SET content = excluded.content
+            """,
+            [Data(id), self.sealer.seal(writer.bytes, in: Place(.invite, id))])
+    }
+
+    func deleteInvite(_ wrapper: EventID) throws {
+        try self.execute("DELETE FROM invite WHERE wrapper = ?", [Data(wrapper.bytes)])
+    }
+
+    func invites() throws -> [StoredInvite] {
+        try self.map("invite", "SELECT wrapper, content FROM invite ORDER BY id") { columns in
+            let place = Place(.invite, try columns.bytes())
+            var fields = FieldReader(try self.sealer.openBytes(try columns.data(), in: place), place)
+            let rumor = try fields.rumor()
+            try fields.finish()
+            do { return StoredInvite(wrapper: try EventID(bytes: place.row), rumor: rumor) } catch {
+                throw place.corrupt("an event id", cause: error)
+            }
+        }
+    }
+}

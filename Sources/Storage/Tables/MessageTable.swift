@@ -1,0 +1,100 @@
+import Foundation
+import GRDB
+import Nostr
+import PikaCore
+
+/// Messages. An id is the hash of a message's text, so it does not stand in the clear: short texts could be guessed.
+extension Transaction {
+    func put(_ message: StoredMessage) throws {
+        let lookup = self.sealer.lookup("message", message.groupID, message.id.bytes)
+        let content = try self.content(of: message)
+        try self.execute(
+            """
+            INSERT INTO message (lookup, group_lookup, created_at, content) VALUES (?, ?, ?, ?)
+            ON CONFLICT (lookup) DO NOTHING
+            """,
+            [
+                Data(lookup), Data(self.groupLookup(message.groupID)), message.rumor.createdAt,
+                self.sealer.seal(content, in: Place(.message, lookup)),
+            ])
+    }
+
+    /// Newest first. Messages of one second are ordered by ids, which only we can read: each such run is read whole.
+    func messages(in groupID: [UInt8], before: StoredMessage.Position?, limit: Int) throws -> [StoredMessage] {
+        guard limit > 0 else { return [] }
+        let select = try self.database.cachedStatement(
+            sql: """
+                SELECT lookup, created_at, content FROM message
+                WHERE group_lookup = ? AND created_at <= ? ORDER BY created_at DESC
+                """)
+        let arguments: StatementArguments = [Data(self.groupLookup(groupID)), before?.createdAt ?? Int64.max]
+        let rows = try Row.fetchCursor(select, arguments: arguments)
+        var page: [StoredMessage] = []
+        var second: [StoredMessage] = []
+        func endSecond() {
+            page += second.sorted { $0.position > $1.position }
+            second = []
+        }
+        while let row = try rows.next() {
+            let message = try self.message(row, groupID)
+            if message.rumor.createdAt != second.first?.rumor.createdAt {
+                endSecond()
+                if page.count >= limit { break }
+            }
+            if let before, message.position >= before { continue }
+            second.append(message)
+        }
+        endSecond()
+        return Array(page.prefix(limit))
+    }
+
+    private func content(of message: StoredMessage) throws(StoreError) -> [UInt8] {
+        guard message.rumor.createdAt >= 0 else {
+            throw StoreError(.invalidChange, "a message before 1970 cannot be stored")
+        }
+        let rumor = message.rumor.rumorJSON()
+        var writer = FieldWriter(capacity: rumor.count + 80)
+        writer.data(message.id.bytes)
+        writer.data(message.wrapper.bytes)
+        writer.integer(message.epoch)
+        writer.integer(UInt8(message.isOwn ? 1 : 0))
+        writer.data(rumor)
+        return writer.bytes
+    }
+
+    private func message(_ row: Row, _ groupID: [UInt8]) throws -> StoredMessage {
+        var columns = ColumnReader(row, table: "message")
+        let place = Place(.message, try columns.bytes())
+        let createdAt = try columns.integer()
+        var fields = FieldReader(try self.sealer.openBytes(try columns.data(), in: place), place)
+        let id = try fields.eventID()
+        let wrapper = try fields.eventID()
+        let epoch = try fields.integer(UInt64.self)
+        let isOwn = try fields.integer(UInt8.self) == 1
+        let rumor = try fields.rumor()
+        try fields.finish()
+        guard rumor.createdAt == createdAt, self.sealer.lookup("message", groupID, id.bytes) == place.row else {
+            throw place.corrupt("the row does not fit its content")
+        }
+        return StoredMessage(groupID: groupID, rumor: rumor, id: id, wrapper: wrapper, epoch: epoch, isOwn: isOwn)
+    }
+}
+
+extension FieldReader {
+    mutating func eventID() throws(StoreError) -> EventID {
+        let bytes = try self.data()
+        do { return try EventID(bytes: bytes) } catch { throw self.place.corrupt("an event id", cause: error) }
+    }
+
+    mutating func rumor() throws(StoreError) -> UnsignedEvent {
+        let json = try self.data()
+        do { return try UnsignedEvent.parseRumor(json).event } catch {
+            throw self.place.corrupt("an inner event", cause: error)
+        }
+    }
+
+    mutating func event() throws(StoreError) -> Event {
+        let json = try self.data()
+        do { return try Event(json: json) } catch { throw self.place.corrupt("an event", cause: error) }
+    }
+}

@@ -1,0 +1,224 @@
+import Nostr
+import PikaCore
+import Testing
+
+@testable import MLS
+
+/// One thing that every `CoreStore` must do, on a store that is new.
+struct ConformanceCheck: CustomTestStringConvertible, Sendable {
+    let testDescription: String
+    let run: @Sendable (any CoreStore) async throws -> Void
+
+    init(_ name: String, _ run: @escaping @Sendable (any CoreStore) async throws -> Void) {
+        self.testDescription = name
+        self.run = run
+    }
+
+    static let all: [ConformanceCheck] = stateChecks + groupChecks + messageChecks + queueChecks
+
+    private static let stateChecks = [
+        ConformanceCheck("a new store is empty") { store in
+            let state = try await store.load()
+            #expect(state.keyPackages.isEmpty && state.groups.isEmpty && state.waiting.isEmpty && state.invites.isEmpty)
+            #expect(state.inbox.isEmpty && state.outbox.isEmpty && state.cursors.isEmpty && state.seen.isEmpty)
+            try await store.commit([])
+        },
+        ConformanceCheck("key packages are put, replaced and deleted") { store in
+            let kept = Sample.keyPackage(1)
+            let deleted = Sample.keyPackage(2)
+            try await store.commit([.putKeyPackage(kept), .putKeyPackage(deleted), .putKeyPackage(kept)])
+            var changed = kept
+            changed.notAfter = 77
+            changed.bundle = Sample.secret(5)
+            try await store.commit([.putKeyPackage(changed), .deleteKeyPackage(reference: deleted.reference)])
+            try await store.commit([.deleteKeyPackage(reference: [1, 2, 3])])
+            let found = try await store.load().keyPackages
+            #expect(found == [kept])
+            #expect(found.first?.bundle == changed.bundle)
+            #expect(found.first?.notAfter == 77)
+            #expect(found.first?.slot == kept.slot)
+            #expect(found.first?.createdAt == 5)
+        },
+        ConformanceCheck("cursors only move forward") { store in
+            try await store.commit([.advanceCursor(name: "a", to: 10), .advanceCursor(name: "b", to: -5)])
+            try await store.commit([.advanceCursor(name: "a", to: 9), .advanceCursor(name: "b", to: .max)])
+            #expect(try await store.load().cursors == ["a": 10, "b": .max])
+        },
+        ConformanceCheck("seen events come newest first and once") { store in
+            let ids = try (0..<5).map { try Sample.id($0) }
+            try await store.commit(ids.enumerated().map { .putSeen($1, at: Int64($0)) })
+            try await store.commit([.putSeen(ids[4], at: 9)])
+            #expect(try await store.load().seen == ids.reversed())
+        },
+        ConformanceCheck("waiting events come oldest first") { store in
+            let events = (0..<3).map { WaitingEvent(event: Sample.event("\($0)"), arrivedAt: Int64(30 - $0)) }
+            try await store.commit(events.map { .putWaiting($0) } + [.putWaiting(events[0])])
+            #expect(try await store.load().waiting == events.reversed())
+            try await store.commit([.deleteWaiting(events[1].event.id), .deleteWaiting(try Sample.id(1))])
+            #expect(try await store.load().waiting == [events[2], events[0]])
+        },
+        ConformanceCheck("invitations come oldest first") { store in
+            let invites = try (0..<3).map { StoredInvite(wrapper: try Sample.id($0), rumor: Sample.rumor("\($0)")) }
+            try await store.commit(invites.map { .putInvite($0) } + [.putInvite(invites[0])])
+            #expect(try await store.load().invites == invites)
+            try await store.commit([.deleteInvite(wrapper: invites[0].wrapper)])
+            #expect(try await store.load().invites == Array(invites[1...]))
+        },
+        ConformanceCheck("values are written, replaced and deleted by scope and key") { store in
+            try await store.commit([
+                .putValue(scope: "a", key: "bc", value: [1]), .putValue(scope: "ab", key: "c", value: []),
+                .putValue(scope: "a", key: "gone", value: [3]),
+            ])
+            try await store.commit([
+                .putValue(scope: "a", key: "bc", value: [4]), .putValue(scope: "a", key: "gone", value: nil),
+                .putValue(scope: "never", key: "there", value: nil),
+            ])
+            #expect(try await store.value(scope: "a", key: "bc") == [4])
+            #expect(try await store.value(scope: "ab", key: "c") == [])
+            #expect(try await store.value(scope: "a", key: "gone") == nil)
+        },
+    ]
+
+    private static let groupChecks = [
+        ConformanceCheck("groups keep header and records") { store in
+            let group = Sample.bytes(1)
+            let other = Sample.bytes(2)
+            let first: [GroupRecord: Secret?] = [
+                .core: Sample.secret(1), .node(0): Sample.secret(2), .epoch(.max): Sample.secret(3),
+                .treeSecret(epoch: 1, node: 7): Secret([]), .ratchets(epoch: 1, leaf: .max): Sample.secret(5),
+            ]
+            try await store.commit([
+                .updateGroup(groupID: group, Sample.changes(first, replacesAll: true)),
+                .putGroupHeader(groupID: group, header: Sample.secret(6)),
+                .putGroupHeader(groupID: other, header: Sample.secret(7)),
+                .updateGroup(groupID: other, Sample.changes([.core: Sample.secret(8)])),
+            ])
+            try await store.commit([
+                .putGroupHeader(groupID: group, header: Sample.secret(9)),
+                .updateGroup(groupID: group, Sample.changes([.core: Sample.secret(10), .node(0): nil, .node(9): nil])),
+            ])
+            let groups = try await store.load().groups
+            let found = try #require(groups.first { $0.groupID == group })
+            #expect(groups.count == 2)
+            #expect(found.header == Sample.secret(9))
+            var expected = first.compactMapValues { $0 }
+            expected[.core] = Sample.secret(10)
+            expected[.node(0)] = nil
+            #expect(found.records == expected)
+        },
+        ConformanceCheck("replacing all records leaves no earlier one") { store in
+            let group = Sample.bytes(1)
+            try await store.commit([
+                .putGroupHeader(groupID: group, header: Sample.secret(1)),
+                .updateGroup(groupID: group, Sample.changes([.core: Sample.secret(2), .epoch(0): Sample.secret(3)])),
+            ])
+            try await store.commit([
+                .updateGroup(groupID: group, Sample.changes([.epoch(1): Sample.secret(4)], replacesAll: true))
+            ])
+            let found = try #require(try await store.load().groups.first)
+            #expect(found.records == [.epoch(1): Sample.secret(4)])
+            #expect(found.header == Sample.secret(1))
+        },
+        ConformanceCheck("deleting a group deletes header, records and history, in order") { store in
+            let group = Sample.bytes(1)
+            let message = try Sample.message("x", in: 1)
+            try await store.commit([
+                .putGroupHeader(groupID: group, header: Sample.secret(1)),
+                .updateGroup(groupID: group, Sample.changes([.core: Sample.secret(2)])), .putMessage(message),
+                .deleteGroup(groupID: group),
+            ])
+            #expect(try await store.load().groups.isEmpty)
+            #expect(try await store.messages(in: group, before: nil, limit: 10).isEmpty)
+            try await store.commit([
+                .deleteGroup(groupID: group), .putGroupHeader(groupID: group, header: Sample.secret(3)),
+            ])
+            let found = try #require(try await store.load().groups.first)
+            #expect(found.records.isEmpty)
+            #expect(found.header == Sample.secret(3))
+        },
+    ]
+
+    private static let messageChecks = [
+        ConformanceCheck("a message comes back as it was, and a second one changes nothing") { store in
+            let message = try Sample.message("caf\u{e9} \u{1F980}\n\"\\\u{0}\u{1}\u{7F}\u{2028}")
+            var second = message
+            second.epoch = 1
+            second.isOwn = false
+            try await store.commit([.putMessage(message), .putMessage(second)])
+            try await store.commit([.putMessage(second)])
+            #expect(try await store.messages(in: message.groupID, before: nil, limit: 10) == [message])
+            var elsewhere = message
+            elsewhere.groupID = Sample.bytes(2)
+            try await store.commit([.putMessage(elsewhere)])
+            #expect(try await store.messages(in: elsewhere.groupID, before: nil, limit: 10) == [elsewhere])
+        },
+        ConformanceCheck("messages are paged newest first, also within a second") { store in
+            var messages: [StoredMessage] = []
+            for number in 0..<40 { messages.append(try Sample.message("\(number)", at: Int64(100 + number / 7))) }
+            try await store.commit(messages.map { .putMessage($0) } + [.putMessage(try Sample.message("", in: 2))])
+            let expected = messages.sorted { $0.position > $1.position }
+            for limit in [1, 3, 7, 8, 40, 100] {
+                var found: [StoredMessage] = []
+                while true {
+                    let page = try await store.messages(
+                        in: Sample.bytes(1), before: found.last?.position, limit: limit)
+                    #expect(page.count == min(limit, 40 - found.count))
+                    if page.isEmpty { break }
+                    found += page
+                }
+                #expect(found == expected)
+            }
+            #expect(try await store.messages(in: Sample.bytes(1), before: nil, limit: 0).isEmpty)
+            #expect(try await store.messages(in: Sample.bytes(3), before: nil, limit: 5).isEmpty)
+        },
+    ]
+
+    private static let queueChecks = [
+        ConformanceCheck("inbox rows come in order and go") { store in
+            let rows = [7, 2, 5].map { InboxRow(id: $0, payload: Sample.bytes(Int($0), count: 300)) }
+            try await store.commit(rows.map { .putInbox($0) } + [.putInbox(rows[0])])
+            #expect(try await store.load().inbox == rows.sorted { $0.id < $1.id })
+            try await store.commit([.deleteInbox(id: 2), .deleteInbox(id: 100)])
+            #expect(try await store.load().inbox.map(\.id) == [5, 7])
+        },
+        ConformanceCheck("outbox rows come in order, count attempts and go") { store in
+            let rows = [try Sample.outboxRow("b", sequence: 2), try Sample.outboxRow("a", sequence: 1)]
+            var second = rows[0]
+            second.sequence = 9
+            second.attempts = 0
+            try await store.commit(rows.map { .putOutbox($0) } + [.putOutbox(second)])
+            #expect(try await store.load().outbox == rows.reversed())
+            try await store.commit([
+                .countOutboxAttempt(id: "b"), .countOutboxAttempt(id: "b"), .countOutboxAttempt(id: "never"),
+                .deleteOutbox(id: "a"),
+            ])
+            let found = try await store.load().outbox
+            #expect(found.map(\.id) == ["b"])
+            #expect(found.map(\.attempts) == [4])
+            #expect(found.first?.relays.map(\.string) == ["wss://one.example/", "ws://two.example:7000"])
+        },
+        ConformanceCheck("outbox rows keep every purpose and absent ids") { store in
+            var rows: [OutboxRow] = []
+            for (number, purpose) in OutboxRow.Purpose.allCases.enumerated() {
+                rows.append(
+                    OutboxRow(
+                        id: "row \(number)", sequence: Int64(number), event: Sample.event("\(number)"), relays: [],
+                        purpose: purpose))
+            }
+            try await store.commit(rows.map { .putOutbox($0) })
+            #expect(try await store.load().outbox == rows)
+        },
+        ConformanceCheck("changes take effect in order") { store in
+            let row = try Sample.outboxRow("x", sequence: 1)
+            var again = row
+            again.sequence = 2
+            try await store.commit([
+                .putInbox(InboxRow(id: 1, payload: [1])), .deleteInbox(id: 1),
+                .putInbox(InboxRow(id: 1, payload: [2])), .putOutbox(row), .deleteOutbox(id: "x"), .putOutbox(again),
+            ])
+            let state = try await store.load()
+            #expect(state.inbox == [InboxRow(id: 1, payload: [2])])
+            #expect(state.outbox == [again])
+        },
+    ]
+}

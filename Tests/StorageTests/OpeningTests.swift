@@ -1,0 +1,123 @@
+import Foundation
+import GRDB
+import Nostr
+import PikaCore
+import Testing
+
+@testable import Storage
+
+@Suite struct OpeningTests {
+    private let directory: TemporaryDirectory
+
+    init() throws { self.directory = try TemporaryDirectory() }
+
+    @Test func aWrongKeyIsRefusedAndTheRightOneStillOpens() async throws {
+        let store = try self.directory.open()
+        try await store.commit([.advanceCursor(name: "a", to: 1)])
+        try store.close()
+        let error = #expect(throws: StoreError.self) { try self.directory.open(SealingKey(bytes: Sample.bytes(8))) }
+        #expect(error?.code == .wrongKey)
+        #expect(error?.message.hasPrefix(self.directory.state) == true)
+        #expect(try await self.directory.open().load().cursors == ["a": 1])
+    }
+
+    @Test func anotherAccountIsRefused() throws {
+        try self.directory.open().close()
+        try self.directory.open(account: Sample.account).close()
+        try self.directory.open(account: Sample.account).close()
+        try self.directory.open().close()
+        let other = try PublicKey(bytes: Sample.bytes(50))
+        #expect(throws: StoreError(.wrongAccount, "")) { try self.directory.open(account: other) }
+    }
+
+    @Test func aNewerDatabaseIsRefused() async throws {
+        for change in [
+            "INSERT INTO grdb_migrations (identifier) VALUES ('999 later')", "UPDATE meta SET format = 2",
+        ] {
+            let directory = try TemporaryDirectory()
+            let store = try directory.open()
+            try await store.pool.write { try $0.execute(sql: change) }
+            try store.close()
+            #expect(throws: StoreError(.newerFormat, "")) { try directory.open() }
+        }
+    }
+
+    @Test func theHolderOfTheLockIsNamed() throws {
+        let store = try self.directory.open(program: "greeter worker")
+        let error = #expect(throws: StoreError.self) { try self.directory.open() }
+        #expect(error?.code == .locked)
+        #expect(error?.message.contains("process \(getpid()) (greeter worker)") == true)
+        try store.close()
+        try self.directory.open().close()
+    }
+
+    @Test func theLockGoesWithItsOwner() throws {
+        do {
+            let lock = try StateDirectoryLock(directory: self.directory.path, program: "one")
+            #expect(throws: StoreError(.locked, "")) {
+                try StateDirectoryLock(directory: self.directory.path, program: "two")
+            }
+            withExtendedLifetime(lock) {}
+        }
+        let lock = try StateDirectoryLock(directory: self.directory.path, program: "three")
+        lock.release()
+        lock.release()
+        _ = try StateDirectoryLock(directory: self.directory.path, program: "four")
+    }
+
+    @Test func aFailedOpeningLeavesTheDirectoryUnlocked() throws {
+        try self.directory.open().close()
+        #expect(throws: StoreError(.wrongKey, "")) { try self.directory.open(SealingKey(bytes: Sample.bytes(8))) }
+        try self.directory.open().close()
+    }
+
+    @Test func filesAreForTheirOwnerOnly() async throws {
+        let store = try self.directory.open()
+        try await store.commit([.advanceCursor(name: "a", to: 1)])
+        #expect(try self.directory.mode("state") == 0o700)
+        for name in ["state.sqlite", "state.sqlite-wal", "state.sqlite-shm", "lock"] {
+            #expect(try self.directory.mode("state/\(name)") == 0o600, "\(name)")
+        }
+        try store.close()
+        #expect(try self.directory.contents()["state.sqlite-wal"]?.isEmpty != false)
+    }
+
+    @Test func tooOpenADatabaseFileIsTightened() throws {
+        try self.directory.open().close()
+        let file = self.directory.state + "/state.sqlite"
+        try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: file)
+        try self.directory.open().close()
+        #expect(try self.directory.mode("state/state.sqlite") == 0o600)
+    }
+
+    @Test func aDirectoryThatOthersCanWriteIsRefused() throws {
+        try FileManager.default.createDirectory(atPath: self.directory.state, withIntermediateDirectories: true)
+        try FileManager.default.setAttributes([.posixPermissions: 0o777], ofItemAtPath: self.directory.state)
+        let error = #expect(throws: StoreError.self) { try self.directory.open() }
+        #expect(error?.code == .permission)
+        #expect(error?.message.contains("chmod 700") == true)
+    }
+
+    @Test(.enabled(if: geteuid() != 0, "root may write everywhere"))
+    func aReadOnlyDirectoryIsNamed() throws {
+        try FileManager.default.setAttributes([.posixPermissions: 0o500], ofItemAtPath: self.directory.path)
+        defer {
+            try? FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: self.directory.path)
+        }
+        #expect(throws: StoreError(.permission, "")) { try self.directory.open() }
+    }
+
+    @Test func aFileInPlaceOfTheDirectoryIsNamed() throws {
+        try Data("x".utf8).write(to: URL(fileURLWithPath: self.directory.state))
+        let error = #expect(throws: StoreError.self) { try self.directory.open() }
+        #expect(error?.code == .io)
+        #expect(error?.message == "\(self.directory.state): not a directory")
+    }
+
+    @Test func aFileThatIsNoDatabaseIsNamed() throws {
+        try self.directory.open().close()
+        let file = self.directory.state + "/state.sqlite"
+        try Data(Sample.bytes(1, count: 8192)).write(to: URL(fileURLWithPath: file))
+        #expect(throws: StoreError(.corrupt, "")) { try self.directory.open() }
+    }
+}
