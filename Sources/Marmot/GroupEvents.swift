@@ -23,7 +23,8 @@ public enum GroupEvents {
         }
         let nonceLength = ChaCha20Poly1305.nonceLength
         guard bytes.count >= nonceLength + ChaCha20Poly1305.tagLength else {
-            throw MarmotError(.badContent, "the content of a group event has \(bytes.count) bytes, at least 28 are needed")
+            throw MarmotError(
+                .badContent, "the content of a group event has \(bytes.count) bytes, at least 28 are needed")
         }
         return (Array(bytes[..<nonceLength]), Array(bytes[nonceLength...]))
     }

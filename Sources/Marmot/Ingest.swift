@@ -63,7 +63,8 @@ extension MarmotGroup {
             displaced = true
         }
         let report = try self.report(
-            committer: staged.changes.committerLeaf.identity(), next: staged.next, data: data ?? self.data, order: order,
+            committer: staged.changes.committerLeaf.identity(), next: staged.next, data: data ?? self.data,
+            order: order,
             isOwn: false, removed: staged.changes.removed.compactMap { try? $0.leaf.identity() },
             displacedOwnCommit: displaced)
         self.pending = nil

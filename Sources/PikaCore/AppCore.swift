@@ -72,7 +72,8 @@ public actor AppCore {
     /// Runs until the task is cancelled, or the store fails: then the error is thrown and the account must be started
     /// anew from what is durable.
     public func run() async throws {
-        var model = try CoreModel(account: self.keys, configuration: self.configuration, stored: try await self.store.load())
+        var model = try CoreModel(
+            account: self.keys, configuration: self.configuration, stored: try await self.store.load())
         let mailbox = self.mailbox
         let transport = self.transport
         let runner = self.runner
@@ -86,7 +87,7 @@ public actor AppCore {
             try await withTaskCancellationHandler {
                 while let batch = await mailbox.receive(limit: 128) {
                     let effects = try await self.process(batch, &model)
-                    for effect in effects { runner.perform(effect, in: &group) }
+                    for effect in effects { await runner.perform(effect, in: &group) }
                 }
             } onCancel: {
                 mailbox.close()

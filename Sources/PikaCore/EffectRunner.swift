@@ -45,7 +45,9 @@ final class EffectRunner: Sendable {
     }
 
     /// Performs one effect: at once if it is short, otherwise as a child task that ends with the core.
-    func perform(_ effect: AppEffect, in group: inout ThrowingDiscardingTaskGroup<any Error>) {
+    ///
+    /// Relays and subscriptions are set in the order of the effects: the last one counts.
+    func perform(_ effect: AppEffect, in group: inout ThrowingDiscardingTaskGroup<any Error>) async {
         switch effect {
         case .deliver(let event): self.events.yield(event)
         case .finish(let request, let outcome):
@@ -56,8 +58,9 @@ final class EffectRunner: Sendable {
                 try? await self.clock.sleep(untilMilliseconds: time)
                 if !Task.isCancelled { self.mailbox.send(.timer(timer)) }
             }
-        case .setRelays(let relays): self.call(in: &group) { await self.transport.setRelays(relays) }
-        case .subscribe(let subscription): self.call(in: &group) { await self.transport.subscribe(subscription) }
+        case .setRelays(let relays): await self.transport.setRelays(relays)
+        case .subscribe(let subscription): await self.transport.subscribe(subscription)
+        case .unsubscribe(let id): await self.transport.unsubscribe(id)
         case .publish(let row, let event, let relays):
             self.call(in: &group) {
                 for await report in await self.transport.publish(event, to: relays) {

@@ -4,6 +4,7 @@ import Nostr
 enum AppEffect: Sendable, Hashable {
     case setRelays([RelayURL])
     case subscribe(RelaySubscription)
+    case unsubscribe(String)
     case publish(row: String, Event, [RelayURL])
     case fetch(FetchPurpose, [Filter], from: [RelayURL])
     case loadMessages(groupID: [UInt8], before: StoredMessage.Position?)

@@ -45,7 +45,8 @@ extension CoreEvent {
             guard let commit = CommitEvent(body) else { return nil }
             content = .commit(commit)
         case "call":
-            guard let id = body.eventID("id"), let sender = body.publicKey("sender"), let epoch = body.unsigned("epoch"),
+            guard let id = body.eventID("id"), let sender = body.publicKey("sender"),
+                let epoch = body.unsigned("epoch"),
                 let signal = body["signal"]?.string.flatMap({ CallSignal(content: $0) })
             else { return nil }
             content = .call(CallEvent(id: id, sender: sender, signal: signal, epoch: epoch))

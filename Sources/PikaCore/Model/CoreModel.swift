@@ -53,7 +53,9 @@ struct CoreModel: Sendable {
         for invite in stored.invites { self.invites[invite.wrapper] = invite }
         try self.restoreGroups(stored.groups)
         for waiting in stored.waiting {
-            guard let id = try? GroupEvents.nostrGroupID(of: waiting.event), let group = self.groupIDs[id] else { continue }
+            guard let id = try? GroupEvents.nostrGroupID(of: waiting.event), let group = self.groupIDs[id] else {
+                continue
+            }
             self.waiting[group, default: []].append(waiting)
         }
         for row in stored.inbox {
@@ -96,7 +98,9 @@ struct CoreModel: Sendable {
             } catch { throw AppCoreError(.corruptState, "a stored group cannot be read: \(error.message)") }
         }
         for group in pending {
-            guard let key = StoredGroupKey(stored: group.groupID), var restored = self.groups[key.groupID] else { continue }
+            guard let key = StoredGroupKey(stored: group.groupID), var restored = self.groups[key.groupID] else {
+                continue
+            }
             do { try restored.restorePending(header: group.header, records: group.records) } catch {
                 throw AppCoreError(.corruptState, "a stored commit cannot be read: \(error.message)")
             }

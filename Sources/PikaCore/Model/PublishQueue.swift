@@ -67,7 +67,9 @@ struct PublishQueue: Sendable {
 
     /// Notes one relay's answer; the row itself if this relay is the first to have it: then it is done.
     mutating func report(_ id: String, _ outcome: PublishReport.Outcome) -> OutboxRow? {
-        guard var entry = self.entries[id], case .inFlight(var refusals, var unreachable) = entry.phase else { return nil }
+        guard var entry = self.entries[id], case .inFlight(var refusals, var unreachable) = entry.phase else {
+            return nil
+        }
         switch outcome {
         case .accepted: return self.remove(id)
         case .refused(let message) where Self.isTemporary(message): unreachable += 1
@@ -86,7 +88,9 @@ struct PublishQueue: Sendable {
 
     /// Notes that no more answers come in this attempt.
     mutating func end(_ id: String, nowMilliseconds now: Int64) -> Verdict {
-        guard var entry = self.entries[id], case .inFlight(let refusals, let unreachable) = entry.phase else { return .none }
+        guard var entry = self.entries[id], case .inFlight(let refusals, let unreachable) = entry.phase else {
+            return .none
+        }
         if let reason = refusals.first, unreachable == 0 { return .refused(reason) }
         let doublings = min(entry.row.attempts - 1, 10)
         let until = now + min(Self.firstDelay << Int64(max(0, doublings)), Self.maximumDelay)

@@ -60,7 +60,9 @@ public struct StoredKeyPackage: Sendable, Hashable {
         self.notAfter = notAfter
     }
 
-    public static func == (left: StoredKeyPackage, right: StoredKeyPackage) -> Bool { left.reference == right.reference }
+    public static func == (left: StoredKeyPackage, right: StoredKeyPackage) -> Bool {
+        left.reference == right.reference
+    }
     public func hash(into hasher: inout Hasher) { hasher.combine(self.reference) }
 }
 

@@ -13,7 +13,8 @@ extension CoreModel {
             let members = group.members
             return AppState.ChatSummary(
                 chatID: chatID, name: group.data.name,
-                isGroup: members.count > 2 || (!group.data.name.isEmpty && group.data.name != "DM" && members.count > 1),
+                isGroup: members.count > 2
+                    || (!group.data.name.isEmpty && group.data.name != "DM" && members.count > 1),
                 members: members.map { .init(publicKey: $0, isAdmin: group.data.isAdmin($0)) }, isAdmin: group.isAdmin,
                 epoch: group.epoch, isActive: group.isActive, lastMessage: before?.lastMessage,
                 lastMessageAt: before?.lastMessageAt, unreadCount: before?.unreadCount ?? 0)
@@ -79,7 +80,8 @@ extension CoreModel {
     private mutating func append(_ message: StoredMessage, _ delivery: AppState.Delivery) {
         let target = message.rumor.tags.last { $0.name == "e" }?.value.flatMap { try? EventID(hex: $0) }
         if message.rumor.kind == .reaction {
-            guard let target, let position = self.state.currentChat?.messages.firstIndex(where: { $0.id == target }) else { return }
+            guard let target, let position = self.state.currentChat?.messages.firstIndex(where: { $0.id == target })
+            else { return }
             let reaction = AppState.Reaction(sender: message.rumor.pubkey, emoji: message.rumor.content)
             if self.state.currentChat?.messages[position].reactions.contains(reaction) == false {
                 self.state.currentChat?.messages[position].reactions.append(reaction)
@@ -93,7 +95,9 @@ extension CoreModel {
             id: message.id, sender: message.rumor.pubkey, isOwn: message.isOwn, kind: message.rumor.kind,
             content: message.rumor.content, createdAt: message.rumor.createdAt, replyTo: target, reactions: [],
             delivery: delivery)
-        let position = self.state.currentChat?.messages.lastIndex { ($0.createdAt, $0.id) < (entry.createdAt, entry.id) }
+        let position = self.state.currentChat?.messages.lastIndex {
+            ($0.createdAt, $0.id) < (entry.createdAt, entry.id)
+        }
         self.state.currentChat?.messages.insert(entry, at: position.map { $0 + 1 } ?? 0)
     }
 

@@ -99,7 +99,9 @@ extension CoreModel {
         self.waiting[groupID, default: []].append(waiting)
         step.changes.append(.putWaiting(waiting))
         step.effects.append(.note(.waiting(reason: reason.rawValue)))
-        guard let oldest = self.waiting[groupID]?.first, self.waiting[groupID]?.count ?? 0 > Self.maximumWaiting else { return }
+        guard let oldest = self.waiting[groupID]?.first, self.waiting[groupID]?.count ?? 0 > Self.maximumWaiting else {
+            return
+        }
         self.forgetWaiting(oldest.event.id, of: groupID, &step)
         self.seen.insert(oldest.event.id)
         self.markSeen(oldest.event.id, &step)
@@ -117,7 +119,9 @@ extension CoreModel {
         var moved = true
         while moved {
             moved = false
-            let events = (self.waiting[groupID] ?? []).map(\.event).sorted { ($0.createdAt, $0.id) < ($1.createdAt, $1.id) }
+            let events = (self.waiting[groupID] ?? []).map(\.event).sorted {
+                ($0.createdAt, $0.id) < ($1.createdAt, $1.id)
+            }
             for event in events where self.ingest(event, into: groupID, &step) { moved = true }
         }
     }

@@ -80,7 +80,9 @@ extension CoreModel {
         var invitees: [Invitee] = []
         for peer in peers {
             let own = events.filter { $0.pubkey == peer }.sorted {
-                ($0.kind == .addressableKeyPackage ? 1 : 0, $0.createdAt) > ($1.kind == .addressableKeyPackage ? 1 : 0, $1.createdAt)
+                ($0.kind == .addressableKeyPackage ? 1 : 0, $0.createdAt) > (
+                    $1.kind == .addressableKeyPackage ? 1 : 0, $1.createdAt
+                )
             }
             var reason = "none was found on the relays"
             var found: Invitee?
@@ -149,7 +151,8 @@ extension CoreModel {
         _ = self.begin(.commit(groupID: groupID, event: own.event.id), request)
         self.state.busy.changingChats.insert(chatID)
         self.enqueue(
-            id: Self.commitRow(own.event.id), own.event, to: relays.isEmpty ? self.configuration.relays : relays, .commit,
+            id: Self.commitRow(own.event.id), own.event, to: relays.isEmpty ? self.configuration.relays : relays,
+            .commit,
             groupID: groupID, &step)
     }
 
@@ -187,7 +190,8 @@ extension CoreModel {
             guard case .commit(groupID, let event) = operation.goal else { continue }
             self.endCommit(
                 event, of: groupID,
-                .failed(AppCoreError(.displaced, "another member changed the group at the same time; try again")), &step)
+                .failed(AppCoreError(.displaced, "another member changed the group at the same time; try again")), &step
+            )
         }
     }
 

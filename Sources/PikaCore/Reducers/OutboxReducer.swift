@@ -27,7 +27,10 @@ extension CoreModel {
         guard let row = self.queue.report(id, report.outcome) else { return }
         step.changes.append(.deleteOutbox(id: id))
         switch row.purpose {
-        case .commit: if let groupID = row.groupID { self.confirmCommit(row.event.id, of: groupID, &step); self.retryWaiting(of: groupID, &step) }
+        case .commit:
+            if let groupID = row.groupID {
+                self.confirmCommit(row.event.id, of: groupID, &step); self.retryWaiting(of: groupID, &step)
+            }
         case .message: if let messageID = row.messageID { self.setDelivery(.sent, of: messageID) }
         case .keyPackage: self.state.hasPublishedKeyPackage = true
         case .proposal, .welcome, .relayList, .deletion: break

@@ -30,7 +30,10 @@ extension CoreModel {
     }
 
     func subscribeToGroups(_ step: inout CoreStep) {
-        guard var filter = self.groupFilter else { return }
+        guard var filter = self.groupFilter else {
+            step.effects.append(.unsubscribe("groups"))
+            return
+        }
         filter.limit = 1
         step.effects.append(
             .subscribe(RelaySubscription(id: "groups", filters: [filter], overlap: Self.maximumAge)))
@@ -131,13 +134,17 @@ extension CoreModel {
 
     /// Stored events, oldest first: invitations before the messages of their groups.
     private mutating func takeStored(_ events: [Event], _ step: inout CoreStep) {
-        let ordered = events.sorted { ($0.kind == .giftWrap ? 0 : 1, $0.createdAt, $0.id) < ($1.kind == .giftWrap ? 0 : 1, $1.createdAt, $1.id) }
+        let ordered = events.sorted {
+            ($0.kind == .giftWrap ? 0 : 1, $0.createdAt, $0.id) < ($1.kind == .giftWrap ? 0 : 1, $1.createdAt, $1.id)
+        }
         for event in ordered { self.take(event, &step) }
     }
 
     /// A relay that was read to the end needs to be asked from its newest event only.
     private mutating func advanceCursor(of relay: RelayURL, to event: Event, _ step: inout CoreStep) {
-        guard event.kind == .groupEvent, self.state.relays.contains(where: { $0.url == relay && $0.isCaughtUp }) else { return }
+        guard event.kind == .groupEvent, self.state.relays.contains(where: { $0.url == relay && $0.isCaughtUp }) else {
+            return
+        }
         self.setCursor(of: relay, to: min(event.createdAt, step.now), &step)
     }
 

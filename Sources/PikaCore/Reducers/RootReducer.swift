@@ -16,7 +16,10 @@ extension CoreModel {
             self.show(messages, of: groupID, reachedStart: reachedStart)
         case .handled(let inboxID, let effects): self.finish(inboxID, effects, &step)
         case .timer(.outbox): self.flushOutbox(&step)
-        case .timer(.catchUp(let relay)): self.catchUp(relay, &step)
+        case .timer(.catchUp(let relay)):
+            // A relay that is gone is read when it is back.
+            let status = self.state.relays.first { $0.url == relay }
+            if status?.connection == .connected, status?.isCaughtUp == false { self.catchUp(relay, &step) }
         }
     }
 
