@@ -2,7 +2,9 @@
 public struct TLSCodecError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The kinds of failure a decoder reports.
     public struct Code: Hashable, Sendable {
-        private enum Value { case truncated, trailingBytes, nonMinimalLength, lengthTooLarge, unevenVector, invalidValue }
+        private enum Value {
+            case truncated, trailingBytes, nonMinimalLength, lengthTooLarge, unevenVector, invalidValue
+        }
         private let value: Value
 
         /// The input ended before the value did.

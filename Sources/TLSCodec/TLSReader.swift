@@ -62,6 +62,14 @@ public struct TLSReader: Sendable {
         return Array(self.bytes[self.offset..<self.offset + count])
     }
 
+    /// Reads `opaque<V>` without its length header as a view of the input, for what must not be copied.
+    public mutating func readOpaqueSlice() throws(TLSCodecError) -> ArraySlice<UInt8> {
+        let count = try self.readLength()
+        try self.require(count)
+        defer { self.offset += count }
+        return self.bytes[self.offset..<self.offset + count]
+    }
+
     /// Reads `opaque<V>` without its length header.
     public mutating func readOpaque() throws(TLSCodecError) -> [UInt8] {
         try self.readFixed(try self.readLength())

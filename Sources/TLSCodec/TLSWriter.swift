@@ -9,6 +9,13 @@ public struct TLSWriter: Sendable {
         self.bytes.reserveCapacity(capacity)
     }
 
+    /// Hands the buffer over and leaves the writer empty: the taker holds the only copy, and can wipe it.
+    public mutating func takeBytes() -> [UInt8] {
+        let taken = self.bytes
+        self.bytes = []
+        return taken
+    }
+
     public mutating func write(_ value: UInt8) {
         self.bytes.append(value)
     }

@@ -47,7 +47,8 @@ extension TLSReader {
         }
         guard VariableLengthInteger.headerSize(of: length) == size else {
             throw TLSCodecError(
-                .nonMinimalLength, offset: start, "length \(length) is written in \(size) bytes, not in its shortest form"
+                .nonMinimalLength, offset: start,
+                "length \(length) is written in \(size) bytes, not in its shortest form"
             )
         }
         return length

@@ -42,11 +42,13 @@ enum AEAD: Sendable {
     func open(_ ciphertext: [UInt8], key: Secret, nonce: [UInt8], additionalData: [UInt8]) throws(MLSError) -> [UInt8] {
         guard ciphertext.count >= self.tagLength else {
             throw MLSError(
-                .decryptionFailed, "ciphertext has \(ciphertext.count) bytes, fewer than its \(self.tagLength)-byte tag")
+                .decryptionFailed, "ciphertext has \(ciphertext.count) bytes, fewer than its \(self.tagLength)-byte tag"
+            )
         }
         let plaintext =
             switch self {
-            case .aes128GCM, .aes256GCM: self.openGCM(ciphertext, key: key, nonce: nonce, additionalData: additionalData)
+            case .aes128GCM, .aes256GCM:
+                self.openGCM(ciphertext, key: key, nonce: nonce, additionalData: additionalData)
             case .chaCha20Poly1305:
                 self.openChaCha20(ciphertext, key: key, nonce: nonce, additionalData: additionalData)
             }

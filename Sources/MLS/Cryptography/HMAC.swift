@@ -26,7 +26,9 @@ extension HashAlgorithm {
             outer.update(UnsafeRawBufferPointer(pad))
             inner.withDigest { outer.update($0) }
             return outer.withDigest { digest in
-                Secret(count: count ?? digest.count) { $0.copyMemory(from: UnsafeRawBufferPointer(rebasing: digest[..<$0.count])) }
+                Secret(count: count ?? digest.count) {
+                    $0.copyMemory(from: UnsafeRawBufferPointer(rebasing: digest[..<$0.count]))
+                }
             }
         }
     }

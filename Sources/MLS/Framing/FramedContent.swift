@@ -72,7 +72,8 @@ public struct FramedContent: Hashable, Sendable, TLSEncodable, TLSDecodable {
 
     /// Content that was decrypted: the body's bytes are kept as they came.
     init(
-        groupID: [UInt8], epoch: UInt64, sender: Sender, authenticatedData: [UInt8], body: Body, bodyBytes: ArraySlice<UInt8>
+        groupID: [UInt8], epoch: UInt64, sender: Sender, authenticatedData: [UInt8], body: Body,
+        bodyBytes: ArraySlice<UInt8>
     ) {
         self.groupID = groupID
         self.epoch = epoch

@@ -18,7 +18,11 @@ public struct PublicMessage: Hashable, Sendable, TLSEncodable, TLSDecodable {
         let content = try FramedContent(from: &reader)
         self.authenticated = try AuthenticatedContent(
             wireFormat: .publicMessage, content: content, authFrom: &reader)
-        if case .member = content.sender { self.membershipTag = try reader.readOpaque() } else { self.membershipTag = nil }
+        if case .member = content.sender {
+            self.membershipTag = try reader.readOpaque()
+        } else {
+            self.membershipTag = nil
+        }
     }
 
     /// Frames signed content of a member.

@@ -160,7 +160,8 @@ extension MLSGroup {
             of: senderData.leafIndex, type, generation: senderData.generation, limits: self.configuration.ratchetLimits)
         let authenticated = try ContentEncryption.open(message, suite, key: key, senderData: senderData)
         guard authenticated.hasValidSignature(suite, context: messages.context, publicKey: leaf.signatureKey) else {
-            throw MLSError(.badSignature, "the signature of leaf \(senderData.leafIndex) does not verify (RFC 9420 §6.1)")
+            throw MLSError(
+                .badSignature, "the signature of leaf \(senderData.leafIndex) does not verify (RFC 9420 §6.1)")
         }
         return (authenticated, (message.epoch, change))
     }

@@ -5,6 +5,7 @@ import TLSCodec
 /// A commit gives the next value and leaves this one as it is. Copies share their storage; a copy that changes pays
 /// for what it changes.
 public struct MLSGroup: Sendable {
+    /// What all members of this epoch agree on.
     public internal(set) var context: GroupContext
     /// The encoded ``context``.
     var contextBytes: [UInt8]
@@ -24,6 +25,7 @@ public struct MLSGroup: Sendable {
     var proposals: [CachedProposal] = []
     /// Private keys for Update proposals of one's own that no commit has taken up.
     var pendingLeafKeys: [PendingLeafKeys] = []
+    /// Limits and padding of this member; stored with the group, and free to change.
     public var configuration: GroupConfiguration {
         didSet { self.note([.core]) }
     }
@@ -59,6 +61,7 @@ public struct MLSGroup: Sendable {
     /// The leaf of a member; nil if there is none.
     public func member(_ index: LeafIndex) -> LeafNode? { self.tree.leaf(index) }
 
+    /// This member's own leaf.
     public var ownLeaf: LeafNode {
         guard let leaf = self.tree.leaf(self.own.leafIndex) else {
             preconditionFailure("a group value always holds its own member's leaf")

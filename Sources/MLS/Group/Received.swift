@@ -11,7 +11,9 @@ public struct ApplicationMessage: Sendable, Hashable {
     public let sender: LeafIndex
     /// The sender's leaf in that epoch.
     public let senderLeaf: LeafNode
+    /// Signed along, but not encrypted.
     public let authenticatedData: [UInt8]
+    /// The plaintext.
     public let data: [UInt8]
 }
 
@@ -25,6 +27,7 @@ public struct ReceivedProposal: Sendable, Hashable {
 
 /// A verified commit of another member that was not applied yet: applying it is assigning ``next``.
 public struct StagedCommit: Sendable {
+    /// The epoch that the commit ends.
     public let epoch: UInt64
     public let changes: CommitChanges
     /// The group after the commit; nil when the commit removed this member.
@@ -52,12 +55,14 @@ public struct CommitChanges: Sendable, Hashable {
     }
 
     public let committer: LeafIndex
+    /// The committer's leaf before the commit.
     public let committerLeaf: LeafNode
     public let proposals: [Proposed]
     public internal(set) var added: [Member]
     public internal(set) var removed: [Member]
     /// Update proposals and the committer's own new leaf.
     public internal(set) var updated: [Update]
+    /// Whether the committer brought in fresh keys.
     public let hasPath: Bool
     /// The GroupContext extensions after the commit, if it changed them.
     public internal(set) var extensions: [Extension]?

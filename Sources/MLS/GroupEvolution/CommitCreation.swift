@@ -111,7 +111,8 @@ extension MLSGroup {
     /// transcript hash, which depends on the commit.
     func provisionalContext(_ state: inout ProvisionalState) throws(MLSError) -> [UInt8] {
         GroupContext(
-            cipherSuite: self.cipherSuite, groupID: self.groupID, epoch: try self.nextEpoch, treeHash: state.tree.rootHash(),
+            cipherSuite: self.cipherSuite, groupID: self.groupID, epoch: try self.nextEpoch,
+            treeHash: state.tree.rootHash(),
             confirmedTranscriptHash: self.context.confirmedTranscriptHash, extensions: state.extensions
         ).tlsEncoded()
     }

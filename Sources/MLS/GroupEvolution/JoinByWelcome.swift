@@ -85,7 +85,8 @@ extension MLSGroup {
         let info: GroupInfo
         do { info = try GroupInfo(tlsEncoded: bytes) } catch { throw MLSError(decoding: "GroupInfo", error) }
         guard info.context.cipherSuite == suite else {
-            throw MLSError(.invalidWelcome, "the group's suite is \(info.context.cipherSuite), the Welcome's is \(suite)")
+            throw MLSError(
+                .invalidWelcome, "the group's suite is \(info.context.cipherSuite), the Welcome's is \(suite)")
         }
         return info
     }

@@ -9,7 +9,8 @@ struct NextEpoch {
 
     /// - Parameter commit: signed; a confirmation tag it may carry is not looked at.
     init(
-        _ group: MLSGroup, commit: AuthenticatedContent, treeHash: [UInt8], extensions: [Extension], commitSecret: Secret,
+        _ group: MLSGroup, commit: AuthenticatedContent, treeHash: [UInt8], extensions: [Extension],
+        commitSecret: Secret,
         preSharedKeys: [PreSharedKey]
     ) throws(MLSError) {
         let suite = group.cipherSuite

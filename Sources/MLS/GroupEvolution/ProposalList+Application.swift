@@ -28,7 +28,8 @@ extension ProposalList {
             tree: group.tree, extensions: group.extensions,
             changes: CommitChanges(
                 committer: self.committer, committerLeaf: committerLeaf,
-                proposals: self.proposals.map { .init(sender: $0.sender, proposal: $0.proposal) }, added: [], removed: [],
+                proposals: self.proposals.map { .init(sender: $0.sender, proposal: $0.proposal) }, added: [],
+                removed: [],
                 updated: [], hasPath: hasPath))
         for case .groupContextExtensions(let extensions) in self.proposals.map(\.proposal) {
             state.extensions = extensions
@@ -59,7 +60,8 @@ extension ProposalList {
             guard case .update = leaf.source else {
                 throw MLSError(.invalidLeafNode, "the leaf of an Update is not of source update (RFC 9420 §7.3)")
             }
-            try state.tree.validate(replacement: leaf, of: old, at: queued.sender, group.groupID, state.extensions, required)
+            try state.tree.validate(
+                replacement: leaf, of: old, at: queued.sender, group.groupID, state.extensions, required)
             state.tree.update(leaf, at: queued.sender)
             state.changes.updated.append(.init(index: queued.sender, old: old, new: leaf))
         }
@@ -107,7 +109,8 @@ extension ProposalList {
 extension RatchetTree {
     /// Checks a leaf that replaces a member's current one, from an Update or a path (RFC 9420 §7.3).
     func validate(
-        replacement leaf: LeafNode, of old: LeafNode, at index: LeafIndex, _ groupID: [UInt8], _ extensions: [Extension],
+        replacement leaf: LeafNode, of old: LeafNode, at index: LeafIndex, _ groupID: [UInt8],
+        _ extensions: [Extension],
         _ required: RequiredCapabilities?
     ) throws(MLSError) {
         guard leaf.encryptionKey != old.encryptionKey else {
@@ -124,11 +127,14 @@ extension RatchetTree {
     func requireUniqueKeys(of leaves: [LeafNode]) throws(MLSError) {
         var encryptionKeys = KeyFilter(leaves.map(\.encryptionKey))
         var signatureKeys = KeyFilter(leaves.map(\.signatureKey))
-        for node in self.nodes {
-            if let key = node.encryptionKey, encryptionKeys.meetsAgain(key) {
-                throw MLSError(.invalidProposals, "a new leaf's encryption_key stands twice in the tree (RFC 9420 §7.3)")
+        for (position, last) in self.keyBytes.encryption.enumerated() where encryptionKeys.mayContain(lastByte: last) {
+            if let key = self.nodes[position].encryptionKey, encryptionKeys.meetsAgain(key) {
+                throw MLSError(
+                    .invalidProposals, "a new leaf's encryption_key stands twice in the tree (RFC 9420 §7.3)")
             }
-            if case .leaf(let leaf) = node, signatureKeys.meetsAgain(leaf.signatureKey) {
+        }
+        for (position, last) in self.keyBytes.signature.enumerated() where signatureKeys.mayContain(lastByte: last) {
+            if let key = self.nodes[position].signatureKey, signatureKeys.meetsAgain(key) {
                 throw MLSError(.invalidProposals, "a new leaf's signature_key stands twice in the tree (RFC 9420 §7.3)")
             }
         }

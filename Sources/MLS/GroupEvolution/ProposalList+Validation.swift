@@ -16,7 +16,9 @@ struct ProposalList {
             switch queued.proposal {
             case .add: break
             case .update:
-                guard queued.sender != self.committer else { throw self.refuse("the committer proposes its own update") }
+                guard queued.sender != self.committer else {
+                    throw self.refuse("the committer proposes its own update")
+                }
                 guard touched.insert(queued.sender).inserted else {
                     throw self.refuse("leaf \(queued.sender) is updated or removed twice")
                 }
@@ -24,7 +26,9 @@ struct ProposalList {
                 guard index != self.committer else { throw self.refuse("the committer is removed by its own commit") }
                 try self.requireRemoval(of: index, &touched, group)
             case .selfRemove:
-                guard queued.sender != self.committer else { throw self.refuse("the committer commits its own SelfRemove") }
+                guard queued.sender != self.committer else {
+                    throw self.refuse("the committer commits its own SelfRemove")
+                }
                 try self.requireRemoval(of: queued.sender, &touched, group)
             case .preSharedKey(let id):
                 guard preSharedKeys.insert(id).inserted else { throw self.refuse("a PSK is named twice") }
@@ -32,12 +36,16 @@ struct ProposalList {
             case .reInit(let reInit):
                 guard self.proposals.count == 1 else { throw self.refuse("ReInit is not the only proposal") }
                 guard reInit.version >= ProtocolVersion.mls10 else { throw self.refuse("ReInit lowers the version") }
-                guard !reInit.extensions.hasDuplicates else { throw self.refuse("a ReInit extension type appears twice") }
+                guard !reInit.extensions.hasDuplicates else {
+                    throw self.refuse("a ReInit extension type appears twice")
+                }
             case .externalInit: throw self.refuse("a member sends ExternalInit")
             case .groupContextExtensions(let extensions):
                 contextChanges += 1
                 guard contextChanges == 1 else { throw self.refuse("two GroupContextExtensions proposals") }
-                guard !extensions.hasDuplicates else { throw self.refuse("a GroupContext extension type appears twice") }
+                guard !extensions.hasDuplicates else {
+                    throw self.refuse("a GroupContext extension type appears twice")
+                }
             }
         }
         try self.requireSupportedTypes(group)

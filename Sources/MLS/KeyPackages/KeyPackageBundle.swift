@@ -67,7 +67,8 @@ extension KeyPackageBundle {
             var reader = TLSReader(bytes)
             let version = try reader.readUInt16()
             guard version == 1 else {
-                throw TLSCodecError(.invalidValue, offset: 0, "stored form has version \(version), this library reads 1")
+                throw TLSCodecError(
+                    .invalidValue, offset: 0, "stored form has version \(version), this library reads 1")
             }
             let package = try KeyPackage(from: &reader)
             let suite = package.cipherSuite

@@ -33,7 +33,12 @@ struct EpochSecrets: Sendable {
     }
 
     /// The same without the encryption secret: keeping that would keep every message key of the epoch.
-    var withoutEncryption: EpochSecrets { EpochSecrets(senderData: self.senderData, exporter: self.exporter, external: self.external, confirmation: self.confirmation, membership: self.membership, resumption: self.resumption, authenticator: self.authenticator, initSecret: self.initSecret) }
+    var withoutEncryption: EpochSecrets {
+        EpochSecrets(
+            senderData: self.senderData, exporter: self.exporter, external: self.external,
+            confirmation: self.confirmation, membership: self.membership, resumption: self.resumption,
+            authenticator: self.authenticator, initSecret: self.initSecret)
+    }
 
     private init(
         senderData: Secret, exporter: Secret, external: Secret, confirmation: Secret, membership: Secret,

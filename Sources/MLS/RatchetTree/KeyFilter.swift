@@ -21,13 +21,8 @@ struct KeyFilter {
         return self.keys.insert(key).inserted
     }
 
-    /// Whether `key` is one of the keys and was met before.
-    mutating func meetsAgain(_ key: [UInt8]) -> Bool {
-        self.contains(key) && !self.met.insert(key).inserted
-    }
-
-    func contains(_ key: [UInt8]) -> Bool {
-        let last = key.last ?? 0
+    /// Whether a key that ends in `last` may be one of the keys.
+    func mayContain(lastByte last: UInt8) -> Bool {
         let word =
             switch last >> 6 {
             case 0: self.lastBytes.0
@@ -35,6 +30,43 @@ struct KeyFilter {
             case 2: self.lastBytes.2
             default: self.lastBytes.3
             }
-        return word >> UInt64(last & 63) & 1 == 1 && self.keys.contains(key)
+        return word >> UInt64(last & 63) & 1 == 1
+    }
+
+    func contains(_ key: [UInt8]) -> Bool { self.keys.contains(key) }
+
+    /// Whether `key` is one of the keys and was met before.
+    mutating func meetsAgain(_ key: [UInt8]) -> Bool {
+        self.contains(key) && !self.met.insert(key).inserted
+    }
+}
+
+/// The last bytes of all keys of a tree, so that looking for a key does not touch each node.
+struct KeyBytes: Sendable {
+    /// Of each node's encryption key; 0 for a blank node.
+    private(set) var encryption: [UInt8]
+    /// Of each leaf's signature key; 0 for other nodes.
+    private(set) var signature: [UInt8]
+
+    init(_ nodes: [RatchetTree.Node]) {
+        self.encryption = nodes.map { $0.encryptionKey?.last ?? 0 }
+        self.signature = nodes.map { $0.signatureKey?.last ?? 0 }
+    }
+
+    mutating func set(_ node: RatchetTree.Node, at position: Int) {
+        self.encryption[position] = node.encryptionKey?.last ?? 0
+        self.signature[position] = node.signatureKey?.last ?? 0
+    }
+
+    /// Follows the tree when it grows or shrinks; new nodes are blank.
+    mutating func resize(nodeCount: Int) {
+        let missing = nodeCount - self.encryption.count
+        if missing < 0 {
+            self.encryption.removeLast(-missing)
+            self.signature.removeLast(-missing)
+        } else {
+            self.encryption.append(contentsOf: repeatElement(0, count: missing))
+            self.signature.append(contentsOf: repeatElement(0, count: missing))
+        }
     }
 }

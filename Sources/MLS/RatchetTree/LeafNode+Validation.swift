@@ -10,7 +10,8 @@ extension LeafNode {
                 .invalidLeafNode, "leaf extension \(entry.type.rawValue) is not among its own capabilities")
         }
         guard self.capabilities.credentials.contains(self.credential.type) else {
-            throw MLSError(.invalidLeafNode, "credential type \(self.credential.type) is not among its own capabilities")
+            throw MLSError(
+                .invalidLeafNode, "credential type \(self.credential.type) is not among its own capabilities")
         }
         guard self.capabilities.versions.contains(ProtocolVersion.mls10) else {
             throw MLSError(.invalidLeafNode, "the leaf does not support mls10")

@@ -90,14 +90,16 @@ extension RatchetTree {
         let path = self.filteredDirectPath(of: sender)
         guard path.count == update.nodes.count else {
             throw MLSError(
-                .invalidCommit, "the update path has \(update.nodes.count) nodes, \(path.count) are needed (RFC 9420 §7.5)"
+                .invalidCommit,
+                "the update path has \(update.nodes.count) nodes, \(path.count) are needed (RFC 9420 §7.5)"
             )
         }
         try self.requireNewKeys(update)
         try self.requireUniqueSignatureKey(update.leafNode, replaces: self.leaf(sender))
         let parentHash = self.setPath(of: sender, path: path, keys: update.nodes.map(\.encryptionKey))
         guard case .commit(let carried) = update.leafNode.source, carried == parentHash else {
-            throw MLSError(.invalidCommit, "the committer's leaf does not carry the path's parent hash (RFC 9420 §7.9.2)")
+            throw MLSError(
+                .invalidCommit, "the committer's leaf does not carry the path's parent hash (RFC 9420 §7.9.2)")
         }
         self.set(.leaf(update.leafNode), at: sender.node)
     }
@@ -120,8 +122,8 @@ extension RatchetTree {
                 throw MLSError(.invalidCommit, "an encryption_key appears twice in the update path (RFC 9420 §12.4.2)")
             }
         }
-        for node in self.nodes {
-            if let key = node.encryptionKey, fresh.contains(key) {
+        for (position, last) in self.keyBytes.encryption.enumerated() where fresh.mayContain(lastByte: last) {
+            if let key = self.nodes[position].encryptionKey, fresh.contains(key) {
                 throw MLSError(
                     .invalidCommit, "an encryption_key of the update path is in the tree already (RFC 9420 §12.4.2)")
             }

@@ -46,11 +46,14 @@ extension RatchetTree {
 
     /// Every member must support every credential type in use (RFC 9420 §7.3).
     func validateCredentialSupport() throws(MLSError) {
-        let members = self.members
-        let inUse = Set(members.map { $0.leaf.credential.type })
-        for (index, leaf) in members {
+        // Rarely more than one: an array is quicker than a set.
+        var inUse: [UInt16] = []
+        for case .leaf(let leaf) in self.nodes where !inUse.contains(leaf.credential.type) {
+            inUse.append(leaf.credential.type)
+        }
+        for case .leaf(let leaf) in self.nodes {
             guard inUse.allSatisfy(leaf.capabilities.credentials.contains) else {
-                throw MLSError(.invalidLeafNode, "leaf \(index) does not support every credential type in use")
+                throw MLSError(.invalidLeafNode, "a leaf does not support every credential type in use (RFC 9420 §7.3)")
             }
         }
     }

@@ -21,6 +21,11 @@ struct RatchetTree: Sendable {
             case .parent(let parent): parent.encryptionKey
             }
         }
+
+        /// The signature public key of a leaf; nil for any other node.
+        var signatureKey: [UInt8]? {
+            if case .leaf(let leaf) = self { leaf.signatureKey } else { nil }
+        }
     }
 
     let cipherSuite: CipherSuite
@@ -29,6 +34,7 @@ struct RatchetTree: Sendable {
     private(set) var nodes: [Node]
     /// Tree hashes of RFC 9420 §7.8, kept between changes.
     var hashes: TreeHashes
+    private(set) var keyBytes: KeyBytes
     /// Nodes that changed since the group was last stored; nil when all did.
     private(set) var changedNodes: Set<Int>?
 
@@ -43,6 +49,7 @@ struct RatchetTree: Sendable {
         self.shape = TreeShape(leafCount: (nodes.count + 1) / 2)
         self.nodes = nodes
         self.hashes = TreeHashes(nodeCount: nodes.count, hashLength: cipherSuite.hashLength)
+        self.keyBytes = KeyBytes(nodes)
         self.changedNodes = nil
     }
 
@@ -68,6 +75,7 @@ struct RatchetTree: Sendable {
     /// Replaces a node and forgets the hashes that depend on it.
     mutating func set(_ node: Node, at index: NodeIndex) {
         self.nodes[index.value] = node
+        self.keyBytes.set(node, at: index.value)
         self.changedNodes?.insert(index.value)
         self.hashes.invalidate(index)
         var current = index
@@ -84,6 +92,7 @@ struct RatchetTree: Sendable {
         self.nodes.append(contentsOf: repeatElement(.blank, count: width + 1))
         self.shape = TreeShape(leafCount: self.shape.leafCount * 2)
         self.hashes.resize(nodeCount: self.nodes.count)
+        self.keyBytes.resize(nodeCount: self.nodes.count)
     }
 
     /// Halves the tree while its right half is blank (RFC 9420 §7.7).
@@ -96,6 +105,7 @@ struct RatchetTree: Sendable {
             self.nodes.removeSubrange(root.value...)
             self.shape = TreeShape(leafCount: self.shape.leafCount / 2)
             self.hashes.resize(nodeCount: self.nodes.count)
+            self.keyBytes.resize(nodeCount: self.nodes.count)
         }
     }
 

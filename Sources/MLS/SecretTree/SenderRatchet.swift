@@ -39,7 +39,8 @@ struct SenderRatchet: Sendable {
     }
 
     /// Takes out the key of `generation` (RFC 9420 §9.2).
-    mutating func take(_ generation: UInt32, _ suite: CipherSuite, limits: RatchetLimits) throws(MLSError) -> MessageKey {
+    mutating func take(_ generation: UInt32, _ suite: CipherSuite, limits: RatchetLimits) throws(MLSError) -> MessageKey
+    {
         if generation < self.generation {
             guard let key = self.skipped.removeValue(forKey: generation) else {
                 throw MLSError(.keyConsumed, "the key of generation \(generation) was used already, or is too old")
@@ -49,7 +50,8 @@ struct SenderRatchet: Sendable {
         guard generation - self.generation <= limits.forward else {
             throw MLSError(
                 .generationTooFar,
-                "generation \(generation) is \(generation - self.generation) ahead, at most \(limits.forward) are allowed")
+                "generation \(generation) is \(generation - self.generation) ahead, at most \(limits.forward) are allowed"
+            )
         }
         while self.generation < generation {
             let current = self.generation

@@ -1,5 +1,5 @@
-import Testing
 import TLSCodec
+import Testing
 
 @testable import MLS
 
@@ -32,7 +32,9 @@ import TLSCodec
         for vector in try VectorFile.load("crypto-basics", as: Vector.self) {
             guard let suite = supportedSuite(vector.cipherSuite) else { continue }
             run += 1
-            #expect(suite.referenceHash(label: vector.refHash.label, vector.refHash.value.bytes) == vector.refHash.out.bytes)
+            #expect(
+                suite.referenceHash(label: vector.refHash.label, vector.refHash.value.bytes) == vector.refHash.out.bytes
+            )
             let expand = vector.expandWithLabel
             #expect(
                 suite.expandWithLabel(

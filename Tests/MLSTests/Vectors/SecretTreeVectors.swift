@@ -1,5 +1,5 @@
-import Testing
 import TLSCodec
+import Testing
 
 @testable import MLS
 
@@ -89,7 +89,8 @@ import TLSCodec
         let data = try SenderData(suite, of: message, senderDataSecret: vector.senderDataSecret.secret)
         let type: RatchetType = message.contentType == .application ? .application : .handshake
         let (key, _) = try tree.key(
-            of: data.leafIndex, type, generation: data.generation, limits: RatchetLimits(outOfOrder: 100, forward: 1000))
+            of: data.leafIndex, type, generation: data.generation, limits: RatchetLimits(outOfOrder: 100, forward: 1000)
+        )
         let content = try ContentEncryption.open(message, suite, key: key, senderData: data)
         #expect(
             content.hasValidSignature(

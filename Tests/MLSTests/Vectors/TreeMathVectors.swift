@@ -1,5 +1,5 @@
-import Testing
 import TLSCodec
+import Testing
 
 @testable import MLS
 

@@ -1,0 +1,190 @@
+import TLSCodec
+import Testing
+
+@testable import MLS
+
+/// What RFC 9420 §12.4.2 forbids in a commit and its path.
+struct CommitRefusals {
+    private var party: Party
+    private let honest: UpdatePath
+
+    init() throws {
+        var party = try Party(4)
+        for committer in party.present { try party.commit(by: committer) }
+        self.honest = try party.members[0].honestPath(using: &party.rng)
+        self.party = party
+    }
+
+    private func expect(
+        _ code: MLSError.Code, path: UpdatePath?, proposals: [Proposal] = [],
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) throws {
+        let commit = try self.party.members[0].forgedCommit(proposals.map { .proposal($0) }, path: path)
+        for receiver in 1...3 {
+            var receiver = self.party.members[receiver]
+            expectError(code, sourceLocation: sourceLocation) {
+                _ = try receiver.process(MLSMessage(commit.tlsEncoded()), now: nil)
+            }
+        }
+    }
+
+    private func leaf(
+        encryptionKey: [UInt8]? = nil, source: LeafNodeSource? = nil, signatureKey: SignaturePrivateKey? = nil,
+        capabilities: Capabilities? = nil, extensions: [Extension] = []
+    ) throws -> LeafNode {
+        try self.party.members[0].forgedLeaf(
+            encryptionKey: encryptionKey ?? self.honest.leafNode.encryptionKey,
+            source: source ?? self.honest.leafNode.source, capabilities: capabilities, extensions: extensions,
+            signatureKey: signatureKey)
+    }
+
+    @Test func s12_4_anEmptyCommitAndARemovalNeedAPath() throws {
+        try self.expect(.invalidCommit, path: nil)
+        try self.expect(.invalidCommit, path: nil, proposals: [.groupContextExtensions([])])
+        let commit = try self.party.members[0].forgedCommit([.proposal(.remove(LeafIndex(3)))])
+        var receiver = self.party.members[1]
+        expectError(.invalidCommit) { _ = try receiver.process(commit, now: nil) }
+    }
+
+    @Test func s12_4_2_theHonestPathFailsOnlyAtTheConfirmationTag() throws {
+        try self.expect(.badConfirmationTag, path: self.honest)
+    }
+
+    @Test func s12_4_2_aWrongConfirmationTagIsRefused() throws {
+        var party = self.party
+        var request = CommitRequest()
+        request.wireFormat = .publicMessage
+        let pending = try party.members[0].commit(request, using: &party.rng)
+        guard case .publicMessage(let message) = try MLSMessage(pending.message) else { return }
+        let content = message.authenticated
+        var tag = try #require(content.confirmationTag)
+        tag[0] ^= 1
+        let sender = party.members[0]
+        let forged = MLSMessage.publicMessage(
+            PublicMessage(
+                AuthenticatedContent(
+                    wireFormat: .publicMessage, content: content.content, signature: content.signature,
+                    confirmationTag: tag), party.suite, membershipKey: sender.secrets.membership,
+                context: sender.contextBytes))
+        expectError(.badConfirmationTag) { _ = try party.members[1].process(forged, now: nil) }
+        #expect(try party.members[1].process(MLSMessage(pending.message), now: nil).staged?.next != nil)
+    }
+
+    @Test func s7_5_thePathHasOneNodeForEachOfTheFilteredDirectPath() throws {
+        var short = self.honest
+        short.nodes.removeLast()
+        try self.expect(.invalidCommit, path: short)
+        var long = self.honest
+        long.nodes.append(long.nodes[0])
+        try self.expect(.invalidCommit, path: long)
+    }
+
+    @Test func s7_9_2_aForgedParentHashIsRefused() throws {
+        for source in [
+            LeafNodeSource.commit(parentHash: [UInt8](repeating: 1, count: 32)), .commit(parentHash: []), .update,
+        ] {
+            try self.expect(
+                .invalidCommit, path: UpdatePath(leafNode: self.leaf(source: source), nodes: self.honest.nodes))
+        }
+        // Other keys than those that the leaf was signed over.
+        var party = self.party
+        var changed = self.honest
+        changed.nodes[0].encryptionKey = try HPKEPrivateKey.generate(party.suite, using: &party.rng).publicKey
+        try self.expect(.invalidCommit, path: changed)
+    }
+
+    @Test func s12_4_2_theLeafMustHaveANewKey() throws {
+        let old = self.party.members[0].ownLeaf.encryptionKey
+        try self.expect(
+            .invalidLeafNode, path: UpdatePath(leafNode: self.leaf(encryptionKey: old), nodes: self.honest.nodes))
+    }
+
+    @Test func s12_4_2_noKeyOfThePathIsInTheTree() throws {
+        let others = try #require(self.party.members[0].member(LeafIndex(2))?.encryptionKey)
+        var taken = self.honest
+        taken.nodes[1].encryptionKey = others
+        try self.expect(.invalidCommit, path: taken)
+        var twice = self.honest
+        twice.nodes[1].encryptionKey = twice.nodes[0].encryptionKey
+        try self.expect(.invalidCommit, path: twice)
+        var lowOrder = self.honest
+        lowOrder.nodes[1].encryptionKey = [UInt8](repeating: 0, count: 32)
+        try self.expect(.invalidKey, path: lowOrder)
+        try self.expect(
+            .invalidCommit, path: UpdatePath(leafNode: self.leaf(encryptionKey: others), nodes: self.honest.nodes))
+    }
+
+    @Test func s7_3_theLeafOfAPathIsValid() throws {
+        var bytes = self.honest.leafNode.tlsEncoded()
+        bytes[bytes.count - 1] ^= 1
+        try self.expect(
+            .badSignature, path: UpdatePath(leafNode: LeafNode(tlsEncoded: bytes), nodes: self.honest.nodes))
+        let taken = self.party.members[2].signatureKey
+        try self.expect(
+            .invalidLeafNode, path: UpdatePath(leafNode: self.leaf(signatureKey: taken), nodes: self.honest.nodes))
+        try self.expect(
+            .invalidLeafNode,
+            path: UpdatePath(
+                leafNode: self.leaf(extensions: [Extension(type: .init(rawValue: 0xF00D), data: [])]),
+                nodes: self.honest.nodes))
+        try self.expect(
+            .invalidLeafNode,
+            path: UpdatePath(
+                leafNode: self.leaf(capabilities: Capabilities(cipherSuites: [1], credentials: [])),
+                nodes: self.honest.nodes))
+    }
+
+    @Test func s7_6_theNumberOfCiphertextsMustFit() throws {
+        for change in [[], [0, 0]] {
+            var path = self.honest
+            for node in path.nodes.indices {
+                path.nodes[node].encryptedPathSecrets = change.map { path.nodes[node].encryptedPathSecrets[$0] }
+            }
+            try self.expect(.invalidCommit, path: path)
+        }
+    }
+
+    @Test func s7_6_aPathSecretThatDoesNotOpenOrFitIsRefused() throws {
+        var party = self.party
+        var other = self.honest
+        for node in other.nodes.indices {
+            let sealed = other.nodes[node].encryptedPathSecrets[0]
+            var ciphertext = sealed.ciphertext
+            ciphertext[0] ^= 1
+            other.nodes[node].encryptedPathSecrets[0] = HPKECiphertext(
+                kemOutput: sealed.kemOutput, ciphertext: ciphertext)
+        }
+        try self.expect(.decryptionFailed, path: other)
+        // A secret that opens, and derives another key than the path shows.
+        let sender = party.members[0]
+        var tree = sender.tree
+        try tree.apply(self.honest, from: LeafIndex(0))
+        let context = GroupContext(
+            cipherSuite: sender.cipherSuite, groupID: sender.groupID, epoch: sender.epoch + 1,
+            treeHash: tree.rootHash(),
+            confirmedTranscriptHash: sender.context.confirmedTranscriptHash, extensions: []
+        ).tlsEncoded()
+        let hpke = HPKE(party.suite)
+        let info = hpke.encryptContext(label: "UpdatePathNode", context: context)
+        var wrong = self.honest
+        for (node, step) in zip(wrong.nodes.indices, tree.filteredDirectPath(of: LeafIndex(0))) {
+            wrong.nodes[node].encryptedPathSecrets = try tree.resolution(of: step.copath).map {
+                try hpke.seal(
+                    .random(count: 32, using: &party.rng), to: #require(tree[$0].encryptionKey), info: info,
+                    using: &party.rng)
+            }
+        }
+        try self.expect(.invalidCommit, path: wrong)
+    }
+
+    @Test func s12_4_2_aRefusedCommitChangesNothing() throws {
+        var party = self.party
+        let commit = try party.members[0].forgedCommit([], path: self.honest)
+        let before = party.members[1].epochAuthenticator
+        expectError(.badConfirmationTag) { _ = try party.members[1].process(commit, now: nil) }
+        #expect(party.members[1].epochAuthenticator == before)
+        try party.commit(by: 2)
+        try party.expectAgreement()
+        try party.talk()
+    }
+}
