@@ -66,7 +66,7 @@ var targets: [Target] = [
     .testTarget(name: "NostrTests", dependencies: ["Nostr"], exclude: ["Vectors"], swiftSettings: settings),
     tests("MarmotTests", ["Marmot", "MLS", "Nostr", "TLSCodec"]),
     tests("PikaCoreTests", ["PikaCore", "Marmot", "MLS", "Nostr", "BotTesting"]),
-    tests("RelayClientTests", ["RelayClient", "EmbeddedRelay", "PikaCore", "Nostr", logging]),
+    tests("RelayClientTests", ["RelayClient", "EmbeddedRelay", "PikaCore", "Nostr", logging, nioSSL] + nio),
     tests("EmbeddedRelayTests", ["EmbeddedRelay", "Nostr", lifecycle, logging, grdb] + nio),
     tests("StorageTests", ["Storage", "PikaCore", "Marmot", "MLS", "Nostr", grdb]),
     tests("BotRuntimeTests", ["BotRuntime", "BotKit", "BotTesting", "EchoBot", "PikaCore", "Nostr"]),

@@ -1,0 +1,110 @@
+import Nostr
+import PikaCore
+
+/// One-time requests to one relay.
+struct Fetches {
+    struct Entry: Hashable {
+        let number: Int
+        let deadline: Duration
+        var query: StoredQuery
+        /// Name of the open REQ.
+        var wireID: String?
+        var needsLogin: String?
+        /// A second refusal for want of a login is final.
+        var wasRefused = false
+        var events: [Event] = []
+        var bytes = 0
+    }
+
+    typealias Resolution = (number: Int, outcome: FetchOutcome)
+
+    private(set) var entries: [Int: Entry] = [:]
+
+    var count: Int { entries.count }
+    var nextDeadline: Duration? { entries.values.map(\.deadline).min() }
+    /// Those to ask now, oldest first.
+    var unasked: [Int] {
+        entries.values.filter { $0.wireID == nil && $0.needsLogin == nil }.map(\.number).sorted()
+    }
+
+    mutating func add(_ entry: Entry) { entries[entry.number] = entry }
+
+    mutating func asked(_ number: Int, as wireID: String) -> [Filter] {
+        entries[number]?.wireID = wireID
+        return entries[number]?.query.request ?? []
+    }
+
+    mutating func connectionLost() {
+        for number in entries.keys {
+            entries[number]?.wireID = nil
+            entries[number]?.needsLogin = nil
+            entries[number]?.query.restartPage()
+        }
+    }
+
+    enum Reception: Hashable {
+        case taken
+        case unrequested
+        case tooMuch
+    }
+
+    mutating func received(_ event: Event, bytes: Int, for number: Int, atMost: Int) -> Reception {
+        guard let request = entries[number]?.query.request, let sum = entries[number]?.bytes else { return .taken }
+        guard request.contains(where: { $0.matches(event) }) else { return .unrequested }
+        guard entries[number]?.query.received(event) == true else { return .taken }
+        guard sum + bytes <= atMost else { return .tooMuch }
+        entries[number]?.bytes += bytes
+        entries[number]?.events.append(event)
+        return .taken
+    }
+
+    /// The end of a page: the answer if that was the last one.
+    mutating func endOfPage(_ number: Int) -> Resolution? {
+        entries[number]?.wireID = nil
+        guard entries[number]?.query.endOfPage() == true else { return nil }
+        return entries.removeValue(forKey: number).map { (number, .events(Fetches.newestFirst($0.events))) }
+    }
+
+    /// CLOSED: the failure, or nil if the request shall wait for a login.
+    mutating func closed(_ number: Int, message: String, canLogIn: Bool) -> Resolution? {
+        entries[number]?.wireID = nil
+        let wantsLogin = MessagePrefix(of: message) == .authenticationRequired
+        if wantsLogin, canLogIn, entries[number]?.wasRefused == false {
+            entries[number]?.wasRefused = true
+            entries[number]?.needsLogin = message
+            entries[number]?.query.restartPage()
+            return nil
+        }
+        return fail(number, message)
+    }
+
+    mutating func loggedIn() {
+        for number in entries.keys { entries[number]?.needsLogin = nil }
+    }
+
+    mutating func loginFailed() -> [Resolution] {
+        entries.values.filter { $0.needsLogin != nil }.map(\.number).sorted().compactMap {
+            fail($0, entries[$0]?.needsLogin ?? "")
+        }
+    }
+
+    mutating func fail(_ number: Int, _ reason: String) -> Resolution? {
+        entries.removeValue(forKey: number).map { _ in (number, .failed(reason)) }
+    }
+
+    /// - Returns: Also the REQs that are still open for them.
+    mutating func expire(at now: Duration, unreachable reason: String) -> [(Resolution, wireID: String?)] {
+        entries.values.filter { $0.deadline <= now }.sorted { $0.number < $1.number }.compactMap { entry in
+            let words = entry.needsLogin ?? (entry.wireID == nil ? reason : "no answer in time")
+            return fail(entry.number, words).map { ($0, entry.wireID) }
+        }
+    }
+
+    mutating func abandonAll(_ reason: String) -> [Resolution] {
+        entries.keys.sorted().compactMap { fail($0, reason) }
+    }
+
+    private static func newestFirst(_ events: [Event]) -> [Event] {
+        events.sorted { $0.createdAt != $1.createdAt ? $0.createdAt > $1.createdAt : $0.id < $1.id }
+    }
+}

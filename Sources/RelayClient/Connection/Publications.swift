@@ -1,0 +1,108 @@
+import Nostr
+import PikaCore
+
+/// Events that wait to be sent to one relay or for its answer.
+struct Publications {
+    enum Stage: Hashable {
+        case waiting
+        case sent
+        /// Refused until we log in, with the relay's words.
+        case needsLogin(String)
+    }
+
+    struct Entry: Hashable {
+        let number: Int
+        let event: Event
+        let deadline: Duration
+        var stage = Stage.waiting
+        /// Sent again after a login; a second refusal for want of one is final.
+        var wasRefused = false
+    }
+
+    typealias Resolution = (number: Int, outcome: PublishReport.Outcome)
+
+    private var entries: [Int: Entry] = [:]
+    private var numbers: [EventID: [Int]] = [:]
+
+    var count: Int { entries.count }
+    var nextDeadline: Duration? { entries.values.map(\.deadline).min() }
+
+    mutating func add(_ entry: Entry) {
+        entries[entry.number] = entry
+        numbers[entry.event.id, default: []].append(entry.number)
+    }
+
+    /// Marks everything that waits as sent and returns it, oldest first.
+    mutating func takeUnsent() -> [Event] {
+        let unsent = entries.values.filter { $0.stage == .waiting }.sorted { $0.number < $1.number }
+        for entry in unsent { entries[entry.number]?.stage = .sent }
+        return unsent.map(\.event)
+    }
+
+    /// The connection is gone: everything has to be sent again.
+    mutating func connectionLost() {
+        for number in entries.keys { entries[number]?.stage = .waiting }
+    }
+
+    /// The relay's answer. Without an id it is for the oldest event that has none yet.
+    ///
+    /// - Parameter canLogIn: whether an event that is refused for want of a login shall wait for one.
+    mutating func answered(_ id: EventID?, accepted: Bool, message: String, canLogIn: Bool) -> [Resolution] {
+        guard let id = id ?? oldestSent?.event.id else { return [] }
+        let sent = (numbers[id] ?? []).filter { entries[$0]?.stage == .sent }
+        let prefix = MessagePrefix(of: message)
+        if !accepted, prefix == .authenticationRequired, canLogIn {
+            let waiting = sent.filter { entries[$0]?.wasRefused == false }
+            for number in waiting {
+                entries[number]?.stage = .needsLogin(message)
+                entries[number]?.wasRefused = true
+            }
+            if !waiting.isEmpty { return [] }
+        }
+        let isThere = accepted || prefix == .duplicate
+        return sent.map { finish($0, isThere ? .accepted : .refused(message)) }
+    }
+
+    mutating func loggedIn() {
+        for (number, entry) in entries where isRefused(entry) { entries[number]?.stage = .waiting }
+    }
+
+    mutating func loginFailed() -> [Resolution] {
+        // None of these waits for a connection, so that no reason for that is needed.
+        resolve(entries.values.filter(isRefused), "")
+    }
+
+    mutating func expire(at now: Duration, unreachable reason: String) -> [Resolution] {
+        resolve(entries.values.filter { $0.deadline <= now }, reason)
+    }
+
+    mutating func abandonAll(_ reason: String) -> [Resolution] {
+        resolve(Array(entries.values), reason)
+    }
+
+    private var oldestSent: Entry? {
+        entries.values.filter { $0.stage == .sent }.min { $0.number < $1.number }
+    }
+
+    private func isRefused(_ entry: Entry) -> Bool {
+        if case .needsLogin = entry.stage { true } else { false }
+    }
+
+    private mutating func resolve(_ over: [Entry], _ reason: String) -> [Resolution] {
+        over.sorted { $0.number < $1.number }.map { entry in
+            switch entry.stage {
+            case .waiting: finish(entry.number, .unreachable(reason))
+            case .sent: finish(entry.number, .unreachable("no answer"))
+            case .needsLogin(let message): finish(entry.number, .refused(message))
+            }
+        }
+    }
+
+    private mutating func finish(_ number: Int, _ outcome: PublishReport.Outcome) -> Resolution {
+        if let entry = entries.removeValue(forKey: number) {
+            let others = (numbers[entry.event.id] ?? []).filter { $0 != number }
+            numbers[entry.event.id] = others.isEmpty ? nil : others
+        }
+        return (number, outcome)
+    }
+}

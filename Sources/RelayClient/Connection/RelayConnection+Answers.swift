@@ -1,0 +1,135 @@
+import Nostr
+import PikaCore
+
+// MARK: What the relay says
+
+extension RelayConnection.StateMachine {
+    /// - Parameters:
+    ///   - message: An event in it was verified.
+    ///   - bytes: Size of the message.
+    mutating func received(_ message: RelayMessage, bytes: Int, session: Int, now: Moment) -> [Action] {
+        guard session == self.session, phase == .connected else { return [] }
+        heard(now: now)
+        switch message {
+        case .event(let wireID, let event): return receivedEvent(event, bytes, wireID, now)
+        case .ok(let id, let accepted, let message): return answered(id, accepted, message, now)
+        case .endOfStoredEvents(let wireID): return endOfStoredEvents(wireID)
+        case .closed(let wireID, let message): return closed(wireID, message, now)
+        case .authentication(let challenge):
+            guard canLogIn, let challenge = login.challenged(challenge) else { return [] }
+            return [.logIn(challenge: challenge, session: session)]
+        case .notice, .count: return []
+        }
+    }
+
+    /// The signer's answer to a challenge; nil if it does not want to log in.
+    mutating func signed(_ event: Event?, challenge: String, session: Int) -> [Action] {
+        guard session == self.session, phase == .connected else { return [] }
+        if login.signed(event, challenge: challenge), let event { return [.send(.authenticate(event))] }
+        return login.stage == .failed ? loginFailed() : []
+    }
+
+    private mutating func receivedEvent(
+        _ event: Event, _ bytes: Int, _ wireID: String, _ now: Moment
+    ) -> [Action] {
+        switch routes[wireID] {
+        case .live(let id), .page(let id):
+            guard subscriptions[id]?.received(event, now: now.unixTime) == true else { return [unrequested] }
+            return [.emit(.event(relay: relay, subscription: id, event))]
+        case .fetch(let number):
+            switch fetches.received(event, bytes: bytes, for: number, atMost: configuration.fetchedBytes) {
+            case .taken: return []
+            case .unrequested: return [unrequested]
+            case .tooMuch:
+                let failure = fetches.fail(number, "the answer is too large")
+                return closeWire(wireID) + resolve([failure].compactMap { $0 })
+            }
+        // What was on its way when we ended the request is no offence.
+        case nil: return wasUsed(wireID) ? [] : [unrequested]
+        }
+    }
+
+    private mutating func endOfStoredEvents(_ wireID: String) -> [Action] {
+        switch routes[wireID] {
+        case .live(let id):
+            guard let subscription = subscriptions[id], subscription.pageWireID == nil,
+                case .catchingUp = subscription.stage
+            else { return [] }
+            return nextPage(of: id)
+        case .page(let id):
+            subscriptions[id]?.pageWireID = nil
+            return closeWire(wireID) + nextPage(of: id)
+        case .fetch(let number):
+            let answer = fetches.endOfPage(number)
+            return closeWire(wireID) + resolve([answer].compactMap { $0 }) + askUnasked()
+        case nil: return []
+        }
+    }
+
+    private mutating func nextPage(of id: String) -> [Action] {
+        guard let filters = subscriptions[id]?.endOfPage() else {
+            return [.emit(.endOfStoredEvents(relay: relay, subscription: id))]
+        }
+        let wireID = newWireID(.page(id))
+        subscriptions[id]?.pageWireID = wireID
+        return [.send(.request(subscription: wireID, filters: filters))]
+    }
+
+    private mutating func closed(_ wireID: String, _ message: String, _ now: Moment) -> [Action] {
+        let route = routes.removeValue(forKey: wireID)
+        switch route {
+        case .live(let id), .page(let id):
+            let other = [subscriptions[id]?.wireID, subscriptions[id]?.pageWireID].compactMap { $0 }
+                .filter { $0 != wireID }.flatMap { closeWire($0) }
+            let wantsLogin = MessagePrefix(of: message) == .authenticationRequired
+            let awaitsLogin = wantsLogin && mayLogIn
+            subscriptions[id]?.closed(awaitsLogin: awaitsLogin)
+            return other + [.emit(.closed(relay: relay, subscription: id, message: message))] + resumeIfLoggedIn(now)
+        case .fetch(let number):
+            let failure = fetches.closed(number, message: message, canLogIn: mayLogIn)
+            return resolve([failure].compactMap { $0 }) + resumeIfLoggedIn(now)
+        case nil: return []
+        }
+    }
+
+    private mutating func answered(
+        _ id: EventID?, _ accepted: Bool, _ message: String, _ now: Moment
+    ) -> [Action] {
+        switch login.answered(id, accepted: accepted) {
+        case true: return resumeIfLoggedIn(now)
+        case false: return loginFailed()
+        case nil:
+            let answers = publications.answered(id, accepted: accepted, message: message, canLogIn: mayLogIn)
+            let resolutions: [Action] = answers.map { .resolvePublish($0.number, $0.outcome) }
+            return resolutions + (answers.isEmpty ? [] : restIfUnused()) + resumeIfLoggedIn(now)
+        }
+    }
+
+    // MARK: Login
+
+    private var mayLogIn: Bool { canLogIn && login.isPossible }
+
+    /// Sends again what was refused for want of a login.
+    private mutating func resumeIfLoggedIn(_ now: Moment) -> [Action] {
+        guard login.stage == .accepted else { return [] }
+        publications.loggedIn()
+        fetches.loggedIn()
+        let refused = subscriptions.values.filter { $0.stage == .needsLogin }.map(\.request.id).sorted()
+        return refused.flatMap { open($0, now: now) } + askUnasked() + sendUnsent()
+    }
+
+    private mutating func loginFailed() -> [Action] {
+        let refused = publications.loginFailed()
+        return refused.map { .resolvePublish($0.number, $0.outcome) } + resolve(fetches.loginFailed())
+            + (refused.isEmpty ? [] : restIfUnused())
+    }
+
+    private mutating func resolve(_ answers: [Fetches.Resolution]) -> [Action] {
+        guard !answers.isEmpty else { return [] }
+        return answers.map { .resolveFetch($0.number, $0.outcome) } + restIfUnused()
+    }
+
+    private var unrequested: Action {
+        .emit(.refused(relay: relay, reason: Refusal.unrequested.rawValue))
+    }
+}

@@ -1,0 +1,119 @@
+import Nostr
+import PikaCore
+
+// MARK: What the pool asks for
+
+extension RelayConnection.StateMachine {
+    /// Puts the relay into the set or takes it out.
+    mutating func setStanding(_ standing: Bool) -> [Action] {
+        guard standing != isStanding, phase != .closing, phase != .finished else { return [] }
+        if standing {
+            isStanding = true
+            lingerNumber += 1
+            return phase == .idle ? connect() : [.emit(.state(relay: relay, state))]
+        }
+        isStanding = false
+        let closes = subscriptions.keys.sorted().flatMap { unsubscribe($0) }
+        return closes + [.emit(.state(relay: relay, .disconnected))] + (isNeeded ? [] : [.becameIdle])
+    }
+
+    mutating func subscribe(_ request: RelaySubscription, now: Moment) -> [Action] {
+        let closes = unsubscribe(request.id)
+        guard !request.filters.isEmpty else { return closes }
+        subscriptions[request.id] = StandingSubscription(request)
+        return closes + (phase == .connected ? open(request.id, now: now) : [])
+    }
+
+    mutating func unsubscribe(_ id: String) -> [Action] {
+        guard let subscription = subscriptions.removeValue(forKey: id) else { return [] }
+        return [subscription.wireID, subscription.pageWireID].compactMap { $0 }.flatMap { closeWire($0) }
+    }
+
+    mutating func publish(_ number: Int, _ event: Event, deadline: Duration, now: Moment) -> [Action] {
+        guard phase != .closing, phase != .finished else {
+            return [.resolvePublish(number, .unreachable("the connection was shut down"))]
+        }
+        guard publications.count < configuration.unansweredEvents else {
+            return [.resolvePublish(number, .unreachable("too many events wait for this relay"))]
+        }
+        lingerNumber += 1
+        publications.add(Publications.Entry(number: number, event: event, deadline: deadline))
+        return scheduleDeadline(now: now) + (phase == .connected ? sendUnsent() : connectIfIdle())
+    }
+
+    mutating func fetch(_ number: Int, _ filters: [Filter], deadline: Duration, now: Moment) -> [Action] {
+        guard phase != .closing, phase != .finished else {
+            return [.resolveFetch(number, .failed("the connection was shut down"))]
+        }
+        lingerNumber += 1
+        let query = StoredQuery(filters, smallestCap: configuration.smallestCap)
+        fetches.add(Fetches.Entry(number: number, deadline: deadline, query: query))
+        return scheduleDeadline(now: now) + (phase == .connected ? askUnasked() : connectIfIdle())
+    }
+
+    /// Whether there is a reason to be connected.
+    var isNeeded: Bool { isStanding || publications.count > 0 || fetches.count > 0 }
+
+    /// After the last request to a relay outside the set the connection is kept for a while.
+    mutating func restIfUnused() -> [Action] {
+        guard !isNeeded else { return [] }
+        switch phase {
+        case .connected:
+            lingerNumber += 1
+            return [.schedule(.linger(lingerNumber), after: configuration.lingering)]
+        case .idle, .waiting: return [.becameIdle]
+        case .connecting, .ending, .closing, .finished: return []
+        }
+    }
+
+    mutating func abandonAll(_ reason: String) -> [Action] {
+        publications.abandonAll(reason).map { .resolvePublish($0.number, $0.outcome) }
+            + fetches.abandonAll(reason).map { .resolveFetch($0.number, $0.outcome) }
+    }
+
+    private mutating func connectIfIdle() -> [Action] {
+        phase == .idle ? connect() : []
+    }
+}
+
+// MARK: What is said to the relay
+
+extension RelayConnection.StateMachine {
+    mutating func open(_ id: String, now: Moment) -> [Action] {
+        let wireID = newWireID(.live(id))
+        guard
+            let filters = subscriptions[id]?.open(smallestCap: configuration.smallestCap, now: now.unixTime)
+        else { return [] }
+        subscriptions[id]?.wireID = wireID
+        return [.send(.request(subscription: wireID, filters: filters))]
+    }
+
+    mutating func askUnasked() -> [Action] {
+        fetches.unasked.map { number in
+            let wireID = newWireID(.fetch(number))
+            return .send(.request(subscription: wireID, filters: fetches.asked(number, as: wireID)))
+        }
+    }
+
+    mutating func sendUnsent() -> [Action] {
+        publications.takeUnsent().map { .send(.event($0)) }
+    }
+
+    mutating func closeWire(_ wireID: String) -> [Action] {
+        routes[wireID] = nil
+        return phase == .connected ? [.send(.close(subscription: wireID))] : []
+    }
+
+    /// Each REQ has a name of its own, so that a late answer to an earlier one is told apart.
+    mutating func newWireID(_ route: Route) -> String {
+        defer { nextWireID += 1 }
+        let wireID = String(nextWireID)
+        routes[wireID] = route
+        return wireID
+    }
+
+    func wasUsed(_ wireID: String) -> Bool {
+        guard let number = Int(wireID), String(number) == wireID else { return false }
+        return (1..<nextWireID).contains(number)
+    }
+}

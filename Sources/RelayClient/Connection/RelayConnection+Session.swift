@@ -1,0 +1,177 @@
+import Logging
+import NIOCore
+import NIOWebSocket
+import Nostr
+import PikaCore
+
+/// One WebSocket from the attempt to connect to its end.
+extension RelayConnection {
+    func hold(session: Int) async {
+        let (aborts, abort) = AsyncStream<Never>.makeStream()
+        sessionMayBeAborted(abort)
+        let reason = await withTaskGroup(of: Disconnection?.self) { group in
+            group.addTask { await self.converse(session) }
+            group.addTask {
+                for await _ in aborts {}
+                return nil
+            }
+            var reason: Disconnection?
+            for await end in group {
+                reason = reason ?? end
+                group.cancelAll()
+            }
+            return reason ?? Disconnection(.goodbye, "given up")
+        }
+        sessionEnded(session, reason)
+    }
+
+    @concurrent
+    private nonisolated func converse(_ session: Int) async -> Disconnection {
+        let channel: WebSocketChannel
+        do {
+            channel = try await environment.connector.connect(to: relay)
+        } catch {
+            return Disconnection(connecting: error)
+        }
+        // Room for everything that is sent again after a reconnect, and then some.
+        let most = environment.configuration.unansweredEvents + 4_096
+        let (frames, outbox) = AsyncStream.makeStream(of: WebSocketFrame.self, bufferingPolicy: .bufferingOldest(most))
+        do {
+            return try await channel.executeThenClose { inbound, outbound in
+                await self.sessionBegan(session, outbox: outbox)
+                let reason = await self.readAndWrite(inbound, outbound, frames, session)
+                await self.answerClose(reason, outbound)
+                return reason
+            }
+        } catch {
+            return Disconnection(reading: error)
+        }
+    }
+
+    private nonisolated func readAndWrite(
+        _ inbound: NIOAsyncChannelInboundStream<WebSocketFrame>,
+        _ outbound: NIOAsyncChannelOutboundWriter<WebSocketFrame>, _ frames: AsyncStream<WebSocketFrame>,
+        _ session: Int
+    ) async -> Disconnection {
+        await withTaskGroup(of: Disconnection.self) { group in
+            group.addTask { await self.read(inbound, session) }
+            group.addTask { await self.write(frames, outbound) }
+            var first: Disconnection?
+            for await end in group {
+                first = first ?? end
+                group.cancelAll()
+            }
+            return first ?? Disconnection(.goodbye, "given up")
+        }
+    }
+
+    /// RFC 6455 section 5.5.1: a close frame is answered with one. What is too large is also said to be so.
+    private nonisolated func answerClose(
+        _ reason: Disconnection, _ outbound: NIOAsyncChannelOutboundWriter<WebSocketFrame>
+    ) async {
+        let code: WebSocketErrorCode
+        switch reason.reason {
+        case .closed: code = .normalClosure
+        case .oversize: code = .messageTooLarge
+        case .protocolError: code = .protocolError
+        case .unreachable, .tls, .upgrade, .silent, .stalled, .failed, .goodbye: return
+        }
+        var generator = environment.generator
+        let data = ByteBuffer(closing: code)
+        // The peer may be gone already, and then nobody waits for it.
+        try? await outbound.write(
+            WebSocketFrame(fin: true, opcode: .connectionClose, maskKey: .random(using: &generator), data: data))
+    }
+
+    private nonisolated func write(
+        _ frames: AsyncStream<WebSocketFrame>, _ outbound: NIOAsyncChannelOutboundWriter<WebSocketFrame>
+    ) async -> Disconnection {
+        do {
+            for await frame in frames {
+                try await outbound.write(frame)
+                guard frame.opcode == .connectionClose else { continue }
+                try await environment.clock.sleep(environment.configuration.closeTimeout)
+            }
+            return Disconnection(.goodbye, "goodbye")
+        } catch {
+            return Disconnection(.failed, "writing failed: \(error)")
+        }
+    }
+}
+
+// MARK: Reading
+
+extension RelayConnection {
+    @concurrent
+    private nonisolated func read(
+        _ inbound: NIOAsyncChannelInboundStream<WebSocketFrame>, _ session: Int
+    ) async -> Disconnection {
+        do {
+            for try await frame in inbound {
+                if let end = await receive(frame, session) { return end }
+            }
+            return Disconnection(.closed, "the relay closed the connection")
+        } catch {
+            return Disconnection(reading: error)
+        }
+    }
+
+    /// - Returns: Why to read no further, if so.
+    private nonisolated func receive(_ frame: WebSocketFrame, _ session: Int) async -> Disconnection? {
+        // RFC 6455 section 5.1.
+        guard frame.maskKey == nil else { return Disconnection(.protocolError, "a masked frame") }
+        switch frame.opcode {
+        case .text: await receive(Array(frame.data.readableBytesView), session)
+        case .binary: await refuse(.binaryFrame)
+        case .ping: await pong(frame.data, session: session)
+        case .pong: await heard()
+        case .connectionClose: return Disconnection(.closed, Self.words(of: frame.data))
+        default: return Disconnection(.protocolError, "an unknown kind of frame")
+        }
+        return nil
+    }
+
+    private nonisolated func receive(_ json: [UInt8], _ session: Int) async {
+        environment.metrics.countReceived()
+        switch environment.verifier.read(json) {
+        case .success(let message):
+            if case .notice(let text) = message {
+                environment.logger.debug(
+                    "Relay sent a notice",
+                    metadata: ["relay": .string(relay.string), "text": .string(String(text.prefix(256)))])
+            }
+            for update in await received(message, bytes: json.count, session: session) {
+                await deliver(update, bytes: json.count)
+            }
+        case .failure(let refused): await refuse(refused.reason)
+        }
+    }
+
+    private nonisolated func refuse(_ reason: Refusal) async {
+        await heard()
+        await deliver(.refused(relay: relay, reason: reason.rawValue), bytes: 0)
+    }
+
+    private nonisolated func deliver(_ update: RelayUpdate, bytes: Int) async {
+        switch update {
+        case .event(_, let subscription, let event):
+            guard environment.delivered.isFirst(event.id, for: subscription) else {
+                environment.metrics.countDuplicate()
+                return
+            }
+        case .refused(_, let reason): Refusal(rawValue: reason).map(environment.metrics.count)
+        case .endOfStoredEvents, .closed, .state: break
+        }
+        guard !environment.updates.offer(update, bytes: bytes) else { return }
+        await readingHeld()
+        await environment.updates.send(update, bytes: bytes)
+        await readingResumed()
+    }
+
+    private static func words(of close: ByteBuffer) -> String {
+        var close = close
+        guard let code = close.readWebSocketErrorCode() else { return "the relay closed the connection" }
+        let text = String(buffer: close.getSlice(at: close.readerIndex, length: min(123, close.readableBytes)) ?? close)
+        return "the relay closed the connection: \(UInt16(webSocketErrorCode: code))" + (text.isEmpty ? "" : " \(text)")
+    }
+}

@@ -1,0 +1,238 @@
+import Nostr
+import PikaCore
+
+extension RelayConnection {
+    /// One connection to a relay as a value: what happens goes in, what is to be done comes out.
+    ///
+    /// Sessions are numbered: one for each attempt to connect. What comes in for an earlier one is ignored.
+    struct StateMachine {
+        enum Phase: Hashable {
+            /// Nothing to do, or not yet told to.
+            case idle
+            case connecting
+            case connected
+            /// The session was told to end for this reason; its end is awaited.
+            case ending(Disconnection)
+            case waiting
+            /// As `ending`, but for good.
+            case closing
+            case finished
+        }
+
+        enum Timer: Hashable, Sendable {
+            case retry(session: Int)
+            case heartbeat(session: Int)
+            /// Of the publish or fetch that ends first.
+            case deadline(at: Duration)
+            case linger(Int)
+        }
+
+        enum Action: Equatable, Sendable {
+            case connect(session: Int)
+            case disconnect(session: Int, handshake: Bool)
+            case send(ClientMessage)
+            case ping
+            case logIn(challenge: String, session: Int)
+            case schedule(Timer, after: Duration)
+            case resolvePublish(Int, PublishReport.Outcome)
+            case resolveFetch(Int, FetchOutcome)
+            case emit(RelayUpdate)
+            case lost(Disconnection)
+            /// There is nothing left to keep the connection for.
+            case becameIdle
+            case finish
+        }
+
+        enum Route: Hashable {
+            case live(String)
+            case page(String)
+            case fetch(Int)
+        }
+
+        let relay: RelayURL
+        let configuration: TransportConfiguration
+        /// Whether there is a signer for NIP-42.
+        let canLogIn: Bool
+        var phase = Phase.idle
+        var session = 0
+        /// Whether the relay is in the set, or only used for single requests.
+        var isStanding = false
+        var failures = 0
+        var connectedAt: Duration?
+        var heardAt = Duration.zero
+        var isHeld = false
+        var lastFailure: String?
+        var lingerNumber = 0
+        var scheduledDeadline: Duration?
+        var state = RelayConnectionState.disconnected
+        var login = Login()
+        var subscriptions: [String: StandingSubscription] = [:]
+        var publications = Publications()
+        var fetches = Fetches()
+        var routes: [String: Route] = [:]
+        var nextWireID = 1
+
+        init(relay: RelayURL, configuration: TransportConfiguration, canLogIn: Bool) {
+            self.relay = relay
+            self.configuration = configuration
+            self.canLogIn = canLogIn
+        }
+    }
+}
+
+// MARK: The life of a session
+
+extension RelayConnection.StateMachine {
+    mutating func connected(session: Int, now: Moment) -> [Action] {
+        guard session == self.session, phase == .connecting else { return [] }
+        phase = .connected
+        connectedAt = now.elapsed
+        heardAt = now.elapsed
+        isHeld = false
+        let beat = min(configuration.pingInterval, configuration.deadPeerTimeout)
+        return report(.connected) + [.schedule(.heartbeat(session: session), after: beat)]
+            + subscriptions.keys.sorted().flatMap { open($0, now: now) }
+            + askUnasked() + sendUnsent() + restIfUnused()
+    }
+
+    /// The attempt failed or the connection ended.
+    mutating func disconnected(
+        session: Int, _ cause: Disconnection, now: Moment, using generator: inout some RandomNumberGenerator
+    ) -> [Action] {
+        guard session == self.session else { return [] }
+        switch phase {
+        case .idle, .waiting, .finished: return []
+        case .closing:
+            forgetSession()
+            return finish()
+        case .ending(let reason): return retry(after: reason, now: now, using: &generator)
+        case .connecting, .connected: return retry(after: cause, now: now, using: &generator)
+        }
+    }
+
+    private mutating func retry(
+        after cause: Disconnection, now: Moment, using generator: inout some RandomNumberGenerator
+    ) -> [Action] {
+        if let connectedAt, now.elapsed - connectedAt >= configuration.stableAfter { failures = 0 }
+        forgetSession()
+        lastFailure = cause.text
+        guard isNeeded else {
+            phase = .idle
+            return [.lost(cause), .becameIdle]
+        }
+        failures += 1
+        phase = .waiting
+        let delay = configuration.backoff.delay(afterFailures: failures, using: &generator)
+        return [.lost(cause)] + report(.retrying(attempt: failures, reason: cause.text))
+            + [.schedule(.retry(session: session), after: delay)]
+    }
+
+    /// Says goodbye, for good. What waits for the relay is given up.
+    mutating func stop() -> [Action] {
+        let resolutions = abandonAll("the connection was shut down")
+        switch phase {
+        case .idle, .waiting: return resolutions + finish()
+        case .connecting, .connected, .ending:
+            phase = .closing
+            return resolutions + [.disconnect(session: session, handshake: true)]
+        case .closing, .finished: return resolutions
+        }
+    }
+
+    /// The session ends without a handshake and is followed by another.
+    mutating func drop(session: Int, _ reason: Disconnection) -> [Action] {
+        guard session == self.session, phase == .connected else { return [] }
+        phase = .ending(reason)
+        return [.disconnect(session: session, handshake: false)]
+    }
+
+    mutating func connect() -> [Action] {
+        session += 1
+        phase = .connecting
+        return report(.connecting) + [.connect(session: session)]
+    }
+
+    private mutating func finish() -> [Action] {
+        phase = .finished
+        return report(.disconnected) + [.finish]
+    }
+
+    private mutating func forgetSession() {
+        connectedAt = nil
+        routes = [:]
+        login = Login()
+        for id in subscriptions.keys { subscriptions[id]?.connectionLost() }
+        publications.connectionLost()
+        fetches.connectionLost()
+    }
+
+    /// States of a relay outside the set are nobody's business.
+    mutating func report(_ state: RelayConnectionState) -> [Action] {
+        self.state = state
+        return isStanding ? [.emit(.state(relay: relay, state))] : []
+    }
+}
+
+// MARK: Time
+
+extension RelayConnection.StateMachine {
+    /// Something came from the relay, whatever it was.
+    mutating func heard(now: Moment) {
+        heardAt = now.elapsed
+    }
+
+    /// Reading stops because the consumer lags: the relay's silence says nothing now.
+    mutating func readingHeld() {
+        isHeld = true
+    }
+
+    mutating func readingResumed(now: Moment) {
+        isHeld = false
+        heardAt = now.elapsed
+    }
+
+    mutating func elapsed(_ timer: Timer, now: Moment) -> [Action] {
+        switch timer {
+        case .retry(let session):
+            guard session == self.session, phase == .waiting else { return [] }
+            if isNeeded { return connect() }
+            phase = .idle
+            return [.becameIdle]
+        case .heartbeat(let session):
+            guard session == self.session, phase == .connected else { return [] }
+            return heartbeat(now: now)
+        case .deadline(let instant):
+            if scheduledDeadline == instant { scheduledDeadline = nil }
+            let isUsed = publications.count + fetches.count > 0
+            return expire(at: max(now.elapsed, instant)) + scheduleDeadline(now: now) + (isUsed ? restIfUnused() : [])
+        case .linger(let number):
+            return number == lingerNumber && !isNeeded ? [.becameIdle] : []
+        }
+    }
+
+    private mutating func heartbeat(now: Moment) -> [Action] {
+        let silence = isHeld ? .zero : now.elapsed - heardAt
+        guard silence < configuration.deadPeerTimeout else {
+            return drop(session: session, Disconnection(.silent, "nothing came for \(silence.components.seconds) s"))
+        }
+        let wait = min(configuration.pingInterval, configuration.deadPeerTimeout - silence)
+        return [.ping, .schedule(.heartbeat(session: session), after: wait)]
+    }
+
+    private mutating func expire(at now: Duration) -> [Action] {
+        let reason = lastFailure.map { "no connection: \($0)" } ?? "no connection in time"
+        let unreachable = phase == .connected ? "no answer" : reason
+        return publications.expire(at: now, unreachable: unreachable).map { .resolvePublish($0.number, $0.outcome) }
+            + fetches.expire(at: now, unreachable: unreachable).flatMap { resolution, wireID -> [Action] in
+                (wireID.map { closeWire($0) } ?? []) + [.resolveFetch(resolution.number, resolution.outcome)]
+            }
+    }
+
+    /// One timer for all deadlines, and another only when an earlier one comes up.
+    mutating func scheduleDeadline(now: Moment) -> [Action] {
+        let deadlines = [publications.nextDeadline, fetches.nextDeadline].compactMap { $0 }
+        guard let next = deadlines.min(), next < scheduledDeadline ?? .seconds(Int64.max) else { return [] }
+        scheduledDeadline = next
+        return [.schedule(.deadline(at: next), after: max(.zero, next - now.elapsed))]
+    }
+}

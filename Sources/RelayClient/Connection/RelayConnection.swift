@@ -1,0 +1,248 @@
+import Logging
+import NIOCore
+import NIOWebSocket
+import Nostr
+import PikaCore
+
+/// The connection to one relay, made again as often as it takes: runs what the state machine decides.
+///
+/// All that happens outside goes through ``enqueue(_:)``, in order. Every task of a connection is a child of `run()`.
+actor RelayConnection {
+    enum Command: Sendable {
+        case setStanding(Bool)
+        case subscribe(RelaySubscription)
+        case unsubscribe(String)
+        case publish(Int, Event, deadline: Duration, report: @Sendable (PublishReport.Outcome) -> Void)
+        case fetch(Int, [Filter], deadline: Duration, report: @Sendable (FetchOutcome) -> Void)
+        case stop
+    }
+
+    /// What needs the task group of `run()`; everything else happens at once.
+    private enum Step: Sendable {
+        case connect(session: Int)
+        case schedule(StateMachine.Timer, after: Duration)
+        case logIn(challenge: String, session: Int)
+        case askToRetire(handled: Int)
+        case finish
+    }
+
+    /// What a connection shares with the others of its pool.
+    struct Environment: Sendable {
+        let configuration: TransportConfiguration
+        let connector: WebSocketConnector
+        let clock: TransportClock
+        let generator: SharedGenerator
+        let verifier: MessageVerifier
+        let delivered: DeliveredEvents
+        let updates: UpdateBuffer
+        let metrics: TransportMetrics
+        let signer: RelayPool.Signer?
+        let logger: Logger
+    }
+
+    let relay: RelayURL
+    let environment: Environment
+    private let retire: @Sendable (RelayConnection, _ handled: Int) async -> Void
+    private let commands: AsyncStream<Command>
+    private nonisolated let nextCommand: AsyncStream<Command>.Continuation
+    private let steps: AsyncStream<Step>
+    private let nextStep: AsyncStream<Step>.Continuation
+    private var machine: StateMachine
+    private var handled = 0
+    private var publishers: [Int: @Sendable (PublishReport.Outcome) -> Void] = [:]
+    private var fetchers: [Int: @Sendable (FetchOutcome) -> Void] = [:]
+    /// Of the current session: what is to be written, and how to end it at once.
+    private var outbox: AsyncStream<WebSocketFrame>.Continuation?
+    private var abort: AsyncStream<Never>.Continuation?
+    private var generator: SharedGenerator
+
+    /// - Parameter retire: Asked whether the connection may go, with the number of commands it has handled.
+    init(
+        relay: RelayURL, environment: Environment,
+        retire: @escaping @Sendable (RelayConnection, _ handled: Int) async -> Void
+    ) {
+        self.relay = relay
+        self.environment = environment
+        self.retire = retire
+        generator = environment.generator
+        machine = StateMachine(
+            relay: relay, configuration: environment.configuration, canLogIn: environment.signer != nil)
+        (commands, nextCommand) = AsyncStream.makeStream()
+        (steps, nextStep) = AsyncStream.makeStream()
+    }
+
+    nonisolated func enqueue(_ command: Command) {
+        guard case .terminated = nextCommand.yield(command) else { return }
+        Self.refuse(command)
+    }
+
+    /// Until a `stop` command, or cancellation, which closes the socket at once.
+    func run() async {
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { await self.handleCommands() }
+            for await step in steps {
+                switch step {
+                case .connect(let session): group.addTask { await self.hold(session: session) }
+                case .schedule(let timer, let wait): group.addTask { await self.wait(for: timer, wait) }
+                case .logIn(let challenge, let session):
+                    group.addTask { await self.logIn(challenge, session: session) }
+                case .askToRetire(let handled): await retire(self, handled)
+                case .finish: nextStep.finish()
+                }
+            }
+            group.cancelAll()
+        }
+        await abandon()
+    }
+
+    /// Answers what nobody will handle any more.
+    func abandon() async {
+        perform(machine.stop())
+        nextCommand.finish()
+        for await command in commands { Self.refuse(command) }
+    }
+
+    static func refuse(_ command: Command) {
+        let reason = "the connection was shut down"
+        switch command {
+        case .publish(_, _, _, let report): report(.unreachable(reason))
+        case .fetch(_, _, _, let report): report(.failed(reason))
+        case .setStanding, .subscribe, .unsubscribe, .stop: break
+        }
+    }
+}
+
+// MARK: Into the machine
+
+extension RelayConnection {
+    private func handleCommands() async {
+        for await command in commands {
+            handled += 1
+            handle(command, now: environment.clock.now)
+        }
+    }
+
+    private func handle(_ command: Command, now: Moment) {
+        switch command {
+        case .setStanding(let standing): perform(machine.setStanding(standing))
+        case .subscribe(let request): perform(machine.subscribe(request, now: now))
+        case .unsubscribe(let id): perform(machine.unsubscribe(id))
+        case .publish(let number, let event, let deadline, let report):
+            publishers[number] = report
+            perform(machine.publish(number, event, deadline: deadline, now: now))
+        case .fetch(let number, let filters, let deadline, let report):
+            fetchers[number] = report
+            perform(machine.fetch(number, filters, deadline: deadline, now: now))
+        case .stop: perform(machine.stop())
+        }
+    }
+
+    private func wait(for timer: StateMachine.Timer, _ duration: Duration) async {
+        do {
+            try await environment.clock.sleep(duration)
+        } catch {
+            return
+        }
+        perform(machine.elapsed(timer, now: environment.clock.now))
+    }
+
+    private func logIn(_ challenge: String, session: Int) async {
+        let event = await environment.signer?(challenge, relay)
+        perform(machine.signed(event, challenge: challenge, session: session))
+    }
+
+    func sessionBegan(
+        _ session: Int, outbox: AsyncStream<WebSocketFrame>.Continuation
+    ) {
+        self.outbox = outbox
+        perform(machine.connected(session: session, now: environment.clock.now))
+        // The session was given up while it came to be.
+        if machine.phase != .connected { outbox.finish() }
+    }
+
+    func sessionMayBeAborted(_ abort: AsyncStream<Never>.Continuation) {
+        self.abort = abort
+        // A stop or cancellation before this point.
+        if machine.phase != .connecting { abort.finish() }
+    }
+
+    func sessionEnded(_ session: Int, _ reason: Disconnection) {
+        outbox = nil
+        abort = nil
+        perform(machine.disconnected(session: session, reason, now: environment.clock.now, using: &generator))
+    }
+
+    /// - Returns: What the consumer gets; the reader waits until there is room for it.
+    func received(_ message: RelayMessage, bytes: Int, session: Int) -> [RelayUpdate] {
+        perform(machine.received(message, bytes: bytes, session: session, now: environment.clock.now))
+    }
+
+    func heard() { machine.heard(now: environment.clock.now) }
+    func readingHeld() { machine.readingHeld() }
+    func readingResumed() { machine.readingResumed(now: environment.clock.now) }
+    func pong(_ data: ByteBuffer, session: Int) {
+        heard()
+        if session == machine.session { write(.pong, data) }
+    }
+}
+
+// MARK: Out of the machine
+
+extension RelayConnection {
+    /// Does everything at once but what is for the consumer, which is returned.
+    @discardableResult
+    private func perform(_ actions: [StateMachine.Action]) -> [RelayUpdate] {
+        var updates: [RelayUpdate] = []
+        for action in actions {
+            switch action {
+            case .connect(let session): nextStep.yield(.connect(session: session))
+            case .disconnect(_, let handshake): disconnect(handshake: handshake)
+            case .send(let message): write(.text, ByteBuffer(bytes: message.json()))
+            case .ping: write(.ping, ByteBuffer())
+            case .logIn(let challenge, let session): nextStep.yield(.logIn(challenge: challenge, session: session))
+            case .schedule(let timer, let wait): nextStep.yield(.schedule(timer, after: wait))
+            case .resolvePublish(let number, let outcome):
+                environment.metrics.count(outcome)
+                publishers.removeValue(forKey: number)?(outcome)
+            case .resolveFetch(let number, let outcome): fetchers.removeValue(forKey: number)?(outcome)
+            case .emit(.state(let relay, let state)):
+                log(state)
+                environment.updates.push(.state(relay: relay, state))
+            case .emit(let update): updates.append(update)
+            case .lost(let reason): environment.metrics.count(reason.reason)
+            case .becameIdle: nextStep.yield(.askToRetire(handled: handled))
+            case .finish: nextStep.yield(.finish)
+            }
+        }
+        return updates
+    }
+
+    private func write(_ opcode: WebSocketOpcode, _ data: ByteBuffer) {
+        let frame = WebSocketFrame(fin: true, opcode: opcode, maskKey: .random(using: &generator), data: data)
+        guard case .dropped = outbox?.yield(frame) else { return }
+        let reason = Disconnection(.stalled, "the relay does not take what is sent")
+        perform(machine.drop(session: machine.session, reason))
+    }
+
+    private func disconnect(handshake: Bool) {
+        guard handshake, let outbox else {
+            abort?.finish()
+            return
+        }
+        write(.connectionClose, ByteBuffer(closing: .normalClosure))
+        outbox.finish()
+    }
+
+    private func log(_ state: RelayConnectionState) {
+        let name = Logger.MetadataValue.string(relay.string)
+        switch state {
+        case .connected: environment.logger.info("Relay connected", metadata: ["relay": name])
+        case .retrying(let attempt, let reason):
+            environment.logger.info(
+                "Relay connection lost",
+                metadata: ["relay": name, "attempt": "\(attempt)", "reason": .string(reason)])
+        case .connecting: environment.logger.debug("Relay connecting", metadata: ["relay": name])
+        case .disconnected: environment.logger.debug("Relay disconnected", metadata: ["relay": name])
+        }
+    }
+}

@@ -1,0 +1,36 @@
+import Synchronization
+
+/// The clocks of a transport, whatever their types.
+struct TransportClock: Sendable {
+    let sleep: @Sendable (Duration) async throws -> Void
+    private let elapsed: @Sendable () -> Duration
+    private let unixTime: @Sendable () -> Int64
+
+    init<C: Clock>(_ clock: C, unixTime: @escaping @Sendable () -> Int64) where C.Duration == Duration {
+        let began = clock.now
+        elapsed = { began.duration(to: clock.now) }
+        sleep = { try await clock.sleep(for: $0) }
+        self.unixTime = unixTime
+    }
+
+    var now: Moment { Moment(elapsed: elapsed(), unixTime: unixTime()) }
+}
+
+/// One source of randomness for many tasks.
+struct SharedGenerator: RandomNumberGenerator, Sendable {
+    private final class Source: Sendable {
+        let generator: Mutex<any RandomNumberGenerator & Sendable>
+
+        init(_ generator: any RandomNumberGenerator & Sendable) {
+            self.generator = Mutex(generator)
+        }
+    }
+
+    private let source: Source
+
+    init(_ generator: any RandomNumberGenerator & Sendable) {
+        source = Source(generator)
+    }
+
+    func next() -> UInt64 { source.generator.withLock { $0.next() } }
+}

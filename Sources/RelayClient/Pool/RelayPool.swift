@@ -1,0 +1,242 @@
+import Foundation
+public import Logging
+public import Nostr
+public import PikaCore
+public import ServiceLifecycle
+
+/// Connections to several relays at once: the network half of the core.
+///
+/// ``run()`` does the work; what is asked for before waits for it. A subscription is asked of the relays in the set,
+/// of those it names if it names any; a named relay outside the set is asked as soon as it is in. The consumer of
+/// ``updates`` must not stop taking them while it waits for a publish or a fetch, because when it lags no relay is
+/// read, and then no answer is heard.
+public actor RelayPool: RelayTransport, Service {
+    /// Answers a NIP-42 challenge with a signed event of kind 22242, or nil to stay unknown to the relay.
+    public typealias Signer = @Sendable (_ challenge: String, _ relay: RelayURL) async -> Event?
+
+    private enum Stage {
+        case new
+        case running
+        case stopping
+        case over
+    }
+
+    private enum Step: Sendable {
+        case start(RelayConnection)
+        case stop
+    }
+
+    private struct Member {
+        let connection: RelayConnection
+        var issued = 0
+    }
+
+    private let environment: RelayConnection.Environment
+    private let steps: AsyncStream<Step>
+    private nonisolated let nextStep: AsyncStream<Step>.Continuation
+    private var stage = Stage.new
+    private var hasRun = false
+    private var members: [RelayURL: Member] = [:]
+    private var relays: Set<RelayURL> = []
+    private var subscriptions: [String: RelaySubscription] = [:]
+    private var lastNumber = 0
+    private var shutdownWaiters: [CheckedContinuation<Void, Never>] = []
+
+    /// - Parameters:
+    ///   - signer: Nil to log in nowhere.
+    ///   - clock: For timeouts, pings and retries.
+    ///   - unixTime: Seconds since 1970; nil for the wall clock.
+    ///   - generator: For jitter, masking keys and handshakes.
+    ///
+    /// Throws ``TransportError/Code/badConfiguration`` and ``TransportError/Code/badTrustRoots``.
+    public init(
+        configuration: TransportConfiguration = TransportConfiguration(), signer: Signer? = nil,
+        clock: some Clock<Duration> = ContinuousClock(), unixTime: (@Sendable () -> Int64)? = nil,
+        generator: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator(), logger: Logger
+    ) throws(TransportError) {
+        try configuration.validate()
+        let shared = SharedGenerator(generator)
+        environment = RelayConnection.Environment(
+            configuration: configuration, connector: try WebSocketConnector(configuration, generator: shared),
+            clock: TransportClock(clock, unixTime: unixTime ?? { Int64(Date().timeIntervalSince1970) }),
+            generator: shared, verifier: MessageVerifier(capacity: configuration.verifiedSignatures),
+            delivered: DeliveredEvents(capacity: configuration.rememberedEvents),
+            updates: UpdateBuffer(mostItems: configuration.bufferedUpdates, mostBytes: configuration.bufferedBytes),
+            metrics: TransportMetrics(), signer: signer, logger: logger)
+        (steps, nextStep) = AsyncStream.makeStream()
+    }
+
+    public nonisolated var updates: AsyncStream<RelayUpdate> { environment.updates.updates }
+}
+
+// MARK: Life
+
+extension RelayPool {
+    /// Connects until a graceful shutdown or ``shutdown()``, also one that came before; may be called once.
+    /// Cancellation closes all sockets at once, without goodbye.
+    public func run() async throws {
+        guard !hasRun else { throw TransportError(.alreadyRun, "a pool of relays runs once") }
+        hasRun = true
+        guard stage == .new else { return }
+        stage = .running
+        let (nextStep, updates) = (nextStep, environment.updates)
+        await withTaskCancellationHandler {
+            await withGracefulShutdownHandler {
+                await runConnections()
+            } onGracefulShutdown: {
+                nextStep.yield(.stop)
+            }
+        } onCancel: {
+            updates.release()
+        }
+        await end()
+    }
+
+    public func shutdown() async {
+        switch stage {
+        case .new: await end()
+        case .running, .stopping:
+            nextStep.yield(.stop)
+            await withCheckedContinuation { shutdownWaiters.append($0) }
+        case .over: break
+        }
+    }
+
+    private func runConnections() async {
+        await withDiscardingTaskGroup { group in
+            for await step in steps {
+                switch step {
+                case .start(let connection): group.addTask { await connection.run() }
+                case .stop:
+                    stop()
+                    nextStep.finish()
+                }
+            }
+        }
+    }
+
+    private func stop() {
+        stage = .stopping
+        // A reader that waits for the consumer could not hear the answer to our goodbye.
+        environment.updates.release()
+        for relay in members.keys { send(.stop, to: relay) }
+    }
+
+    private func end() async {
+        stage = .over
+        nextStep.finish()
+        for member in members.values { await member.connection.abandon() }
+        members = [:]
+        environment.updates.finish()
+        for waiter in shutdownWaiters { waiter.resume() }
+        shutdownWaiters = []
+    }
+}
+
+// MARK: Relays and subscriptions
+
+extension RelayPool {
+    public func setRelays(_ relays: [RelayURL]) {
+        let wanted = Set(relays)
+        let (gone, new) = (self.relays.subtracting(wanted), wanted.subtracting(self.relays))
+        self.relays = wanted
+        for relay in gone { send(.setStanding(false), to: relay) }
+        for relay in new.sorted() {
+            for subscription in subscriptions.values where asks(subscription, relay) {
+                send(.subscribe(subscription), to: relay)
+            }
+            send(.setStanding(true), to: relay)
+        }
+    }
+
+    public func subscribe(_ subscription: RelaySubscription) {
+        subscriptions[subscription.id] = subscription
+        environment.delivered.begin(subscription.id)
+        for relay in relays {
+            send(asks(subscription, relay) ? .subscribe(subscription) : .unsubscribe(subscription.id), to: relay)
+        }
+    }
+
+    public func unsubscribe(_ id: String) {
+        guard subscriptions.removeValue(forKey: id) != nil else { return }
+        environment.delivered.end(id)
+        for relay in relays { send(.unsubscribe(id), to: relay) }
+    }
+
+    private func asks(_ subscription: RelaySubscription, _ relay: RelayURL) -> Bool {
+        subscription.relays?.contains(relay) ?? true
+    }
+}
+
+// MARK: Requests
+
+extension RelayPool {
+    public func publish(_ event: Event, to relays: [RelayURL]) -> AsyncStream<PublishReport> {
+        let (reports, continuation) = AsyncStream<PublishReport>.makeStream()
+        let distinct = Set(relays)
+        let tally = PublishTally(distinct.count, continuation)
+        let deadline = environment.clock.now.elapsed + environment.configuration.publishTimeout
+        for relay in distinct.sorted() {
+            lastNumber += 1
+            let report: @Sendable (PublishReport.Outcome) -> Void = {
+                tally.count(PublishReport(relay: relay, outcome: $0))
+            }
+            send(.publish(lastNumber, event, deadline: deadline, report: report), to: relay)
+        }
+        return reports
+    }
+
+    public func fetch(
+        _ filters: [Filter], from relays: [RelayURL], timeout: Duration
+    ) async -> [RelayURL: FetchOutcome] {
+        let distinct = Set(relays)
+        guard !filters.isEmpty else {
+            return Dictionary(uniqueKeysWithValues: distinct.map { ($0, .events([])) })
+        }
+        let deadline = environment.clock.now.elapsed + timeout
+        return await withTaskGroup(of: (RelayURL, FetchOutcome).self) { group in
+            for relay in distinct {
+                group.addTask { (relay, await self.fetch(filters, from: relay, deadline: deadline)) }
+            }
+            var outcomes: [RelayURL: FetchOutcome] = [:]
+            for await (relay, outcome) in group { outcomes[relay] = outcome }
+            return outcomes
+        }
+    }
+
+    private func fetch(_ filters: [Filter], from relay: RelayURL, deadline: Duration) async -> FetchOutcome {
+        await withCheckedContinuation { continuation in
+            lastNumber += 1
+            send(.fetch(lastNumber, filters, deadline: deadline) { continuation.resume(returning: $0) }, to: relay)
+        }
+    }
+
+    /// Commands of one relay are handled in the order in which they are sent here.
+    private func send(_ command: RelayConnection.Command, to relay: RelayURL) {
+        guard var member = members[relay] ?? newMember(relay) else {
+            RelayConnection.refuse(command)
+            return
+        }
+        member.issued += 1
+        members[relay] = member
+        member.connection.enqueue(command)
+    }
+
+    private func newMember(_ relay: RelayURL) -> Member? {
+        guard stage == .new || stage == .running else { return nil }
+        let connection = RelayConnection(relay: relay, environment: environment) { [weak self] connection, handled in
+            await self?.retire(connection, handled: handled)
+        }
+        nextStep.yield(.start(connection))
+        return Member(connection: connection)
+    }
+
+    /// An idle connection goes unless it was told something that it has not heard yet.
+    private func retire(_ connection: RelayConnection, handled: Int) {
+        guard let member = members[connection.relay], member.connection === connection,
+            member.issued == handled, !relays.contains(connection.relay)
+        else { return }
+        members[connection.relay] = nil
+        connection.enqueue(.stop)
+    }
+}

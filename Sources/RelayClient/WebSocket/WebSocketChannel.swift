@@ -1,0 +1,112 @@
+import NIOCore
+import NIOHTTP1
+import NIOPosix
+import NIOSSL
+import NIOWebSocket
+import Nostr
+
+typealias WebSocketChannel = NIOAsyncChannel<WebSocketFrame, WebSocketFrame>
+
+extension ByteBuffer {
+    /// What a close frame holds (RFC 6455 section 5.5.1).
+    init(closing code: WebSocketErrorCode) {
+        self.init()
+        write(webSocketErrorCode: code)
+    }
+}
+
+/// Opens WebSockets: TCP, TLS if the address asks for it, HTTP upgrade (RFC 6455).
+///
+/// Incoming frames are bounded in size and put together to messages before anybody sees them.
+struct WebSocketConnector: Sendable {
+    /// The server speaks HTTP, but no WebSocket here.
+    struct NotUpgraded: Error {}
+    struct TimedOut: Error {}
+
+    private let configuration: TransportConfiguration
+    private let tls: NIOSSLContext
+    private let generator: SharedGenerator
+
+    init(_ configuration: TransportConfiguration, generator: SharedGenerator) throws(TransportError) {
+        self.configuration = configuration
+        self.generator = generator
+        tls = try WebSocketConnector.tlsContext(configuration.trustRootFiles)
+    }
+
+    /// The system's trust roots and those in the files; the certificate must hold for the name of the host.
+    private static func tlsContext(_ files: [String]) throws(TransportError) -> NIOSSLContext {
+        var settings = TLSConfiguration.makeClientConfiguration()
+        do {
+            settings.additionalTrustRoots = try files.map { .certificates(try NIOSSLCertificate.fromPEMFile($0)) }
+            return try NIOSSLContext(configuration: settings)
+        } catch {
+            let names = files.isEmpty ? "the system's" : files.joined(separator: ", ")
+            throw TransportError(.badTrustRoots, "trust roots cannot be used: \(names)", cause: error)
+        }
+    }
+
+    /// Cancellation closes what has been opened so far.
+    func connect(to relay: RelayURL) async throws -> WebSocketChannel {
+        let attempt = ConnectionAttempt()
+        return try await withTaskCancellationHandler {
+            do {
+                let upgrade = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+                    .connectTimeout(TimeAmount(configuration.connectTimeout))
+                    .channelOption(.tcpOption(.tcp_nodelay), value: 1)
+                    .connect(host: relay.host, port: relay.port) { channel in
+                        attempt.began(channel, timeout: TimeAmount(configuration.connectTimeout))
+                        return channel.eventLoop.makeCompletedFuture { try configure(channel, relay) }
+                    }
+                let webSocket = try await upgrade.get()
+                attempt.succeeded()
+                return webSocket
+            } catch {
+                throw attempt.end(error)
+            }
+        } onCancel: {
+            attempt.cancel()
+        }
+    }
+
+    private func configure(_ channel: any Channel, _ relay: RelayURL) throws -> EventLoopFuture<WebSocketChannel> {
+        if relay.isSecure {
+            // Server name indication is for names only; an address is compared with the certificate as it is.
+            let isAddress = (try? SocketAddress(ipAddress: relay.host, port: 0)) != nil
+            let handler = try NIOSSLClientHandler(context: tls, serverHostname: isAddress ? nil : relay.host)
+            try channel.pipeline.syncOperations.addHandler(handler)
+        }
+        var head = HTTPRequestHead(version: .http1_1, method: .GET, uri: relay.path)
+        head.headers.add(name: "Host", value: relay.authority)
+        head.headers.add(name: "Content-Length", value: "0")
+        let upgrade = NIOTypedHTTPClientUpgradeConfiguration(
+            upgradeRequestHead: head, upgraders: [upgrader()],
+            notUpgradingCompletionHandler: { channel in
+                channel.close(promise: nil)
+                return channel.eventLoop.makeFailedFuture(NotUpgraded())
+            })
+        var pipeline = NIOUpgradableHTTPClientPipelineConfiguration(upgradeConfiguration: upgrade)
+        // The first frame can come in one packet with the answer to the upgrade.
+        pipeline.leftOverBytesStrategy = .forwardBytes
+        return try channel.pipeline.syncOperations.configureUpgradableHTTPClientPipeline(configuration: pipeline)
+    }
+
+    private func upgrader() -> NIOTypedWebSocketClientUpgrader<WebSocketChannel> {
+        var generator = generator
+        let most = configuration.maximumMessageBytes
+        let fragments = configuration.maximumFragments
+        return NIOTypedWebSocketClientUpgrader(
+            requestKey: NIOWebSocketClientUpgrader.randomRequestKey(using: &generator),
+            maxFrameSize: most,
+            // Its close would overtake the error, and nobody would know why.
+            enableAutomaticErrorHandling: false,
+            upgradePipelineHandler: { channel, _ in
+                channel.eventLoop.makeCompletedFuture {
+                    try channel.pipeline.syncOperations.addHandler(
+                        NIOWebSocketFrameAggregator(
+                            minNonFinalFragmentSize: 0, maxAccumulatedFrameCount: fragments,
+                            maxAccumulatedFrameSize: most))
+                    return try WebSocketChannel(wrappingChannelSynchronously: channel)
+                }
+            })
+    }
+}

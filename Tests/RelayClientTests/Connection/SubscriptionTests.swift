@@ -1,0 +1,230 @@
+import Nostr
+import PikaCore
+import Testing
+
+@testable import RelayClient
+
+struct SubscriptionTests {
+    private func event(_ content: String, at createdAt: Int64) -> Event {
+        Author.alice.event(content, at: createdAt)
+    }
+
+    @Test func asksDeliversAndEnds() {
+        var machine = Machine.connected()
+        #expect(machine.subscribe("s", Filter(kinds: [1])) == [Machine.request("1", Filter(kinds: [1]))])
+        let stored = event("stored", at: 10)
+        #expect(machine.receive(stored, on: "1") == [Machine.event("s", stored)])
+        #expect(machine.receive(.endOfStoredEvents(subscription: "1")) == [Machine.end("s")])
+        #expect(machine.receive(.endOfStoredEvents(subscription: "1")) == [])
+        let live = event("live", at: 11)
+        #expect(machine.receive(live, on: "1") == [Machine.event("s", live)])
+        #expect(machine.machine.unsubscribe("s") == [Machine.close("1")])
+        #expect(machine.machine.unsubscribe("s") == [])
+    }
+
+    @Test func isAskedWhenConnected() {
+        var machine = Machine()
+        #expect(machine.subscribe("b", Filter(kinds: [2])) == [])
+        #expect(machine.subscribe("a", Filter(kinds: [1])) == [])
+        _ = machine.machine.setStanding(true)
+        #expect(
+            machine.connect().suffix(2) == [
+                Machine.request("1", Filter(kinds: [1])), Machine.request("2", Filter(kinds: [2])),
+            ])
+    }
+
+    @Test func withoutFiltersNothingIsAsked() {
+        var machine = Machine.connected()
+        #expect(machine.subscribe("s") == [])
+        #expect(machine.machine.subscriptions.isEmpty)
+    }
+
+    @Test func whatWasNotAskedForIsRefused() {
+        var machine = Machine.connected()
+        _ = machine.subscribe("s", Filter(kinds: [7]))
+        #expect(machine.receive(event("wrong kind", at: 1), on: "1") == [Machine.unrequested])
+        #expect(machine.receive(event("never opened", at: 1), on: "2") == [Machine.unrequested])
+        #expect(machine.receive(event("no name of ours", at: 1), on: "01") == [Machine.unrequested])
+        #expect(machine.receive(event("the core's name", at: 1), on: "s") == [Machine.unrequested])
+    }
+
+    @Test func lateAnswersToAnEndedRequestAreIgnored() {
+        var machine = Machine.connected()
+        _ = machine.subscribe("s", Filter(kinds: [1]))
+        #expect(
+            machine.subscribe("s", Filter(kinds: [2]))
+                == [Machine.close("1"), Machine.request("2", Filter(kinds: [2]))])
+        #expect(machine.receive(event("late", at: 1), on: "1") == [])
+        #expect(machine.receive(.endOfStoredEvents(subscription: "1")) == [])
+        #expect(machine.receive(.closed(subscription: "1", message: "")) == [])
+        #expect(machine.receive(.endOfStoredEvents(subscription: "2")) == [Machine.end("s")])
+    }
+
+    // MARK: Where it was
+
+    @Test func resumesFromTheNewestSeenLessTheOverlap() {
+        var machine = Machine.connected()
+        _ = machine.subscribe("s", Filter(kinds: [1]), overlap: 100)
+        _ = machine.receive(event("a", at: 5_000), on: "1")
+        _ = machine.receive(.endOfStoredEvents(subscription: "1"))
+        #expect(machine.reconnect().last == Machine.request("2", Filter(kinds: [1], since: 4_900)))
+        _ = machine.receive(.endOfStoredEvents(subscription: "2"))
+        _ = machine.receive(event("b", at: 6_000), on: "2")
+        #expect(machine.reconnect().last == Machine.request("3", Filter(kinds: [1], since: 5_900)))
+    }
+
+    @Test func sinceOfTheFilterHoldsIfLater() {
+        var machine = Machine.connected()
+        _ = machine.subscribe("s", Filter(kinds: [1], since: 4_950), Filter(kinds: [1]), overlap: 100)
+        _ = machine.receive(event("a", at: 5_000), on: "1")
+        _ = machine.receive(.endOfStoredEvents(subscription: "1"))
+        #expect(
+            machine.reconnect().last
+                == Machine.request("2", Filter(kinds: [1], since: 4_950), Filter(kinds: [1], since: 4_900)))
+    }
+
+    /// Relays send the newest first: the older ones were still to come.
+    @Test func lossBeforeTheEndOfStoredEventsStartsOver() {
+        var machine = Machine.connected()
+        _ = machine.subscribe("s", Filter(kinds: [1]))
+        _ = machine.receive(event("newest", at: 5_000), on: "1")
+        #expect(machine.reconnect().last == Machine.request("2", Filter(kinds: [1])))
+    }
+
+    @Test func lossDuringCatchUpStartsFromTheOldPosition() {
+        var machine = Machine.connected()
+        _ = machine.subscribe("s", Filter(kinds: [1]))
+        _ = machine.receive(event("a", at: 5_000), on: "1")
+        _ = machine.receive(.endOfStoredEvents(subscription: "1"))
+        _ = machine.reconnect()
+        _ = machine.receive(event("b", at: 7_000), on: "2")
+        #expect(machine.reconnect().last == Machine.request("3", Filter(kinds: [1], since: 5_000)))
+    }
+
+    @Test func eventFromTheFutureDoesNotHideThePresent() {
+        var machine = Machine.connected()
+        _ = machine.subscribe("s", Filter(kinds: [1]), overlap: 10)
+        _ = machine.receive(.endOfStoredEvents(subscription: "1"))
+        _ = machine.receive(event("2100", at: 4_102_444_800), on: "1")
+        #expect(
+            machine.reconnect().last
+                == Machine.request("2", Filter(kinds: [1], since: machine.now.unixTime - 10)))
+    }
+
+    @Test func hostileOverlapAndTimesDoNotOverflow() {
+        var machine = Machine.connected()
+        _ = machine.subscribe("s", Filter(kinds: [1]), overlap: .max)
+        _ = machine.subscribe("t", Filter(kinds: [1]), overlap: .min)
+        for wire in ["1", "2"] {
+            _ = machine.receive(event("x", at: 0), on: wire)
+            _ = machine.receive(.endOfStoredEvents(subscription: wire))
+        }
+        #expect(
+            machine.reconnect().suffix(2) == [
+                Machine.request("3", Filter(kinds: [1], since: 0)),
+                Machine.request("4", Filter(kinds: [1], since: 0)),
+            ])
+    }
+
+    @Test func limitHoldsOnlyTheFirstTime() {
+        var machine = Machine.connected()
+        _ = machine.subscribe("s", Filter(kinds: [1], limit: 0), overlap: 5)
+        _ = machine.receive(.endOfStoredEvents(subscription: "1"))
+        #expect(
+            machine.reconnect().last
+                == Machine.request("2", Filter(kinds: [1], since: machine.now.unixTime - 5)))
+    }
+
+    @Test func replacedSubscriptionStartsAnew() {
+        var machine = Machine.connected()
+        _ = machine.subscribe("s", Filter(kinds: [1]))
+        _ = machine.receive(event("a", at: 5_000), on: "1")
+        _ = machine.receive(.endOfStoredEvents(subscription: "1"))
+        #expect(machine.subscribe("s", Filter(kinds: [1])).last == Machine.request("2", Filter(kinds: [1])))
+    }
+
+    // MARK: Answers that were cut off
+
+    @Test func cutAnswerIsFollowedByPages() {
+        var machine = Machine.connected()
+        _ = machine.subscribe("s", Filter(kinds: [1]))
+        for time in [9, 8, 7] as [Int64] { _ = machine.receive(event("\(time)", at: time), on: "1") }
+        #expect(
+            machine.receive(.endOfStoredEvents(subscription: "1"))
+                == [Machine.request("2", Filter(kinds: [1], until: 7))])
+        let live = event("live", at: 20)
+        #expect(machine.receive(live, on: "1") == [Machine.event("s", live)])
+        let old = event("old", at: 3)
+        #expect(machine.receive(old, on: "2") == [Machine.event("s", old)])
+        #expect(machine.receive(.endOfStoredEvents(subscription: "1")) == [])
+        #expect(
+            machine.receive(.endOfStoredEvents(subscription: "2")) == [Machine.close("2"), Machine.end("s")])
+        #expect(machine.reconnect().last == Machine.request("3", Filter(kinds: [1], since: 20)))
+    }
+
+    @Test func unsubscribeEndsThePageToo() {
+        var machine = Machine.connected()
+        _ = machine.subscribe("s", Filter(kinds: [1]))
+        for time in [9, 8, 7] as [Int64] { _ = machine.receive(event("\(time)", at: time), on: "1") }
+        _ = machine.receive(.endOfStoredEvents(subscription: "1"))
+        #expect(machine.machine.unsubscribe("s") == [Machine.close("1"), Machine.close("2")])
+        #expect(machine.machine.routes.isEmpty)
+    }
+
+    // MARK: Ended by the relay
+
+    private func closed(_ id: String, _ message: String) -> RelayConnection.StateMachine.Action {
+        .emit(.closed(relay: Machine.relay, subscription: id, message: message))
+    }
+
+    @Test func closedIsReportedAndAskedAgainAfterReconnect() {
+        var machine = Machine.connected()
+        _ = machine.subscribe("s", Filter(kinds: [1]))
+        #expect(
+            machine.receive(.closed(subscription: "1", message: "error: busy")) == [closed("s", "error: busy")])
+        #expect(machine.receive(event("late", at: 1), on: "1") == [])
+        #expect(machine.reconnect().last == Machine.request("2", Filter(kinds: [1])))
+    }
+
+    @Test func closedPageEndsTheWholeSubscription() {
+        var machine = Machine.connected()
+        _ = machine.subscribe("s", Filter(kinds: [1]))
+        for time in [9, 8, 7] as [Int64] { _ = machine.receive(event("\(time)", at: time), on: "1") }
+        _ = machine.receive(.endOfStoredEvents(subscription: "1"))
+        #expect(
+            machine.receive(.closed(subscription: "2", message: "error: x"))
+                == [Machine.close("1"), closed("s", "error: x")])
+        #expect(machine.reconnect().last == Machine.request("3", Filter(kinds: [1])))
+    }
+
+    @Test func closedForWantOfLoginIsAskedAgainAfterIt() {
+        var machine = Machine.connected(canLogIn: true)
+        _ = machine.subscribe("s", Filter(kinds: [1]))
+        _ = machine.receive(.authentication(challenge: "c"))
+        #expect(
+            machine.receive(.closed(subscription: "1", message: "auth-required: x"))
+                == [closed("s", "auth-required: x")])
+        let login = Author.alice.login("c", at: Machine.relay)
+        _ = machine.machine.signed(login, challenge: "c", session: 1)
+        #expect(
+            machine.receive(.ok(login.id, accepted: true, message: ""))
+                == [Machine.request("2", Filter(kinds: [1]))])
+        // Still not good enough: nothing but another connection helps.
+        #expect(
+            machine.receive(.closed(subscription: "2", message: "auth-required: x"))
+                == [closed("s", "auth-required: x")])
+        #expect(machine.reconnect().last == Machine.request("3", Filter(kinds: [1])))
+    }
+
+    @Test func closedThatCrossesTheLoginIsAskedAgainAtOnce() {
+        var machine = Machine.connected(canLogIn: true)
+        _ = machine.subscribe("s", Filter(kinds: [1]))
+        _ = machine.receive(.authentication(challenge: "c"))
+        let login = Author.alice.login("c", at: Machine.relay)
+        _ = machine.machine.signed(login, challenge: "c", session: 1)
+        #expect(machine.receive(.ok(login.id, accepted: true, message: "")) == [])
+        #expect(
+            machine.receive(.closed(subscription: "1", message: "auth-required: x"))
+                == [closed("s", "auth-required: x"), Machine.request("2", Filter(kinds: [1]))])
+    }
+}

@@ -1,0 +1,118 @@
+import Nostr
+import Testing
+
+@testable import RelayClient
+
+struct MessageVerifierTests {
+    private let verifier = MessageVerifier(capacity: 100)
+    private let event = Author.alice.event("hello")
+
+    private func read(_ event: Event) -> Result<RelayMessage, RefusedMessage> {
+        verifier.read(RelayMessage.event(subscription: "1", event).json())
+    }
+
+    private func refusal(_ reason: Refusal) -> Result<RelayMessage, RefusedMessage> {
+        .failure(RefusedMessage(reason: reason))
+    }
+
+    @Test func soundEventPasses() {
+        #expect(read(event) == .success(.event(subscription: "1", event)))
+        #expect(read(event) == .success(.event(subscription: "1", event)))
+    }
+
+    @Test func otherContentUnderAKnownIDIsRefusedBeforeAndAfter() {
+        #expect(read(event.withForgedContent) == refusal(.idMismatch))
+        _ = read(event)
+        #expect(read(event.withForgedContent) == refusal(.idMismatch))
+    }
+
+    @Test func otherSignatureUnderAKnownIDIsRefusedBeforeAndAfter() {
+        let forged = event.signedLike(Author.alice.event("other"))
+        #expect(read(forged) == refusal(.badSignature))
+        _ = read(event)
+        #expect(read(forged) == refusal(.badSignature))
+    }
+
+    @Test func otherKeyIsRefused() {
+        let bob = Author.bob.event("hello")
+        let stolen = Event(
+            id: bob.id, pubkey: bob.pubkey, createdAt: bob.createdAt, kind: bob.kind, tags: bob.tags,
+            content: bob.content, signature: event.signature)
+        #expect(read(stolen) == refusal(.badSignature))
+    }
+
+    @Test(arguments: [
+        ("", Refusal.malformed), ("[]", .malformed), ("{}", .malformed), ("[\"EVENT\"]", .malformed),
+        ("[\"EVENT\",\"s\",{}]", .malformed), ("[\"OK\",\"00\",true,\"\"]", .malformed),
+        ("[\"HELLO\"]", .unknownMessage),
+        ("[\"EOSE\",\"s\"] ,", .malformed), ("\u{0}\u{1}", .malformed), ("[\"NOTICE\",\"\u{1}\"]", .malformed),
+    ])
+    func garbageIsRefused(text: String, reason: Refusal) {
+        #expect(verifier.read(Array(text.utf8)) == refusal(reason))
+    }
+
+    @Test func invalidUTF8IsRefused() {
+        #expect(verifier.read(Array("[\"NOTICE\",\"".utf8) + [0xc3, 0x28] + Array("\"]".utf8)) == refusal(.malformed))
+    }
+
+    @Test func deepNestingIsRefused() {
+        #expect(verifier.read([UInt8](repeating: UInt8(ascii: "["), count: 1 << 20)) == refusal(.malformed))
+    }
+
+    @Test func messagesWithoutEventsPass() {
+        #expect(
+            verifier.read(Array("[\"OK\",\"\",false,\"x\"]".utf8)) == .success(.ok(nil, accepted: false, message: "x")))
+        #expect(verifier.read(Array("[\"CLOSED\",\"1\"]".utf8)) == .success(.closed(subscription: "1", message: "")))
+    }
+
+    /// Frames of all kinds with bytes changed, left out, doubled, and cut off: each is refused with a reason, or is
+    /// sound. An event that passes is one whose id and signature hold.
+    @Test func mutatedFramesAreRefusedOrSound() throws {
+        var generator = SeededGenerator(seed: 42)
+        let events = (0..<8).map { index in
+            Author.alice.event(
+                String(repeating: "é\"\\\n", count: index), kind: 445, at: .random(in: 0...1 << 40, using: &generator),
+                tags: [Tag("h", "g\(index)"), Tag(values: []), Tag("e", "\u{1F600}", "x")])
+        }
+        let frames =
+            events.map { RelayMessage.event(subscription: "12", $0).json() } + [
+                RelayMessage.ok(events[0].id, accepted: false, message: "blocked: x").json(),
+                RelayMessage.endOfStoredEvents(subscription: "3").json(),
+                RelayMessage.closed(subscription: "4", message: "error: y").json(),
+                RelayMessage.authentication(challenge: "challenge").json(),
+                RelayMessage.count(subscription: "5", 12).json(), RelayMessage.notice("notice").json(),
+            ]
+        var machine = Machine.connected()
+        _ = machine.subscribe("s", Filter())
+        var (refused, passed) = ([Refusal: Int](), 0)
+        for _ in 0..<10_000 {
+            var frame = frames.randomElement(using: &generator) ?? []
+            for _ in 0..<Int.random(in: 1...3, using: &generator) { mutate(&frame, &generator) }
+            switch verifier.read(frame) {
+            case .failure(let reason): refused[reason.reason, default: 0] += 1
+            case .success(let message):
+                passed += 1
+                if case .event(_, let event) = message { try event.verify() }
+                _ = machine.receive(message)
+            }
+        }
+        #expect(passed + refused.values.reduce(0, +) == 10_000)
+        #expect(passed > 100)
+        for reason in [Refusal.malformed, .unknownMessage, .idMismatch, .badSignature] {
+            #expect(refused[reason, default: 0] > 10)
+        }
+    }
+
+    private func mutate(_ frame: inout [UInt8], _ generator: inout SeededGenerator) {
+        guard !frame.isEmpty else { return }
+        let place = Int.random(in: frame.indices, using: &generator)
+        switch Int.random(in: 0..<6, using: &generator) {
+        case 0: frame[place] = .random(in: 0...255, using: &generator)
+        case 1: frame[place] ^= 1 << UInt8.random(in: 0..<8, using: &generator)
+        case 2: frame.remove(at: place)
+        case 3: frame.insert(frame[place], at: place)
+        case 4: frame.removeSubrange(place...)
+        default: frame[place] = Array("0123456789abcdef\"[]{},:\\".utf8).randomElement(using: &generator) ?? 0
+        }
+    }
+}

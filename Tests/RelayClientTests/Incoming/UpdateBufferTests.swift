@@ -1,0 +1,72 @@
+import Nostr
+import PikaCore
+import Testing
+
+@testable import RelayClient
+
+@Suite(.timeLimit(.minutes(1)))
+struct UpdateBufferTests {
+    private let relay = Machine.relay
+
+    private func update(_ number: Int) -> RelayUpdate { .refused(relay: relay, reason: "\(number)") }
+
+    @Test func keepsTheOrderUnderBackPressure() async {
+        let buffer = UpdateBuffer(mostItems: 4, mostBytes: 1_000)
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask {
+                for number in 0..<1_000 where !buffer.offer(update(number), bytes: 1) {
+                    await buffer.send(update(number), bytes: 1)
+                }
+                buffer.finish()
+            }
+            var expected = 0
+            for await found in buffer.updates {
+                #expect(found == update(expected))
+                expected += 1
+            }
+            #expect(expected == 1_000)
+        }
+    }
+
+    @Test func isFullByNumberAndByBytes() {
+        let buffer = UpdateBuffer(mostItems: 2, mostBytes: 100)
+        #expect(buffer.offer(update(1), bytes: 1) && buffer.offer(update(2), bytes: 1))
+        #expect(!buffer.offer(update(3), bytes: 1))
+        let other = UpdateBuffer(mostItems: 100, mostBytes: 100)
+        #expect(other.offer(update(1), bytes: 99) && other.offer(update(2), bytes: 1_000))
+        #expect(!other.offer(update(3), bytes: 0))
+    }
+
+    @Test func statesDoNotWaitAndDoNotPileUp() async {
+        let buffer = UpdateBuffer(mostItems: 1, mostBytes: 100)
+        #expect(buffer.offer(update(1), bytes: 1))
+        for attempt in 1...1_000 { buffer.push(.state(relay: relay, .retrying(attempt: attempt, reason: ""))) }
+        buffer.finish()
+        var found: [RelayUpdate] = []
+        for await update in buffer.updates { found.append(update) }
+        #expect(found == [update(1), .state(relay: relay, .retrying(attempt: 1_000, reason: ""))])
+    }
+
+    @Test func releaseLetsSendersGo() async {
+        let buffer = UpdateBuffer(mostItems: 1, mostBytes: 100)
+        #expect(buffer.offer(update(1), bytes: 1))
+        await withTaskGroup(of: Void.self) { group in
+            for number in 2..<10 { group.addTask { await buffer.send(update(number), bytes: 1) } }
+            buffer.release()
+        }
+        #expect(buffer.offer(update(99), bytes: 1))
+        buffer.finish()
+        var count = 0
+        for await _ in buffer.updates { count += 1 }
+        #expect(count == 1)
+    }
+
+    @Test func cancelledConsumerEnds() async {
+        let buffer = UpdateBuffer(mostItems: 1, mostBytes: 100)
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { for await _ in buffer.updates {} }
+            group.cancelAll()
+        }
+        #expect(buffer.offer(update(1), bytes: 1))
+    }
+}

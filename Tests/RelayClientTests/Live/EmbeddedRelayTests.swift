@@ -1,0 +1,254 @@
+import EmbeddedRelay
+import Nostr
+import PikaCore
+import Testing
+
+@testable import RelayClient
+
+/// The pool against a real relay on loopback.
+@Suite(.timeLimit(.minutes(1)))
+struct EmbeddedRelayTests {
+    private let alice = Author.alice
+
+    private func subscription(_ id: String = "s", _ filter: Filter = Filter(kinds: [1])) -> RelaySubscription {
+        RelaySubscription(id: id, filters: [filter], overlap: 10)
+    }
+
+    @Test func publishSubscribeAndFetch() async throws {
+        try await withEmbeddedRelay { _, address in
+            let relay = RelayURL.known(address)
+            try await withPool { pool, updates in
+                await pool.setRelays([relay])
+                await pool.subscribe(subscription())
+                await updates.wait(for: .endOfStoredEvents(relay: relay, subscription: "s"))
+                #expect(
+                    updates.seen == [
+                        .state(relay: relay, .connecting), .state(relay: relay, .connected),
+                        .endOfStoredEvents(relay: relay, subscription: "s"),
+                    ])
+                let events = (0..<3).map { alice.event("\($0)", at: 1_000 + $0) }
+                for event in events {
+                    #expect(await pool.publishAll(event, to: [relay]) == [relay: .accepted])
+                }
+                #expect(await updates.events(3) == events)
+                #expect(await pool.publishAll(events[0], to: [relay]) == [relay: .accepted])
+                let forged = await pool.publishAll(events[0].withForgedContent, to: [relay])
+                guard case .refused(let message) = forged[relay] else {
+                    Issue.record("\(forged)")
+                    return
+                }
+                #expect(message.hasPrefix("invalid:"))
+                let found = await pool.fetch([Filter(kinds: [1])], from: [relay], timeout: .seconds(5))
+                #expect(found == [relay: .events(events.reversed())])
+            }
+        }
+    }
+
+    @Test func fetchPagesThroughTheCap() async throws {
+        try await withEmbeddedRelay { _, address in
+            let relay = RelayURL.known(address)
+            try await withPool { pool, _ in
+                let events = (0..<1_201).map { alice.event("\($0)", at: 1_000 + Int64($0 / 3)) }
+                await withTaskGroup(of: Void.self) { group in
+                    for event in events {
+                        group.addTask { #expect(await pool.publishAll(event, to: [relay]) == [relay: .accepted]) }
+                    }
+                }
+                let found = await pool.fetch([Filter(kinds: [1])], from: [relay], timeout: .seconds(20))
+                guard case .events(let all) = found[relay] else {
+                    Issue.record("\(found)")
+                    return
+                }
+                #expect(Set(all) == Set(events))
+                #expect(all.count == events.count)
+                let limited = await pool.fetch([Filter(kinds: [1], limit: 600)], from: [relay], timeout: .seconds(20))
+                guard case .events(let some) = limited[relay] else {
+                    Issue.record("\(limited)")
+                    return
+                }
+                #expect(some.prefix(600) == all.prefix(600))
+            }
+        }
+    }
+
+    @Test func standingSubscriptionCatchesUpBeyondTheCap() async throws {
+        try await withEmbeddedRelay { _, address in
+            let relay = RelayURL.known(address)
+            try await withPool { pool, updates in
+                let events = (0..<700).map { alice.event("\($0)", at: 1_000 + Int64($0)) }
+                await withTaskGroup(of: Void.self) { group in
+                    for event in events { group.addTask { _ = await pool.publishAll(event, to: [relay]) } }
+                }
+                await pool.setRelays([relay])
+                await pool.subscribe(subscription())
+                #expect(Set(await updates.events(700)) == Set(events))
+                await updates.wait(for: .endOfStoredEvents(relay: relay, subscription: "s"))
+            }
+        }
+    }
+
+    @Test func restartedRelayLosesNothing() async throws {
+        var configuration = RelayConfiguration()
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        configuration.storage = .file(folder.path + "/relay.sqlite")
+        configuration.port = try await freePort()
+        let relay = RelayURL.known("ws://127.0.0.1:\(configuration.port)")
+        let before = alice.event("before", at: 1_000)
+        let during = alice.event("during", at: 1_005)
+        let hidden = alice.event("long before", at: 500)
+        try await withPool { pool, updates in
+            await pool.setRelays([relay])
+            await pool.subscribe(subscription())
+            try await withEmbeddedRelay(configuration: configuration) { _, _ in
+                await updates.wait(for: .endOfStoredEvents(relay: relay, subscription: "s"))
+                #expect(await pool.publishAll(before, to: [relay]) == [relay: .accepted])
+                #expect(await updates.events(1) == [before])
+            }
+            #expect(await updates.reasonOfLoss() != nil)
+            // Out of the pool's sight, while it cannot connect: one event that it must see, one before its overlap.
+            let reports = await pool.publish(during, to: [relay])
+            try await withEmbeddedRelay(configuration: configuration) { embedded, _ in
+                var outcomes: [PublishReport] = []
+                for await report in reports { outcomes.append(report) }
+                #expect(outcomes == [PublishReport(relay: relay, outcome: .accepted)])
+                #expect(await updates.events(1) == [during])
+                try await withPool { other, _ in
+                    #expect(await other.publishAll(hidden, to: [relay]) == [relay: .accepted])
+                }
+                #expect(embedded.subscriptionCount == 1)
+            }
+            let subscribers = updates.seen.filter { $0 == .endOfStoredEvents(relay: relay, subscription: "s") }
+            #expect(!subscribers.isEmpty)
+        }
+    }
+
+    @Test func duplicatesOfTwoRelaysComeOutOnce() async throws {
+        try await withEmbeddedRelay { _, first in
+            try await withEmbeddedRelay { _, second in
+                let relays = [RelayURL.known(first), RelayURL.known(second)]
+                try await withPool { pool, updates in
+                    await pool.setRelays(relays)
+                    await pool.subscribe(subscription())
+                    for _ in 0..<2 {
+                        await updates.first { if case .endOfStoredEvents = $0 { true } else { false } }
+                    }
+                    let events = (0..<20).map { alice.event("\($0)", at: 1_000 + $0) }
+                    for event in events {
+                        let outcomes = await pool.publishAll(event, to: relays)
+                        #expect(outcomes == [relays[0]: .accepted, relays[1]: .accepted])
+                    }
+                    let last = alice.event("last", at: 2_000)
+                    _ = await pool.publishAll(last, to: [relays[0]])
+                    #expect(await updates.events(21) == events + [last])
+                }
+            }
+        }
+    }
+
+    @Test func deadRelayDoesNotHoldUpTheOther() async throws {
+        let dead = RelayURL.known("ws://127.0.0.1:\(try await freePort())")
+        try await withEmbeddedRelay { _, address in
+            let alive = RelayURL.known(address)
+            try await withPool(configure: { $0.publishTimeout = .seconds(2) }) { pool, updates in
+                await pool.setRelays([dead, alive])
+                await pool.subscribe(subscription())
+                await updates.wait(for: .endOfStoredEvents(relay: alive, subscription: "s"))
+                let event = alice.event("x")
+                let outcomes = await pool.publishAll(event, to: [dead, alive])
+                #expect(outcomes[alive] == .accepted)
+                guard case .unreachable(let reason) = outcomes[dead] else {
+                    Issue.record("\(outcomes)")
+                    return
+                }
+                #expect(reason.hasPrefix("no connection: "))
+                #expect(await updates.events(1) == [event])
+                let found = await pool.fetch([Filter(kinds: [1])], from: [dead, alive], timeout: .seconds(2))
+                #expect(found[alive] == .events([event]))
+                guard case .failed = found[dead] else {
+                    Issue.record("\(found)")
+                    return
+                }
+            }
+        }
+    }
+
+    @Test func logsInWhereItMust() async throws {
+        var configuration = RelayConfiguration()
+        configuration.requireAuthentication = true
+        let signer: RelayPool.Signer = { challenge, relay in
+            Author.alice.login(challenge, at: relay, now: Int64(TestTime.now))
+        }
+        try await withEmbeddedRelay(configuration: configuration) { _, address in
+            let relay = RelayURL.known(address)
+            try await withPool(signer: signer) { pool, updates in
+                await pool.setRelays([relay])
+                await pool.subscribe(subscription())
+                let outcomes = await pool.publishAll(alice.event("x"), to: [relay])
+                #expect(outcomes == [relay: .accepted])
+                #expect(await updates.events(1) == [alice.event("x")])
+            }
+            try await withPool { pool, _ in
+                let outcomes = await pool.publishAll(alice.event("y"), to: [relay])
+                guard case .refused(let message) = outcomes[relay] else {
+                    Issue.record("\(outcomes)")
+                    return
+                }
+                #expect(message.hasPrefix("auth-required:"))
+            }
+        }
+    }
+
+    @Test func changesOfTheSetAndOfSubscriptions() async throws {
+        try await withEmbeddedRelay { first, firstAddress in
+            try await withEmbeddedRelay { second, secondAddress in
+                let (one, two) = (RelayURL.known(firstAddress), RelayURL.known(secondAddress))
+                try await withPool { pool, updates in
+                    await pool.subscribe(
+                        RelaySubscription(id: "only two", filters: [Filter(kinds: [1])], relays: [two], overlap: 0))
+                    await pool.setRelays([one])
+                    await updates.wait(for: .state(relay: one, .connected))
+                    await pool.setRelays([one, two])
+                    await updates.wait(for: .endOfStoredEvents(relay: two, subscription: "only two"))
+                    #expect(first.subscriptionCount == 0 && second.subscriptionCount == 1)
+                    await pool.setRelays([two])
+                    await updates.wait(for: .state(relay: one, .disconnected))
+                    await pool.unsubscribe("only two")
+                    _ = await pool.publishAll(alice.event(), to: [two])
+                    #expect(second.subscriptionCount == 0)
+                    await pool.setRelays([two, one])
+                    await updates.wait(for: .state(relay: one, .connected))
+                }
+            }
+        }
+    }
+
+    @Test func shutdownEndsEverything() async throws {
+        try await withEmbeddedRelay { embedded, address in
+            let relay = RelayURL.known(address)
+            try await withPool { pool, updates in
+                await pool.setRelays([relay])
+                await updates.wait(for: .state(relay: relay, .connected))
+                await pool.shutdown()
+                await pool.shutdown()
+                #expect(await updates.next() == .state(relay: relay, .disconnected))
+                #expect(await updates.next() == nil)
+                #expect(
+                    await pool.publishAll(alice.event(), to: [relay])
+                        == [relay: .unreachable("the connection was shut down")])
+                #expect(
+                    await pool.fetch([Filter()], from: [relay], timeout: .seconds(1))
+                        == [relay: .failed("the connection was shut down")])
+                await #expect(throws: TransportError(.alreadyRun, "")) { try await pool.run() }
+            }
+        }
+    }
+
+    @Test func emptyRequestsEndAtOnce() async throws {
+        try await withPool { pool, _ in
+            #expect(await pool.publishAll(alice.event(), to: []).isEmpty)
+            #expect(
+                await pool.fetch([], from: [.known("ws://x")], timeout: .seconds(1)) == [.known("ws://x"): .events([])])
+        }
+    }
+}

@@ -1,0 +1,55 @@
+import Nostr
+
+/// A key that signs events for tests.
+struct Author: Sendable {
+    static let alice = Author(seed: 1)
+    static let bob = Author(seed: 2)
+
+    let keys: KeyPair
+
+    init(seed: UInt64) {
+        var generator = SeededGenerator(seed: seed)
+        keys = KeyPair.generate(using: &generator)
+    }
+
+    var publicKey: PublicKey { keys.publicKey }
+
+    func event(_ content: String = "", kind: Kind = 1, at createdAt: Int64 = 1_000, tags: [Tag] = []) -> Event {
+        var generator = SeededGenerator(seed: 3)
+        let unsigned = UnsignedEvent(
+            pubkey: publicKey, createdAt: createdAt, kind: kind, tags: tags, content: content)
+        return unsigned.signed(by: keys, using: &generator)
+    }
+
+    func login(_ challenge: String, at relay: RelayURL, now: Int64 = 1_700_000_000) -> Event {
+        var generator = SeededGenerator(seed: 4)
+        return NIP42.authenticationEvent(challenge: challenge, relay: relay, by: keys, now: now, using: &generator)
+    }
+}
+
+extension Event {
+    /// Other content under the same id and signature.
+    var withForgedContent: Event {
+        Event(
+            id: id, pubkey: pubkey, createdAt: createdAt, kind: kind, tags: tags, content: content + "!",
+            signature: signature)
+    }
+
+    /// The signature of another event.
+    func signedLike(_ other: Event) -> Event {
+        Event(
+            id: id, pubkey: pubkey, createdAt: createdAt, kind: kind, tags: tags, content: content,
+            signature: other.signature)
+    }
+}
+
+extension RelayURL {
+    /// For addresses that are known to be good.
+    static func known(_ text: String) -> RelayURL {
+        do {
+            return try RelayURL(text)
+        } catch {
+            preconditionFailure("\(text): \(error)")
+        }
+    }
+}

@@ -1,0 +1,86 @@
+import Logging
+import Nostr
+import PikaCore
+
+@testable import RelayClient
+
+/// What comes out of a pool, one after another.
+final class UpdateReader {
+    private let updates: AsyncStream<RelayUpdate>
+    private(set) var seen: [RelayUpdate] = []
+
+    init(_ pool: RelayPool) {
+        updates = pool.updates
+    }
+
+    func next() async -> RelayUpdate? {
+        var iterator = updates.makeAsyncIterator()
+        let update = await iterator.next()
+        if let update { seen.append(update) }
+        return update
+    }
+
+    /// The first that is so, leaving out those before it.
+    @discardableResult
+    func first(where matches: (RelayUpdate) -> Bool) async -> RelayUpdate? {
+        while let update = await next() {
+            if matches(update) { return update }
+        }
+        return nil
+    }
+
+    func wait(for update: RelayUpdate) async {
+        await first { $0 == update }
+    }
+
+    /// So many events, in the order they came.
+    func events(_ count: Int) async -> [Event] {
+        var events: [Event] = []
+        while events.count < count, let update = await next() {
+            if case .event(_, _, let event) = update { events.append(event) }
+        }
+        return events
+    }
+
+    /// Of the next time that the relay is lost.
+    func reasonOfLoss() async -> String? {
+        while let update = await next() {
+            if case .state(_, .retrying(_, let reason)) = update { return reason }
+        }
+        return nil
+    }
+}
+
+/// Runs a pool while `body` runs, and shuts it down.
+func withPool<Value: Sendable>(
+    signer: RelayPool.Signer? = nil, clock: some Clock<Duration> = ContinuousClock(),
+    configure: (inout TransportConfiguration) -> Void = { _ in },
+    _ body: (RelayPool, UpdateReader) async throws -> Value
+) async throws -> Value {
+    var configuration = TransportConfiguration()
+    configuration.backoff = Backoff(base: .milliseconds(10), cap: .milliseconds(50))
+    configure(&configuration)
+    let pool = try RelayPool(
+        configuration: configuration, signer: signer, clock: clock, generator: SeededGenerator(seed: 5),
+        logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+    return try await withThrowingTaskGroup(of: Void.self) { group in
+        group.addTask { try await pool.run() }
+        let result: Result<Value, any Error>
+        do {
+            result = .success(try await body(pool, UpdateReader(pool)))
+        } catch {
+            result = .failure(error)
+        }
+        await pool.shutdown()
+        try await group.waitForAll()
+        return try result.get()
+    }
+}
+
+extension RelayPool {
+    func publishAll(_ event: Event, to relays: [RelayURL]) async -> [RelayURL: PublishReport.Outcome] {
+        var outcomes: [RelayURL: PublishReport.Outcome] = [:]
+        for await report in publish(event, to: relays) { outcomes[report.relay] = report.outcome }
+        return outcomes
+    }
+}
