@@ -28,8 +28,8 @@ let nio: [Target.Dependency] = [
 ]
 let nioSSL: Target.Dependency = .product(name: "NIOSSL", package: "swift-nio-ssl")
 
-func library(_ name: String, path: String? = nil, _ dependencies: [Target.Dependency]) -> Target {
-    .target(name: name, dependencies: dependencies, path: path, swiftSettings: settings)
+func library(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .target(name: name, dependencies: dependencies, swiftSettings: settings)
 }
 
 func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
@@ -47,13 +47,14 @@ var targets: [Target] = [
     library("RelayClient", ["Nostr", "PikaCore", logging, metrics, lifecycle, nioSSL] + nio),
     library("Storage", ["PikaCore", "MLS", "Nostr", "CSodium", grdb]),
     library("EmbeddedRelay", ["Nostr", grdb, logging, lifecycle] + nio),
-    library("BotKit", ["PikaCore", logging]),
+    library("BotKit", ["PikaCore", "Nostr", logging]),
     library(
         "BotRuntime",
         ["BotKit", "PikaCore", "Marmot", "Nostr", "RelayClient", "Storage", yams, lifecycle, logging, metrics]),
     library("BotTesting", ["BotKit", "PikaCore", "Marmot", "MLS", "Nostr", "EmbeddedRelay", logging]),
     library("Supervisor", [subprocess, systemPackage, lifecycle, logging, metrics]),
-    library("EchoBot", path: "bots/echo", ["BotKit"]),
+    .target(
+        name: "EchoBot", dependencies: ["BotKit"], path: "bots/echo", exclude: ["README.md"], swiftSettings: settings),
     .executableTarget(
         name: "pikabot",
         dependencies: [
@@ -69,7 +70,7 @@ var targets: [Target] = [
     tests("RelayClientTests", ["RelayClient", "EmbeddedRelay", "PikaCore", "Nostr", logging, nioSSL] + nio),
     tests("EmbeddedRelayTests", ["EmbeddedRelay", "Nostr", lifecycle, logging, grdb] + nio),
     tests("StorageTests", ["Storage", "PikaCore", "Marmot", "MLS", "Nostr", grdb]),
-    tests("BotRuntimeTests", ["BotRuntime", "BotKit", "BotTesting", "EchoBot", "PikaCore", "Nostr"]),
+    tests("BotRuntimeTests", ["BotRuntime", "BotKit", "BotTesting", "EchoBot", "PikaCore", "Nostr", lifecycle, logging]),
     tests("SupervisorTests", ["Supervisor", lifecycle, logging]),
 ]
 

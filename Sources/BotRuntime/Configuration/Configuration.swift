@@ -1,3 +1,4 @@
+public import BotKit
 public import Nostr
 
 /// A whole configuration file, read, checked and with every default filled in.

@@ -1,0 +1,16 @@
+/// Something that answers in encrypted chats: a name and a list of handlers.
+///
+/// A bot never sees a socket or a key. The runtime makes one value of it for each place where a configuration says
+/// `use: <name>`, asks for ``handlers`` once, and calls them for every event until the event is done with, also across
+/// restarts. State that must survive belongs into ``BotContext/setValue(_:forKey:)``.
+public protocol Bot: Sendable {
+    /// What stands after `use:` in a configuration: 1 to 32 of a-z, 0-9 and "-".
+    static var name: String { get }
+
+    /// Makes a bot from what stands under `with:`; an object without members when nothing does.
+    /// Throw ``BotError/Code/invalidSettings`` with a sentence that names the setting and a fix.
+    init(settings: BotSettings) throws
+
+    /// In the order in which they are asked: the first one that accepts an event handles it, alone.
+    @HandlerBuilder var handlers: [Handler] { get }
+}

@@ -1,0 +1,45 @@
+extension BotContext {
+    /// Answers the handled message with a chat message that refers to it; says it plainly if there is no message.
+    public func reply(_ text: String) {
+        if case .message(let message) = event.content {
+            collect(.send(chatID: chatID, .text(text, replyingTo: message)))
+        } else {
+            send(text)
+        }
+    }
+
+    /// Sends into the chat of the event, or into another one.
+    public func send(_ text: String, kind: Kind = .chatMessage, tags: [Tag] = [], to chatID: String? = nil) {
+        let message = OutgoingMessage(kind: kind, content: text, tags: tags)
+        collect(.send(chatID: chatID ?? self.chatID, message))
+    }
+
+    /// Reacts to the handled message. Throws ``BotError/Code/noMessage`` if there is none.
+    public func react(_ emoji: String) throws(BotError) {
+        guard case .message(let message) = event.content else {
+            throw BotError(.noMessage, "only a message can be reacted to; use this in a message handler")
+        }
+        collect(.send(chatID: chatID, .reaction(emoji, to: message.id)))
+    }
+
+    /// Refuses the call of the handled signal; reasons are free text, such as `declined` or `busy`.
+    /// Throws ``BotError/Code/noCall`` if the event is no call signal.
+    public func rejectCall(reason: String) throws(BotError) {
+        dispatch(.rejectCall(chatID: chatID, callID: try callID(), reason: reason))
+    }
+
+    /// Ends the call of the handled signal. Throws ``BotError/Code/noCall`` if the event is no call signal.
+    public func endCall(reason: String = "user_hangup") throws(BotError) {
+        dispatch(.endCall(chatID: chatID, callID: try callID(), reason: reason))
+    }
+
+    /// Asks the core for anything else, such as adding members; how it ends shows in later snapshots only.
+    public func dispatch(_ action: AppAction) { collect(.dispatch(action)) }
+
+    private func callID() throws(BotError) -> String {
+        guard case .call(let call) = event.content else {
+            throw BotError(.noCall, "only a call signal has a call; use this in OnCall")
+        }
+        return call.signal.callID
+    }
+}

@@ -1,0 +1,23 @@
+/// Why a bot could not be made, or could not do what its handler asked for.
+public struct BotError: Error, Hashable, Sendable, CustomStringConvertible {
+    public struct Code: Hashable, Sendable, CustomStringConvertible {
+        public let description: String
+
+        /// What stands under `with:` is not what the bot understands.
+        public static let invalidSettings = Code(description: "invalid_settings")
+        /// The handled event is no message, so there is nothing to react to.
+        public static let noMessage = Code(description: "no_message")
+        /// The handled event is no call signal, so there is no call to reject or end.
+        public static let noCall = Code(description: "no_call")
+    }
+
+    public let code: Code
+    public let message: String
+
+    public init(_ code: Code, _ message: String) {
+        self.code = code
+        self.message = message
+    }
+
+    public var description: String { "\(code): \(message)" }
+}

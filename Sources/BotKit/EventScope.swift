@@ -1,0 +1,24 @@
+/// Where an event happened and as whom the bot is there: what filters look at besides the event itself.
+public struct EventScope: Sendable {
+    /// Hex of the group's nostrGroupID.
+    public let chatID: String
+    /// The account that the bot answers through.
+    public let account: PublicKey
+    /// What people may call it, as in `@greeter`: the account's name in the configuration.
+    public let accountName: String
+    /// The state when the event was taken up.
+    public let snapshot: AppState
+
+    public init(chatID: String, account: PublicKey, accountName: String, snapshot: AppState) {
+        self.chatID = chatID
+        self.account = account
+        self.accountName = accountName
+        self.snapshot = snapshot
+    }
+
+    /// The chat as the snapshot shows it; nil if it is not there any more.
+    public var chat: AppState.ChatSummary? { snapshot.chatList.first { $0.chatID == chatID } }
+
+    /// False for a chat of two. A chat that the snapshot does not show counts as a group: strangers may be in it.
+    public var isGroup: Bool { chat?.isGroup ?? true }
+}

@@ -1,0 +1,17 @@
+extension EventFilter<CallEvent> {
+    public static var invite: Self {
+        Self { call, _ in if case .invite = call.signal.body { true } else { false } }
+    }
+
+    public static var accept: Self {
+        Self { call, _ in if case .accept = call.signal.body { true } else { false } }
+    }
+
+    public static var reject: Self {
+        Self { call, _ in if case .reject = call.signal.body { true } else { false } }
+    }
+
+    public static var end: Self {
+        Self { call, _ in if case .end = call.signal.body { true } else { false } }
+    }
+}

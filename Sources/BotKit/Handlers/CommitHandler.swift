@@ -1,0 +1,30 @@
+/// Handles changes of a group: who did what, from which epoch to which.
+public struct OnCommit: HandlerDeclaration {
+    public let handler: Handler
+
+    /// The account's own commits come too unless the filter leaves them out, as the default does.
+    public init(
+        _ filter: EventFilter<CommitEvent> = .byOthers,
+        perform body: @escaping @Sendable (CommitEvent, BotContext) async throws -> Void
+    ) {
+        handler = Handler(label: "commit") { event, scope in
+            guard case .commit(let commit) = event.content, filter.matches(commit, in: scope) else { return nil }
+            return { try await body(commit, $0) }
+        }
+    }
+}
+
+/// Handles this account's own arrival in a group.
+public struct OnJoin: HandlerDeclaration {
+    public let handler: Handler
+
+    public init(
+        _ filter: EventFilter<JoinEvent> = .any,
+        perform body: @escaping @Sendable (JoinEvent, BotContext) async throws -> Void
+    ) {
+        handler = Handler(label: "join") { event, scope in
+            guard case .joined(let join) = event.content, filter.matches(join, in: scope) else { return nil }
+            return { try await body(join, $0) }
+        }
+    }
+}

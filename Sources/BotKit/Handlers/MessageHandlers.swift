@@ -1,0 +1,54 @@
+/// Handles chat messages (kind 9) of others.
+public struct OnMessage: HandlerDeclaration {
+    public let handler: Handler
+
+    public init(
+        _ filter: EventFilter<MessageEvent> = .any,
+        perform body: @escaping @Sendable (MessageEvent, BotContext) async throws -> Void
+    ) {
+        handler = .messages("message", .kind(.chatMessage) && filter, body)
+    }
+}
+
+/// Handles reactions (kind 7) of others; the emoji is the content, the message reacted to in ``MessageEvent/target``.
+public struct OnReaction: HandlerDeclaration {
+    public let handler: Handler
+
+    public init(
+        _ filter: EventFilter<MessageEvent> = .any,
+        perform body: @escaping @Sendable (MessageEvent, BotContext) async throws -> Void
+    ) {
+        handler = .messages("reaction", .kind(.reaction) && filter, body)
+    }
+}
+
+/// Handles every inner event of others, whatever its kind; narrow it with ``EventFilter/kind(_:)``.
+public struct OnInnerEvent: HandlerDeclaration {
+    public let handler: Handler
+
+    public init(
+        _ filter: EventFilter<MessageEvent>,
+        perform body: @escaping @Sendable (MessageEvent, BotContext) async throws -> Void
+    ) {
+        handler = .messages("inner event", filter, body)
+    }
+}
+
+extension Handler {
+    fileprivate static func messages(
+        _ label: String, _ filter: EventFilter<MessageEvent>,
+        _ body: @escaping @Sendable (MessageEvent, BotContext) async throws -> Void
+    ) -> Handler {
+        Handler(label: label) { event, scope in
+            guard case .message(let message) = event.content, filter.matches(message, in: scope) else { return nil }
+            return { try await body(message, $0) }
+        }
+    }
+}
+
+extension MessageEvent {
+    /// The message that this one answers or reacts to: its last `e` tag (wire §8.0); nil if there is none.
+    public var target: EventID? {
+        tags.all(named: "e").last?.value.flatMap { try? EventID(hex: $0) }
+    }
+}

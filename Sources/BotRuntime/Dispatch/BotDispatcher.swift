@@ -1,0 +1,154 @@
+import BotKit
+import Logging
+import PikaCore
+import ServiceLifecycle
+
+/// Hands events to the handlers of an account's bots, and what they ask for back to the core.
+///
+/// Events of one chat are handled in order, those of different chats at the same time, within a limit. An event is
+/// done with when every bot is: then what they asked for is committed with it. On a graceful shutdown the running
+/// handlers finish and nothing new starts; after a cancellation events that were under way come again.
+struct BotDispatcher: Service {
+    struct Configuration: Sendable {
+        var accountName: String
+        var handlerTimeout = Duration.seconds(30)
+        /// Chats handled at the same time.
+        var parallelChats = 16
+    }
+
+    /// For those who show what goes on; called in the order of each chat.
+    enum Observation: Sendable {
+        case received(CoreEvent)
+        case answered(CoreEvent, bot: String, [HandlerEffect])
+    }
+
+    private enum Step: Sendable {
+        case event(CoreEvent)
+        case handled(chatID: String)
+        /// Work that may outlive the event it belongs to.
+        case work(@Sendable () async -> Void)
+        case stop
+    }
+
+    private let bots: [InstalledBot]
+    private let core: any HandlerCore
+    private let clock: any CoreClock
+    private let configuration: Configuration
+    private let logger: Logger
+    private let observe: @Sendable (Observation) -> Void
+    private let written = WrittenValues()
+    private let steps: AsyncStream<Step>
+    private let nextStep: AsyncStream<Step>.Continuation
+
+    init(
+        bots: [InstalledBot], core: any HandlerCore, clock: any CoreClock, configuration: Configuration,
+        logger: Logger, observe: @escaping @Sendable (Observation) -> Void = { _ in }
+    ) {
+        self.bots = bots
+        self.core = core
+        self.clock = clock
+        self.configuration = configuration
+        self.logger = logger
+        self.observe = observe
+        (steps, nextStep) = AsyncStream.makeStream()
+    }
+
+    /// Dispatches until a graceful shutdown or cancellation; may be called once.
+    func run() async {
+        await withGracefulShutdownHandler {
+            await dispatch()
+        } onGracefulShutdown: {
+            nextStep.yield(.stop)
+        }
+    }
+
+    private func dispatch() async {
+        var lanes = ChatLanes(width: configuration.parallelChats)
+        await withDiscardingTaskGroup { group in
+            group.addTask {
+                for await event in core.events { nextStep.yield(.event(event)) }
+            }
+            for await step in steps {
+                var started: [CoreEvent] = []
+                switch step {
+                case .event(let event): started = lanes.add(event)
+                case .handled(let chatID): started = lanes.finish(chatID)
+                case .work(let work): group.addTask { await work() }
+                case .stop: lanes.stop()
+                }
+                for event in started {
+                    group.addTask { await handle(event) }
+                }
+                if lanes.isDrained { break }
+            }
+            group.cancelAll()
+        }
+    }
+}
+
+// MARK: One event
+
+extension BotDispatcher {
+    private func handle(_ event: CoreEvent) async {
+        observe(.received(event))
+        let scope = EventScope(
+            chatID: event.chatID, account: core.account, accountName: configuration.accountName,
+            snapshot: await core.snapshot())
+        var effects: [HandlerEffect] = []
+        for bot in bots {
+            let asked = await ask(bot, about: event, scope)
+            if !asked.isEmpty { observe(.answered(event, bot: bot.label, asked)) }
+            effects += asked
+        }
+        // A cancelled handler has not done its work: the event stays open, and comes again after a restart.
+        guard !Task.isCancelled else { return }
+        written.note(effects)
+        core.complete(event.inboxID, effects: effects)
+        nextStep.yield(.handled(chatID: event.chatID))
+    }
+
+    /// What one bot wants done about an event; nothing when its handler fails.
+    private func ask(_ bot: InstalledBot, about event: CoreEvent, _ scope: EventScope) async -> [HandlerEffect] {
+        guard let (index, work) = bot.work(for: event, in: scope) else { return [] }
+        let metrics = bot.metrics[index]
+        var logger = logger
+        logger[metadataKey: "bot.name"] = "\(bot.label)"
+        logger[metadataKey: "bot.handler"] = "\(bot.handlers[index].label)"
+        logger[metadataKey: "chat.id"] = "\(event.chatID.prefix(8))"
+        let began = clock.nowMilliseconds
+        let context = BotContext(
+            bot: bot.label, event: event, scope: scope, now: began / 1000, logger: logger,
+            readValue: { try await value(scope: bot.label, key: $0) })
+        guard let outcome = await run(work, context), !Task.isCancelled else { return [] }
+        metrics.record(milliseconds: clock.nowMilliseconds - began)
+        let asked = context.finish()
+        switch outcome {
+        case .returned: return asked
+        case .threw(let error):
+            metrics.count(error)
+            logger.warning("Handler threw; nothing of what it asked for is done", metadata: ["error": "\(error)"])
+        case .timedOut:
+            metrics.countTimeout()
+            logger.warning(
+                "Handler took too long; nothing of what it asked for is done",
+                metadata: ["handler.timeout": "\(configuration.handlerTimeout)"])
+        }
+        return []
+    }
+
+    /// Nil when the dispatcher was cancelled first.
+    private func run(_ work: @escaping Handler.Work, _ context: BotContext) async -> HandlerOutcome? {
+        let (outcomes, report) = AsyncStream.makeStream(of: HandlerOutcome.self)
+        let run = HandlerRun(
+            work: work, context: context, clock: clock,
+            timeoutMilliseconds: Int64(configuration.handlerTimeout / .milliseconds(1)))
+        nextStep.yield(.work { await run.perform { report.yield($0) } })
+        for await outcome in outcomes { return outcome }
+        return nil
+    }
+
+    private func value(scope: String, key: String) async throws -> [UInt8]? {
+        if let known = written.value(scope: scope, key: key) { return known }
+        return try await core.value(scope: scope, key: key)
+    }
+}

@@ -1,0 +1,18 @@
+import Nostr
+import PikaCore
+
+/// The core, as handlers need it; ``AppCore`` outside tests.
+protocol HandlerCore: Sendable {
+    var account: PublicKey { get }
+    /// What happened and no handler has finished, in order; one reader.
+    var events: AsyncStream<CoreEvent> { get }
+
+    func snapshot() async -> AppState
+    /// Enqueues only: the event is done with and its effects happen some time later, together.
+    func complete(_ inboxID: Int64, effects: [HandlerEffect])
+    func value(scope: String, key: String) async throws -> [UInt8]?
+}
+
+extension AppCore: HandlerCore {
+    func snapshot() async -> AppState { state }
+}

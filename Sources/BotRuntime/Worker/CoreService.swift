@@ -1,0 +1,72 @@
+import Logging
+import PikaCore
+import ServiceLifecycle
+
+/// Runs a core; on a graceful shutdown, until its outbox is empty or the time for that is over.
+///
+/// What is left in the outbox then is durable, and leaves after the next start.
+struct CoreService: Service {
+    let core: AppCore
+    let clock: any CoreClock
+    let deadline: Duration
+    let logger: Logger
+
+    private enum Ending: Sendable {
+        case core, drained, late
+    }
+
+    func run() async throws {
+        try await withThrowingTaskGroup(of: Ending.self) { group in
+            group.addTask {
+                try await core.run()
+                return .core
+            }
+            group.addTask {
+                try await gracefulShutdown()
+                return try await drain()
+            }
+            let ending = try await group.next()
+            group.cancelAll()
+            if ending == .late {
+                let pending = await core.state.outbox.pending
+                logger.warning("Ended with unacknowledged events", metadata: ["outbox.pending": "\(pending)"])
+            }
+            // The core ends by cancellation here; that is no failure.
+            try? await group.waitForAll()
+        }
+    }
+
+    private func drain() async throws -> Ending {
+        let end = clock.nowMilliseconds + Int64(deadline / .milliseconds(1))
+        return try await withThrowingTaskGroup(of: Ending.self) { group in
+            group.addTask {
+                await emptyOutbox()
+                return .drained
+            }
+            group.addTask {
+                try await clock.sleep(untilMilliseconds: end)
+                return .late
+            }
+            defer { group.cancelAll() }
+            return try await group.next() ?? .drained
+        }
+    }
+
+    /// Returns when everything that was enqueued before is taken in, and nothing waits for a relay.
+    private func emptyOutbox() async {
+        let request = RequestID(rawValue: "drain")
+        let updates = core.updates()
+        // The core takes inputs in order: once this harmless one is answered, all completed events are in the outbox.
+        core.dispatch(.clearToast, request: request)
+        var isAnswered = false
+        var pending = 0
+        for await update in updates {
+            switch update {
+            case .fullState(let state): pending = state.outbox.pending
+            case .finished(_, request, _): isAnswered = true
+            case .finished: break
+            }
+            if isAnswered, pending == 0 { return }
+        }
+    }
+}

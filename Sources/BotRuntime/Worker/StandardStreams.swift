@@ -1,0 +1,27 @@
+import Foundation
+import Synchronization
+
+/// Writes one line to standard output, whole. A supervisor that is gone is not told.
+@Sendable
+public func writeToStandardOutput(_ line: String) {
+    let bytes = Array((line + "\n").utf8)
+    standardOutput.withLock { descriptor in
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { systemWrite(descriptor, $0) }
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { return }
+            rest = rest.dropFirst(count)
+        }
+    }
+}
+
+private let standardOutput = {
+    // A supervisor's death must show as the end of standard input, which drains, not as a signal, which kills.
+    _ = signal(SIGPIPE, SIG_IGN)
+    return Mutex<Int32>(STDOUT_FILENO)
+}()
+
+private func systemWrite(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
+    write(descriptor, bytes.baseAddress, bytes.count)
+}

@@ -1,0 +1,27 @@
+import PikaCore
+import ServiceLifecycle
+
+/// Says when the worker is ready, and when it drains.
+struct StatusService: Service {
+    let core: AppCore
+    let lines: WorkerLines
+
+    func run() async throws {
+        await cancelWhenGracefulShutdown {
+            for await update in core.updates() {
+                if case .fullState(let state) = update, state.isReady { break }
+            }
+            if !Task.isCancelled { lines.ready(core.account) }
+        }
+        try await gracefulShutdown()
+        lines.draining()
+    }
+}
+
+extension AppState {
+    /// Whether others can bring the account in and what they say is heard: a relay has its key package, and one was
+    /// read to its newest event.
+    fileprivate var isReady: Bool {
+        hasPublishedKeyPackage && relays.contains { $0.connection == .connected && $0.isCaughtUp }
+    }
+}

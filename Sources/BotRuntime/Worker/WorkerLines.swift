@@ -1,0 +1,105 @@
+import BotKit
+import Foundation
+
+/// What a worker writes on standard output for its supervisor: one JSON object a line, never with a secret in it.
+///
+/// Status lines are `{"status":"starting"}`, `{"status":"ready","pubkey":…}` and `{"status":"draining"}`. Event lines
+/// have `event` (`joined`, `message`, `commit`, `call`, `answer` or `call_answer`), `chat`, and by kind `id`, `from`,
+/// `kind`, `epoch`, `type`, `bot` and `content`. Keys and ids are cut to eight digits.
+struct WorkerLines: Sendable {
+    private struct Line: Encodable {
+        var status: String?
+        var pubkey: String?
+        var event: String?
+        var chat: String?
+        var id: String?
+        var from: String?
+        var kind: UInt16?
+        var epoch: UInt64?
+        var epochBefore: UInt64?
+        var type: String?
+        var bot: String?
+        var content: String?
+    }
+
+    private static let longestContent = 200
+
+    let showsContent: Bool
+    let write: @Sendable (String) -> Void
+
+    func starting() { write(Line(status: "starting")) }
+    func ready(_ account: PublicKey) { write(Line(status: "ready", pubkey: account.hex)) }
+    func draining() { write(Line(status: "draining")) }
+
+    func observe(_ observation: BotDispatcher.Observation) {
+        switch observation {
+        case .received(let event): received(event)
+        case .answered(let event, let bot, let effects):
+            for effect in effects { answered(event, bot, effect.operation) }
+        }
+    }
+
+    private func received(_ event: CoreEvent) {
+        var line = Line(chat: short(event.chatID), id: short(event.inputID))
+        switch event.content {
+        case .message(let message):
+            line.event = "message"
+            line.from = short(message.sender.hex)
+            line.kind = message.kind.rawValue
+            line.epoch = message.epoch
+            line.content = shown(message.content)
+        case .commit(let commit):
+            line.event = "commit"
+            line.from = short(commit.committer.hex)
+            line.epochBefore = commit.epochBefore
+            line.epoch = commit.epochAfter
+        case .call(let call):
+            line.event = "call"
+            line.from = short(call.sender.hex)
+            line.type = call.signal.type
+            line.epoch = call.epoch
+        case .joined(let join):
+            line.event = "joined"
+            line.id = nil
+            line.from = short(join.inviter.hex)
+            line.epoch = join.epoch
+            line.content = shown(join.name)
+        }
+        write(line)
+    }
+
+    private func answered(_ event: CoreEvent, _ bot: String, _ operation: HandlerEffect.Operation) {
+        var line = Line(event: "answer", chat: short(event.chatID), id: short(event.inputID), bot: bot)
+        switch operation {
+        case .send(let chatID, let message):
+            line.chat = short(chatID)
+            line.kind = message.kind.rawValue
+            line.content = shown(message.content)
+        case .dispatch(.rejectCall(_, _, let reason)):
+            line.event = "call_answer"
+            line.type = "call.reject"
+            line.content = shown(reason)
+        case .dispatch(.endCall(_, _, let reason)):
+            line.event = "call_answer"
+            line.type = "call.end"
+            line.content = shown(reason)
+        case .dispatch, .putValue: return
+        }
+        write(line)
+    }
+
+    private func shown(_ text: String) -> String? {
+        guard showsContent else { return nil }
+        return text.count > Self.longestContent ? "\(text.prefix(Self.longestContent))…" : text
+    }
+
+    private func short(_ hex: String) -> String { String(hex.prefix(8)) }
+
+    private func write(_ line: Line) {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        // Texts and numbers always have a JSON form.
+        guard let data = try? encoder.encode(line), let text = String(data: data, encoding: .utf8) else { return }
+        write(text)
+    }
+}

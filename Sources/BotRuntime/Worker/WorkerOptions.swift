@@ -1,0 +1,17 @@
+/// How a worker runs, besides what its configuration file says.
+public struct WorkerOptions: Sendable {
+    /// Whether event lines carry what messages say, shortened; otherwise only that there was one.
+    public var reportsTraffic = false
+    /// Whether the end of standard input is the order to end; it is what a supervisor's death looks like.
+    public var endsWithStandardInput = true
+    /// Whether SIGTERM and SIGINT are the order to end; false inside a process that has its own handling.
+    public var handlesSignals = true
+    /// How long a handler may take.
+    public var handlerTimeout = Duration.seconds(30)
+    /// Chats handled at the same time.
+    public var parallelChats = 16
+    /// The file that holds the key of the account's database; nil for `sealing.key` in its state directory.
+    public var sealingKeyFile: String?
+
+    public init() {}
+}

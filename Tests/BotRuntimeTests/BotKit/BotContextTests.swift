@@ -1,0 +1,80 @@
+import Logging
+import Nostr
+import Testing
+
+@testable import BotKit
+@testable import PikaCore
+
+struct BotContextTests {
+    private func context(_ event: CoreEvent) -> BotContext {
+        BotContext(
+            bot: "echo", event: event, scope: scope(), now: 1_700_000_000,
+            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, readValue: { _ in nil })
+    }
+
+    private func operations(
+        _ content: CoreEvent.Content, _ body: (BotContext) throws -> Void
+    ) rethrows -> [HandlerEffect.Operation] {
+        let context = context(coreEvent(1, content))
+        try body(context)
+        return context.finish().map(\.operation)
+    }
+
+    @Test func aReplyRefersToItsMessage() {
+        let sent = operations(.message(messageEvent("hi", id: 9))) { $0.reply("ho") }
+        let tags = [Tag("e", eventID(9).hex), Tag("p", key("b").hex, ""), Tag("k", "9")]
+        #expect(sent == [.send(chatID: "c1", OutgoingMessage(kind: .chatMessage, content: "ho", tags: tags))])
+    }
+
+    @Test func aReplyWithoutMessageIsPlain() {
+        let sent = operations(.commit(commitEvent())) { $0.reply("ho") }
+        #expect(sent == [.send(chatID: "c1", OutgoingMessage(content: "ho"))])
+    }
+
+    @Test func sendingTakesKindTagsAndChat() {
+        let sent = operations(.commit(commitEvent())) {
+            $0.send("typing", kind: .typing, tags: [Tag("d", "pika")], to: "c2")
+        }
+        let message = OutgoingMessage(kind: .typing, content: "typing", tags: [Tag("d", "pika")])
+        #expect(sent == [.send(chatID: "c2", message)])
+    }
+
+    @Test func callsAreRefusedAndEnded() throws {
+        let sent = try operations(.call(callEvent(callInvite))) {
+            try $0.rejectCall(reason: "declined")
+            try $0.endCall()
+        }
+        #expect(
+            sent == [
+                .dispatch(.rejectCall(chatID: "c1", callID: "call-1", reason: "declined")),
+                .dispatch(.endCall(chatID: "c1", callID: "call-1", reason: "user_hangup")),
+            ])
+    }
+
+    @Test func whatTheEventIsNotCannotBeAnswered() throws {
+        let commit = context(coreEvent(1, .commit(commitEvent())))
+        #expect(throws: BotError.self) { try commit.react("+") }
+        #expect(#expect(throws: BotError.self) { try commit.react("+") }?.code == .noMessage)
+        #expect(#expect(throws: BotError.self) { try commit.rejectCall(reason: "no") }?.code == .noCall)
+        #expect(#expect(throws: BotError.self) { try commit.endCall() }?.code == .noCall)
+        #expect(commit.finish().isEmpty)
+    }
+
+    @Test func nothingIsTakenAfterTheEnd() {
+        let context = context(arrived("hi"))
+        context.send("in time")
+        #expect(context.finish().count == 1)
+        context.send("too late")
+        #expect(context.finish().count == 1)
+    }
+
+    @Test func everyKindOfEventHasAnIDOfItsOwn() {
+        let join = JoinEvent(inviter: key("b"), name: "lab", epoch: 2, memberCount: 3)
+        let contents: [CoreEvent.Content] = [
+            .message(messageEvent("", id: 0xAB)), .commit(commitEvent()), .call(callEvent(callInvite)), .joined(join),
+        ]
+        #expect(
+            contents.map { coreEvent(1, $0).inputID }
+                == [eventID(0xAB).hex, eventID(5).hex, eventID(6).hex, "joined-c1-2"])
+    }
+}

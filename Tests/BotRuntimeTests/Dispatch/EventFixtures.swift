@@ -1,0 +1,82 @@
+import BotKit
+import Nostr
+
+@testable import PikaCore
+
+/// The key whose hex is this digit, 64 times.
+func key(_ digit: Character) -> PublicKey {
+    guard let key = try? PublicKey(hex: String(repeating: digit, count: 64)) else {
+        preconditionFailure("\(digit) is no hexadecimal digit")
+    }
+    return key
+}
+
+/// The id that ends with this number in hex.
+func eventID(_ number: Int) -> EventID {
+    let digits = String(number, radix: 16)
+    guard let id = try? EventID(hex: String(repeating: "0", count: 64 - digits.count) + digits) else {
+        preconditionFailure("\(number) has no hexadecimal form")
+    }
+    return id
+}
+
+func messageEvent(
+    _ content: String, id: Int = 1, from sender: PublicKey = key("b"), kind: Kind = .chatMessage, tags: [Tag] = []
+) -> MessageEvent {
+    MessageEvent(
+        id: eventID(id), sender: sender, kind: kind, content: content, tags: tags, createdAt: 1_700_000_000, epoch: 3)
+}
+
+func coreEvent(_ inboxID: Int64, chat: String = "c1", _ content: CoreEvent.Content) -> CoreEvent {
+    CoreEvent(inboxID: inboxID, chatID: chat, receivedAt: 1_700_000_000, content: content)
+}
+
+/// A message whose id is its inbox row.
+func arrived(
+    _ content: String, _ inboxID: Int64 = 1, chat: String = "c1", from sender: PublicKey = key("b"),
+    kind: Kind = .chatMessage, tags: [Tag] = []
+) -> CoreEvent {
+    let message = messageEvent(content, id: Int(inboxID), from: sender, kind: kind, tags: tags)
+    return coreEvent(inboxID, chat: chat, .message(message))
+}
+
+func commitEvent(
+    by committer: PublicKey = key("b"), isOwn: Bool = false, added: [PublicKey] = [], removed: [PublicKey] = [],
+    name: (String, String) = ("lab", "lab"), description: Bool = false, adminsAdded: [PublicKey] = [],
+    adminsRemoved: [PublicKey] = [], relays: Bool = false, removedSelf: Bool = false
+) -> CommitEvent {
+    CommitEvent(
+        id: eventID(5), committer: committer, isOwn: isOwn, epochBefore: 3, epochAfter: 4, added: added,
+        removed: removed, oldName: name.0, newName: name.1, descriptionChanged: description, adminsAdded: adminsAdded,
+        adminsRemoved: adminsRemoved, relaysChanged: relays, rolledBack: false, removedSelf: removedSelf)
+}
+
+func callEvent(_ body: CallSignal.Body) -> CallEvent {
+    let signal = CallSignal(callID: "call-1", timestampMilliseconds: 1_700_000_000_000, body: body)
+    return CallEvent(id: eventID(6), sender: key("b"), signal: signal, epoch: 3)
+}
+
+let callInvite = CallSignal.Body.invite(
+    CallSession(moqURL: "https://moq.example", broadcastBase: "pika/calls/call-1", tracks: [.audio]))
+
+func chatSummary(_ chatID: String, isGroup: Bool, admins: [PublicKey] = []) -> AppState.ChatSummary {
+    AppState.ChatSummary(
+        chatID: chatID, name: "lab", isGroup: isGroup,
+        members: admins.map { AppState.Member(publicKey: $0, isAdmin: true) }, isAdmin: false, epoch: 3, isActive: true,
+        lastMessage: nil, lastMessageAt: nil, unreadCount: 0)
+}
+
+func scope(_ chatID: String = "c1", name: String = "greeter", chats: [AppState.ChatSummary] = []) -> EventScope {
+    var state = AppState()
+    state.chatList = chats
+    return EventScope(chatID: chatID, account: key("a"), accountName: name, snapshot: state)
+}
+
+/// A bot that is nothing but its handlers.
+struct ListedBot: Bot {
+    static let name = "listed"
+    let handlers: [Handler]
+
+    init(settings: BotSettings) { handlers = [] }
+    init(@HandlerBuilder _ handlers: () -> [Handler]) { self.handlers = handlers() }
+}

@@ -1,0 +1,55 @@
+import BotKit
+import Nostr
+import Testing
+
+@testable import BotRuntime
+@testable import PikaCore
+
+struct InstalledBotTests {
+    private func triggers(_ groups: BotConfiguration.GroupScope, _ event: CoreEvent, isGroup: Bool? = true) -> Bool {
+        let bot = ListedBot {
+            OnInnerEvent(.any) { _, _ in }
+            OnCommit { _, _ in }
+            OnCall { _, _ in }
+        }
+        let chats = isGroup.map { [chatSummary("c1", isGroup: $0)] } ?? []
+        let installed = InstalledBot(bot, label: "bot", groups: groups)
+        return installed.work(for: event, in: scope(chats: chats)) != nil
+    }
+
+    @Test func groupsAllTakesEveryMessageOfOthers() {
+        #expect(triggers(.all, arrived("hi")))
+        #expect(!triggers(.all, arrived("hi", from: key("a"))))
+    }
+
+    @Test func groupsMentionAsksForAMentionInGroups() {
+        #expect(!triggers(.mention, arrived("hi")))
+        #expect(triggers(.mention, arrived("hi @greeter")))
+        #expect(triggers(.mention, arrived("hi"), isGroup: false))
+        // A chat that the snapshot does not show is taken for a group.
+        #expect(!triggers(.mention, arrived("hi"), isGroup: nil))
+    }
+
+    @Test func groupsNoneLeavesChatsOfTwo() {
+        #expect(!triggers(.none, arrived("hi @greeter")))
+        #expect(!triggers(.none, arrived("hi"), isGroup: nil))
+        #expect(triggers(.none, arrived("hi"), isGroup: false))
+    }
+
+    @Test func commitsAndCallsOfOthersAlwaysComeThrough() {
+        #expect(triggers(.none, coreEvent(1, .commit(commitEvent()))))
+        #expect(!triggers(.none, coreEvent(1, .commit(commitEvent(isOwn: true)))))
+        #expect(triggers(.none, coreEvent(1, .call(callEvent(callInvite)))))
+    }
+
+    @Test func writtenValuesAreForgottenOldestFirst() {
+        let written = WrittenValues(capacity: 2)
+        for number in 0..<5 {
+            let write = HandlerEffect.Operation.putValue(scope: "s", key: "\(number)", value: [UInt8(number)])
+            written.note([HandlerEffect(id: "\(number)", operation: write)])
+        }
+        #expect((0..<5).map { written.value(scope: "s", key: "\($0)") } == [nil, nil, nil, [3], [4]])
+        written.note([HandlerEffect(id: "d", operation: .putValue(scope: "s", key: "4", value: nil))])
+        #expect(written.value(scope: "s", key: "4") == .some(.none))
+    }
+}

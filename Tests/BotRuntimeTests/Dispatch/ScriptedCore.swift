@@ -1,0 +1,126 @@
+import Nostr
+import Synchronization
+
+@testable import BotRuntime
+@testable import PikaCore
+
+/// What the dispatcher handed back for one event.
+struct Completion: Equatable {
+    let inboxID: Int64
+    let effects: [HandlerEffect]
+}
+
+/// A core that says what a test wants, and takes completions without ever storing anything.
+final class ScriptedCore: HandlerCore {
+    let account = key("a")
+    let events: AsyncStream<CoreEvent>
+    let state: AppState
+    private let stored: [String: [UInt8]]
+    private let nextEvent: AsyncStream<CoreEvent>.Continuation
+    private let completions: AsyncStream<Completion>
+    private let nextCompletion: AsyncStream<Completion>.Continuation
+
+    init(chats: [AppState.ChatSummary] = [], stored: [String: [UInt8]] = [:]) {
+        var state = AppState()
+        state.chatList = chats
+        self.state = state
+        self.stored = stored
+        (events, nextEvent) = AsyncStream.makeStream()
+        (completions, nextCompletion) = AsyncStream.makeStream()
+    }
+
+    func snapshot() async -> AppState { state }
+
+    func complete(_ inboxID: Int64, effects: [HandlerEffect]) {
+        nextCompletion.yield(Completion(inboxID: inboxID, effects: effects))
+    }
+
+    func value(scope: String, key: String) async throws -> [UInt8]? { stored["\(scope).\(key)"] }
+
+    func deliver(_ events: CoreEvent...) {
+        for event in events { nextEvent.yield(event) }
+    }
+
+    /// Waits for the next so many completions.
+    func completed(_ count: Int) async -> [Completion] {
+        var found: [Completion] = []
+        for await completion in completions {
+            found.append(completion)
+            if found.count == count { break }
+        }
+        return found
+    }
+}
+
+/// Time that stands until a test moves it.
+final class StandingClock: CoreClock {
+    private struct State {
+        var now: Int64
+        var sleepers: [(until: Int64, continuation: AsyncStream<Never>.Continuation)] = []
+    }
+
+    private let state: Mutex<State>
+    private let sleeping: AsyncStream<Void>
+    private let fellAsleep: AsyncStream<Void>.Continuation
+
+    init(milliseconds: Int64 = 1_700_000_000_000) {
+        state = Mutex(State(now: milliseconds))
+        (sleeping, fellAsleep) = AsyncStream.makeStream()
+    }
+
+    var nowMilliseconds: Int64 { state.withLock(\.now) }
+
+    func sleep(untilMilliseconds time: Int64) async throws {
+        let (end, reached) = AsyncStream.makeStream(of: Never.self)
+        state.withLock { state in
+            if state.now >= time { reached.finish() } else { state.sleepers.append((time, reached)) }
+        }
+        fellAsleep.yield()
+        for await _ in end {}
+        try Task.checkCancellation()
+    }
+
+    /// Waits until somebody has gone to sleep; each call waits for another one.
+    func sleeperCame() async {
+        for await _ in sleeping { return }
+    }
+
+    func advance(by duration: Duration) {
+        let due = state.withLock { state in
+            state.now += Int64(duration / .milliseconds(1))
+            let due = state.sleepers.filter { $0.until <= state.now }
+            state.sleepers.removeAll { $0.until <= state.now }
+            return due
+        }
+        for sleeper in due { sleeper.continuation.finish() }
+    }
+}
+
+/// Opens once; everybody may wait for it, and nothing but opening it ends the wait, cancellation neither.
+final class Gate: Sendable {
+    private struct State {
+        var isOpen = false
+        var waiting: [CheckedContinuation<Void, Never>] = []
+    }
+
+    private let state = Mutex(State())
+
+    func open() {
+        let waiting = state.withLock { state in
+            state.isOpen = true
+            defer { state.waiting = [] }
+            return state.waiting
+        }
+        for continuation in waiting { continuation.resume() }
+    }
+
+    func passed() async {
+        await withCheckedContinuation { continuation in
+            let isOpen = state.withLock { state in
+                if !state.isOpen { state.waiting.append(continuation) }
+                return state.isOpen
+            }
+            if isOpen { continuation.resume() }
+        }
+    }
+}

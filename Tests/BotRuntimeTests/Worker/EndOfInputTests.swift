@@ -1,0 +1,32 @@
+import Foundation
+import Logging
+import ServiceLifecycle
+import Testing
+
+@testable import BotRuntime
+
+@Suite(.timeLimit(.minutes(1)))
+struct EndOfInputTests {
+    private func group(_ service: EndOfInput) -> ServiceGroup {
+        ServiceGroup(
+            configuration: ServiceGroupConfiguration(
+                services: [.init(service: service, successTerminationBehavior: .gracefullyShutdownGroup)],
+                logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }))
+    }
+
+    @Test func endsWithTheLastWriter() async throws {
+        let pipe = Pipe()
+        let group = group(EndOfInput(descriptor: pipe.fileHandleForReading.fileDescriptor))
+        try pipe.fileHandleForWriting.write(contentsOf: Array("nobody's order\n".utf8))
+        try pipe.fileHandleForWriting.close()
+        try await group.run()
+    }
+
+    @Test func endsWithAGracefulShutdownToo() async throws {
+        let pipe = Pipe()
+        let group = group(EndOfInput(descriptor: pipe.fileHandleForReading.fileDescriptor))
+        await group.triggerGracefulShutdown()
+        try await group.run()
+        try pipe.fileHandleForWriting.close()
+    }
+}

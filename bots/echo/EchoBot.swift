@@ -1,0 +1,40 @@
+public import BotKit
+
+/// Says what others say, reports who changed the group, and takes no calls.
+public struct EchoBot: Bot {
+    public static let name = "echo"
+
+    public init(settings: BotSettings) throws {}
+
+    public var handlers: [Handler] {
+        OnMessage { message, context in
+            context.reply("echo: \(message.content)")
+        }
+        OnCommit { commit, context in
+            guard !commit.removedSelf else { return }
+            context.send(report(on: commit))
+        }
+        OnCall(.invite) { _, context in
+            try context.rejectCall(reason: "declined")
+        }
+    }
+}
+
+/// Such as `commit by 0123abcd: renamed "a" → "b"; added 4567cdef (epoch 3 → 4)`.
+private func report(on commit: CommitEvent) -> String {
+    var changes: [String] = []
+    if commit.isRename { changes.append("renamed \"\(commit.oldName)\" → \"\(commit.newName)\"") }
+    if commit.descriptionChanged { changes.append("changed the description") }
+    if !commit.added.isEmpty { changes.append("added \(short(commit.added))") }
+    if !commit.removed.isEmpty { changes.append("removed \(short(commit.removed))") }
+    if !commit.adminsAdded.isEmpty { changes.append("made admin \(short(commit.adminsAdded))") }
+    if !commit.adminsRemoved.isEmpty { changes.append("no longer admin \(short(commit.adminsRemoved))") }
+    if commit.relaysChanged { changes.append("changed the relays") }
+    if changes.isEmpty { changes.append("updated its keys") }
+    let epochs = "(epoch \(commit.epochBefore) → \(commit.epochAfter))"
+    return "commit by \(short([commit.committer])): \(changes.joined(separator: "; ")) \(epochs)"
+}
+
+private func short(_ keys: [PublicKey]) -> String {
+    keys.map { String($0.hex.prefix(8)) }.joined(separator: ", ")
+}
