@@ -9,6 +9,9 @@ public enum ApplicationMessages {
     ///
     /// The id is always recomputed; one that is stated and differs is refused.
     public static func read(_ data: [UInt8], from sender: PublicKey) throws(MarmotError) -> UnsignedEvent {
+        guard data.count <= self.maximumBytes else {
+            throw MarmotError(.tooLarge, "the inner event has \(data.count) bytes, \(self.maximumBytes) are allowed")
+        }
         let parsed: (event: UnsignedEvent, statedID: EventID?)
         do { parsed = try UnsignedEvent.parseRumor(data) } catch {
             throw MarmotError(.badRumor, "the payload is not an inner event: \(error.message)")

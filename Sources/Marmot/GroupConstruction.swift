@@ -1,5 +1,6 @@
 public import MLS
 public import Nostr
+import TLSCodec
 
 /// An invitee with the key package that was found for it.
 public struct Invitee: Sendable {
@@ -17,6 +18,32 @@ public struct Invitee: Sendable {
 
     func supports(proposal: UInt16) -> Bool {
         self.keyPackage.leafNode.capabilities.proposals.contains(proposal)
+    }
+
+    /// Throws ``MarmotError/Code/incompatible`` unless the key package has what a group with these extensions needs.
+    func requireSupport(of extensions: [Extension]) throws(MarmotError) {
+        let capabilities = self.keyPackage.leafNode.capabilities
+        var types = extensions.map(\.type.rawValue)
+        var proposals: [UInt16] = []
+        if let data = extensions.data(of: .requiredCapabilities),
+            let required = try? RequiredCapabilities(tlsEncoded: data)
+        {
+            types += required.extensions
+            proposals = required.proposals
+        }
+        // Extension types 1 to 5 and proposal types 1 to 7 are everybody's (RFC 9420 §7.2).
+        for type in types where type > 5 && !capabilities.extensions.contains(type) {
+            throw self.lacking("extension", type)
+        }
+        for type in proposals where type > 7 && !capabilities.proposals.contains(type) {
+            throw self.lacking("proposal", type)
+        }
+    }
+
+    private func lacking(_ what: String, _ type: UInt16) -> MarmotError {
+        MarmotError(
+            .incompatible,
+            "the key package of \(self.identity.hex.prefix(8)) lacks \(what) type \(type), which the group requires")
     }
 }
 
@@ -43,12 +70,14 @@ extension MarmotGroup {
         let required = RequiredCapabilities(
             extensions: [profile.groupDataExtension.rawValue], proposals: everybodyCan ? [selfRemove] : [])
         let member = try KeyPackageEvents.makeBundle(for: founder, profile: profile, now: now, using: &rng)
+        let extensions = [
+            Extension(type: profile.groupDataExtension, data: data.encoded()), required.asExtension,
+        ]
+        for invitee in invitees { try invitee.requireSupport(of: extensions) }
         let groupID = (0..<16).map { _ in UInt8.random(in: .min ... .max, using: &rng) }
         let mls = try MLSGroup.create(
-            groupID: groupID, member: member,
-            extensions: [
-                Extension(type: profile.groupDataExtension, data: data.encoded()), required.asExtension,
-            ], configuration: profile.groupConfiguration, using: &rng)
+            groupID: groupID, member: member, extensions: extensions, configuration: profile.groupConfiguration,
+            using: &rng)
         var group = try MarmotGroup(mls, account: founder, profile: profile)
         guard !invitees.isEmpty else { return (group, []) }
         var request = CommitRequest()
@@ -91,6 +120,10 @@ extension MarmotGroup {
         _ invitation: WelcomeEvents.Invitation, with bundle: KeyPackageBundle, account: PublicKey,
         profile: MarmotProfile = .mip
     ) throws(MarmotError) -> MarmotGroup {
+        let reference = bundle.keyPackage.reference
+        guard invitation.welcome.secrets.contains(where: { $0.newMember == reference }) else {
+            throw MarmotError(.notForUs, "the Welcome holds no secrets for this key package (MIP-02)")
+        }
         let mls: MLSGroup
         do {
             mls = try MLSGroup.join(invitation.welcome, with: bundle, configuration: profile.groupConfiguration)

@@ -27,6 +27,13 @@ public struct GroupData: Hashable, Sendable {
     public var image: GroupImage?
     /// Seconds after which messages disappear; writes version 3, which MDK up to 0.8 cannot read.
     public var disappearingSeconds: UInt64?
+    /// What a version later than 3 has in addition; written back as it was read.
+    var laterFields: LaterFields?
+
+    struct LaterFields: Hashable, Sendable {
+        let version: UInt16
+        let bytes: [UInt8]
+    }
 
     public init(
         nostrGroupID: Bytes32, name: String, description: String, admins: [PublicKey], relays: [RelayURL],
@@ -83,6 +90,11 @@ extension GroupData {
         for relay in self.relays {
             try require("a relay's length in bytes", relay.string.utf8.count, atMost: Self.maximumRelayBytes)
         }
+        if let image {
+            guard image.hash.count == 32, image.key.count == 32, image.nonce.count == 12,
+                image.uploadKey.isEmpty || image.uploadKey.count == 32
+            else { throw MarmotError(.badGroupData, "the image's hash and key need 32 bytes, its nonce 12") }
+        }
         guard self.disappearingSeconds != 0 else {
             throw MarmotError(.badGroupData, "a disappearing timer of 0 is not allowed; leave it out")
         }
@@ -91,7 +103,7 @@ extension GroupData {
     /// The extension's data; admins and relays are sorted and made unique, as MDK writes them.
     func encoded() -> [UInt8] {
         var writer = TLSWriter(capacity: 256)
-        writer.write(UInt16(self.disappearingSeconds == nil ? 2 : 3))
+        writer.write(self.laterFields?.version ?? (self.disappearingSeconds == nil ? 2 : 3))
         writer.writeFixed(self.nostrGroupID.bytes)
         writer.writeOpaque(Array(self.name.utf8))
         writer.writeOpaque(Array(self.description.utf8))
@@ -107,7 +119,10 @@ extension GroupData {
         writer.writeOpaque(self.image?.uploadKey ?? [])
         if let disappearingSeconds {
             writer.writeVector { $0.write(disappearingSeconds) }
+        } else if self.laterFields != nil {
+            writer.writeOpaque([])
         }
+        writer.writeFixed(self.laterFields?.bytes ?? [])
         return writer.bytes
     }
 
@@ -136,7 +151,11 @@ extension GroupData {
                 self.image = GroupImage(hash: hash, key: key, nonce: nonce, uploadKey: uploadKey)
             }
             if version >= 3 { self.disappearingSeconds = try Self.readTimer(&reader) }
-            if version <= 3 { try reader.finish() }
+            if version <= 3 {
+                try reader.finish()
+            } else {
+                self.laterFields = LaterFields(version: version, bytes: try reader.readFixed(reader.remaining))
+            }
         } catch {
             throw MarmotError(.badGroupData, "extension 0xf2ee \(error)")
         }

@@ -5,26 +5,42 @@ public import Nostr
 extension MarmotGroup {
     /// Takes in a kind 445 event whose id and signature hold.
     ///
-    /// The group changes only when the disposition is a message, a commit or a proposal.
+    /// The members' state changes only when the disposition is a message, a commit or a proposal. A message that MLS
+    /// proves genuine uses up its key even if its inner event is then refused: its sender is known, and the same
+    /// ciphertext must not open twice (RFC 9420 §9.2).
     /// - Parameter now: Unix seconds.
     public mutating func ingest(_ event: Event, now: Int64) -> Disposition {
         do {
-            guard self.isActive else { throw MarmotError(.inactive, "this account is no longer in the group") }
+            // A better commit for the epoch in which this member was removed may bring it back.
+            guard self.isActive || !self.snapshots.isEmpty else { throw Self.removed }
             let id = try GroupEvents.nostrGroupID(of: event)
             guard id == self.data.nostrGroupID || self.formerNostrGroupIDs.contains(id) else {
                 throw MarmotError(.badTag, "the h tag names another group (MIP-03)")
             }
             try GroupEvents.checkTime(event, profile: self.profile, now: now)
             if let pending = self.pending, pending.event.id == event.id { return .ownCommit }
-            guard let bytes = try self.openOuter(event) else { return .waiting(.noKey) }
+            guard let bytes = try self.openOuter(event) else {
+                guard self.isActive else { throw Self.removed }
+                return .waiting(.noKey)
+            }
             let message: MLSMessage
             do { message = try MLSMessage(bytes) } catch { throw MarmotError(.mls, "\(error)") }
-            return try self.take(message, event, now: now)
+            guard self.isActive else { return try self.takeAfterRemoval(message, event) }
+            return try self.take(message, event)
         } catch let error as MarmotError {
             return .refused(Refusal(error))
         } catch {
             return .refused(Refusal("unexpected", "\(error)"))
         }
+    }
+
+    private static var removed: MarmotError {
+        MarmotError(.inactive, "this account is no longer in the group")
+    }
+
+    private mutating func takeAfterRemoval(_ message: MLSMessage, _ event: Event) throws(MarmotError) -> Disposition {
+        guard message.handshake?.isCommit == true else { throw Self.removed }
+        return try self.race(message, event)
     }
 
     /// Tries the outer keys from the current epoch backwards; nil if none fits.
@@ -37,23 +53,37 @@ extension MarmotGroup {
         return nil
     }
 
-    private mutating func take(_ message: MLSMessage, _ event: Event, now: Int64) throws -> Disposition {
+    private mutating func take(_ message: MLSMessage, _ event: Event) throws -> Disposition {
         do {
-            switch try self.mls.process(message, now: UInt64(max(0, now))) {
+            switch try self.mls.process(message, now: event.commitTime) {
             case .application(let application):
+                self.useUpKey(of: message, epoch: application.epoch)
                 let sender = try application.senderLeaf.identity()
                 let rumor = try ApplicationMessages.read(application.data, from: sender)
                 return .message(
                     ReceivedMessage(rumor: rumor, id: rumor.id, epoch: application.epoch, wrapper: event.id))
-            case .proposal(let proposal): return .proposal(try self.note(proposal))
+            case .proposal(let proposal):
+                self.pending?.isBehind = true
+                return .proposal(try Self.note(proposal, in: &self.mls, self.data))
             case .commit(let staged): return try self.take(staged, CommitOrder(event))
             }
         } catch let error as MLSError {
-            return try self.resolve(error, message, event, now: now)
+            guard error.code == .pastEpoch else { return Disposition(refusedBy: error) }
+            return try self.race(message, event)
         }
     }
 
-    private mutating func take(_ staged: StagedCommit, _ order: CommitOrder) throws(MarmotError) -> Disposition {
+    /// The values that may take this one's place, after the pending commit or a rollback, must not open it again.
+    private mutating func useUpKey(of message: MLSMessage, epoch: UInt64) {
+        self.pending?.isBehind = true
+        _ = try? self.pending?.next.process(message, now: nil)
+        for position in self.snapshots.indices where self.snapshots[position].mls.epoch >= epoch {
+            _ = try? self.snapshots[position].mls.process(message, now: nil)
+        }
+    }
+
+    /// Applies a commit of another member if its author may make it.
+    mutating func take(_ staged: StagedCommit, _ order: CommitOrder) throws(MarmotError) -> Disposition {
         let data = try staged.next.map { next throws(MarmotError) in try Self.data(next.extensions, self.profile) }
         try self.authorize(staged, data)
         var displaced = false
@@ -64,11 +94,10 @@ extension MarmotGroup {
         }
         let report = try self.report(
             committer: staged.changes.committerLeaf.identity(), next: staged.next, data: data ?? self.data,
-            order: order,
-            isOwn: false, removed: staged.changes.removed.compactMap { try? $0.leaf.identity() },
+            order: order, isOwn: false, removed: staged.changes.removed.compactMap { try? $0.leaf.identity() },
             displacedOwnCommit: displaced)
         self.pending = nil
-        self.takeSnapshot(order)
+        self.takeSnapshot(order, next: staged.next, isOwn: false)
         if let next = staged.next, let data {
             self.advance(to: next, data: data)
         } else {
@@ -92,90 +121,47 @@ extension MarmotGroup {
             staged.changes, before: self.data, after: after, members: remaining.union(added))
     }
 
-    /// Sorts what the MLS layer refused: kept for later, decided as a race, or of no use.
-    private mutating func resolve(
-        _ error: MLSError, _ message: MLSMessage, _ event: Event, now: Int64
-    ) throws -> Disposition {
-        switch error.code {
-        case .futureEpoch: return .waiting(.futureEpoch)
-        case .unknownProposal: return .waiting(.missingProposal)
-        case .ownMessage: return .ownEcho
-        case .pastEpoch: return try self.race(message, event, now: now)
-        default: return .refused(Refusal(error.code.description, error.message))
-        }
-    }
+    /// Proposals that one member may have waiting in an epoch; more are dropped, so that nobody fills the store.
+    static let maximumProposals = 16
 
-    /// A handshake message of an epoch that is over: perhaps a commit that beats the one that was applied then.
-    private mutating func race(_ message: MLSMessage, _ event: Event, now: Int64) throws -> Disposition {
-        let order = CommitOrder(event)
-        guard let epoch = message.handshakeEpoch,
-            let position = self.snapshots.firstIndex(where: { $0.mls.epoch == epoch })
-        else { return .refused(Refusal("past_epoch", "a message of an epoch that is over")) }
-        let snapshot = self.snapshots[position]
-        guard order.id != snapshot.order.id else { return .ownEcho }
-        guard order < snapshot.order else {
-            return .refused(Refusal("lost_race", "an earlier commit for epoch \(epoch) was applied (wire §5.7)"))
-        }
-        // The whole branch is tried on a copy: if the candidate is not in order, nothing is given up.
-        var restored = self
-        restored.restore(position)
-        guard case .commit(let staged) = try restored.mls.process(message, now: UInt64(max(0, now))) else {
-            return .refused(Refusal("past_epoch", "a proposal of an epoch that is over"))
-        }
-        guard case .commit(let report) = try restored.take(staged, order) else {
-            return .refused(Refusal("lost_race", "the commit for epoch \(epoch) was not applied"))
-        }
-        let rolledBackFrom = self.epoch
-        self = restored
-        return .commit(report.rollingBack(from: rolledBackFrom))
-    }
-
-    private mutating func restore(_ position: Int) {
-        let snapshot = self.snapshots[position]
-        self.snapshots.removeSubrange(position...)
-        self.mls = snapshot.mls
-        self.mls.markAllChanged()
-        self.data = snapshot.data
-        self.outerKeys = snapshot.outerKeys
-        self.pending = nil
-        self.isActive = true
-        self.headerChanged = true
-    }
-
-    /// Decides what a proposal is good for (wire §5.5); those that nobody will commit are dropped.
-    private mutating func note(_ received: ReceivedProposal) throws(MarmotError) -> ProposalReport {
-        guard let leaf = self.mls.member(received.sender) else {
+    /// Decides what a proposal is good for (wire §5.5). Even one that this member will never commit is kept: a commit
+    /// of another member may name it, and can then be judged.
+    static func note(
+        _ received: ReceivedProposal, in mls: inout MLSGroup, _ data: GroupData
+    ) throws(MarmotError) -> ProposalReport {
+        guard let leaf = mls.member(received.sender) else {
             throw MarmotError(.notFound, "the proposer is no member")
         }
         let sender = try leaf.identity()
+        let waiting = mls.pendingProposals.filter { $0.sender == received.sender }
+        guard waiting.count <= Self.maximumProposals else {
+            mls.dropPendingProposals { $0.reference == received.reference }
+            return ProposalReport(sender: sender, effect: .ignored)
+        }
         let effect: ProposalReport.Effect
         switch received.proposal {
-        case .selfRemove: effect = self.data.isAdmin(sender) ? .ignored : .commitDue
+        case .selfRemove: effect = data.isAdmin(sender) ? .ignored : .commitDue
         case .add, .remove: effect = .pending
         default: effect = .ignored
         }
-        if effect == .ignored { self.mls.dropPendingProposals { $0.reference == received.reference } }
         return ProposalReport(sender: sender, effect: effect)
     }
 }
 
-extension MLSMessage {
-    /// The epoch of a framed proposal or commit.
-    fileprivate var handshakeEpoch: UInt64? {
-        switch self {
-        case .privateMessage(let message): message.contentType == .application ? nil : message.epoch
-        case .publicMessage(let message): message.authenticated.content.epoch
-        case .welcome, .groupInfo, .keyPackage: nil
+extension Disposition {
+    /// Sorts what the MLS layer refused: kept for later, one's own, or of no use.
+    init(refusedBy error: MLSError) {
+        switch error.code {
+        case .futureEpoch: self = .waiting(.futureEpoch)
+        case .unknownProposal: self = .waiting(.missingProposal)
+        case .ownMessage: self = .ownEcho
+        default: self = .refused(Refusal(error.code.description, error.message))
         }
     }
 }
 
-extension CommitReport {
-    fileprivate func rollingBack(from epoch: UInt64) -> CommitReport {
-        CommitReport(
-            committer: self.committer, isOwn: self.isOwn, epochBefore: self.epochBefore, epochAfter: self.epochAfter,
-            added: self.added, removed: self.removed, before: self.before, after: self.after,
-            removedSelf: self.removedSelf, event: self.event, createdAt: self.createdAt, rolledBackFrom: epoch,
-            displacedOwnCommit: self.displacedOwnCommit)
-    }
+extension Event {
+    /// The time at which key packages that a commit adds must be valid: when it was made, since every member has to
+    /// come to the same result, also one that was away until they expired.
+    var commitTime: UInt64 { UInt64(max(0, self.createdAt)) }
 }

@@ -80,38 +80,43 @@ public enum KeyPackageEvents {
         return verified
     }
 
+    /// The forms of all tags; of several with one name the first counts (wire §2.3).
     private static func checkTags(_ event: Event) throws(MarmotError) {
-        func require(_ name: String) throws(MarmotError) -> [String] {
-            guard let tag = event.firstTag(name), tag.values.count > 1 else {
-                throw MarmotError(.badTag, "tag \(name) is missing or empty (MIP-00)")
+        let isAddressable = event.kind == .addressableKeyPackage
+        if isAddressable {
+            let slot = try self.require("d", event)[0]
+            guard slot.utf8.count == 64, Hex.decode(slot) != nil else { throw self.bad("d", "is not 64 hex digits") }
+        }
+        let version = try self.require("mls_protocol_version", event)[0]
+        guard version == "1.0" || version == "1" else { throw self.bad("mls_protocol_version", "is not 1.0") }
+        let suite = try self.require("mls_ciphersuite", event)[0].lowercased()
+        guard suite == "0x0001" || suite == "1" else { throw self.bad("mls_ciphersuite", "is not 0x0001") }
+        let extensions = try self.require("mls_extensions", event).map { $0.lowercased() }
+        guard extensions.allSatisfy({ $0.utf8.count == 6 }), extensions.contains("0x000a"),
+            extensions.contains("0xf2ee")
+        else { throw self.bad("mls_extensions", "does not hold 0x000a and 0xf2ee") }
+        if isAddressable || event.firstTag("mls_proposals") != nil {
+            // MDK compares exactly here: one value, lower case.
+            guard try self.require("mls_proposals", event) == ["0x000a"] else {
+                throw self.bad("mls_proposals", "is not exactly 0x000a")
             }
-            return tag.values.dropFirst().map { $0.lowercased() }
         }
-        if event.kind == .addressableKeyPackage {
-            let slot = try require("d")[0]
-            guard slot.count == 64, Hex.decode(slot) != nil else {
-                throw MarmotError(.badTag, "tag d is not 64 hex digits (MIP-00)")
+        guard try !self.relays(of: event).isEmpty else { throw self.bad("relays", "names no relay") }
+        if isAddressable || event.firstTag("i") != nil {
+            let reference = try self.require("i", event)
+            guard reference.count == 1, reference[0].utf8.count == 64, Hex.decode(reference[0]) != nil else {
+                throw self.bad("i", "is not one value of 64 hex digits")
             }
-            guard try require("mls_proposals") == ["0x000a"] else {
-                throw MarmotError(.badTag, "tag mls_proposals is not exactly 0x000a (MIP-00)")
-            }
-            _ = try require("i")
         }
-        let version = try require("mls_protocol_version")[0]
-        guard version == "1.0" || version == "1" else {
-            throw MarmotError(.badTag, "tag mls_protocol_version is not 1.0 (MIP-00)")
-        }
-        let suite = try require("mls_ciphersuite")[0]
-        guard suite == "0x0001" || suite == "1" else {
-            throw MarmotError(.badTag, "tag mls_ciphersuite is not 0x0001 (MIP-00)")
-        }
-        let extensions = try require("mls_extensions")
-        guard extensions.contains("0x000a"), extensions.contains("0xf2ee") else {
-            throw MarmotError(.badTag, "tag mls_extensions does not hold 0x000a and 0xf2ee (MIP-00)")
-        }
-        guard try !self.relays(of: event).isEmpty else {
-            throw MarmotError(.badTag, "tag relays names no relay (MIP-00)")
-        }
+    }
+
+    private static func require(_ name: String, _ event: Event) throws(MarmotError) -> [String] {
+        guard let tag = event.firstTag(name), tag.values.count > 1 else { throw self.bad(name, "is missing or empty") }
+        return Array(tag.values.dropFirst())
+    }
+
+    private static func bad(_ name: String, _ what: String) -> MarmotError {
+        MarmotError(.badTag, "tag \(name) \(what) (MIP-00)")
     }
 
     /// The relays where the owner of a key package expects Welcomes.

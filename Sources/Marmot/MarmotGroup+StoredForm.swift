@@ -25,7 +25,7 @@ extension MarmotGroup {
         writer.write(UInt16(1))
         writer.write(UInt8(self.isActive ? 1 : 0))
         writer.writeVector { writer in
-            for (epoch, key) in self.outerKeys {
+            for (epoch, key) in self.outerKeys.sorted(by: { $0.key < $1.key }) {
                 writer.write(epoch)
                 key.withUnsafeBytes { writer.writeOpaque($0) }
             }
@@ -41,23 +41,43 @@ extension MarmotGroup {
         header: Secret, records: [GroupRecord: Secret], account: PublicKey, profile: MarmotProfile = .mip
     ) throws(MarmotError) {
         let mls: MLSGroup
-        do { mls = try MLSGroup(records: records) } catch { throw MarmotError(.badStoredForm, "\(error)") }
-        try self.init(mls, account: account, profile: profile)
+        do {
+            mls = try MLSGroup(records: records)
+            guard try mls.ownLeaf.identity() == account else {
+                throw MarmotError(.badStoredForm, "the stored group belongs to another account")
+            }
+            try self.init(mls, account: account, profile: profile)
+        } catch { throw MarmotError(.badStoredForm, "\(error)") }
         do {
             var reader = TLSReader(header.copyBytes())
             let version = try reader.readUInt16()
             guard version == 1 else {
                 throw TLSCodecError(.invalidValue, offset: 0, "the header has version \(version), this library reads 1")
             }
-            self.isActive = try reader.readUInt8() != 0
+            let isActive = try reader.readUInt8()
+            guard isActive <= 1 else {
+                throw TLSCodecError(.invalidValue, offset: 2, "is_active is \(isActive), not 0 or 1")
+            }
+            self.isActive = isActive == 1
+            let current = self.outerKeys
             self.outerKeys = try reader.readVector { (inner: inout TLSReader) throws(TLSCodecError) in
                 var keys: [UInt64: Secret] = [:]
                 while !inner.isAtEnd {
+                    let offset = inner.offset
                     let epoch = try inner.readUInt64()
-                    keys[epoch] = Secret(try inner.readOpaque())
+                    guard epoch <= mls.epoch else {
+                        throw TLSCodecError(
+                            .invalidValue, offset: offset, "an outer key is of epoch \(epoch), still to come")
+                    }
+                    let key = Secret(try inner.readOpaque())
+                    guard key.count == 32 else {
+                        throw TLSCodecError(
+                            .invalidValue, offset: offset, "an outer key has \(key.count) bytes, not 32")
+                    }
+                    keys[epoch] = key
                 }
                 return keys
-            }
+            }.merging(current) { _, derived in derived }
             self.formerNostrGroupIDs = try reader.readVector { (inner: inout TLSReader) throws(TLSCodecError) in
                 var ids: [Bytes32] = []
                 while !inner.isAtEnd { if let id = Bytes32(try inner.readFixed(32)) { ids.append(id) } }

@@ -16,17 +16,9 @@ public struct MarmotGroup: Sendable {
     public internal(set) var pending: OwnCommit?
     /// False once this member was removed.
     public internal(set) var isActive = true
-    /// Public ids that the group had before; late events may still carry them.
+    /// Public ids that the group had before, the latest few; late events may still carry them.
     public internal(set) var formerNostrGroupIDs: [Bytes32] = []
     var headerChanged = true
-
-    /// The group before a commit, and which commit it was.
-    struct RaceSnapshot: Sendable {
-        let order: CommitOrder
-        let mls: MLSGroup
-        let data: GroupData
-        let outerKeys: [UInt64: Secret]
-    }
 
     public var groupID: [UInt8] { self.mls.groupID }
     public var epoch: UInt64 { self.mls.epoch }
@@ -55,7 +47,7 @@ public struct MarmotGroup: Sendable {
 
     /// Takes the next epoch's value and forgets outer keys beyond the window.
     mutating func advance(to next: MLSGroup, data: GroupData) {
-        if data.nostrGroupID != self.data.nostrGroupID { self.formerNostrGroupIDs.append(self.data.nostrGroupID) }
+        if data.nostrGroupID != self.data.nostrGroupID { self.rememberGroupID(before: data.nostrGroupID) }
         self.mls = next
         self.data = data
         self.outerKeys[next.epoch] = self.profile.outerKey(next)
@@ -64,11 +56,11 @@ public struct MarmotGroup: Sendable {
         self.headerChanged = true
     }
 
-    /// Keeps this value as it is before `order`'s commit.
-    mutating func takeSnapshot(_ order: CommitOrder) {
-        self.snapshots.append(
-            RaceSnapshot(order: order, mls: self.mls, data: self.data, outerKeys: self.outerKeys))
-        if self.snapshots.count > self.profile.pastEpochs { self.snapshots.removeFirst() }
+    /// An id is of use as long as the events that carry it can be opened: as many epochs as outer keys are kept.
+    private mutating func rememberGroupID(before new: Bytes32) {
+        let old = self.data.nostrGroupID
+        let others = self.formerNostrGroupIDs.filter { $0 != new && $0 != old }
+        self.formerNostrGroupIDs = Array((others + [old]).suffix(self.profile.pastEpochs))
     }
 
     func requireActive() throws(MarmotError) {
@@ -90,6 +82,7 @@ public struct MarmotGroup: Sendable {
             throw MarmotError(
                 .tooLarge, "the message has \(json.count) bytes, peers store \(ApplicationMessages.maximumBytes)")
         }
+        self.pending?.isBehind = true
         return try self.sealOuter(try self.mls.protect(json, using: &rng), now: now, using: &rng)
     }
 

@@ -31,9 +31,12 @@ extension MarmotGroup {
     public mutating func restorePending(header: Secret, records: [GroupRecord: Secret]) throws(MarmotError) {
         do {
             let next = try MLSGroup(records: records)
-            guard next.epoch == self.epoch + 1, next.groupID == self.groupID else { return }
+            guard next.epoch > 0, next.epoch - 1 == self.epoch, next.groupID == self.groupID else { return }
             var reader = TLSReader(header.copyBytes())
-            _ = try reader.readUInt16()
+            let version = try reader.readUInt16()
+            guard version == 1 else {
+                throw TLSCodecError(.invalidValue, offset: 0, "the header has version \(version), this library reads 1")
+            }
             let event = try Event(json: try reader.readOpaque())
             var welcomes: [DueWelcome] = []
             let list = try reader.readOpaque()

@@ -20,8 +20,10 @@ public struct OwnCommit: Sendable {
     /// Invitations that may go out after the commit was merged.
     public let welcomes: [DueWelcome]
     /// The group after the commit.
-    let next: MLSGroup
+    var next: MLSGroup
     let data: GroupData
+    /// Whether the group has used message keys since: then its stored records differ from those `next` knows of.
+    var isBehind = false
 }
 
 extension MarmotGroup {
@@ -50,12 +52,12 @@ extension MarmotGroup {
         case .update(let data):
             try self.requireAdmin("change the group")
             try data.validateForWriting()
-            request.extensions = self.extensions(with: data)
+            request.extensions = self.extensions(with: try self.withMembersAsAdmins(data))
         case .selfUpdate:
             request.signatureKey = try SignaturePrivateKey.generate(self.profile.cipherSuite, using: &rng)
             request.capabilities = self.profile.capabilities(using: &rng)
         case .commitDepartures:
-            request.references = self.mls.pendingProposals.filter { $0.proposal == .selfRemove }.map(\.reference)
+            request.references = self.departures
             guard !request.references.isEmpty else { throw MarmotError(.notFound, "nobody asked to leave") }
         }
         return try self.finish(request, invitees, client: client, now: now, using: &rng)
@@ -65,16 +67,29 @@ extension MarmotGroup {
         _ request: CommitRequest, _ invitees: [Invitee], client: String, now: Int64,
         using rng: inout some RandomNumberGenerator
     ) throws -> OwnCommit {
-        // A commit is encrypted under the epoch that it ends.
-        let commit = try self.mls.commit(request, using: &rng)
+        // On a copy: what is refused below leaves no trace, not even a used message key.
+        var mls = self.mls
+        let commit = try mls.commit(request, using: &rng)
         let data = try Self.data(commit.next.extensions, self.profile)
         try GroupAdministration.authorize(
             commit.changes, before: self.data, after: data, members: Self.identities(commit.next))
+        // A commit is encrypted under the epoch that it ends.
         let own = OwnCommit(
             event: try self.sealOuter(commit.message, now: now, using: &rng),
             welcomes: try self.dueWelcomes(commit, invitees, client: client, now: now), next: commit.next, data: data)
+        self.mls = mls
         self.pending = own
         return own
+    }
+
+    /// Members who asked to leave; admins give up that role first (wire §5.5).
+    private var departures: [[UInt8]] {
+        self.mls.pendingProposals.filter { entry in
+            guard entry.proposal == .selfRemove, let sender = try? self.mls.member(entry.sender)?.identity() else {
+                return false
+            }
+            return !self.data.isAdmin(sender)
+        }.map(\.reference)
     }
 
     /// Applies the pending commit after a relay has it; returns what it did and the invitations to send now.
@@ -83,9 +98,11 @@ extension MarmotGroup {
         let order = CommitOrder(pending.event)
         let report = try self.report(
             committer: self.account, next: pending.next, data: pending.data, order: order, isOwn: true)
-        self.takeSnapshot(order)
+        self.takeSnapshot(order, next: pending.next, isOwn: true)
         self.pending = nil
-        self.advance(to: pending.next, data: pending.data)
+        var next = pending.next
+        if pending.isBehind { next.markAllChanged() }
+        self.advance(to: next, data: pending.data)
         return (report, pending.welcomes)
     }
 
@@ -101,10 +118,25 @@ extension MarmotGroup {
     }
 
     private func requireCompatible(_ invitees: [Invitee]) throws(MarmotError) {
-        let members = Set(self.members)
-        for invitee in invitees where members.contains(invitee.identity) {
-            throw MarmotError(.incompatible, "\(invitee.identity.hex.prefix(8)) is a member already")
+        var members = Set(self.members)
+        for invitee in invitees {
+            guard members.insert(invitee.identity).inserted else {
+                throw MarmotError(
+                    .incompatible, "\(invitee.identity.hex.prefix(8)) is a member already, or named twice")
+            }
+            try invitee.requireSupport(of: self.mls.extensions)
         }
+    }
+
+    /// Admins who are no members any more drop out; a new admin must be a member (wire §3.5).
+    private func withMembersAsAdmins(_ data: GroupData) throws(MarmotError) -> GroupData {
+        let members = Set(self.members)
+        var data = data
+        for admin in data.admins where !members.contains(admin) && !self.data.isAdmin(admin) {
+            throw MarmotError(.notFound, "admin \(admin.hex.prefix(8)) is not a member (MIP-01)")
+        }
+        data.admins.removeAll { !members.contains($0) }
+        return data
     }
 
     private func leaves(of keys: [PublicKey]) throws(MarmotError) -> [LeafIndex] {
@@ -150,7 +182,9 @@ extension MarmotGroup {
         let before = Self.identities(self.mls)
         let after = next.map(Self.identities) ?? before.subtracting(removed)
         return CommitReport(
-            committer: committer, isOwn: isOwn, epochBefore: self.epoch, epochAfter: self.epoch + 1,
+            committer: committer, isOwn: isOwn, epochBefore: self.epoch,
+            // An inviter may have put the group at the last epoch there is.
+            epochAfter: next?.epoch ?? self.epoch + (self.epoch < .max ? 1 : 0),
             added: after.subtracting(before).sorted(), removed: before.subtracting(after).sorted(), before: self.data,
             after: data, removedSelf: next == nil, event: order.id, createdAt: order.createdAt, rolledBackFrom: nil,
             displacedOwnCommit: displacedOwnCommit)

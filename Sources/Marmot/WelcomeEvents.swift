@@ -48,8 +48,11 @@ public enum WelcomeEvents {
         guard rumor.tags.contains(where: { $0.name == "e" && !($0.value ?? "").isEmpty }) else {
             throw MarmotError(.badTag, "tag e of a Welcome is missing or empty (MIP-02)")
         }
+        if let client = rumor.tags.first(where: { $0.name == "client" }), (client.value ?? "").isEmpty {
+            throw MarmotError(.badTag, "tag client of a Welcome is empty (MIP-02)")
+        }
         var relays: [RelayURL] = []
-        for text in rumor.tags.first(where: { $0.name == "relays" })?.values.dropFirst() ?? [] {
+        for text in rumor.tags.filter({ $0.name == "relays" }).flatMap({ $0.values.dropFirst() }) {
             guard let relay = try? RelayURL(text) else {
                 throw MarmotError(.badTag, "tag relays of a Welcome holds an address that is not ws or wss (MIP-02)")
             }

@@ -1,0 +1,143 @@
+import Nostr
+import Testing
+
+@testable import MLS
+@testable import Marmot
+
+struct MessageTests {
+    @Test func aMessageCarriesWhatWasSent() throws {
+        var lab = try Lab(2)
+        let event = try lab.say("hello 👋", from: 0)
+        try event.verify()
+        #expect(event.kind == 445 && event.createdAt == lab.now && event.pubkey != lab.keys[0].publicKey)
+        #expect(event.tags.map(\.values) == [["h", String(repeating: "11", count: 32)], ["encoding", "base64"]])
+        let message = try #require(lab.deliver(event, to: 1).message)
+        #expect(message.rumor == lab.rumor("hello 👋", from: 0) && message.id == message.rumor.id)
+        #expect(message.epoch == 1 && message.wrapper == event.id)
+    }
+
+    @Test func everyEventIsSignedByAKeyOfItsOwn() throws {
+        var lab = try Lab(2)
+        let events = try (0..<5).map { try lab.say("\($0)", from: 0) } + [try lab.commit(.selfUpdate, by: 0)]
+        #expect(Set(events.map(\.pubkey)).count == 6)
+    }
+
+    @Test func anUnknownKindIsDelivered() throws {
+        var lab = try Lab(2)
+        for kind: Kind in [0, 5, 7, 10, 1200, 9467, 20067, 65535] {
+            let event = try lab.groups[0].seal(lab.rumor("x", from: 0, kind: kind), now: lab.now, using: &lab.rng)
+            #expect(lab.deliver(event, to: 1).message?.rumor.kind == kind)
+        }
+    }
+
+    @Test func messagesInAnyOrderOpenOnceEach() throws {
+        var lab = try Lab(2)
+        let events = try (0..<20).map { try lab.say("\($0)", from: 0) }
+        for (index, event) in events.enumerated().reversed() {
+            #expect(lab.deliver(event, to: 1).message?.rumor.content == "\(index)")
+        }
+        for event in events { #expect(lab.deliver(event, to: 1).label == "refused/key_consumed") }
+    }
+
+    @Test func oneHundredGenerationsBackOpenAndOlderOnesDoNot() throws {
+        var lab = try Lab(2)
+        let events = try (0..<102).map { try lab.say("\($0)", from: 0) }
+        #expect(lab.deliver(events[101], to: 1).label == "message")
+        #expect(lab.deliver(events[0], to: 1).label == "refused/key_consumed")
+        #expect(lab.deliver(events[1], to: 1).label == "message")
+    }
+
+    @Test func oneThousandGenerationsAheadOpenAndMoreDoNot() throws {
+        var lab = try Lab(3)
+        for _ in 0..<1000 { _ = try lab.groups[0].mls.protect([], using: &lab.rng) }
+        let near = try lab.say("1000 ahead", from: 0)
+        let far = try lab.say("1001 ahead", from: 0)
+        #expect(lab.deliver(far, to: 1).label == "refused/generation_too_far")
+        #expect(lab.deliver(near, to: 1).label == "message")
+        #expect(lab.deliver(far, to: 1).label == "message")
+    }
+
+    /// MLS has proved the sender, so the key is gone: the sender spends its own ratchet, and the same ciphertext does
+    /// not open a second time.
+    @Test func anotherAuthorInsideIsRefusedAndUsesUpTheKey() throws {
+        var lab = try Lab(3)
+        let forged = try lab.say(raw: lab.rumor("I am 2", from: 2).rumorJSON(), from: 0)
+        #expect(lab.deliver(forged, to: 1).label == "refused/identity_mismatch")
+        #expect(lab.deliver(forged, to: 1).label == "refused/key_consumed")
+        try lab.expectAgreement()
+    }
+
+    @Test func aSenderMaySealOnlyItsOwn() throws {
+        var lab = try Lab(2)
+        let before = lab.groups[0].contents
+        expectError(.identityMismatch) {
+            _ = try lab.groups[0].seal(lab.rumor("x", from: 1), now: lab.now, using: &lab.rng)
+        }
+        #expect(lab.groups[0].contents == before)
+    }
+
+    @Test func aStatedIdMustBeTheHashAndAMissingOneIsComputed() throws {
+        var lab = try Lab(2)
+        let rumor = lab.rumor("hello", from: 0)
+        let json = String(decoding: rumor.rumorJSON(), as: UTF8.self)
+        let id = "\"id\":\"\(rumor.id.hex)\","
+        #expect(json.contains(id))
+        let wrong = json.split(separator: id, omittingEmptySubsequences: false).joined(
+            separator: "\"id\":\"\(String(repeating: "0", count: 64))\",")
+        #expect(lab.deliver(try lab.say(raw: Array(wrong.utf8), from: 0), to: 1).label == "refused/bad_rumor")
+        let missing = json.split(separator: id, omittingEmptySubsequences: false).joined()
+        let event = try lab.say(raw: Array(missing.utf8), from: 0)
+        #expect(lab.deliver(event, to: 1).message?.id == rumor.id)
+    }
+
+    /// MDK hashes control characters as its JSON library writes them, `\u0001`; NIP-01 wants them verbatim.
+    @Test func bothWaysToHashControlCharactersAreAccepted() throws {
+        var lab = try Lab(2)
+        let key = lab.keys[0].publicKey.hex
+        let escaped = "[0,\"\(key)\",\(lab.now),9,[],\"a\\u0001b\"]"
+        let verbatim = "[0,\"\(key)\",\(lab.now),9,[],\"a\u{1}b\"]"
+        for form in [escaped, verbatim] {
+            let id = Hex.encode(CipherSuite.x25519AES128GCM.hash.digest(Array(form.utf8)))
+            let json =
+                "{\"id\":\"\(id)\",\"pubkey\":\"\(key)\",\"created_at\":\(lab.now),\"kind\":9,\"tags\":[],"
+                + "\"content\":\"a\\u0001b\"}"
+            let event = try lab.say(raw: Array(json.utf8), from: 0)
+            #expect(lab.deliver(event, to: 1).message?.rumor.content == "a\u{1}b")
+        }
+    }
+
+    @Test func aPayloadThatIsNoEventIsRefused() throws {
+        var lab = try Lab(2)
+        for bytes: [UInt8] in [[], [0xFF], Array("{}".utf8), Array("[]".utf8), Array("null".utf8)] {
+            #expect(lab.deliver(try lab.say(raw: bytes, from: 0), to: 1).label == "refused/bad_rumor")
+        }
+        try lab.expectAgreement()
+    }
+
+    @Test func aMessageThatPeersCannotStoreIsNeitherSentNorTaken() throws {
+        var lab = try Lab(2)
+        let limit = ApplicationMessages.maximumBytes
+        let frame = lab.rumor("", from: 0).rumorJSON().count
+        let fits = try lab.say(String(repeating: "x", count: limit - frame), from: 0)
+        #expect(lab.deliver(fits, to: 1).label == "message")
+        let before = lab.groups[0].contents
+        expectError(.tooLarge, "102400") { _ = try lab.say(String(repeating: "x", count: limit - frame + 1), from: 0) }
+        #expect(lab.groups[0].contents == before)
+        let json = lab.rumor(String(repeating: "x", count: limit - frame + 1), from: 0).rumorJSON()
+        #expect(lab.deliver(try lab.say(raw: json, from: 0), to: 1).label == "refused/too_large")
+    }
+
+    @Test func onesOwnMessageComesBackAsAnEcho() throws {
+        var lab = try Lab(2)
+        let event = try lab.say("hello", from: 0)
+        let before = lab.groups[0].contents
+        #expect(lab.deliver(event, to: 0).label == "ownEcho")
+        #expect(lab.groups[0].contents == before)
+    }
+
+    @Test func paddingOfAnyLengthIsAccepted() throws {
+        var lab = try Lab(2)
+        lab.groups[0].mls.configuration.paddingSize = 512
+        #expect(lab.deliver(try lab.say("padded", from: 0), to: 1).message?.rumor.content == "padded")
+    }
+}

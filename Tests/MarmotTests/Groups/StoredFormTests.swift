@@ -1,0 +1,248 @@
+import MLS
+import Nostr
+import Testing
+
+@testable import Marmot
+
+/// A store as the core keeps it: everything a group hands over is applied to what was there.
+private struct Store {
+    var header = Secret([UInt8]())
+    var records: [GroupRecord: Secret] = [:]
+
+    mutating func save(_ group: inout MarmotGroup) {
+        let changes = group.drainChanges()
+        if let header = changes.header { self.header = header }
+        if changes.mls.replacesAll { self.records = [:] }
+        for (name, content) in changes.mls.records { self.records[name] = content }
+    }
+
+    func load(_ account: PublicKey) throws -> MarmotGroup {
+        try MarmotGroup(header: self.header, records: self.records, account: account)
+    }
+}
+
+struct StoredFormTests {
+    /// Stores every group, and expects what is read back to be the same.
+    private func save(
+        _ stores: inout [Store], _ lab: inout Lab, sourceLocation: SourceLocation = #_sourceLocation
+    ) throws {
+        while stores.count < lab.groups.count { stores.append(Store()) }
+        for member in lab.groups.indices {
+            stores[member].save(&lab.groups[member])
+            let restored = try stores[member].load(lab.keys[member].publicKey)
+            #expect(
+                restored.contents == lab.groups[member].contents, "member \(member)", sourceLocation: sourceLocation)
+            #expect(restored.isActive == lab.groups[member].isActive, sourceLocation: sourceLocation)
+            #expect(restored.data == lab.groups[member].data, sourceLocation: sourceLocation)
+            #expect(restored.outerKeys == lab.groups[member].outerKeys, sourceLocation: sourceLocation)
+            #expect(
+                restored.formerNostrGroupIDs == lab.groups[member].formerNostrGroupIDs, sourceLocation: sourceLocation)
+        }
+    }
+
+    @Test(arguments: [false, true])
+    func everyStepOfAScenarioIsStoredWhole(restarts: Bool) throws {
+        var lab = try Lab(4, admins: [0, 1])
+        var stores: [Store] = []
+        func step(_ lab: inout Lab) throws {
+            try self.save(&stores, &lab)
+            guard restarts else { return }
+            for member in lab.groups.indices where lab.groups[member].pending == nil {
+                lab.groups[member] = try stores[member].load(lab.keys[member].publicKey)
+            }
+        }
+        try step(&lab)
+        try lab.expectAgreement()
+        try step(&lab)
+        var data = lab.groups[0].data
+        data.name = "Renamed"
+        data.nostrGroupID = Lab.groupID(0x44)
+        try lab.change(.update(data), by: 0)
+        try step(&lab)
+        try lab.add(try lab.newcomer(), by: 1)
+        try step(&lab)
+        try lab.expectAgreement()
+        try step(&lab)
+        let leave = try lab.propose(.selfRemove, by: 3, wireFormat: .publicMessage)
+        for member in [0, 1, 2, 4] { _ = lab.deliver(leave, to: member) }
+        try step(&lab)
+        try lab.change(.commitDepartures, by: 4)
+        try step(&lab)
+        try lab.change(.remove([lab.keys[1].publicKey]), by: 0)
+        try step(&lab)
+        for _ in 0..<7 {
+            try lab.change(.selfUpdate, by: 2)
+            try lab.expectAgreement()
+            try step(&lab)
+        }
+        #expect(lab.groups.map(\.isActive) == [true, false, true, false, true])
+    }
+
+    /// Keys that are used between a commit and its merge are in the store already when the next epoch comes.
+    @Test func messagesBetweenACommitAndItsMergeDoNotSpoilTheStore() throws {
+        for sender in 1...4 {
+            var lab = try Lab(5)
+            var stores: [Store] = []
+            try self.save(&stores, &lab)
+            let commit = try lab.commit(.selfUpdate, by: 0)
+            let late = try (1...4).map { try lab.say("late \($0)", from: $0) }
+            #expect(lab.deliver(try lab.say("between", from: sender), to: 0).label == "message")
+            try self.save(&stores, &lab)
+            _ = try lab.say("own", from: 0)
+            try self.save(&stores, &lab)
+            _ = try lab.groups[0].mergePending()
+            try self.save(&stores, &lab)
+            for event in late {
+                #expect(lab.deliver(event, to: 0).label == "message")
+                try self.save(&stores, &lab)
+            }
+            for member in 1...4 { #expect(lab.deliver(commit, to: member).label == "commit") }
+            try lab.expectAgreement()
+            try self.save(&stores, &lab)
+        }
+    }
+
+    @Test func aRolledBackGroupIsStoredWhole() throws {
+        var lab = try Lab(3, admins: [0, 1])
+        var stores: [Store] = []
+        let better = try lab.commit(.selfUpdate, by: 1)
+        _ = try lab.groups[1].mergePending()
+        lab.now += 5
+        let worse = try lab.commit(.selfUpdate, by: 0)
+        _ = try lab.groups[0].mergePending()
+        _ = lab.deliver(worse, to: 2)
+        try self.save(&stores, &lab)
+        for member in [0, 2] { #expect(lab.deliver(better, to: member).label == "commit") }
+        try self.save(&stores, &lab)
+        try lab.expectAgreement()
+        try self.save(&stores, &lab)
+    }
+
+    // MARK: A pending commit
+
+    private func pending(_ lab: inout Lab) throws -> (header: Secret, records: [GroupRecord: Secret], event: Event) {
+        let newcomer = try lab.newcomer()
+        let event = try lab.commit(.add([newcomer.invitee]), by: 0)
+        let stored = try #require(lab.groups[0].storedPending())
+        #expect(stored.mls.replacesAll)
+        return (stored.header, stored.mls.records.compactMapValues { $0 }, event)
+    }
+
+    @Test func aPendingCommitSurvivesARestartAndIsMerged() throws {
+        var lab = try Lab(3)
+        var stores: [Store] = []
+        try self.save(&stores, &lab)
+        #expect(lab.groups[0].storedPending() == nil)
+        let (header, records, event) = try self.pending(&lab)
+        stores[0].save(&lab.groups[0])
+        let expected = try #require(lab.groups[0].pending)
+        lab.groups[0] = try stores[0].load(lab.keys[0].publicKey)
+        #expect(lab.groups[0].pending == nil)
+        try lab.groups[0].restorePending(header: header, records: records)
+        #expect(lab.groups[0].pending?.event == event)
+        #expect(lab.groups[0].pending?.welcomes == expected.welcomes)
+        #expect(lab.deliver(event, to: 0).label == "ownCommit")
+        let (report, welcomes) = try lab.groups[0].mergePending()
+        #expect(report.isOwn && report.added.count == 1 && welcomes == expected.welcomes)
+        for member in 1...2 { #expect(lab.deliver(event, to: member).label == "commit") }
+        try self.save(&stores, &lab)
+        try lab.expectAgreement()
+        try self.save(&stores, &lab)
+    }
+
+    @Test func aRestoredPendingCommitStillLosesAgainstABetterOne() throws {
+        var lab = try Lab(3, admins: [0, 1])
+        let better = try lab.commit(.selfUpdate, by: 1)
+        _ = try lab.groups[1].mergePending()
+        lab.now += 5
+        let (header, records, event) = try self.pending(&lab)
+        lab.groups[0].clearPending()
+        try lab.groups[0].restorePending(header: header, records: records)
+        let report = try #require(lab.deliver(better, to: 0).report)
+        #expect(report.displacedOwnCommit && lab.groups[0].pending == nil)
+        #expect(lab.deliver(better, to: 2).label == "commit")
+        #expect(lab.deliver(event, to: 0).label == "refused/lost_race")
+        try lab.expectAgreement()
+    }
+
+    @Test func aPendingCommitOfAnotherEpochOrGroupIsIgnored() throws {
+        var lab = try Lab(3)
+        let (header, records, _) = try self.pending(&lab)
+        var earlier = lab.groups[0]
+        lab.groups[0].clearPending()
+        try lab.change(.selfUpdate, by: 0)
+        try lab.groups[0].restorePending(header: header, records: records)
+        #expect(lab.groups[0].pending == nil)
+        var other = try Lab(2, seed: 5)
+        try other.groups[0].restorePending(header: header, records: records)
+        #expect(other.groups[0].pending == nil)
+        earlier.clearPending()
+        try earlier.restorePending(header: header, records: records)
+        #expect(earlier.pending != nil)
+    }
+
+    // MARK: Damage
+
+    @Test func aDamagedHeaderIsABadStoredForm() throws {
+        var lab = try Lab(2)
+        var store = Store()
+        store.save(&lab.groups[1])
+        let account = lab.keys[1].publicKey
+        // version, is_active, length of the keys, an epoch and its key
+        let header = store.header.copyBytes()
+        for length in 0..<header.count {
+            store.header = Secret(header[..<length])
+            expectError(.badStoredForm) { _ = try store.load(account) }
+        }
+        for (position, value): (Int, UInt8) in [(1, 2), (2, 2), (3, 0x3F), (4, 1), (12, 0x1F)] {
+            var damaged = header
+            damaged[position] = value
+            store.header = Secret(damaged)
+            expectError(.badStoredForm) { _ = try store.load(account) }
+        }
+        store.header = Secret(header + [0])
+        expectError(.badStoredForm) { _ = try store.load(account) }
+        store.header = Secret(header)
+        expectError(.badStoredForm, "another account") { _ = try store.load(lab.keys[0].publicKey) }
+        store.records[.core] = nil
+        expectError(.badStoredForm) { _ = try store.load(account) }
+    }
+
+    @Test func aDamagedPendingCommitIsABadStoredForm() throws {
+        var lab = try Lab(2)
+        let (header, records, _) = try self.pending(&lab)
+        lab.groups[0].clearPending()
+        var group = lab.groups[0]
+        let bytes = header.copyBytes()
+        for length in stride(from: 0, to: bytes.count, by: 7) {
+            expectError(.badStoredForm) { try group.restorePending(header: Secret(bytes[..<length]), records: records) }
+        }
+        expectError(.badStoredForm, "version") {
+            try group.restorePending(header: Secret([0, 9] + bytes.dropFirst(2)), records: records)
+        }
+        expectError(.badStoredForm) { try group.restorePending(header: header, records: [:]) }
+        #expect(group.pending == nil)
+    }
+
+    @Test func damagedHeadersNeverCrash() throws {
+        var lab = try Lab(3)
+        for _ in 0..<2 { try lab.change(.selfUpdate, by: 0) }
+        var store = Store()
+        store.save(&lab.groups[1])
+        let event = try lab.say("x", from: 0)
+        let header = store.header.copyBytes()
+        for _ in 0..<300 {
+            var damaged = header
+            damaged[Int.random(in: 0..<header.count, using: &lab.rng)] = UInt8.random(in: 0...255, using: &lab.rng)
+            store.header = Secret(damaged)
+            if var group = try? store.load(lab.keys[1].publicKey) { _ = group.ingest(event, now: lab.now) }
+        }
+    }
+
+    @Test func equalGroupsHaveEqualBytes() throws {
+        var lab = try Lab(3)
+        for _ in 0..<5 { try lab.change(.selfUpdate, by: 0) }
+        let contents = lab.groups[1].contents
+        for _ in 0..<20 { #expect(lab.groups[1].contents == contents) }
+    }
+}
