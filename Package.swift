@@ -26,6 +26,7 @@ let nio: [Target.Dependency] = [
     .product(name: "NIOHTTP1", package: "swift-nio"),
     .product(name: "NIOWebSocket", package: "swift-nio"),
 ]
+let unixSignals: Target.Dependency = .product(name: "UnixSignals", package: "swift-service-lifecycle")
 let nioSSL: Target.Dependency = .product(name: "NIOSSL", package: "swift-nio-ssl")
 
 func library(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
@@ -50,7 +51,10 @@ var targets: [Target] = [
     library("BotKit", ["PikaCore", "Nostr", logging]),
     library(
         "BotRuntime",
-        ["BotKit", "PikaCore", "Marmot", "Nostr", "RelayClient", "Storage", yams, lifecycle, logging, metrics]),
+        [
+            "BotKit", "PikaCore", "Marmot", "Nostr", "RelayClient", "Storage", yams, lifecycle, unixSignals, logging,
+            metrics,
+        ]),
     library("BotTesting", ["BotKit", "PikaCore", "Marmot", "MLS", "Nostr", "EmbeddedRelay", logging]),
     library("Supervisor", [subprocess, systemPackage, lifecycle, logging, metrics]),
     .target(
@@ -59,7 +63,7 @@ var targets: [Target] = [
         name: "pikabot",
         dependencies: [
             "BotRuntime", "BotKit", "EchoBot", "Supervisor", "EmbeddedRelay", "RelayClient", "Storage", "PikaCore",
-            "Marmot", "MLS", "Nostr", arguments, lifecycle, logging,
+            "Marmot", "MLS", "Nostr", arguments, lifecycle, unixSignals, logging,
         ],
         swiftSettings: settings),
     tests("TLSCodecTests", ["TLSCodec"]),
@@ -70,7 +74,9 @@ var targets: [Target] = [
     tests("RelayClientTests", ["RelayClient", "EmbeddedRelay", "PikaCore", "Nostr", logging, nioSSL] + nio),
     tests("EmbeddedRelayTests", ["EmbeddedRelay", "Nostr", lifecycle, logging, grdb] + nio),
     tests("StorageTests", ["Storage", "PikaCore", "Marmot", "MLS", "Nostr", grdb]),
-    tests("BotRuntimeTests", ["BotRuntime", "BotKit", "BotTesting", "EchoBot", "PikaCore", "Nostr", lifecycle, logging]),
+    tests(
+        "BotRuntimeTests", ["BotRuntime", "BotKit", "BotTesting", "EchoBot", "PikaCore", "Nostr", lifecycle, logging]),
+    tests("PikabotTests", ["pikabot", "BotRuntime", "Nostr", arguments]),
     tests("SupervisorTests", ["Supervisor", lifecycle, logging]),
 ]
 
@@ -101,7 +107,9 @@ if let only = Context.environment["PIKABOT_ONLY"] {
 let package = Package(
     name: "pikabot",
     platforms: [.macOS(.v15)],
-    products: targets.filter { $0.type == .regular && $0.name != "EchoBot" }.map { .library(name: $0.name, targets: [$0.name]) },
+    products: targets.filter { $0.type == .regular && $0.name != "EchoBot" }.map {
+        .library(name: $0.name, targets: [$0.name])
+    },
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),

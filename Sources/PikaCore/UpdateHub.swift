@@ -41,9 +41,23 @@ final class UpdateHub: Sendable {
             state.readers[state.nextReader] = Reader(hasNewState: state.newest != nil)
             return state.nextReader
         }
+        let registration = Registration(hub: self, id: id)
         return AsyncStream(
-            unfolding: { await self.next(id) },
+            unfolding: { await self.next(registration.id) },
             onCancel: { self.remove(id) })
+    }
+
+    /// Takes a reader off the list when its stream is gone, also one that was left early.
+    private final class Registration: Sendable {
+        let hub: UpdateHub
+        let id: UInt64
+
+        init(hub: UpdateHub, id: UInt64) {
+            self.hub = hub
+            self.id = id
+        }
+
+        deinit { self.hub.remove(self.id) }
     }
 
     private func remove(_ id: UInt64) {

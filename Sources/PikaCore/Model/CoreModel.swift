@@ -111,9 +111,15 @@ struct CoreModel: Sendable {
         }
     }
 
+    /// Routes a group's public ids to it. An id that another group of ours holds stays there: whoever invites us
+    /// chooses the id of its group, and must not take over the events of another.
     mutating func index(_ group: MarmotGroup) {
-        self.groupIDs[group.data.nostrGroupID] = group.groupID
-        for former in group.formerNostrGroupIDs { self.groupIDs[former] = group.groupID }
+        for id in [group.data.nostrGroupID] + group.formerNostrGroupIDs {
+            if let holder = self.groupIDs[id], holder != group.groupID, self.groups[holder]?.isActive == true {
+                continue
+            }
+            self.groupIDs[id] = group.groupID
+        }
     }
 
     mutating func begin(_ goal: Operation.Goal, _ request: RequestID?) -> Int {

@@ -12,7 +12,7 @@ extension CoreModel {
         if self.ingest(event, into: groupID, &step) { self.retryWaiting(of: groupID, &step) }
     }
 
-    /// Takes an event in; true if the group moved to another epoch.
+    /// Takes an event in; true if events that wait may be of use now: another epoch, or a proposal that was missing.
     private mutating func ingest(_ event: Event, into groupID: [UInt8], _ step: inout CoreStep) -> Bool {
         guard let disposition = self.groups[groupID]?.ingest(event, now: step.now) else { return false }
         if case .waiting(let reason) = disposition {
@@ -35,6 +35,7 @@ extension CoreModel {
         case .proposal(let proposal):
             self.dirtyGroups.insert(groupID)
             step.effects.append(.note(.commit(result: "proposal_\(proposal.effect.rawValue)")))
+            return true
         case .refused(let refusal):
             step.effects.append(.note(.refused(reason: refusal.reason, detail: refusal.detail)))
         case .ownEcho, .waiting: break
@@ -43,6 +44,13 @@ extension CoreModel {
     }
 
     private mutating func take(_ message: ReceivedMessage, of groupID: [UInt8], _ step: inout CoreStep) {
+        // The same inner event again, in another wrapper or after a crash, is the same message.
+        guard !self.seen.contains(message.id) else {
+            step.effects.append(.note(.refused(reason: "duplicate", detail: "an inner event came again")))
+            return
+        }
+        self.seen.insert(message.id)
+        self.markSeen(message.id, &step)
         let isOwn = message.rumor.pubkey == self.account.publicKey
         let stored = StoredMessage(
             groupID: groupID, rumor: message.rumor, id: message.id, wrapper: message.wrapper, epoch: message.epoch,

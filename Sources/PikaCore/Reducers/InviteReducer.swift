@@ -62,6 +62,11 @@ extension CoreModel {
         let group = try MarmotGroup.join(
             invitation, with: KeyPackageBundle(stored: package.bundle), account: self.account.publicKey)
         if let known = self.groups[group.groupID], known.isActive { return group.groupID }
+        if let holder = self.groupIDs[group.data.nostrGroupID], holder != group.groupID,
+            self.groups[holder]?.isActive == true
+        {
+            throw MarmotError(.badGroupData, "another group of this account has the same nostr_group_id")
+        }
         self.groups[group.groupID] = group
         self.index(group)
         self.dirtyGroups.insert(group.groupID)

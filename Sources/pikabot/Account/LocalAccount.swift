@@ -1,0 +1,121 @@
+import Foundation
+import Logging
+import Nostr
+import PikaCore
+import RelayClient
+import Storage
+
+/// An account that lives in this process, without bots: what a command, a guest or a test drives.
+struct LocalAccount: Sendable {
+    let core: AppCore
+    let relays: RelayPool
+    /// What happened in its groups; kept for the life of the account.
+    let events = Broadcast<CoreEvent>()
+    /// How its actions ended.
+    fileprivate let outcomes = Broadcast<(request: RequestID, outcome: ActionOutcome)>()
+
+    /// Dispatches an action and waits for its end; throws the ``AppCoreError`` of one that failed.
+    func perform(_ action: AppAction) async throws -> ActionOutcome {
+        let request = RequestID(rawValue: UUID().uuidString)
+        core.dispatch(action, request: request)
+        let outcome = try await outcomes.first { $0.request == request ? $0.outcome : nil }
+        if case .failed(let error) = outcome { throw error }
+        return outcome
+    }
+
+    /// As ``perform(_:)``, for actions about a chat; returns its id.
+    func performInChat(_ action: AppAction) async throws -> String {
+        guard case .done(let chatID?) = try await perform(action) else {
+            throw AppCoreError(.unknownChat, "the action ended without naming its chat")
+        }
+        return chatID
+    }
+
+    /// Publishes a key package and waits until every event that belongs to it is on a relay.
+    func publishKeyPackage() async throws {
+        // The action itself ends as soon as the events are queued.
+        _ = try await perform(.publishKeyPackage)
+        for await case .fullState(let state) in core.updates() {
+            if state.hasPublishedKeyPackage, state.outbox.pending == 0 { return }
+        }
+        throw CancellationError()
+    }
+
+    /// The newest stored event of an author and kind on these relays; nil if none of them has any.
+    func newestEvent(of author: PublicKey, kinds: [Kind], on addresses: [RelayURL]) async -> Event? {
+        let filter = Filter(authors: [author], kinds: kinds, limit: 10)
+        let answers = await relays.fetch([filter], from: addresses, timeout: .seconds(10))
+        let events = answers.values.flatMap { outcome in
+            if case .events(let events) = outcome { events } else { [] as [Event] }
+        }
+        return events.max { ($0.createdAt, $0.id) < ($1.createdAt, $1.id) }
+    }
+}
+
+/// What an account in this process needs to begin.
+struct LocalAccountSettings: Sendable {
+    var key: KeyPair
+    var core: CoreConfiguration
+    /// Made if it is not there; holds the sealing key too.
+    var stateDirectory: String
+    var logger: Logger
+}
+
+/// Opens an account, runs it for as long as `body` does, and closes it.
+func withLocalAccount<Result: Sendable>(
+    _ settings: LocalAccountSettings, _ body: @escaping @Sendable (LocalAccount) async throws -> Result
+) async throws -> Result {
+    let store = try openStore(settings)
+    defer { try? store.close() }
+    let key = settings.key
+    let pool = try RelayPool(
+        signer: { challenge, relay in
+            var generator = SystemRandomNumberGenerator()
+            let now = Int64(Date().timeIntervalSince1970)
+            return NIP42.authenticationEvent(challenge: challenge, relay: relay, by: key, now: now, using: &generator)
+        }, logger: settings.logger)
+    let core = AppCore(
+        account: key, configuration: settings.core, transport: pool, store: store, clock: SystemClock(),
+        logger: settings.logger)
+    let account = LocalAccount(core: core, relays: pool)
+    let updates = core.updates()
+    return try await withThrowingTaskGroup(of: Result?.self) { group in
+        group.addTask {
+            try await pool.run()
+            return nil
+        }
+        group.addTask {
+            try await core.run()
+            return nil
+        }
+        group.addTask {
+            for await event in core.events {
+                account.events.send(event)
+                core.complete(event.inboxID, effects: [])
+            }
+            return nil
+        }
+        group.addTask {
+            for await case .finished(_, let request, let outcome) in updates {
+                account.outcomes.send((request, outcome))
+            }
+            return nil
+        }
+        group.addTask { try await body(account) }
+        defer { group.cancelAll() }
+        for try await result in group {
+            guard let result else { continue }
+            await pool.shutdown()
+            return result
+        }
+        throw CancellationError()
+    }
+}
+
+private func openStore(_ settings: LocalAccountSettings) throws -> AccountStore {
+    try FileManager.default.createDirectory(
+        atPath: settings.stateDirectory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    let sealingKey = try SealingKey.loadOrCreate(file: settings.stateDirectory + "/sealing.key")
+    return try AccountStore.open(
+        directory: settings.stateDirectory, sealingKey: sealingKey, account: settings.key.publicKey)
+}

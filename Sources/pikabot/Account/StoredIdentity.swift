@@ -1,0 +1,50 @@
+import Foundation
+import Nostr
+import Storage
+
+/// The key of the account that the command line acts for, in `identity.json` of its state directory.
+struct StoredIdentity {
+    let key: KeyPair
+
+    static func path(in stateDirectory: String) -> String { stateDirectory + "/identity.json" }
+
+    static func exists(in stateDirectory: String) -> Bool {
+        FileManager.default.fileExists(atPath: path(in: stateDirectory))
+    }
+
+    static func load(from stateDirectory: String) throws -> StoredIdentity {
+        let path = path(in: stateDirectory)
+        guard let data = FileManager.default.contents(atPath: path) else {
+            throw CommandError("\(path): there is no identity yet; run: pikabot init")
+        }
+        // What is wrong with it is left out of the message, which must not show any of the key.
+        guard let json = try? JSONValue(json: data), let text = json["secret_key_hex"]?.string,
+            let key = try? KeyPair(parsing: text), json["public_key_hex"]?.string == key.publicKey.hex
+        else { throw CommandError("\(path): does not hold a secret_key_hex and the public_key_hex that belongs to it") }
+        return StoredIdentity(key: key)
+    }
+
+    func save(to stateDirectory: String) throws {
+        let json: JSONValue = [
+            "secret_key_hex": .string(Hex.encode(key.secretBytes)), "public_key_hex": .string(key.publicKey.hex),
+        ]
+        try SecretFile.write(json.prettyText + "\n", to: Self.path(in: stateDirectory))
+    }
+
+    /// Moves the identity and all state that belongs to it into a folder of its own, and returns that folder.
+    ///
+    /// Throws when another process works in the state directory.
+    static func setAside(in stateDirectory: String) throws -> String {
+        let lock = try StateDirectoryLock(directory: stateDirectory, program: "pikabot init")
+        defer { lock.release() }
+        let folder = stateDirectory + "/replaced-\(UUID().uuidString.prefix(8))"
+        let manager = FileManager.default
+        try manager.createDirectory(
+            atPath: folder, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+        for name in ["identity.json", "sealing.key", "state.sqlite", "state.sqlite-wal", "state.sqlite-shm"]
+        where manager.fileExists(atPath: "\(stateDirectory)/\(name)") {
+            try manager.moveItem(atPath: "\(stateDirectory)/\(name)", toPath: "\(folder)/\(name)")
+        }
+        return folder
+    }
+}

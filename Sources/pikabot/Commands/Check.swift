@@ -1,0 +1,16 @@
+import ArgumentParser
+import BotRuntime
+
+extension Pikabot {
+    struct Check: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Check a configuration file and print it with every default, without secrets.")
+
+        @Argument(help: "The configuration file.") var file: String
+
+        func run() throws {
+            let configuration = try Configuration.loadOrExit(file)
+            Console.printText(configuration.redactedDescription)
+        }
+    }
+}

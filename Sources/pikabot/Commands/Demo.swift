@@ -1,0 +1,19 @@
+import ArgumentParser
+import Logging
+
+extension Pikabot {
+    struct Demo: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Watch the echo bot join an encrypted group over a relay, and answer.")
+
+        @Flag(help: "Leave relay and bot running afterwards, and say how to talk to the bot.") var keep = false
+        @Flag(help: .hidden) var printConfiguration = false
+
+        func run() async throws {
+            guard !printConfiguration else { return Console.printText(DemoConfiguration.embedded) }
+            StandardErrorLog.bootstrap(level: .error)
+            let logger = Logger(label: "demo")
+            try await runUntilSignal([DemoService(keeps: keep, logger: logger)], logger: logger)
+        }
+    }
+}

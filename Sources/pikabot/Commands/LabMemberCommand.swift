@@ -1,0 +1,56 @@
+import ArgumentParser
+import BotRuntime
+import Foundation
+import Logging
+import Nostr
+import PikaCore
+import ServiceLifecycle
+
+extension Pikabot {
+    struct LabMemberCommand: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "lab-member", abstract: "An account driven by lines of JSON, for tests and experiments.",
+            discussion: """
+                Commands: publish_kp, create_group {name, members}, send {group, content}, rename {group, name}, \
+                add {group, members}, remove {group, members}, shutdown. Answers: ok, error; events: ready, message, \
+                commit, call, group. Its state is gone when it ends.
+                """, shouldDisplay: false)
+
+        @Option(help: "Address of the relay.") var relay: RelayArgument
+        @Option(help: "File with an nsec or 64 hex digits; without it a new key.") var key: String?
+
+        func run() async throws {
+            StandardErrorLog.bootstrap(level: .notice)
+            let logger = Logger(label: "lab-member")
+            let service = LabService(key: try loadKey(), relay: relay.url, logger: logger)
+            try await runUntilSignal([service], logger: logger)
+        }
+
+        private func loadKey() throws -> KeyPair {
+            var generator = SystemRandomNumberGenerator()
+            guard let key else { return KeyPair.generate(using: &generator) }
+            return try KeyReference.file(key).loadKeyPair(environment: [:])
+        }
+    }
+}
+
+private struct LabService: Service {
+    let key: KeyPair
+    let relay: RelayURL
+    let logger: Logger
+
+    func run() async throws {
+        try await untilShutdown {
+            try await withTemporaryDirectory(named: "pikabot-lab") { directory in
+                let settings = LocalAccountSettings(
+                    key: key,
+                    core: CoreConfiguration(relays: [relay], invites: .anyone, publishesKeyPackage: false),
+                    stateDirectory: directory, logger: logger)
+                try await withLocalAccount(settings) { account in
+                    let member = LabMember(account: account) { Console.print($0.jsonText) }
+                    await member.obey(StandardInput.lines())
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,47 @@
+import ArgumentParser
+import EmbeddedRelay
+import Foundation
+import Logging
+import ServiceLifecycle
+
+extension Pikabot {
+    struct RelayCommand: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "relay", abstract: "Run a Nostr relay in the foreground.",
+            discussion: """
+                Takes PORT (0 for any free one, default 3334), HOST, DATA_DIR (default ./data) and MEDIA_DIR from the \
+                environment; options come first. Prints PIKA_RELAY_PORT=<n> on standard error when it listens.
+                """)
+
+        @Option(help: "HOST:PORT to listen on.") var listen: ListenArgument?
+        @Option(help: "Folder of the events, or :memory: to keep none.") var data: String?
+
+        func run() async throws {
+            StandardErrorLog.bootstrap(level: .info)
+            let logger = Logger(label: "relay")
+            let relay = Relay(configuration: try relayConfiguration(), logger: logger)
+            try await runUntilSignal([relay, PortAnnouncement(relay: relay)], logger: logger)
+        }
+
+        private func relayConfiguration() throws -> RelayConfiguration {
+            var environment = ProcessInfo.processInfo.environment
+            if let data { environment["DATA_DIR"] = data }
+            if let listen {
+                environment["HOST"] = listen.host
+                environment["PORT"] = String(listen.port)
+            }
+            return try RelayConfiguration(environment: environment)
+        }
+    }
+}
+
+/// Tells whoever started the relay where it listens.
+private struct PortAnnouncement: Service {
+    let relay: Relay
+
+    func run() async throws {
+        // A relay that cannot start ends the group with its own error, which ends the waiting below.
+        if let port = try? await relay.waitUntilListening() { Console.printError("PIKA_RELAY_PORT=\(port)") }
+        try? await gracefulShutdown()
+    }
+}

@@ -1,0 +1,25 @@
+import ArgumentParser
+import BotRuntime
+import Logging
+import Supervisor
+
+extension Pikabot {
+    struct Run: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Run all accounts of a configuration file, a worker each, and keep them running.",
+            discussion: "SIGTERM and SIGINT let the workers finish what they do, and end.")
+
+        @Argument(help: "The configuration file.") var file: String
+
+        func run() async throws {
+            let configuration = try Configuration.loadOrExit(file)
+            StandardErrorLog.bootstrap(configuration.observe)
+            let logger = Logger(label: "supervisor")
+            let supervisor = try Supervisor(
+                workers: WorkerSpecification.workers(of: configuration, file: file),
+                configuration: SupervisorConfiguration(configuration.supervisor), clock: ContinuousClock(),
+                generator: SystemRandomNumberGenerator(), logger: logger)
+            try await runUntilSignal([supervisor], logger: logger)
+        }
+    }
+}

@@ -1,0 +1,25 @@
+import ArgumentParser
+import BotRuntime
+import Foundation
+import Logging
+
+extension Pikabot {
+    struct WorkerCommand: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "worker", abstract: "Run one account; what `run` starts for each.",
+            discussion: "Ends with its standard input and on SIGTERM. Writes status and events as lines of JSON.",
+            shouldDisplay: false)
+
+        @Argument(help: "The configuration file.") var file: String
+        @Option(help: "Name of the account.") var account: String
+
+        func run() async throws {
+            let configuration = try Configuration.loadOrExit(file)
+            StandardErrorLog.bootstrap(configuration.observe)
+            let worker = try Worker(
+                account: account, configuration: configuration, registry: .included,
+                environment: ProcessInfo.processInfo.environment, logger: Logger(label: "worker"))
+            try await worker.run()
+        }
+    }
+}

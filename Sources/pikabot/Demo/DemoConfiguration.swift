@@ -1,0 +1,56 @@
+import BotRuntime
+import Foundation
+import Nostr
+
+/// The configuration that the demo runs, and the folder it is installed in.
+struct DemoConfiguration: Sendable {
+    static let path = "config/demo.yaml"
+
+    let file: String
+    let configuration: Configuration
+    /// The account that the guests talk to: the first of the file.
+    let bot: PublicKey
+
+    /// The checkout's file when the demo is started there, else the copy below.
+    static func text() -> String {
+        FileManager.default.contents(atPath: path).flatMap { String(validating: $0, as: UTF8.self) } ?? embedded
+    }
+
+    /// Writes the configuration into a folder, with `relay` in place of its relays, and makes its keys there.
+    static func install(in folder: String, relay: String) throws -> DemoConfiguration {
+        let file = folder + "/demo.yaml"
+        try Self.text().write(toFile: file, atomically: true, encoding: .utf8)
+        var text = Self.text()
+        for named in try Configuration.loadOrExit(file).relays {
+            text = text.replacingOccurrences(of: named.string, with: relay)
+        }
+        try text.write(toFile: file, atomically: true, encoding: .utf8)
+        let configuration = try Configuration.loadOrExit(file)
+        for account in configuration.accounts {
+            if case .file(let path) = account.key, path.hasPrefix(folder) { try SecretFile.writeNewKey(to: path) }
+        }
+        guard let first = configuration.accounts.first else { throw CommandError("\(path): has no account") }
+        let bot = try first.key.loadKeyPair(environment: ProcessInfo.processInfo.environment).publicKey
+        return DemoConfiguration(file: file, configuration: configuration, bot: bot)
+    }
+}
+
+extension DemoConfiguration {
+    /// config/demo.yaml, for a program that was moved away from its checkout; `.ci/run` compares the two.
+    static let embedded = """
+        # The bot that `pikabot demo` talks to. The demo puts its own relay in place of the one named here, keeps the state in
+        # a temporary folder, and makes the key.
+        version: 1
+        relays: [ws://127.0.0.1:3334]
+        state: { directory: ./state }
+        accounts:
+          - name: echo
+            key: { file: secrets/echo.key }
+            invites: { accept: anyone }
+            bots:
+              - use: echo
+        supervisor: { restart: { strategy: one_for_one, intensity: 5, period: 60s, backoff: 1s..30s }, drain: 5s }
+        observe: { logs: text, level: notice }
+
+        """
+}

@@ -1,0 +1,67 @@
+import BotRuntime
+import EmbeddedRelay
+import Logging
+import Nostr
+import ServiceLifecycle
+import Supervisor
+import Synchronization
+
+/// What the demo plays on: a relay, and the bot's worker under a supervisor.
+struct DemoStage: Sendable {
+    let relay: RelayURL
+    let bot: PublicKey
+    let directory: String
+    /// What the supervisor saw.
+    let events: Broadcast<SupervisorEvent>
+    let diagnostics: Diagnostics
+
+    /// The last lines that the worker wrote to its standard error.
+    final class Diagnostics: Sendable {
+        private let lines = Mutex<[String]>([])
+
+        func add(_ line: String) {
+            lines.withLock { lines in
+                lines.append(line)
+                if lines.count > 30 { lines.removeFirst() }
+            }
+        }
+
+        var last: [String] { lines.withLock { $0 } }
+    }
+}
+
+/// Sets the stage in a folder, runs `body`, and takes everything down again.
+func withDemoStage<Result: Sendable>(
+    in directory: String, diagnostics: DemoStage.Diagnostics, logger: Logger,
+    _ body: @escaping @Sendable (DemoStage) async throws -> Result
+) async throws -> Result {
+    try await withEmbeddedRelay(logger: logger) { _, address in
+        let demo = try DemoConfiguration.install(in: directory, relay: address)
+        let events = Broadcast<SupervisorEvent>()
+        let supervisor = try Supervisor(
+            workers: WorkerSpecification.workers(of: demo.configuration, file: demo.file),
+            configuration: SupervisorConfiguration(demo.configuration.supervisor), clock: ContinuousClock(),
+            generator: SystemRandomNumberGenerator(), logger: logger, writeDiagnostics: diagnostics.add,
+            observe: events.send)
+        let stage = DemoStage(
+            relay: try RelayURL(address), bot: demo.bot, directory: directory, events: events,
+            diagnostics: diagnostics)
+        return try await withThrowingTaskGroup(of: Result?.self) { group in
+            group.addTask {
+                try await supervisor.run()
+                return nil
+            }
+            group.addTask { try await body(stage) }
+            while let finished = try await group.next() {
+                if let result = finished {
+                    supervisor.drain()
+                    _ = try await group.next()
+                    return result
+                }
+                // Told to shut down, the supervisor ends by itself, and the conversation right after it.
+                guard Task.isShuttingDownGracefully else { throw CommandError("the worker ended by itself") }
+            }
+            throw CancellationError()
+        }
+    }
+}

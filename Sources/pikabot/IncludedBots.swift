@@ -1,0 +1,7 @@
+import BotRuntime
+import EchoBot
+
+extension BotRegistry {
+    /// The bots that a configuration file of this program may name with `use:`.
+    static let included = BotRegistry(EchoBot.self)
+}

@@ -1,0 +1,51 @@
+import Nostr
+import PikaCore
+
+/// One line that a lab member writes.
+enum LabEvent {
+    static func ready(_ account: PublicKey) -> JSONValue {
+        ["event": "ready", "pubkey": .string(account.hex), "npub": .string(account.npub)]
+    }
+
+    static func done(_ command: String, _ result: JSONObject) -> JSONValue {
+        ["event": "ok", "cmd": .string(command), "result": .object(result)]
+    }
+
+    static func failed(_ command: String, _ message: String) -> JSONValue {
+        ["event": "error", "cmd": .string(command), "message": .string(message)]
+    }
+
+    /// What happened in a group; nil for what has no line of its own.
+    static func happened(_ event: CoreEvent) -> JSONValue? {
+        let group = JSONValue.string(event.chatID)
+        switch event.content {
+        case .message(let message):
+            return [
+                "event": "message", "group": group, "id": .string(message.id.hex),
+                "from": .string(message.sender.hex), "kind": .integer(Int64(message.kind.rawValue)),
+                "content": .string(message.content),
+            ]
+        case .commit(let commit):
+            return [
+                "event": "commit", "group": group, "from": .string(commit.committer.hex),
+                "own": .bool(commit.isOwn), "epoch_before": .integer(Int64(clamping: commit.epochBefore)),
+                "epoch_after": .integer(Int64(clamping: commit.epochAfter)),
+            ]
+        case .call(let call):
+            return [
+                "event": "call", "group": group, "from": .string(call.sender.hex), "type": .string(call.signal.type),
+                "call_id": .string(call.signal.callID),
+            ]
+        case .joined: return nil
+        }
+    }
+
+    /// How a group stands now.
+    static func group(_ chat: AppState.ChatSummary) -> JSONValue {
+        [
+            "event": "group", "group": .string(chat.chatID), "name": .string(chat.name),
+            "epoch": .integer(Int64(clamping: chat.epoch)), "active": .bool(chat.isActive),
+            "members": .array(chat.members.map { .string($0.publicKey.hex) }),
+        ]
+    }
+}

@@ -1,0 +1,76 @@
+import Nostr
+import PikaCore
+
+/// An account that others drive by lines of JSON: one command a line in, one event a line out.
+struct LabMember: Sendable {
+    let account: LocalAccount
+    let write: @Sendable (JSONValue) -> Void
+
+    /// Obeys until `shutdown` or the end of the lines; commands run one after the other.
+    func obey(_ lines: AsyncStream<String>) async {
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { await reportEvents() }
+            group.addTask { await reportGroups() }
+            write(LabEvent.ready(account.core.account))
+            for await line in lines where !line.isEmpty {
+                guard await obey(line) else { break }
+            }
+            group.cancelAll()
+        }
+    }
+
+    /// False after `shutdown`.
+    private func obey(_ line: String) async -> Bool {
+        do {
+            let command = try LabCommand(line: line)
+            do {
+                write(LabEvent.done(command.name, try await perform(command)))
+            } catch {
+                write(LabEvent.failed(command.name, String(describing: error)))
+            }
+            return command != .shutdown
+        } catch {
+            write(LabEvent.failed(error.name, error.message))
+            return true
+        }
+    }
+
+    private func perform(_ command: LabCommand) async throws -> JSONObject {
+        switch command {
+        case .publishKeyPackage:
+            try await account.publishKeyPackage()
+        case .createGroup(let name, let members):
+            return ["group": .string(try await account.performInChat(.createGroupChat(name: name, peers: members)))]
+        case .send(let group, let content):
+            let outcome = try await account.perform(.sendMessage(chatID: group, .text(content)))
+            if case .queued(let messageID) = outcome { return ["message_id": .string(messageID.hex)] }
+        case .rename(let group, let name):
+            _ = try await account.perform(.renameGroup(chatID: group, name: name))
+        case .add(let group, let members):
+            _ = try await account.perform(.addGroupMembers(chatID: group, peers: members))
+        case .remove(let group, let members):
+            _ = try await account.perform(.removeGroupMembers(chatID: group, peers: members))
+        case .shutdown: break
+        }
+        return [:]
+    }
+
+    private func reportEvents() async {
+        for await event in account.events.elements() {
+            if let line = LabEvent.happened(event) { write(line) }
+        }
+    }
+
+    /// Writes a group whenever its name, members or epoch are others than when it was last written.
+    private func reportGroups() async {
+        var written: [String: JSONValue] = [:]
+        for await update in account.core.updates() {
+            guard case .fullState(let state) = update else { continue }
+            for chat in state.chatList {
+                let line = LabEvent.group(chat)
+                guard written.updateValue(line, forKey: chat.chatID) != line else { continue }
+                write(line)
+            }
+        }
+    }
+}

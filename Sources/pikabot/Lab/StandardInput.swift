@@ -1,0 +1,14 @@
+import Foundation
+
+/// The lines of standard input.
+enum StandardInput {
+    /// May be called once. A thread of its own reads, since reading blocks; it ends with the input or the process.
+    static func lines() -> AsyncStream<String> {
+        let (stream, continuation) = AsyncStream<String>.makeStream()
+        Thread.detachNewThread {
+            while let line = readLine() { continuation.yield(line) }
+            continuation.finish()
+        }
+        return stream
+    }
+}

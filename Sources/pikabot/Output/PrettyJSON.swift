@@ -1,0 +1,21 @@
+import Nostr
+
+extension JSONValue {
+    /// JSON with a member or element a line, indented by two blanks.
+    var prettyText: String { pretty(indentation: "") }
+
+    private func pretty(indentation: String) -> String {
+        let inner = indentation + "  "
+        switch self {
+        case .array(let elements) where !elements.isEmpty:
+            let lines = elements.map { inner + $0.pretty(indentation: inner) }
+            return "[\n" + lines.joined(separator: ",\n") + "\n\(indentation)]"
+        case .object(let object) where !object.members.isEmpty:
+            let lines = object.members.map { member in
+                "\(inner)\(JSONValue.string(member.name).jsonText): \(member.value.pretty(indentation: inner))"
+            }
+            return "{\n" + lines.joined(separator: ",\n") + "\n\(indentation)}"
+        default: return jsonText
+        }
+    }
+}

@@ -1,0 +1,53 @@
+import BotRuntime
+import Foundation
+import Logging
+import Nostr
+
+/// Log lines on standard error: for people, or one JSON object a line.
+struct StandardErrorLog: LogHandler {
+    var metadata: Logger.Metadata = [:]
+    var metadataProvider: Logger.MetadataProvider?
+    var logLevel: Logger.Level
+    private let label: String
+    private let format: ObservationConfiguration.LogFormat
+
+    private init(label: String, level: Logger.Level, format: ObservationConfiguration.LogFormat) {
+        self.label = label
+        self.format = format
+        logLevel = level
+    }
+
+    /// Makes all loggers of the process write here; once a process.
+    static func bootstrap(level: Logger.Level, format: ObservationConfiguration.LogFormat = .text) {
+        LoggingSystem.bootstrap { StandardErrorLog(label: $0, level: level, format: format) }
+    }
+
+    static func bootstrap(_ configuration: ObservationConfiguration) {
+        bootstrap(level: Logger.Level(rawValue: configuration.level.rawValue) ?? .info, format: configuration.logs)
+    }
+
+    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { metadata[key] }
+        set { metadata[key] = newValue }
+    }
+
+    func log(event: LogEvent) {
+        var fields = metadata
+        if let provided = metadataProvider?.get() { fields.merge(provided) { $1 } }
+        if let own = event.metadata { fields.merge(own) { $1 } }
+        let time = Date().formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
+        let sorted = fields.sorted { $0.key < $1.key }
+        switch format {
+        case .text:
+            let pairs = sorted.map { " \($0.key)=\($0.value)" }.joined()
+            Console.printError("\(time) \(event.level) \(label): \(event.message)\(pairs)")
+        case .json:
+            var line: JSONObject = [
+                "time": .string(time), "level": .string(event.level.rawValue), "logger": .string(label),
+                "message": .string(event.message.description),
+            ]
+            for (key, value) in sorted { line[key] = .string(value.description) }
+            Console.printError(JSONValue.object(line).jsonText)
+        }
+    }
+}

@@ -1,0 +1,18 @@
+import ArgumentParser
+
+/// The command line: each command parses, calls one function, and prints.
+@main
+struct Pikabot: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "pikabot", abstract: "Bots in end-to-end encrypted groups: MLS over Nostr relays.",
+        discussion: "Exit status: 0 done, 1 failed, 64 wrong usage, 78 wrong configuration file.", version: "0.1.0",
+        subcommands: [
+            Demo.self, Run.self, Check.self, RelayCommand.self, Init.self, Identity.self, PublishKeyPackage.self,
+            WorkerCommand.self, LabMemberCommand.self,
+        ])
+}
+
+extension ExitCode {
+    /// `EX_CONFIG` of sysexits.h: the configuration file is wrong; running it again will not help.
+    static let wrongConfiguration = ExitCode(78)
+}

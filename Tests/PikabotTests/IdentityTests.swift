@@ -1,0 +1,44 @@
+import Foundation
+import Nostr
+import Testing
+
+@testable import pikabot
+
+@Suite struct IdentityTests {
+    @Test func identityIsWrittenForItsOwnerAlone() async throws {
+        try await withTemporaryDirectory(named: "pikabot-tests") { directory in
+            var generator = SystemRandomNumberGenerator()
+            let key = KeyPair.generate(using: &generator)
+            try StoredIdentity(key: key).save(to: directory)
+            let path = StoredIdentity.path(in: directory)
+            let attributes = try FileManager.default.attributesOfItem(atPath: path)
+            #expect((attributes[.posixPermissions] as? NSNumber)?.intValue == 0o600)
+            #expect(try StoredIdentity.load(from: directory).key.publicKey == key.publicKey)
+            let text = try String(contentsOfFile: path, encoding: .utf8)
+            #expect(text.hasPrefix("{\n  \"secret_key_hex\": \""))
+            #expect(text.hasSuffix("\"public_key_hex\": \"\(key.publicKey.hex)\"\n}\n"))
+        }
+    }
+
+    @Test(arguments: ["", "{}", #"{"secret_key_hex":"00","public_key_hex":"00"}"#])
+    func wrongIdentityFileIsRefusedWithoutItsContent(text: String) async throws {
+        try await withTemporaryDirectory(named: "pikabot-tests") { directory in
+            try text.write(toFile: StoredIdentity.path(in: directory), atomically: true, encoding: .utf8)
+            let error = #expect(throws: CommandError.self) { try StoredIdentity.load(from: directory) }
+            #expect(error?.description.contains("does not hold a secret_key_hex") == true)
+        }
+    }
+
+    @Test func formerIdentityIsSetAsideWhole() async throws {
+        try await withTemporaryDirectory(named: "pikabot-tests") { directory in
+            try SecretFile.writeNewKey(to: directory + "/sealing.key")
+            try "{}".write(toFile: StoredIdentity.path(in: directory), atomically: true, encoding: .utf8)
+            let folder = try StoredIdentity.setAside(in: directory)
+            #expect(!StoredIdentity.exists(in: directory))
+            #expect(
+                try FileManager.default.contentsOfDirectory(atPath: folder).sorted() == [
+                    "identity.json", "sealing.key",
+                ])
+        }
+    }
+}

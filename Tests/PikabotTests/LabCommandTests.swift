@@ -1,0 +1,41 @@
+import Nostr
+import Testing
+
+@testable import pikabot
+
+@Suite struct LabCommandTests {
+    private static let hex = "79be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798"
+
+    @Test func everyCommandIsRead() throws {
+        let key = try PublicKey(hex: Self.hex)
+        let members = "\"members\": [\"\(Self.hex)\", \"\(key.npub)\"]"
+        let lines: [(String, LabCommand)] = [
+            (#"{"cmd":"publish_kp"}"#, .publishKeyPackage),
+            (#"{"cmd":"create_group","name":"n",\#(members)}"#, .createGroup(name: "n", members: [key, key])),
+            (#"{"cmd":"send","group":"g","content":"c\n"}"#, .send(group: "g", content: "c\n")),
+            (#"{"cmd":"rename","group":"g","name":"n"}"#, .rename(group: "g", name: "n")),
+            (#"{"cmd":"add","group":"g",\#(members)}"#, .add(group: "g", members: [key, key])),
+            (#"{"cmd":"remove","group":"g",\#(members)}"#, .remove(group: "g", members: [key, key])),
+            (#"{"cmd":"shutdown"}"#, .shutdown),
+        ]
+        for (line, command) in lines {
+            #expect(try LabCommand(line: line) == command)
+            #expect(line.contains("\"\(command.name)\""))
+        }
+    }
+
+    @Test(arguments: [
+        ("", "", "not a JSON object with a cmd"), ("[1]", "", "not a JSON object with a cmd"),
+        (#"{"cmd":7}"#, "", "not a JSON object with a cmd"), (#"{"cmd":"dance"}"#, "dance", "no such command"),
+        (#"{"cmd":"send","group":"g"}"#, "send", "content is no text"),
+        (#"{"cmd":"rename","group":1,"name":"n"}"#, "rename", "group is no text"),
+        (#"{"cmd":"add","group":"g","members":[]}"#, "add", "members is no list of public keys"),
+        (#"{"cmd":"add","group":"g","members":["00"]}"#, "add", "members is no list of public keys"),
+        (#"{"cmd":"add","group":"g","members":[3]}"#, "add", "members is no list of public keys"),
+    ])
+    func wrongLineIsAnsweredWithItsCommand(line: String, name: String, message: String) {
+        let problem = #expect(throws: LabCommand.Problem.self) { try LabCommand(line: line) }
+        #expect(problem?.name == name)
+        #expect(problem?.message == message)
+    }
+}
