@@ -1,5 +1,4 @@
 // swift-tools-version: 6.2
-import Foundation
 import PackageDescription
 
 let settings: [SwiftSetting] = [
@@ -80,16 +79,7 @@ var targets: [Target] = [
     tests("SupervisorTests", ["Supervisor", lifecycle, logging]),
 ]
 
-// Development filter: PIKABOT_ONLY=NostrTests,… builds these targets and what they need.
-let present = targets.filter { target in
-    let folder =
-        target.path
-        ?? (target.type == .test ? "Tests/\(target.name)" : "Sources/\(target.name)")
-    let url = URL(fileURLWithPath: Context.packageDirectory).appendingPathComponent(folder)
-    let found = (try? FileManager.default.subpathsOfDirectory(atPath: url.path)) ?? []
-    return found.contains { $0.hasSuffix(".swift") || $0.hasSuffix(".modulemap") }
-}
-targets = present
+// For short builds: PIKABOT_ONLY=NostrTests,… keeps these targets and what they need.
 if let only = Context.environment["PIKABOT_ONLY"] {
     var wanted = Set(only.split(separator: ",").map(String.init))
     var grew = true

@@ -29,7 +29,8 @@ import Testing
 
     @Test(arguments: [
         ([0x40, 0x3F], TLSCodecError.Code.nonMinimalLength), ([0x80, 0x00, 0x3F, 0xFF], .nonMinimalLength),
-        ([0xC0, 0, 0, 0, 0, 0, 0, 1], .lengthTooLarge), ([0x40], .truncated), ([0x80, 0, 1], .truncated), ([], .truncated),
+        ([0xC0, 0, 0, 0, 0, 0, 0, 1], .lengthTooLarge), ([0x40], .truncated), ([0x80, 0, 1], .truncated),
+        ([], .truncated),
     ])
     func badLengthHeadersAreRefused(bytes: [UInt8], expected: TLSCodecError.Code) {
         var reader = TLSReader(bytes)

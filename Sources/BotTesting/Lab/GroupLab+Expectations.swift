@@ -1,0 +1,52 @@
+import BotKit
+
+extension GroupLab {
+    /// Settles, and throws unless the last messages that the others have heard from `sender` are these, in order.
+    public func expect(_ sender: LabMember, replied expected: String..., in chatID: String? = nil) async throws {
+        try await self.settle()
+        for listener in self.allMembers where listener !== sender {
+            let heard = listener.heard(in: chatID, from: sender)
+            guard try await self.shareChat(listener, sender, chatID) else { continue }
+            guard heard.suffix(expected.count) == expected[...] else {
+                throw self.error(
+                    .unmet, "\(listener.name) was to hear \(expected) from \(sender.name) and heard \(heard)")
+            }
+        }
+    }
+
+    /// Settles, and throws unless all of these are in the same epoch of a chat with the same name and members.
+    /// Returns the epoch.
+    @discardableResult
+    public func expectAgreement(_ members: [LabMember], in chatID: String) async throws -> UInt64 {
+        try await self.settle()
+        var first: AppState.ChatSummary?
+        for member in members {
+            guard let chat = try await member.summary(of: chatID), chat.isActive else {
+                throw self.error(.unmet, "\(member.name) is not in the chat")
+            }
+            guard let expected = first else {
+                first = chat
+                continue
+            }
+            let isSame =
+                chat.epoch == expected.epoch && chat.name == expected.name
+                && Set(chat.members) == Set(expected.members)
+            guard isSame else {
+                throw self.error(
+                    .unmet,
+                    """
+                    \(members[0].name) is in epoch \(expected.epoch) of "\(expected.name)", \
+                    \(member.name) in epoch \(chat.epoch) of "\(chat.name)"
+                    """)
+            }
+        }
+        return first?.epoch ?? 0
+    }
+
+    private func shareChat(_ one: LabMember, _ other: LabMember, _ chatID: String?) async throws -> Bool {
+        if one.hasCrashed { return false }
+        return try await one.state().chatList.contains { chat in
+            chatID ?? chat.chatID == chat.chatID && chat.members.contains { $0.publicKey == other.publicKey }
+        }
+    }
+}

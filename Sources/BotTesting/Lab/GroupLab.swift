@@ -1,0 +1,150 @@
+public import BotKit
+import Synchronization
+
+/// Whole encrypted groups in one process: every member is a real core with real MLS, over relays in memory.
+///
+/// Nothing happens by itself. Members work only while ``settle()`` or ``advance(by:)`` runs, on one thread, until each
+/// of them waits; so a test never sleeps, and the seed repeats what happened.
+///
+/// ```swift
+/// let lab = try GroupLab(seed: 1)
+/// let alice = try await lab.member("alice")
+/// let bob = try await lab.member("bob")
+/// let chat = try await alice.create("friends", inviting: [bob])
+/// try await alice.say("hi", in: chat)
+/// #expect(bob.heard(in: chat) == ["hi"])
+/// ```
+public final class GroupLab: Sendable {
+    /// In which order those run who could run at the same time.
+    public enum Schedule: Sendable {
+        /// First come, first served.
+        case inOrder
+        /// As the seed chooses: finds what relies on luck.
+        case shuffled
+    }
+
+    /// More steps than this at one go, and the lab says that it never settles.
+    static let maximumSteps = 2_000_000
+
+    public let seed: UInt64
+    public let clock: ManualClock
+    public let network: LabNetwork
+    /// The relays of every member.
+    public let relays: [RelayURL]
+    let executor: LabExecutor
+    let log = LabLog()
+    private let members = Mutex<[LabMember]>([])
+
+    /// - Parameters:
+    ///   - relays: how many there are.
+    ///   - milliseconds: the time to start from, Unix milliseconds.
+    public init(
+        seed: UInt64, relays: Int = 1, schedule: Schedule = .inOrder, milliseconds: Int64 = 1_800_000_000_000
+    ) throws {
+        self.seed = seed
+        self.relays = try (0..<relays).map { try RelayURL("wss://relay\($0 + 1).example") }
+        self.clock = ManualClock(milliseconds: milliseconds)
+        self.network = LabNetwork(relays: self.relays)
+        self.executor = LabExecutor(
+            shuffle: schedule == .shuffled ? SeededGenerator(seed: seed, stream: "schedule") : nil)
+    }
+
+    /// What all members have logged, oldest first.
+    public var logLines: [String] { self.log.lines }
+
+    /// The relay of a lab that has one; the first of several.
+    public var relay: RelayURL { self.relays[0] }
+
+    // MARK: Members
+
+    /// A new account with a running core. Its key package is on the relays when this returns.
+    ///
+    /// - Parameters:
+    ///   - invites: who may bring it into a group without asking.
+    ///   - handler: what it does about each event; nothing, unless given.
+    public func member(
+        _ name: String, invites: CoreConfiguration.InvitePolicy = .anyone,
+        handler: @escaping LabMember.Handler = { _ in [] }
+    ) async throws -> LabMember {
+        try await self.add(LabMember(name, lab: self, invites: invites, work: .handler(handler)))
+    }
+
+    /// A new account with a bot that answers through it, as the runtime would run it.
+    public func bot<B: Bot>(
+        _ type: B.Type, name: String? = nil, settings: BotSettings = .object([:]),
+        invites: CoreConfiguration.InvitePolicy = .anyone
+    ) async throws -> LabMember {
+        let bot = try type.init(settings: settings)
+        return try await self.add(LabMember(name ?? B.name, lab: self, invites: invites, work: .bot(bot)))
+    }
+
+    private func add(_ member: LabMember) async throws -> LabMember {
+        precondition(!self.allMembers.contains { $0.name == member.name }, "two members named \(member.name)")
+        self.members.withLock { $0.append(member) }
+        member.start(MemoryCoreStore())
+        try await self.settle()
+        return member
+    }
+
+    var allMembers: [LabMember] { self.members.withLock { $0 } }
+
+    func name(of key: PublicKey) -> String {
+        self.allMembers.first { $0.publicKey == key }?.name ?? String(key.hex.prefix(8))
+    }
+
+    // MARK: Running
+
+    /// Lets everybody work until all wait. Throws if somebody's core has ended, or if there is no end to it.
+    public func settle() async throws {
+        let steps = await self.executor.drain(limit: Self.maximumSteps)
+        guard steps < Self.maximumSteps else {
+            throw self.error(.neverSettles, "after \(steps) steps the members are still busy")
+        }
+        for member in self.allMembers {
+            if let failure = member.failure { throw self.error(.memberFailed, "\(member.name): \(failure)") }
+        }
+    }
+
+    /// Moves the clock forward, from one thing that is due to the next, and settles each time.
+    public func advance(by duration: Duration) async throws {
+        try await self.settle()
+        let end = self.clock.nowMilliseconds + duration.milliseconds
+        while let next = self.clock.nextDeadline, next <= end {
+            self.clock.advance(toMilliseconds: next)
+            try await self.settle()
+        }
+        self.clock.advance(toMilliseconds: end)
+        try await self.settle()
+    }
+
+    /// Runs something among the members, such as a question to a core, and settles.
+    func run<Value: Sendable>(_ body: @escaping @Sendable () async throws -> Value) async throws -> Value {
+        let box = Box()
+        let task = Task(executorPreference: self.executor) { try await box.run(body) }
+        try await self.settle()
+        guard box.isDone else {
+            task.cancel()
+            throw self.error(.stillWaiting, "no answer came")
+        }
+        return try await task.value
+    }
+
+    /// Remembers whether a task has ended, which a task does not tell without waiting.
+    private final class Box: Sendable {
+        private let done = Mutex(false)
+
+        var isDone: Bool { self.done.withLock { $0 } }
+
+        func run<Value: Sendable>(_ body: @Sendable () async throws -> Value) async throws -> Value {
+            defer { self.done.withLock { $0 = true } }
+            return try await body()
+        }
+    }
+
+    // MARK: Expectations
+
+    /// An error that says how to repeat it.
+    func error(_ code: LabError.Code, _ message: String) -> LabError {
+        LabError(code, "\(message) (seed \(self.seed))")
+    }
+}

@@ -1,0 +1,161 @@
+public import BotKit
+import Synchronization
+
+/// A member of a ``GroupLab``: an account with its running core, and what a person in its place would have seen.
+public final class LabMember: Sendable {
+    /// What to do about an event; it is handled when this returns.
+    public typealias Handler = @Sendable (CoreEvent) async -> [HandlerEffect]
+
+    enum Work: Sendable {
+        case handler(Handler)
+        case bot(any Bot)
+    }
+
+    /// One run of the core, from its start to its end or crash.
+    struct Life: Sendable {
+        let core: AppCore
+        let store: MemoryCoreStore
+        let transport: LabTransport
+        let task: Task<Void, Never>
+    }
+
+    struct Record: Sendable {
+        var events: [CoreEvent] = []
+        var outcomes: [RequestID: ActionOutcome] = [:]
+        /// The revs of all snapshots that came, by run.
+        var revisions: [[UInt64]] = []
+        var failure: String?
+        var requests = 0
+    }
+
+    public let name: String
+    let lab: GroupLab
+    private let keys: KeyPair
+    private let invites: CoreConfiguration.InvitePolicy
+    private let work: Work
+    private let life = Mutex<Life?>(nil)
+    /// Outlives the run that used it.
+    private let lastStore = Mutex<MemoryCoreStore?>(nil)
+    let record = Mutex(Record())
+
+    init(_ name: String, lab: GroupLab, invites: CoreConfiguration.InvitePolicy, work: Work) {
+        var generator = SeededGenerator(seed: lab.seed, stream: "key of \(name)")
+        self.name = name
+        self.lab = lab
+        self.keys = KeyPair.generate(using: &generator)
+        self.invites = invites
+        self.work = work
+    }
+
+    public var publicKey: PublicKey { self.keys.publicKey }
+
+    /// The secret key as hex, for tests that look for it where it must not be.
+    public var secretKeyHex: String { Hex.encode(self.keys.secretBytes) }
+
+    /// The store of the present run.
+    public var store: MemoryCoreStore { self.current.store }
+
+    /// The core of the present run.
+    public var core: AppCore { self.current.core }
+
+    /// Why the core ended by itself; nil while it runs.
+    var failure: String? { self.record.withLock { $0.failure } }
+
+    private var current: Life {
+        guard let life = self.life.withLock({ $0 }) else {
+            preconditionFailure("\(self.name) has crashed and was not started again")
+        }
+        return life
+    }
+
+    // MARK: Life
+
+    func start(_ store: MemoryCoreStore) {
+        let runs = self.record.withLock { record in
+            record.revisions.append([])
+            return record.revisions.count
+        }
+        let transport = self.lab.network.transport(name: self.name)
+        let core = AppCore(
+            account: self.keys, configuration: CoreConfiguration(relays: self.lab.relays, invites: self.invites),
+            transport: transport, store: store, clock: self.lab.clock,
+            randomness: SeededGenerator(seed: self.lab.seed, stream: "\(self.name) run \(runs)"),
+            logger: self.lab.log.logger(self.name))
+        let updates = core.updates()
+        let task = Task(executorPreference: self.lab.executor) {
+            await self.live(core, updates: updates, run: runs - 1)
+        }
+        self.lastStore.withLock { $0 = store }
+        self.life.withLock { $0 = Life(core: core, store: store, transport: transport, task: task) }
+    }
+
+    private func live(_ core: AppCore, updates: AsyncStream<AppUpdate>, run: Int) async {
+        await withTaskGroup { group in
+            group.addTask {
+                do {
+                    try await core.run()
+                    self.ended(core, "its core has ended")
+                } catch { self.ended(core, "\(error)") }
+            }
+            group.addTask { for await update in updates { self.take(update, run: run) } }
+            group.addTask { await self.work(core) }
+        }
+    }
+
+    private func work(_ core: AppCore) async {
+        switch self.work {
+        case .handler(let handler):
+            for await event in core.events {
+                self.take(event)
+                core.complete(event.inboxID, effects: await handler(event))
+            }
+        case .bot(let bot):
+            await LabBot(bot, name: self.name, core: core, clock: self.lab.clock, logger: self.lab.log.logger(self.name))
+                .run { self.take($0) }
+        }
+    }
+
+    /// Only the present run's end is news: that of a crashed one was wanted.
+    private func ended(_ core: AppCore, _ reason: String) {
+        guard self.life.withLock({ $0?.core === core }) else { return }
+        self.record.withLock { $0.failure = reason }
+    }
+
+    private func take(_ event: CoreEvent) {
+        self.record.withLock { $0.events.append(event) }
+    }
+
+    private func take(_ update: AppUpdate, run: Int) {
+        self.record.withLock { record in
+            switch update {
+            case .fullState(let state): record.revisions[run].append(state.rev)
+            case .finished(_, let request, let outcome): record.outcomes[request] = outcome
+            }
+        }
+    }
+
+    // MARK: Crashes
+
+    /// Ends the core at this instant, as `kill -9` does: nothing of it reaches the store or a relay any more.
+    public func crash() {
+        guard let life = self.life.withLock({ $0.take() }) else { return }
+        life.store.stop()
+        life.transport.cut()
+        life.task.cancel()
+    }
+
+    /// Plans a crash at a point of the store's work; ``hasCrashed`` tells when it has come.
+    public func crash(_ point: MemoryCoreStore.StopPoint) {
+        self.store.stop(point) { self.crash() }
+    }
+
+    public var hasCrashed: Bool { self.life.withLock { $0 == nil } }
+
+    /// Starts a crashed member again from what its last commit left.
+    public func restart() async throws {
+        precondition(self.hasCrashed, "\(self.name) has not crashed")
+        guard let store = self.lastStore.withLock({ $0 }) else { preconditionFailure("\(self.name) never ran") }
+        self.start(store.snapshot())
+        try await self.lab.settle()
+    }
+}

@@ -1,0 +1,68 @@
+public import Nostr
+public import PikaCore
+import Synchronization
+
+/// One core's connections in a ``LabNetwork``: whatever it does is done when the call returns.
+public final class LabTransport: RelayTransport {
+    private let network: LabNetwork
+    private let link: Int
+    public let updates: AsyncStream<RelayUpdate>
+
+    init(name: String, network: LabNetwork) {
+        let (stream, continuation) = AsyncStream<RelayUpdate>.makeStream()
+        self.updates = stream
+        self.network = network
+        self.link = network.state.withLock { $0.addLink(NetworkState.Link(name: name, updates: continuation)) }
+    }
+
+    /// Cuts the core off at this instant, as the end of its process does.
+    public func cut() {
+        self.network.state.withLock { $0.cut(self.link) }
+    }
+
+    public func setRelays(_ relays: [RelayURL]) async {
+        self.network.state.withLock { $0.setRelays(relays, of: self.link) }
+    }
+
+    public func subscribe(_ subscription: RelaySubscription) async {
+        self.network.state.withLock { $0.subscribe(subscription, of: self.link) }
+    }
+
+    public func unsubscribe(_ id: String) async {
+        self.network.state.withLock { $0.unsubscribe(id, of: self.link) }
+    }
+
+    public func publish(_ event: Event, to relays: [RelayURL]) async -> AsyncStream<PublishReport> {
+        let (stream, continuation) = AsyncStream<PublishReport>.makeStream()
+        let reports = ReportCounter(expected: relays.count, continuation)
+        for relay in relays {
+            self.network.publish(event, to: relay, from: self.link) { outcome in
+                reports.report(PublishReport(relay: relay, outcome: outcome))
+            }
+        }
+        return stream
+    }
+
+    public func fetch(
+        _ filters: [Filter], from relays: [RelayURL], timeout: Duration
+    ) async -> [RelayURL: FetchOutcome] {
+        self.network.state.withLock { state in
+            var outcomes: [RelayURL: FetchOutcome] = [:]
+            for relay in relays {
+                if state.links[self.link] == nil {
+                    outcomes[relay] = .failed("the transport was shut down")
+                } else if let reason = state.downReason(relay) {
+                    outcomes[relay] = .failed(reason)
+                } else {
+                    let events = state.relays[relay]?.relay.stored(matching: filters) ?? []
+                    outcomes[relay] = .events(events.filter { (try? $0.verify()) != nil })
+                }
+            }
+            return outcomes
+        }
+    }
+
+    public func shutdown() async {
+        self.cut()
+    }
+}

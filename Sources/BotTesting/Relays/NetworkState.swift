@@ -1,0 +1,196 @@
+import Nostr
+import PikaCore
+
+/// What a ``LabNetwork`` guards with its lock.
+struct NetworkState: Sendable {
+    typealias Answer = @Sendable (PublishReport.Outcome) -> Void
+
+    struct Station: Sendable {
+        var relay = LabRelay()
+        var downReason: String?
+    }
+
+    /// One transport.
+    struct Link: Sendable {
+        let name: String
+        let updates: AsyncStream<RelayUpdate>.Continuation
+        var relays: [RelayURL] = []
+        var subscriptions: [RelaySubscription] = []
+        /// The newest event's time for each subscription at each relay.
+        var newestSeen: [Place: Int64] = [:]
+    }
+
+    struct Place: Hashable, Sendable {
+        let relay: RelayURL
+        let subscription: String
+    }
+
+    struct Held: Sendable {
+        let publication: LabNetwork.Publication
+        /// The outcome that is kept back; nil while the event itself is.
+        let outcome: PublishReport.Outcome?
+        let answer: Answer
+    }
+
+    var relays: [RelayURL: Station] = [:]
+    var links: [Int: Link] = [:]
+    var held: [Held] = []
+    var publications: [(publication: LabNetwork.Publication, verdict: LabNetwork.Verdict)] = []
+    var repeats = 1
+    private var nextLink = 0
+
+    mutating func addLink(_ link: Link) -> Int {
+        self.nextLink += 1
+        self.links[self.nextLink] = link
+        return self.nextLink
+    }
+
+    /// Cuts a transport off: nothing reaches it, and nothing that it had on the way gets through.
+    mutating func cut(_ number: Int) {
+        guard let link = self.links.removeValue(forKey: number) else { return }
+        link.updates.finish()
+        self.dropHeld { $0.sender == link.name }
+    }
+
+    // MARK: Publishing
+
+    mutating func publish(
+        _ publication: LabNetwork.Publication, _ verdict: LabNetwork.Verdict, _ answer: @escaping Answer
+    ) {
+        self.publications.append((publication, verdict))
+        if let reason = self.downReason(publication.relay) { return answer(.unreachable(reason)) }
+        switch verdict {
+        case .deliver: answer(self.take(publication))
+        case .refuse(let message): answer(.refused(message))
+        case .hold: self.held.append(Held(publication: publication, outcome: nil, answer: answer))
+        case .holdAnswer:
+            let outcome = self.take(publication)
+            self.held.append(Held(publication: publication, outcome: outcome, answer: answer))
+        case .lose: answer(.unreachable("no answer in time"))
+        }
+    }
+
+    mutating func release() {
+        let held = self.held
+        self.held = []
+        for one in held { one.answer(one.outcome ?? self.take(one.publication)) }
+    }
+
+    private mutating func take(_ publication: LabNetwork.Publication) -> PublishReport.Outcome {
+        switch self.relays[publication.relay]?.relay.take(publication.event) {
+        case .accepted(let isNew)?:
+            if isNew { self.deliver(publication.event, from: publication.relay) }
+            return .accepted
+        case .refused(let message)?: return .refused(message)
+        case nil: return .unreachable("no such relay")
+        }
+    }
+
+    private mutating func dropHeld(where isLost: (LabNetwork.Publication) -> Bool) {
+        for one in self.held where isLost(one.publication) { one.answer(.unreachable("the connection broke")) }
+        self.held.removeAll { isLost($0.publication) }
+    }
+
+    // MARK: Connections
+
+    func downReason(_ relay: RelayURL) -> String? {
+        guard let station = self.relays[relay] else { return "no such relay" }
+        return station.downReason
+    }
+
+    mutating func takeDown(_ relay: RelayURL, reason: String) {
+        guard self.relays[relay] != nil, self.downReason(relay) == nil else { return }
+        self.relays[relay]?.downReason = reason
+        self.dropHeld { $0.relay == relay }
+        for link in self.orderedLinks where self.links[link]?.relays.contains(relay) == true {
+            self.links[link]?.updates.yield(.state(relay: relay, .retrying(attempt: 1, reason: reason)))
+        }
+    }
+
+    mutating func bringUp(_ relay: RelayURL) {
+        guard self.relays[relay]?.downReason != nil else { return }
+        self.relays[relay]?.downReason = nil
+        for link in self.orderedLinks where self.links[link]?.relays.contains(relay) == true {
+            self.connect(link, to: relay)
+        }
+    }
+
+    mutating func setRelays(_ relays: [RelayURL], of number: Int) {
+        guard let old = self.links[number]?.relays else { return }
+        self.links[number]?.relays = relays
+        for relay in old where !relays.contains(relay) {
+            self.links[number]?.updates.yield(.state(relay: relay, .disconnected))
+        }
+        for relay in relays where !old.contains(relay) { self.connect(number, to: relay) }
+    }
+
+    private var orderedLinks: [Int] { self.links.keys.sorted() }
+
+    private mutating func connect(_ number: Int, to relay: RelayURL) {
+        guard let link = self.links[number] else { return }
+        link.updates.yield(.state(relay: relay, .connecting))
+        if let reason = self.downReason(relay) {
+            link.updates.yield(.state(relay: relay, .retrying(attempt: 1, reason: reason)))
+            return
+        }
+        link.updates.yield(.state(relay: relay, .connected))
+        for subscription in link.subscriptions { self.ask(subscription, at: relay, for: number) }
+    }
+
+    // MARK: Subscriptions
+
+    mutating func subscribe(_ subscription: RelaySubscription, of number: Int) {
+        guard let link = self.links[number] else { return }
+        self.unsubscribe(subscription.id, of: number)
+        self.links[number]?.subscriptions.append(subscription)
+        for relay in link.relays where self.downReason(relay) == nil {
+            self.ask(subscription, at: relay, for: number)
+        }
+    }
+
+    mutating func unsubscribe(_ id: String, of number: Int) {
+        self.links[number]?.subscriptions.removeAll { $0.id == id }
+        for place in self.links[number]?.newestSeen.keys.filter({ $0.subscription == id }) ?? [] {
+            self.links[number]?.newestSeen[place] = nil
+        }
+    }
+
+    /// What was stored since the newest seen, less the overlap, and the end mark.
+    private mutating func ask(_ subscription: RelaySubscription, at relay: RelayURL, for number: Int) {
+        guard subscription.relays?.contains(relay) ?? true, let station = self.relays[relay] else { return }
+        let newest = self.links[number]?.newestSeen[Place(relay: relay, subscription: subscription.id)]
+        let filters = subscription.filters.map { filter in
+            var filter = filter
+            if let newest { filter.since = max(filter.since ?? .min, newest - subscription.overlap) }
+            return filter
+        }
+        for event in station.relay.stored(matching: filters) {
+            self.hand(event, from: relay, subscription.id, to: number)
+        }
+        self.links[number]?.updates.yield(.endOfStoredEvents(relay: relay, subscription: subscription.id))
+    }
+
+    /// Passes a new event on to all who asked for such.
+    mutating func deliver(_ event: Event, from relay: RelayURL) {
+        for number in self.orderedLinks {
+            guard let link = self.links[number], link.relays.contains(relay) else { continue }
+            for subscription in link.subscriptions where subscription.relays?.contains(relay) ?? true {
+                guard subscription.filters.contains(where: { $0.matches(event) }) else { continue }
+                self.hand(event, from: relay, subscription.id, to: number)
+            }
+        }
+    }
+
+    private mutating func hand(_ event: Event, from relay: RelayURL, _ subscription: String, to number: Int) {
+        do { try event.verify() } catch {
+            self.links[number]?.updates.yield(.refused(relay: relay, reason: error.code.description))
+            return
+        }
+        let place = Place(relay: relay, subscription: subscription)
+        let newest = self.links[number]?.newestSeen[place] ?? .min
+        self.links[number]?.newestSeen[place] = max(newest, event.createdAt)
+        for _ in 0..<self.repeats {
+            self.links[number]?.updates.yield(.event(relay: relay, subscription: subscription, event))
+        }
+    }
+}

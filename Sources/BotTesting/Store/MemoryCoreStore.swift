@@ -1,0 +1,116 @@
+import Nostr
+public import PikaCore
+import Synchronization
+
+/// A ``CoreStore`` in memory: the same meaning as a store on disk, and faults on demand.
+public final class MemoryCoreStore: CoreStore {
+    /// Where the store stops for good, counted in commits since it was made; the first is 1.
+    public enum StopPoint: Hashable, Sendable {
+        /// That commit fails and leaves nothing.
+        case before(commit: Int)
+        /// That commit is whole; nothing comes after it.
+        case after(commit: Int)
+    }
+
+    private struct State {
+        var content: StoreContent
+        var commits = 0
+        var failsNextCommit = false
+        var stopPoint: StopPoint?
+        var onStop: (@Sendable () -> Void)?
+        var isStopped = false
+    }
+
+    private let state: Mutex<State>
+
+    public convenience init() {
+        self.init(StoreContent())
+    }
+
+    private init(_ content: StoreContent) {
+        self.state = Mutex(State(content: content))
+    }
+
+    /// A new store with what the commits so far have left, as a process finds it that starts after a crash.
+    public func snapshot() -> MemoryCoreStore {
+        MemoryCoreStore(self.state.withLock { $0.content })
+    }
+
+    /// Completed commits since the store was made.
+    public var commitCount: Int { self.state.withLock { $0.commits } }
+
+    /// All messages of all groups, oldest first.
+    public var allMessages: [StoredMessage] { self.state.withLock { $0.content.allMessages } }
+
+    /// Rows that wait to be acknowledged by a relay.
+    public var outbox: [OutboxRow] { self.state.withLock { $0.content.state.outbox } }
+
+    /// Rows that no handler has finished.
+    public var inbox: [InboxRow] { self.state.withLock { $0.content.state.inbox } }
+
+    /// Lets the next commit throw ``LabError/Code/injectedFault`` and leave nothing.
+    public func failNextCommit() {
+        self.state.withLock { $0.failsNextCommit = true }
+    }
+
+    /// Plans the end of the process that uses this store: from that point every call throws
+    /// ``LabError/Code/stopped``. `onStop` is called at that instant, before the caller of the commit gets on.
+    public func stop(_ point: StopPoint, onStop: @escaping @Sendable () -> Void) {
+        self.state.withLock { state in
+            state.stopPoint = point
+            state.onStop = onStop
+        }
+    }
+
+    /// Ends the use of this store now.
+    public func stop() {
+        self.state.withLock { $0.isStopped = true }
+    }
+
+    public func load() async throws -> StoredState {
+        try self.read { $0.state }
+    }
+
+    public func messages(
+        in groupID: [UInt8], before: StoredMessage.Position?, limit: Int
+    ) async throws -> [StoredMessage] {
+        try self.read { $0.messages(in: groupID, before: before, limit: limit) }
+    }
+
+    public func value(scope: String, key: String) async throws -> [UInt8]? {
+        try self.read { $0.value(scope: scope, key: key) }
+    }
+
+    public func commit(_ changes: [StoreChange]) async throws {
+        let (error, onStop) = self.state.withLock { Self.commit(changes, to: &$0) }
+        onStop?()
+        if let error { throw error }
+    }
+
+    private func read<Result>(_ body: (StoreContent) -> Result) throws -> Result {
+        let content = self.state.withLock { $0.isStopped ? nil : $0.content }
+        guard let content else { throw LabError(.stopped, "the member that used this store has crashed") }
+        return body(content)
+    }
+
+    /// What to throw, and whom to tell about the stop.
+    private static func commit(
+        _ changes: [StoreChange], to state: inout State
+    ) -> (error: LabError?, onStop: (@Sendable () -> Void)?) {
+        let stopped = LabError(.stopped, "the member that used this store has crashed")
+        if state.isStopped { return (stopped, nil) }
+        if state.failsNextCommit {
+            state.failsNextCommit = false
+            return (LabError(.injectedFault, "this commit was to fail"), nil)
+        }
+        if state.stopPoint == .before(commit: state.commits + 1) {
+            state.isStopped = true
+            return (stopped, state.onStop)
+        }
+        for change in changes { state.content.apply(change) }
+        state.commits += 1
+        guard state.stopPoint == .after(commit: state.commits) else { return (nil, nil) }
+        state.isStopped = true
+        return (nil, state.onStop)
+    }
+}

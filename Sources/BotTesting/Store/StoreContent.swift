@@ -1,0 +1,157 @@
+import MLS
+import Nostr
+import PikaCore
+
+/// What a store holds, as a value: a snapshot is a copy.
+struct StoreContent: Sendable {
+    /// How many seen events are kept; design of the port.
+    static let seenLimit = 50_000
+
+    private struct Group {
+        var header: Secret?
+        var records: [GroupRecord: Secret] = [:]
+    }
+
+    private struct ValueName: Hashable {
+        let scope: String
+        let key: String
+    }
+
+    private var keyPackages: [StoredKeyPackage] = []
+    /// In the order of their founding here.
+    private var groupIDs: [[UInt8]] = []
+    private var groups: [[UInt8]: Group] = [:]
+    private var messages: [[UInt8]: MessageHistory] = [:]
+    private var waiting: [WaitingEvent] = []
+    private var invites: [StoredInvite] = []
+    private var inbox: [Int64: InboxRow] = [:]
+    private var outbox: [OutboxRow] = []
+    private var cursors: [String: Int64] = [:]
+    /// Oldest first.
+    private var seen: [EventID] = []
+    private var seenIDs: Set<EventID> = []
+    private var values: [ValueName: [UInt8]] = [:]
+
+    init() {}
+
+    var state: StoredState {
+        var state = StoredState()
+        state.keyPackages = self.keyPackages
+        state.groups = self.groupIDs.compactMap { id in
+            guard let group = self.groups[id], let header = group.header else { return nil }
+            return StoredGroup(groupID: id, header: header, records: group.records)
+        }
+        state.waiting = self.waiting.sortedInPlaceOrder { $0.arrivedAt }
+        state.invites = self.invites
+        state.inbox = self.inbox.values.sorted { $0.id < $1.id }
+        state.outbox = self.outbox.sortedInPlaceOrder { $0.sequence }
+        state.cursors = self.cursors
+        state.seen = self.seen.suffix(Self.seenLimit).reversed()
+        return state
+    }
+
+    var allMessages: [StoredMessage] {
+        self.messages.values.flatMap(\.messages).sorted { $0.position < $1.position }
+    }
+
+    func messages(in groupID: [UInt8], before: StoredMessage.Position?, limit: Int) -> [StoredMessage] {
+        self.messages[groupID]?.page(before: before, limit: limit) ?? []
+    }
+
+    func value(scope: String, key: String) -> [UInt8]? { self.values[ValueName(scope: scope, key: key)] }
+
+    mutating func apply(_ change: StoreChange) {
+        switch change {
+        case .putKeyPackage(let package): self.keyPackages.put(package) { $0.reference == package.reference }
+        case .deleteKeyPackage(let reference): self.keyPackages.removeAll { $0.reference == reference }
+        case .putGroupHeader(let id, let header): self.withGroup(id) { $0.header = header }
+        case .updateGroup(let id, let changes): self.withGroup(id) { $0.records.apply(changes) }
+        case .deleteGroup(let id): self.deleteGroup(id)
+        case .putMessage(let message): self.messages[message.groupID, default: MessageHistory()].insert(message)
+        case .putSeen(let id, _): self.putSeen(id)
+        case .putWaiting(let event): self.waiting.put(event) { $0.event.id == event.event.id }
+        case .deleteWaiting(let id): self.waiting.removeAll { $0.event.id == id }
+        case .putInvite(let invite): self.invites.put(invite) { $0.wrapper == invite.wrapper }
+        case .deleteInvite(let wrapper): self.invites.removeAll { $0.wrapper == wrapper }
+        case .putInbox(let row): self.inbox[row.id] = row
+        case .deleteInbox(let id): self.inbox[id] = nil
+        case .putOutbox(let row): if !self.outbox.contains(where: { $0.id == row.id }) { self.outbox.append(row) }
+        case .countOutboxAttempt(let id): self.countAttempt(id)
+        case .deleteOutbox(let id): self.outbox.removeAll { $0.id == id }
+        case .advanceCursor(let name, let time): self.cursors[name] = max(time, self.cursors[name] ?? time)
+        case .putValue(let scope, let key, let value): self.values[ValueName(scope: scope, key: key)] = value
+        }
+    }
+
+    private mutating func withGroup(_ id: [UInt8], _ body: (inout Group) -> Void) {
+        if self.groups[id] == nil { self.groupIDs.append(id) }
+        body(&self.groups[id, default: Group()])
+    }
+
+    private mutating func deleteGroup(_ id: [UInt8]) {
+        self.groups[id] = nil
+        self.groupIDs.removeAll { $0 == id }
+        self.messages[id] = nil
+    }
+
+    private mutating func putSeen(_ id: EventID) {
+        guard self.seenIDs.insert(id).inserted else { return }
+        self.seen.append(id)
+        // In batches: removing from the front moves all the others.
+        guard self.seen.count >= Self.seenLimit + 1000 else { return }
+        for old in self.seen.prefix(1000) { self.seenIDs.remove(old) }
+        self.seen.removeFirst(1000)
+    }
+
+    private mutating func countAttempt(_ id: String) {
+        guard let index = self.outbox.firstIndex(where: { $0.id == id }) else { return }
+        self.outbox[index].attempts += 1
+    }
+}
+
+/// The messages of one group, oldest first.
+struct MessageHistory: Sendable {
+    private(set) var messages: [StoredMessage] = []
+    private var ids: Set<EventID> = []
+
+    mutating func insert(_ message: StoredMessage) {
+        guard self.ids.insert(message.id).inserted else { return }
+        self.messages.insert(message, at: self.index(of: message.position))
+    }
+
+    /// Newest first.
+    func page(before: StoredMessage.Position?, limit: Int) -> [StoredMessage] {
+        let end = before.map(self.index(of:)) ?? self.messages.count
+        return self.messages[..<end].suffix(max(0, limit)).reversed()
+    }
+
+    /// Where the first message stands that is not before `position`.
+    private func index(of position: StoredMessage.Position) -> Int {
+        var low = 0
+        var high = self.messages.count
+        while low < high {
+            let middle = (low + high) / 2
+            if self.messages[middle].position < position { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
+}
+
+extension [GroupRecord: Secret] {
+    fileprivate mutating func apply(_ changes: GroupStorageChanges) {
+        if changes.replacesAll { self.removeAll() }
+        for (record, content) in changes.records { self[record] = content }
+    }
+}
+
+extension Array {
+    /// Replaces the element that is the same, or appends.
+    fileprivate mutating func put(_ element: Element, where isSame: (Element) -> Bool) {
+        if let index = self.firstIndex(where: isSame) { self[index] = element } else { self.append(element) }
+    }
+
+    /// Sorted by a number; equal ones stay in their order.
+    fileprivate func sortedInPlaceOrder(by key: (Element) -> Int64) -> [Element] {
+        self.enumerated().sorted { (key($0.element), $0.offset) < (key($1.element), $1.offset) }.map(\.element)
+    }
+}
