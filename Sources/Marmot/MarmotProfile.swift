@@ -34,9 +34,12 @@ public enum MarmotProfile: Sendable, Hashable {
             proposals: [self.selfRemoveProposal, grease()], credentials: [1, grease()])
     }
 
-    /// What MDK's configuration keeps (wire §5.6).
+    /// What MDK's configuration keeps (wire §5.6), but for the tolerance of disorder, which is 100 there.
+    ///
+    /// Stored events are sorted by second, and within one by id: a member who sends more than 100 messages in a second
+    /// would lose some of them at those who were away. Keys are kept for gaps only.
     var groupConfiguration: GroupConfiguration {
         GroupConfiguration(
-            outOfOrderTolerance: 100, maximumForwardDistance: 1000, maximumPastEpochs: self.pastEpochs, paddingSize: 0)
+            outOfOrderTolerance: 1000, maximumForwardDistance: 1000, maximumPastEpochs: self.pastEpochs, paddingSize: 0)
     }
 }

@@ -82,6 +82,8 @@ public actor AppCore {
             runner.close()
         }
         try await withThrowingDiscardingTaskGroup { group in
+            // Children that wait for room must end too when the store failed.
+            defer { mailbox.close() }
             group.addTask { for await update in transport.updates { await mailbox.sendWhenRoom(.relay(update)) } }
             mailbox.send(.started)
             try await withTaskCancellationHandler {

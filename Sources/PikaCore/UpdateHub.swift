@@ -47,6 +47,9 @@ final class UpdateHub: Sendable {
             onCancel: { self.remove(id) })
     }
 
+    /// How many streams are being read, or may be.
+    var readerCount: Int { self.state.withLock { $0.readers.count } }
+
     /// Takes a reader off the list when its stream is gone, also one that was left early.
     private final class Registration: Sendable {
         let hub: UpdateHub

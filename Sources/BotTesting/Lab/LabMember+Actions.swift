@@ -118,8 +118,8 @@ extension LabMember {
         self.events.compactMap { if case .call(let call) = $0.content { call } else { nil } }
     }
 
-    /// The revs of the snapshots that came in each run of the core, in order.
-    public var revisions: [[UInt64]] { self.record.withLock { $0.revisions } }
+    /// The snapshots that came in each run of the core, in order.
+    public var snapshots: [[AppState]] { self.record.withLock { $0.snapshots } }
 
     private func chat(_ chatID: String?) async throws -> String {
         if let chatID { return chatID }

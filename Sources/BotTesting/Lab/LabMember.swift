@@ -22,8 +22,8 @@ public final class LabMember: Sendable {
     struct Record: Sendable {
         var events: [CoreEvent] = []
         var outcomes: [RequestID: ActionOutcome] = [:]
-        /// The revs of all snapshots that came, by run.
-        var revisions: [[UInt64]] = []
+        /// All snapshots that came, by run.
+        var snapshots: [[AppState]] = []
         var failure: String?
         var requests = 0
     }
@@ -72,8 +72,8 @@ public final class LabMember: Sendable {
 
     func start(_ store: MemoryCoreStore) {
         let runs = self.record.withLock { record in
-            record.revisions.append([])
-            return record.revisions.count
+            record.snapshots.append([])
+            return record.snapshots.count
         }
         let transport = self.lab.network.transport(name: self.name)
         let core = AppCore(
@@ -110,8 +110,10 @@ public final class LabMember: Sendable {
                 core.complete(event.inboxID, effects: await handler(event))
             }
         case .bot(let bot):
-            await LabBot(bot, name: self.name, core: core, clock: self.lab.clock, logger: self.lab.log.logger(self.name))
-                .run { self.take($0) }
+            await LabBot(
+                bot, name: self.name, core: core, clock: self.lab.clock, logger: self.lab.log.logger(self.name)
+            )
+            .run { self.take($0) }
         }
     }
 
@@ -128,7 +130,7 @@ public final class LabMember: Sendable {
     private func take(_ update: AppUpdate, run: Int) {
         self.record.withLock { record in
             switch update {
-            case .fullState(let state): record.revisions[run].append(state.rev)
+            case .fullState(let state): record.snapshots[run].append(state)
             case .finished(_, let request, let outcome): record.outcomes[request] = outcome
             }
         }

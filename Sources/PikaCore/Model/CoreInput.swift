@@ -20,7 +20,7 @@ enum CoreInput: Sendable {
 enum FetchPurpose: Sendable, Hashable {
     /// What one relay holds since it was last read.
     case catchUp(RelayURL)
-    /// A group that was just joined.
+    /// One group from its beginning.
     case backlog(groupID: [UInt8])
     /// The key packages of the peers of an operation.
     case keyPackages(operation: Int)
@@ -31,4 +31,6 @@ enum CoreTimer: Sendable, Hashable {
     case outbox
     /// A relay's backlog could not be read.
     case catchUp(RelayURL)
+    /// Nor could a group's.
+    case backlog(groupID: [UInt8])
 }

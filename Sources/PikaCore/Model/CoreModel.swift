@@ -16,6 +16,13 @@ struct CoreModel: Sendable {
     var dirtyGroups: Set<[UInt8]> = []
     var keyPackages: [StoredKeyPackage] = []
     var waiting: [[UInt8]: [WaitingEvent]] = [:]
+    /// Live events that wait until older ones were read, in order of arrival.
+    var held: [Held] = []
+    /// Relays whose stored events are being read since they connected, and how often that failed.
+    var catchingUp: Set<RelayURL> = []
+    var failedReads: [RelayURL: Int] = [:]
+    /// Searches for all events of a group that are under way.
+    var reading: [[UInt8]: Int] = [:]
     var invites: [EventID: StoredInvite] = [:]
     var seen: SeenEvents
     var inbox: [Int64: CoreEvent] = [:]
@@ -76,6 +83,7 @@ struct CoreModel: Sendable {
         self.state.invites = stored.invites.map { .init(wrapper: $0.wrapper, inviter: $0.rumor.pubkey) }
         self.state.outbox.pending = self.queue.count
         self.refreshChatList()
+        self.refreshBusy()
     }
 
     static let inboxCursor = "inbox-id"
@@ -125,7 +133,27 @@ struct CoreModel: Sendable {
     mutating func begin(_ goal: Operation.Goal, _ request: RequestID?) -> Int {
         self.lastOperation += 1
         self.operations[self.lastOperation] = Operation(goal: goal, request: request)
+        self.refreshBusy()
         return self.lastOperation
+    }
+
+    mutating func end(_ operation: Int) -> Operation? {
+        guard let ended = self.operations.removeValue(forKey: operation) else { return nil }
+        self.refreshBusy()
+        return ended
+    }
+
+    /// What is under way, as the screens show it.
+    mutating func refreshBusy() {
+        var busy = AppState.Busy()
+        for operation in self.operations.values {
+            switch operation.goal {
+            case .createGroup: busy.creatingChat = true
+            case .addMembers(let groupID, _), .commit(let groupID, _):
+                if let group = self.groups[groupID] { busy.changingChats.insert(group.data.nostrGroupIDHex) }
+            }
+        }
+        if self.state.busy != busy { self.state.busy = busy }
     }
 
     /// The group of a chat that is in use, or why not.

@@ -110,7 +110,7 @@ struct PublishQueue: Sendable {
     mutating func remove(_ id: String) -> OutboxRow? {
         guard let entry = self.entries.removeValue(forKey: id) else { return nil }
         let lane = entry.row.groupID ?? []
-        self.lanes[lane]?.removeAll { $0 == id }
+        if let position = self.lanes[lane]?.firstIndex(of: id) { self.lanes[lane]?.remove(at: position) }
         if self.lanes[lane]?.isEmpty == true { self.lanes[lane] = nil }
         return entry.row
     }

@@ -27,15 +27,22 @@ extension CoreModel {
         self.fillCurrentChat(&step)
     }
 
-    mutating func pop() {
+    mutating func pop(_ step: inout CoreStep) {
         _ = self.state.router.stack.popLast()
-        guard case .chat(let chatID) = self.state.router.top else {
-            self.state.currentChat = nil
-            return
+        self.fillCurrentChat(&step)
+    }
+
+    /// A group goes by another public id from now on: what is open stays open.
+    mutating func renameChat(_ old: String, to new: String) {
+        for (position, screen) in self.state.router.stack.enumerated() {
+            switch screen {
+            case .chat(old): self.state.router.stack[position] = .chat(chatID: new)
+            case .groupInfo(old): self.state.router.stack[position] = .groupInfo(chatID: new)
+            default: break
+            }
         }
-        if self.state.currentChat?.chatID != chatID {
-            self.state.currentChat = .init(chatID: chatID, messages: [], canLoadOlder: true)
-        }
+        if self.state.currentChat?.chatID == old { self.state.currentChat?.chatID = new }
+        self.refreshBusy()
     }
 
     private mutating func fillCurrentChat(_ step: inout CoreStep) {
@@ -77,6 +84,9 @@ extension CoreModel {
         if !isOpen, !message.isOwn { self.state.chatList[position].unreadCount += 1 }
     }
 
+    /// Messages of the open chat in a snapshot; older ones are in the store.
+    static let maximumShown = 500
+
     private mutating func append(_ message: StoredMessage, _ delivery: AppState.Delivery) {
         let target = message.rumor.tags.last { $0.name == "e" }?.value.flatMap { try? EventID(hex: $0) }
         if message.rumor.kind == .reaction {
@@ -99,6 +109,10 @@ extension CoreModel {
             ($0.createdAt, $0.id) < (entry.createdAt, entry.id)
         }
         self.state.currentChat?.messages.insert(entry, at: position.map { $0 + 1 } ?? 0)
+        if let count = self.state.currentChat?.messages.count, count > Self.maximumShown {
+            self.state.currentChat?.messages.removeFirst(count - Self.maximumShown)
+            self.state.currentChat?.canLoadOlder = true
+        }
     }
 
     mutating func setDelivery(_ delivery: AppState.Delivery, of id: EventID) {

@@ -1,3 +1,4 @@
+import MLS
 import Marmot
 import Nostr
 
@@ -19,9 +20,14 @@ extension CoreModel {
             self.keep(event, of: groupID, reason, &step)
             return false
         }
+        self.forgetWaiting(event.id, of: groupID, &step)
+        if case .refused(let refusal) = disposition, self.groups[groupID]?.isActive == false {
+            // Not remembered: it may be of use when this account was brought back.
+            step.effects.append(.note(.refused(reason: refusal.reason, detail: refusal.detail)))
+            return false
+        }
         self.seen.insert(event.id)
         self.markSeen(event.id, &step)
-        self.forgetWaiting(event.id, of: groupID, &step)
         switch disposition {
         case .message(let message):
             self.dirtyGroups.insert(groupID)
@@ -45,19 +51,22 @@ extension CoreModel {
 
     private mutating func take(_ message: ReceivedMessage, of groupID: [UInt8], _ step: inout CoreStep) {
         // The same inner event again, in another wrapper or after a crash, is the same message.
-        guard !self.seen.contains(message.id) else {
+        let key = self.messageKey(message.id, in: groupID)
+        guard !self.seen.contains(key) else {
             step.effects.append(.note(.refused(reason: "duplicate", detail: "an inner event came again")))
             return
         }
-        self.seen.insert(message.id)
-        self.markSeen(message.id, &step)
+        self.seen.insert(key)
+        self.markSeen(key, &step)
         let isOwn = message.rumor.pubkey == self.account.publicKey
         let stored = StoredMessage(
             groupID: groupID, rumor: message.rumor, id: message.id, wrapper: message.wrapper, epoch: message.epoch,
             isOwn: isOwn)
         step.changes.append(.putMessage(stored))
         step.effects.append(.note(.message))
-        self.show(stored, delivery: .received)
+        self.show(stored, delivery: isOwn ? .sent : .received)
+        // From another device of this account.
+        if isOwn { return }
         if message.rumor.kind == .callSignal {
             self.takeCallSignal(message, of: groupID, &step)
         } else {
@@ -68,6 +77,11 @@ extension CoreModel {
                         content: message.rumor.content, tags: message.rumor.tags, createdAt: message.rumor.createdAt,
                         epoch: message.epoch)), of: groupID, &step)
         }
+    }
+
+    /// What stands for a message among the ids that were seen: the same inner event in two groups is two messages.
+    func messageKey(_ id: EventID, in groupID: [UInt8]) -> EventID {
+        (try? EventID(bytes: SHA256Derivation.digest(groupID + id.bytes))) ?? id
     }
 
     /// Puts something before the handlers, durably.
@@ -88,13 +102,18 @@ extension CoreModel {
         step.effects.append(.note(.commit(result: report.rolledBackFrom == nil ? "applied" : "rolled_back")))
         if report.displacedOwnCommit || report.rolledBackFrom != nil { self.dropOwnCommit(of: groupID, &step) }
         if let group = self.groups[groupID] { self.index(group) }
-        if report.before.nostrGroupID != report.after.nostrGroupID || report.before.relays != report.after.relays
+        let isRenamed = report.before.nostrGroupID != report.after.nostrGroupID
+        if isRenamed { self.renameChat(report.before.nostrGroupID.hex, to: report.after.nostrGroupID.hex) }
+        if isRenamed || report.before.relays != report.after.relays
             || report.removedSelf
         {
             self.resubscribe(&step)
         }
         self.refreshChatList()
         self.deliver(.commit(CommitEvent(report)), of: groupID, &step)
+        // Nobody listened to the new id until now.
+        if isRenamed, !report.removedSelf { self.readBacklog(of: groupID, &step) }
+        if report.removedSelf { self.rejoin(groupID, &step) }
     }
 
     // MARK: Events that cannot be opened yet

@@ -8,7 +8,6 @@ extension CoreModel {
         name: String, peers: [PublicKey], isDirect: Bool, _ request: RequestID?, _ step: inout CoreStep
     ) {
         let operation = self.begin(.createGroup(name: name, peers: peers, isDirect: isDirect), request)
-        self.state.busy.creatingChat = true
         guard !peers.isEmpty else {
             self.continueOperation(operation, [], relayAnswered: true, &step)
             return
@@ -22,7 +21,6 @@ extension CoreModel {
         let groupID = try self.groupID(ofChat: chatID)
         try self.requireIdle(groupID)
         let operation = self.begin(.addMembers(groupID: groupID, peers: peers), request)
-        self.state.busy.changingChats.insert(chatID)
         self.fetchKeyPackages(of: peers, operation, &step)
     }
 
@@ -54,17 +52,15 @@ extension CoreModel {
     mutating func continueOperation(
         _ number: Int, _ events: [Event], relayAnswered: Bool, _ step: inout CoreStep
     ) {
-        guard let operation = self.operations.removeValue(forKey: number) else { return }
+        guard let operation = self.end(number) else { return }
         do {
             switch operation.goal {
             case .createGroup(let name, let peers, let isDirect):
-                self.state.busy.creatingChat = false
                 let invitees = try self.invitees(peers, events, relayAnswered, step.now)
                 let chatID = try self.found(name, invitees, isDirect: isDirect, &step)
                 self.finish(operation.request, .done(chatID: chatID), &step)
             case .addMembers(let groupID, let peers):
                 guard let chatID = self.groups[groupID]?.data.nostrGroupIDHex else { return }
-                self.state.busy.changingChats.remove(chatID)
                 let invitees = try self.invitees(peers, events, relayAnswered, step.now)
                 try self.commit(.add(invitees), inChat: chatID, operation.request, &step)
             case .commit: break
@@ -149,7 +145,6 @@ extension CoreModel {
         step.changes.append(.putGroupHeader(groupID: key, header: stored.header))
         step.changes.append(.updateGroup(groupID: key, stored.mls))
         _ = self.begin(.commit(groupID: groupID, event: own.event.id), request)
-        self.state.busy.changingChats.insert(chatID)
         self.enqueue(
             id: Self.commitRow(own.event.id), own.event, to: relays.isEmpty ? self.configuration.relays : relays,
             .commit,
@@ -170,6 +165,7 @@ extension CoreModel {
             try self.send(welcomes, of: group, &step)
             self.endCommit(event, of: groupID, .done(chatID: group.data.nostrGroupIDHex), &step)
         } catch {
+            self.groups[groupID]?.clearPending()
             self.endCommit(event, of: groupID, .failed(AppCoreError(.notAllowed, "\(error)")), &step)
         }
     }
@@ -202,10 +198,9 @@ extension CoreModel {
         if self.queue.remove(row) != nil { step.changes.append(.deleteOutbox(id: row)) }
         step.changes.append(.deleteGroup(groupID: StoredGroupKey(groupID, isPending: true).bytes))
         self.state.outbox.pending = self.queue.count
-        if let chatID = self.groups[groupID]?.data.nostrGroupIDHex { self.state.busy.changingChats.remove(chatID) }
         for (number, operation) in self.operations {
             guard case .commit(groupID, event) = operation.goal else { continue }
-            self.operations[number] = nil
+            _ = self.end(number)
             self.finish(operation.request, outcome, &step)
         }
     }

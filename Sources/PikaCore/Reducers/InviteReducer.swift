@@ -15,12 +15,10 @@ extension CoreModel {
             }
             let invite = StoredInvite(wrapper: event.id, rumor: opened.rumor)
             if self.configuration.invites.admits(opened.rumor.pubkey) {
-                try self.join(invite, &step)
+                if case .newer = try self.join(invite, &step) { self.keep(invite, &step) }
             } else {
                 _ = try WelcomeEvents.read(opened.rumor)
-                self.invites[invite.wrapper] = invite
-                self.state.invites.append(.init(wrapper: invite.wrapper, inviter: opened.rumor.pubkey))
-                step.changes.append(.putInvite(invite))
+                self.keep(invite, &step)
             }
         } catch let error as MarmotError {
             step.effects.append(.note(.refused(reason: error.code.description, detail: error.message)))
@@ -29,11 +27,40 @@ extension CoreModel {
         }
     }
 
+    /// Invitations that wait for a decision; the oldest gives way, since anybody can send them.
+    static let maximumInvites = 200
+
+    private mutating func keep(_ invite: StoredInvite, _ step: inout CoreStep) {
+        self.invites[invite.wrapper] = invite
+        self.state.invites.append(.init(wrapper: invite.wrapper, inviter: invite.rumor.pubkey))
+        step.changes.append(.putInvite(invite))
+        guard self.state.invites.count > Self.maximumInvites, let oldest = self.state.invites.first,
+            let dropped = self.invites[oldest.wrapper]
+        else { return }
+        self.forget(dropped, &step)
+        step.effects.append(.note(.refused(reason: "too_many_invites", detail: "the oldest invitation was dropped")))
+    }
+
+    /// This account was removed; perhaps it was invited anew already: gift wraps may come before the removal.
+    mutating func rejoin(_ groupID: [UInt8], _ step: inout CoreStep) {
+        for entry in self.state.invites where self.configuration.invites.admits(entry.inviter) {
+            guard let invite = self.invites[entry.wrapper],
+                case .joined? = try? self.join(invite, only: groupID, &step)
+            else { continue }
+            self.forget(invite, &step)
+            return
+        }
+    }
+
     mutating func acceptInvite(_ wrapper: EventID, _ step: inout CoreStep) throws -> String {
         guard let invite = self.invites[wrapper] else {
             throw AppCoreError(.unknownInvite, "no invitation has the id \(wrapper.hex)")
         }
-        let groupID = try self.join(invite, &step)
+        let groupID: [UInt8]
+        switch try self.join(invite, &step) {
+        case .joined(let id), .known(let id), .newer(let id): groupID = id
+        case .other: groupID = []
+        }
         self.forget(invite, &step)
         return self.groups[groupID]?.data.nostrGroupIDHex ?? ""
     }
@@ -51,9 +78,20 @@ extension CoreModel {
         step.changes.append(.deleteInvite(wrapper: invite.wrapper))
     }
 
+    private enum Joining {
+        case joined([UInt8])
+        /// This account is in the group already.
+        case known([UInt8])
+        /// So it is, but the invitation is for a later epoch: its removal may be on the way.
+        case newer([UInt8])
+        /// It is not the group that was asked for.
+        case other
+    }
+
     /// Joins the group of an invitation; a group that this account is in already stays as it is.
-    @discardableResult
-    private mutating func join(_ invite: StoredInvite, _ step: inout CoreStep) throws -> [UInt8] {
+    private mutating func join(
+        _ invite: StoredInvite, only wanted: [UInt8]? = nil, _ step: inout CoreStep
+    ) throws -> Joining {
         let invitation = try WelcomeEvents.read(invite.rumor)
         let references = Set(invitation.welcome.secrets.map(\.newMember))
         guard let package = self.keyPackages.first(where: { references.contains($0.reference) }) else {
@@ -61,7 +99,10 @@ extension CoreModel {
         }
         let group = try MarmotGroup.join(
             invitation, with: KeyPackageBundle(stored: package.bundle), account: self.account.publicKey)
-        if let known = self.groups[group.groupID], known.isActive { return group.groupID }
+        if let wanted, wanted != group.groupID { return .other }
+        if let known = self.groups[group.groupID], known.isActive {
+            return group.epoch > known.epoch ? .newer(group.groupID) : .known(group.groupID)
+        }
         if let holder = self.groupIDs[group.data.nostrGroupID], holder != group.groupID,
             self.groups[holder]?.isActive == true
         {
@@ -77,12 +118,8 @@ extension CoreModel {
                 JoinEvent(
                     inviter: invitation.inviter, name: group.data.name, epoch: group.epoch,
                     memberCount: group.members.count)), of: group.groupID, &step)
-        step.effects.append(
-            .fetch(
-                .backlog(groupID: group.groupID),
-                [Filter(kinds: [.groupEvent], tags: ["h": [group.data.nostrGroupIDHex]])],
-                from: group.data.relays.isEmpty ? self.configuration.relays : group.data.relays))
-        return group.groupID
+        self.readBacklog(of: group.groupID, &step)
+        return .joined(group.groupID)
     }
 
     // MARK: Key packages

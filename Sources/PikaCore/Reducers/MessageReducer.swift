@@ -8,14 +8,19 @@ extension CoreModel {
         _ message: OutgoingMessage, toChat chatID: String, rowID: String? = nil, _ step: inout CoreStep
     ) throws -> ActionOutcome {
         let groupID = try self.groupID(ofChat: chatID)
-        let rumor = UnsignedEvent(
+        var rumor = UnsignedEvent(
             pubkey: self.account.publicKey, createdAt: step.now, kind: message.kind, tags: message.tags,
             content: message.content)
+        // Receivers know a message by this id, so the same words twice within a second need two.
+        while self.seen.contains(self.messageKey(rumor.id, in: groupID)) { rumor.createdAt += 1 }
         guard let event = try self.groups[groupID]?.seal(rumor, now: step.now, using: &step.random),
             let group = self.groups[groupID]
         else { throw AppCoreError(.unknownChat, "no chat has the id \(chatID)") }
         self.dirtyGroups.insert(groupID)
         let id = rumor.id
+        let key = self.messageKey(id, in: groupID)
+        self.seen.insert(key)
+        self.markSeen(key, &step)
         let stored = StoredMessage(
             groupID: groupID, rumor: rumor, id: id, wrapper: event.id, epoch: group.epoch, isOwn: true)
         step.changes.append(.putMessage(stored))

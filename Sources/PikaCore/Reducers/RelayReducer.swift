@@ -49,14 +49,20 @@ extension CoreModel {
     }
 
     /// After the set of groups changed: other relays, other tags.
-    func resubscribe(_ step: inout CoreStep) {
-        step.effects.append(.setRelays(self.allRelays))
+    mutating func resubscribe(_ step: inout CoreStep) {
+        let relays = self.allRelays
+        self.state.relays.removeAll { !relays.contains($0.url) }
+        step.effects.append(.setRelays(relays))
         self.subscribeToGroups(&step)
     }
 
     mutating func take(_ update: RelayUpdate, _ step: inout CoreStep) {
         switch update {
         case .event(let relay, _, let event):
+            if self.mustHold(event, from: relay) {
+                self.hold(event, from: relay, &step)
+                return
+            }
             self.take(event, &step)
             self.advanceCursor(of: relay, to: event, &step)
         case .state(let relay, let connection): self.note(connection, of: relay, &step)
@@ -87,17 +93,20 @@ extension CoreModel {
         if let position {
             self.state.relays[position].connection = connection
             if connection != .connected { self.state.relays[position].isCaughtUp = false }
-        } else {
+        } else if self.allRelays.contains(relay) {
             self.state.relays.append(.init(url: relay, connection: connection, isCaughtUp: false))
         }
         guard connection == .connected else { return }
+        self.failedReads[relay] = nil
         self.catchUp(relay, &step)
+        self.readDueBacklogs(from: relay, &step)
         self.queue.hurry()
         self.flushOutbox(&step)
     }
 
     /// Asks a relay for everything since it was last read.
     mutating func catchUp(_ relay: RelayURL, _ step: inout CoreStep) {
+        if self.failedReads[relay] ?? 0 < Self.patienceWithReads { self.catchingUp.insert(relay) }
         let cursor = self.cursors[relay.string]
         var giftWraps = self.giftWrapFilter
         giftWraps.since = cursor.map { max(0, $0 - Self.giftWrapOverlap) }
@@ -118,13 +127,20 @@ extension CoreModel {
         case .keyPackages(let operation):
             let answered = outcomes.values.contains { if case .events = $0 { true } else { false } }
             self.continueOperation(operation, Array(events.values), relayAnswered: answered, &step)
-        case .backlog: self.takeStored(Array(events.values), &step)
+        case .backlog(let groupID):
+            self.endBacklog(of: groupID, outcomes, &step)
+            self.takeStored(Array(events.values) + self.releaseHeld(), &step)
         case .catchUp(let relay):
-            self.takeStored(Array(events.values), &step)
             guard case .events = outcomes[relay] else {
+                self.failedReads[relay, default: 0] += 1
+                if self.failedReads[relay] ?? 0 >= Self.patienceWithReads { self.catchingUp.remove(relay) }
+                self.takeStored(self.releaseHeld(), &step)
                 step.effects.append(.wake(.catchUp(relay), atMilliseconds: step.nowMilliseconds + 5000))
                 return
             }
+            self.failedReads[relay] = nil
+            self.catchingUp.remove(relay)
+            self.takeStored(Array(events.values) + self.releaseHeld(), &step)
             guard let position = self.state.relays.firstIndex(where: { $0.url == relay }) else { return }
             self.state.relays[position].isCaughtUp = true
             let newest = events.values.map(\.createdAt).max() ?? 0
@@ -137,7 +153,9 @@ extension CoreModel {
         let ordered = events.sorted {
             ($0.kind == .giftWrap ? 0 : 1, $0.createdAt, $0.id) < ($1.kind == .giftWrap ? 0 : 1, $1.createdAt, $1.id)
         }
-        for event in ordered { self.take(event, &step) }
+        for event in ordered {
+            if self.mustHold(event, from: nil) { self.hold(event, from: nil, &step) } else { self.take(event, &step) }
+        }
     }
 
     /// A relay that was read to the end needs to be asked from its newest event only.

@@ -20,6 +20,7 @@ extension CoreModel {
             // A relay that is gone is read when it is back.
             let status = self.state.relays.first { $0.url == relay }
             if status?.connection == .connected, status?.isCaughtUp == false { self.catchUp(relay, &step) }
+        case .timer(.backlog(let groupID)): self.retryBacklog(of: groupID, &step)
         }
     }
 
@@ -50,7 +51,7 @@ extension CoreModel {
     ) throws -> ActionOutcome? {
         switch action {
         case .pushScreen(let screen): self.push(screen, &step)
-        case .popScreen: self.pop()
+        case .popScreen: self.pop(&step)
         case .openChat(let chatID):
             _ = try self.groupID(ofChat: chatID)
             self.push(.chat(chatID: chatID), &step)

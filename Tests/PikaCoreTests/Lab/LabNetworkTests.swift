@@ -13,7 +13,9 @@ import Testing
         self.keys = KeyPair.generate(using: &generator)
     }
 
-    private func event(_ content: String, _ kind: Kind = .textNote, at time: Int64 = 100, _ tags: [Nostr.Tag] = []) -> Event {
+    private func event(_ content: String, _ kind: Kind = .textNote, at time: Int64 = 100, _ tags: [Nostr.Tag] = [])
+        -> Event
+    {
         var generator = SeededGenerator(seed: 4)
         return UnsignedEvent(pubkey: keys.publicKey, createdAt: time, kind: kind, tags: tags, content: content)
             .signed(by: keys, using: &generator)
@@ -78,13 +80,13 @@ import Testing
         var updates: [RelayUpdate] = []
         for await update in reader.updates { updates.append(update) }
         let end = RelayUpdate.endOfStoredEvents(relay: url, subscription: "all")
+        let forgery = RelayUpdate.refused(relay: url, reason: NostrError.Code.idMismatch.description)
         func got(_ event: Event) -> RelayUpdate { .event(relay: url, subscription: "all", event) }
         #expect(
             updates == [
                 .state(relay: url, .connecting), .state(relay: url, .connected), got(second), got(first), end,
-                got(third), .refused(relay: url, reason: NostrError.Code.idMismatch.description),
-                .state(relay: url, .retrying(attempt: 1, reason: "gone")),
-                .state(relay: url, .connecting), .state(relay: url, .connected), got(third), end,
+                got(third), forgery, .state(relay: url, .retrying(attempt: 1, reason: "gone")),
+                .state(relay: url, .connecting), .state(relay: url, .connected), forgery, got(third), end,
                 .state(relay: url, .disconnected),
             ])
     }

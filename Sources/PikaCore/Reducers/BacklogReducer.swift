@@ -1,0 +1,125 @@
+import MLS
+import Marmot
+import Nostr
+
+/// Reading what relays hold of a group, and keeping what comes live in order with it.
+///
+/// A ratchet skips only so many messages (RFC 9420 §9.1): a live event that is taken in before hundreds of older ones
+/// would make those unreadable. So live events wait while older ones are being read.
+extension CoreModel {
+    /// Live events that wait for older ones; beyond this many they are taken in as they are.
+    static let maximumHeld = 2000
+    /// Failed attempts to read a relay after which its live events are no longer held back.
+    static let patienceWithReads = 3
+
+    /// Live events that came while older ones were being read.
+    struct Held: Sendable {
+        /// Where stored events are being read; nil if only the group counts.
+        let relay: RelayURL?
+        let event: Event
+    }
+
+    // MARK: What is due
+
+    /// The name of the cursor that tells, across restarts, whether a group's events on a relay are still to be read:
+    /// it is odd then.
+    private static func backlogCursor(_ groupID: [UInt8], _ relay: RelayURL) -> String {
+        "backlog/\(Hex.encode(groupID))/\(relay.string)"
+    }
+
+    private func isBacklogDue(_ groupID: [UInt8], _ relay: RelayURL) -> Bool {
+        (self.cursors[Self.backlogCursor(groupID, relay)] ?? 0) % 2 == 1
+    }
+
+    private mutating func noteBacklog(_ groupID: [UInt8], _ relay: RelayURL, isDue: Bool, _ step: inout CoreStep) {
+        guard self.isBacklogDue(groupID, relay) != isDue else { return }
+        let name = Self.backlogCursor(groupID, relay)
+        let value = (self.cursors[name] ?? 0) + 1
+        self.cursors[name] = value
+        step.changes.append(.advanceCursor(name: name, to: value))
+    }
+
+    private func relays(of group: MarmotGroup) -> [RelayURL] {
+        group.data.relays.isEmpty ? self.configuration.relays : group.data.relays
+    }
+
+    // MARK: Reading a group
+
+    /// Reads all that a group's relays hold of it: it was just joined, or has another public id.
+    mutating func readBacklog(of groupID: [UInt8], _ step: inout CoreStep) {
+        guard let group = self.groups[groupID] else { return }
+        for relay in self.relays(of: group) {
+            self.noteBacklog(groupID, relay, isDue: true, &step)
+            self.fetchBacklog(of: group, from: relay, &step)
+        }
+    }
+
+    /// Asks again, from the relays that are connected; the others are asked when they are back.
+    mutating func retryBacklog(of groupID: [UInt8], _ step: inout CoreStep) {
+        guard let group = self.groups[groupID], group.isActive else { return }
+        for relay in self.relays(of: group) where self.isBacklogDue(groupID, relay) {
+            let isConnected = self.state.relays.contains { $0.url == relay && $0.connection == .connected }
+            if isConnected { self.fetchBacklog(of: group, from: relay, &step) }
+        }
+    }
+
+    /// A relay is back: reads the groups that it did not answer for before.
+    mutating func readDueBacklogs(from relay: RelayURL, _ step: inout CoreStep) {
+        for group in self.groups.values where group.isActive && self.isBacklogDue(group.groupID, relay) {
+            self.fetchBacklog(of: group, from: relay, &step)
+        }
+    }
+
+    private mutating func fetchBacklog(of group: MarmotGroup, from relay: RelayURL, _ step: inout CoreStep) {
+        self.reading[group.groupID, default: 0] += 1
+        let ids = [group.data.nostrGroupID] + group.formerNostrGroupIDs
+        step.effects.append(
+            .fetch(
+                .backlog(groupID: group.groupID),
+                [Filter(kinds: [.groupEvent], tags: ["h": ids.map(\.hex)])], from: [relay]))
+    }
+
+    /// Notes which relays answered; live events of the group need not wait for more than one.
+    mutating func endBacklog(
+        of groupID: [UInt8], _ outcomes: [RelayURL: FetchOutcome], _ step: inout CoreStep
+    ) {
+        var isRead = false
+        for (relay, outcome) in outcomes {
+            guard case .events = outcome else { continue }
+            isRead = true
+            self.noteBacklog(groupID, relay, isDue: false, &step)
+        }
+        let underWay = (self.reading[groupID] ?? 1) - 1
+        self.reading[groupID] = isRead || underWay <= 0 ? nil : underWay
+        if !isRead {
+            step.effects.append(.wake(.backlog(groupID: groupID), atMilliseconds: step.nowMilliseconds + 5000))
+        }
+    }
+
+    // MARK: Holding live events back
+
+    /// Whether older events of the same relay or group are being read.
+    func mustHold(_ event: Event, from relay: RelayURL?) -> Bool {
+        guard event.kind == .groupEvent, !self.seen.contains(event.id) else { return false }
+        if let relay, self.catchingUp.contains(relay) { return true }
+        guard !self.reading.isEmpty, let id = try? GroupEvents.nostrGroupID(of: event), let groupID = self.groupIDs[id]
+        else { return false }
+        return self.reading[groupID] != nil
+    }
+
+    mutating func hold(_ event: Event, from relay: RelayURL?, _ step: inout CoreStep) {
+        self.held.append(Held(relay: relay, event: event))
+        guard self.held.count > Self.maximumHeld else { return }
+        let events = self.held.map(\.event)
+        self.held = []
+        for event in events.sorted(by: { ($0.createdAt, $0.id) < ($1.createdAt, $1.id) }) { self.take(event, &step) }
+    }
+
+    /// The held events that need not wait any longer.
+    mutating func releaseHeld() -> [Event] {
+        guard !self.held.isEmpty else { return [] }
+        let held = self.held
+        self.held = held.filter { self.mustHold($0.event, from: $0.relay) }
+        return held.filter { !self.mustHold($0.event, from: $0.relay) }.map(\.event)
+    }
+}

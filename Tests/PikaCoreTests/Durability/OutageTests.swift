@@ -1,0 +1,77 @@
+import BotTesting
+import Testing
+
+@Suite struct OutageTests {
+    @Test(arguments: [1, 2], [GroupLab.Schedule.inOrder, .shuffled])
+    func aRelayThatWasAwayCostsNothing(_ relays: Int, _ schedule: GroupLab.Schedule) async throws {
+        let lab = try GroupLab(seed: 80, relays: relays, schedule: schedule)
+        let alice = try await lab.member("alice")
+        let bot = try await lab.member("bot", handler: LabMember.answering)
+        let chat = try await alice.create("talk", inviting: [bot])
+        for number in 0..<12 {
+            if number == 3 { for relay in lab.relays { lab.network.takeDown(relay) } }
+            if number == 6 { bot.crash() }
+            if number == 7 { try await bot.restart() }
+            if number == 9 { for relay in lab.relays { lab.network.bringUp(relay) } }
+            try await alice.say("\(number)", in: chat)
+            try await lab.advance(by: .seconds(30))
+        }
+        try await lab.advance(by: .seconds(300))
+        #expect(alice.heard(in: chat).sorted() == (0..<12).map { "re: \($0)" }.sorted())
+        #expect(bot.heard(in: chat).sorted() == (0..<12).map(String.init).sorted())
+        #expect(alice.store.outbox.isEmpty && bot.store.outbox.isEmpty)
+    }
+
+    @Test func anAnswerThatGotLostIsAskedForAgain() async throws {
+        let lab = try GroupLab(seed: 81)
+        let alice = try await lab.member("alice")
+        let bob = try await lab.member("bob")
+        try await alice.create("talk", inviting: [bob])
+        lab.network.onPublish { _ in .lose }
+        try await alice.say("once")
+        #expect(bob.heard().isEmpty)
+        #expect(try await alice.state().outbox.pending == 1)
+        lab.network.deliverEverything()
+        try await lab.advance(by: .seconds(60))
+        #expect(bob.heard() == ["once"])
+        let published = lab.network.publications.filter { $0.publication.event.kind == .groupEvent }
+        #expect(published.count >= 2)
+        #expect(Set(published.map(\.publication.event.id)).count == 1, "the same event each time")
+    }
+
+    @Test func aCommitDuringAnOutageIsMadeWhenTheRelayIsBack() async throws {
+        let lab = try GroupLab(seed: 82)
+        let alice = try await lab.member("alice")
+        let bob = try await lab.member("bob")
+        let chat = try await alice.create("talk", inviting: [bob])
+        lab.network.takeDown(lab.relay)
+        let request = alice.begin(.renameGroup(chatID: chat, name: "after the storm"))
+        try await lab.advance(by: .seconds(600))
+        #expect(alice.outcome(of: request) == nil)
+        lab.network.bringUp(lab.relay)
+        try await lab.advance(by: .seconds(60))
+        #expect(alice.outcome(of: request) == .done(chatID: chat))
+        #expect(try await bob.summary(of: chat)?.name == "after the storm")
+    }
+
+    @Test func messagesSpokenWhileACommitWaitsArrive() async throws {
+        let lab = try GroupLab(seed: 83)
+        let alice = try await lab.member("alice")
+        let bob = try await lab.member("bob")
+        let chat = try await alice.create("talk", inviting: [bob])
+        lab.network.onPublish { $0.event.kind == .groupEvent && $0.sender == "alice" ? .hold : .deliver }
+        alice.begin(.renameGroup(chatID: chat, name: "new"))
+        try await lab.settle()
+        alice.begin(.sendMessage(chatID: chat, .text("meanwhile")))
+        try await lab.settle()
+        try await bob.say("I too", in: chat)
+        #expect(alice.heard() == ["I too"])
+        lab.network.deliverEverything()
+        lab.network.release()
+        try await lab.advance(by: .seconds(60))
+        #expect(bob.heard() == ["meanwhile"])
+        try await alice.say("on", in: chat)
+        #expect(bob.heard() == ["meanwhile", "on"])
+        try await lab.expectAgreement([alice, bob], in: chat)
+    }
+}

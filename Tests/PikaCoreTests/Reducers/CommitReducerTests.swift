@@ -1,0 +1,174 @@
+import Marmot
+import Nostr
+import Testing
+
+@testable import PikaCore
+
+@Suite struct CommitReducerTests {
+    /// A group of two, and a third account outside with its key package on the relay.
+    private func worldWithGuest() throws -> ReducerWorld {
+        var world = try ReducerWorld(3)
+        for index in 0..<3 { world.reduce(index, .started) }
+        world.settle()
+        world.act(0, .createGroupChat(name: "Lab", peers: [world[1].key]), "create")
+        world.settle()
+        return world
+    }
+
+    /// Lets account 0 add the guest, up to the commit that is not published yet.
+    private func worldWithPendingAdd() throws -> (world: ReducerWorld, row: String, commit: Event) {
+        var world = try self.worldWithGuest()
+        world.act(0, .addGroupMembers(chatID: world[0].chatID, peers: [world[2].key]), "add")
+        guard case .fetch(let purpose, _, _)? = world[0].due.first else { throw Missing.fetch }
+        world.accounts[0].due = []
+        let packages = world.relayed.filter { $0.kind == .keyPackage || $0.kind == .addressableKeyPackage }
+        let step = world.reduce(0, .fetched(purpose, [ReducerWorld.relay: .events(packages)]))
+        #expect(step.queued == [.commit])
+        let (row, event) = try #require(world[0].publishing.first)
+        world.accounts[0].due = []
+        return (world, row, event)
+    }
+
+    private enum Missing: Error { case fetch }
+
+    @Test func welcomesFollowTheCommitOnlyWhenARelayHasIt() throws {
+        var (world, row, commit) = try self.worldWithPendingAdd()
+        #expect(!world[0].durable.state.outbox.contains { $0.purpose == .welcome })
+        #expect(world[0].model.state.busy.changingChats == [world[0].chatID])
+        let epoch = world[0].group?.epoch
+        world.accept(0, row)
+        #expect(world[0].durable.state.outbox.map(\.purpose) == [.welcome])
+        #expect(world[0].group?.epoch == epoch.map { $0 + 1 })
+        #expect(world[0].outcomes["add"] == .done(chatID: world[0].chatID))
+        #expect(world[0].model.state.busy == .init())
+        world.receive(1, commit)
+        world.settle()
+        #expect(world[2].group?.epoch == world[0].group?.epoch)
+        #expect(world[1].commits.last?.added == [world[2].key])
+    }
+
+    @Test func echoBeforeOKMergesAndInvitesOnce() throws {
+        var (world, row, commit) = try self.worldWithPendingAdd()
+        world.receive(0, commit)
+        #expect(world[0].durable.state.outbox.map(\.purpose) == [.welcome])
+        world.accept(0, row)
+        world.receive(0, commit)
+        #expect(world[0].durable.state.outbox.map(\.purpose) == [.welcome])
+        #expect(world[0].commits.count == 1)
+        #expect(world[0].commits.first?.isOwn == true)
+    }
+
+    @Test func aCommitThatEveryRelayRefusesNeverHappened() throws {
+        var (world, row, _) = try self.worldWithPendingAdd()
+        let groupID = try #require(world[0].group?.groupID)
+        let step = world.reduce(
+            0, .published(row: row, PublishReport(relay: ReducerWorld.relay, outcome: .refused("blocked: no"))),
+            .publishEnded(row: row))
+        #expect(world[0].outcomes["add"]?.failure == .refused)
+        #expect(step.deletesGroup(StoredGroupKey(groupID, isPending: true).bytes))
+        #expect(world[0].group?.pending == nil)
+        #expect(world[0].durable.state.outbox.isEmpty)
+        #expect(world[0].model.state.busy == .init())
+        try world.restart(0)
+        #expect(world[0].group?.pending == nil)
+        world.act(0, .renameGroup(chatID: world[0].chatID, name: "again"), "rename")
+        world.settle()
+        #expect(world[1].group?.data.name == "again")
+    }
+
+    @Test func anUnreachableRelayIsTriedAgainWithGrowingDelays() throws {
+        var (world, row, _) = try self.worldWithPendingAdd()
+        var delays: [Int64] = []
+        for _ in 0..<10 {
+            world.answer(0, row, .unreachable("down"))
+            guard case .wake(.outbox, let time)? = world[0].due.last else { throw Missing.fetch }
+            delays.append(time - world.now)
+            world.now = time
+            world.accounts[0].due = []
+            world.reduce(0, .timer(.outbox))
+            #expect(world[0].publishing.map(\.row) == [row])
+        }
+        #expect(delays == [500, 1000, 2000, 4000, 8000, 16000, 30000, 30000, 30000, 30000])
+        #expect(world[0].group?.pending != nil)
+        #expect(world[0].outcomes["add"] == nil)
+    }
+
+    @Test func aPendingCommitSurvivesACrash() throws {
+        var (world, row, commit) = try self.worldWithPendingAdd()
+        try world.restart(0)
+        #expect(world[0].publishing.contains { $0.row == row && $0.event == commit })
+        #expect(world[0].model.state.busy.changingChats == [world[0].chatID])
+        world.accept(0, row)
+        #expect(world[0].durable.state.outbox.contains { $0.purpose == .welcome })
+        #expect(!world[0].durable.state.groups.contains { $0.groupID.first == 1 })
+        world.receive(1, commit)
+        try world.restart(0)
+        world.settle()
+        world.say(0, "after the crash")
+        world.settle()
+        #expect(world[1].texts == ["after the crash"])
+        #expect(world[2].texts == ["after the crash"])
+    }
+
+    @Test func aBetterCommitDisplacesThePendingOneAndSaysSo() throws {
+        var world = try ReducerWorld(2)
+        for index in 0..<2 { world.reduce(index, .started) }
+        world.settle()
+        world.act(0, .createChat(peer: world[1].key), "create")
+        world.settle()
+        world.act(0, .renameGroup(chatID: world[0].chatID, name: "earlier"), "rename")
+        let better = try #require(world[0].publishing.first)
+        world.now += 5000
+        world.act(1, .renameGroup(chatID: world[1].chatID, name: "later"), "rename")
+        let worse = try #require(world[1].publishing.first)
+        world.receive(1, better.event)
+        #expect(world[1].outcomes["rename"]?.failure == .displaced)
+        #expect(world[1].group?.data.name == "earlier")
+        #expect(!world[1].durable.state.outbox.contains { $0.id == worse.row })
+        #expect(!world[1].durable.state.groups.contains { $0.groupID.first == 1 })
+        // The worse one waits at the other side until its own is confirmed, and loses then.
+        world.receive(0, worse.event)
+        #expect(world[0].durable.state.waiting.count == 1)
+        world.accept(0, better.row)
+        #expect(world[0].durable.state.waiting.isEmpty)
+        #expect(world[0].group?.data.name == "earlier")
+    }
+
+    @Test func aSecondChangeIsBusyAndLeavesTheFirstAlone() throws {
+        var (world, row, _) = try self.worldWithPendingAdd()
+        world.act(0, .renameGroup(chatID: world[0].chatID, name: "x"), "second")
+        #expect(world[0].outcomes["second"]?.failure == .busy)
+        #expect(world[0].model.state.busy.changingChats == [world[0].chatID])
+        world.accept(0, row)
+        #expect(world[0].outcomes["add"] == .done(chatID: world[0].chatID))
+    }
+
+    @Test func aRemovedMemberIsInactiveAndMayBeBroughtBackInAnyOrder() throws {
+        var world = try ReducerWorld.group(2)
+        let sentBefore = world.relayed.count
+        world.act(0, .removeGroupMembers(chatID: world[0].chatID, peers: [world[1].key]), "remove")
+        world.settle(deaf: [1])
+        world.act(0, .addGroupMembers(chatID: world[0].chatID, peers: [world[1].key]), "add")
+        world.settle(deaf: [1])
+        world.say(0, "welcome back")
+        world.settle(deaf: [1])
+        // Gift wraps are read before group events: the invitation comes before the removal.
+        let missed = Array(world.relayed[sentBefore...])
+        world.reduce(1, .fetched(.catchUp(ReducerWorld.relay), [ReducerWorld.relay: .events(missed)]))
+        world.settle()
+        #expect(world[1].commits.contains { $0.removedSelf })
+        #expect(world[1].group?.isActive == true)
+        #expect(world[1].texts == ["welcome back"])
+        #expect(world[1].model.state.invites.isEmpty)
+    }
+
+    @Test func aRemovedMemberCanNoLongerSend() throws {
+        var world = try ReducerWorld.group(2)
+        world.act(0, .removeGroupMembers(chatID: world[0].chatID, peers: [world[1].key]), "remove")
+        world.settle()
+        #expect(world[1].model.state.chatList.map(\.isActive) == [false])
+        world.say(1, "still here?")
+        #expect(world[1].outcomes["still here?"]?.failure == .notAllowed)
+        #expect(world[1].due.isEmpty)
+    }
+}

@@ -1,0 +1,207 @@
+import Marmot
+import Nostr
+import Testing
+
+@testable import PikaCore
+
+@Suite struct MessageReducerTests {
+    @Test func aStartSetsRelaysSubscribesAndAnnouncesTheAccount() throws {
+        var world = try ReducerWorld(1)
+        let step = world.reduce(0, .started)
+        #expect(step.effects.first == .setRelays([ReducerWorld.relay]))
+        #expect(step.effects.contains { if case .subscribe(let sub) = $0 { sub.id == "giftwraps" } else { false } })
+        #expect(step.effects.contains(.unsubscribe("groups")))
+        #expect(step.queued == [.keyPackage, .keyPackage])
+        #expect(Set(world[0].publishing.map(\.event.kind)) == [.keyPackage, .addressableKeyPackage])
+        #expect(world[0].durable.state.keyPackages.count == 1)
+        try world.restart(0)
+        // What was not acknowledged goes out again, and nothing is made anew.
+        #expect(world[0].durable.state.keyPackages.count == 1)
+        #expect(world[0].publishing.count == 2)
+        world.settle()
+        #expect(world[0].model.state.hasPublishedKeyPackage)
+        #expect(world[0].durable.state.outbox.isEmpty)
+    }
+
+    @Test func unfinishedEventsComeAgainInOrderAfterARestart() throws {
+        var world = try ReducerWorld.group(2)
+        world.say(0, "one")
+        world.say(0, "two")
+        world.settle()
+        let before = world[1].delivered
+        world.accounts[1].delivered = []
+        try world.restart(1)
+        #expect(world[1].delivered == before)
+        world.reduce(1, .handled(inboxID: before[0].inboxID, []))
+        world.accounts[1].delivered = []
+        try world.restart(1)
+        #expect(world[1].delivered == Array(before.dropFirst()))
+        world.say(0, "three")
+        world.settle()
+        #expect(world[1].delivered.last.map { $0.inboxID > before[before.count - 1].inboxID } == true)
+    }
+
+    @Test func aMessageIsTakenOnceHoweverOftenItComes() throws {
+        var world = try ReducerWorld.group(3)
+        world.say(0, "hello")
+        world.settle()
+        let event = try #require(world.relayed.last)
+        world.receive(1, event)
+        try world.restart(1)
+        world.accounts[1].delivered = []
+        world.receive(1, event)
+        #expect(world[1].texts.isEmpty)
+        #expect(world[1].durable.messages.count == 1)
+        #expect(world[2].texts == ["hello"])
+    }
+
+    @Test func equalWordsWithinASecondAreTwoMessages() throws {
+        var world = try ReducerWorld.group(2)
+        world.say(0, "same")
+        world.say(0, "same")
+        world.settle()
+        #expect(world[1].texts == ["same", "same"])
+        #expect(world[0].durable.messages.count == 2)
+    }
+
+    @Test func equalWordsInTwoGroupsAreTwoMessages() throws {
+        var world = try ReducerWorld.group(2)
+        world.act(0, .createGroupChat(name: "Second", peers: [world[1].key]), "second")
+        world.settle()
+        #expect(world[0].model.state.chatList.count == 2)
+        for chat in world[0].model.state.chatList {
+            world.act(0, .sendMessage(chatID: chat.chatID, OutgoingMessage(content: "same")))
+        }
+        world.settle()
+        #expect(world[1].texts == ["same", "same"])
+    }
+
+    @Test func aHandledEventAndWhatItSendsAreOneStep() throws {
+        var world = try ReducerWorld.group(2)
+        world.say(0, "ping")
+        world.settle()
+        let event = try #require(world[1].delivered.last)
+        let effect = HandlerEffect(
+            id: "echo/1/0", operation: .send(chatID: event.chatID, OutgoingMessage(content: "pong")))
+        let value = HandlerEffect(id: "echo/1/1", operation: .putValue(scope: "echo", key: "n", value: [1]))
+        let step = world.reduce(1, .handled(inboxID: event.inboxID, [effect, value]))
+        #expect(step.changes.contains { if case .deleteInbox(event.inboxID) = $0 { true } else { false } })
+        #expect(step.changes.contains { if case .putOutbox(let row) = $0 { row.id == "echo/1/0" } else { false } })
+        #expect(step.changes.contains { if case .putValue("echo", "n", [1]?) = $0 { true } else { false } })
+        let again = world.reduce(1, .handled(inboxID: event.inboxID, [effect, value]))
+        #expect(again.changes.isEmpty && again.effects.isEmpty)
+        world.settle()
+        #expect(world[0].texts == ["pong"])
+    }
+
+    @Test func aHandlerThatAsksForTheImpossibleStillEndsItsEvent() throws {
+        var world = try ReducerWorld.group(2)
+        let event = try #require(world[1].delivered.first)
+        let effect = HandlerEffect(id: "x", operation: .send(chatID: "00", OutgoingMessage(content: "lost")))
+        let step = world.reduce(1, .handled(inboxID: event.inboxID, [effect]))
+        #expect(step.changes.count == 1)
+        #expect(world[1].notes.contains { if case .sendFailed = $0 { true } else { false } })
+    }
+
+    @Test func messagesOfALaterEpochWaitForTheCommit() throws {
+        var world = try ReducerWorld.group(3)
+        world.act(0, .renameGroup(chatID: world[0].chatID, name: "New"), "rename")
+        world.settle(deaf: [1])
+        let commit = try #require(world.relayed.last)
+        world.say(0, "later")
+        world.settle(deaf: [1])
+        let message = try #require(world.relayed.last)
+        world.receive(1, message)
+        world.receive(1, message)
+        #expect(world[1].durable.state.waiting.map(\.event) == [message])
+        #expect(world[1].texts.isEmpty)
+        try world.restart(1)
+        world.receive(1, commit)
+        #expect(world[1].durable.state.waiting.isEmpty)
+        #expect(world[1].texts == ["later"])
+        #expect(world[1].commits.map(\.newName) == ["New"])
+    }
+
+    @Test func garbageWaitsUpToALimitAndTheOldestGivesWay() throws {
+        var world = try ReducerWorld.group(2)
+        let id = world[1].chatID
+        let signer = KeyPair.generate(using: &world.random)
+        for number in 0...CoreModel.maximumWaiting {
+            let event = UnsignedEvent(
+                pubkey: signer.publicKey, createdAt: ReducerWorld.start + Int64(number), kind: .groupEvent,
+                tags: [Nostr.Tag("h", id)], content: String(repeating: "AAAA", count: 20)
+            ).signed(by: signer, using: &world.random)
+            world.now = (ReducerWorld.start + Int64(number)) * 1000
+            world.receive(1, event)
+        }
+        #expect(world[1].durable.state.waiting.count == CoreModel.maximumWaiting)
+        #expect(world[1].notes.filter { $0 == .gaveUpWaiting }.count == 1)
+    }
+
+    @Test func liveEventsWaitWhileOlderOnesAreRead() throws {
+        var world = try ReducerWorld.group(2)
+        let known = world.relayed.count
+        for number in 0..<150 {
+            world.now += 1000
+            world.say(0, "\(number)")
+        }
+        world.settle(deaf: [1])
+        let missed = Array(world.relayed[known...])
+        let newest = try #require(missed.last)
+        world.reduce(1, .relay(.state(relay: ReducerWorld.relay, .connected)))
+        world.receive(1, newest)
+        #expect(world[1].texts.isEmpty)
+        // One attempt fails; the live event keeps waiting.
+        world.reduce(1, .fetched(.catchUp(ReducerWorld.relay), [ReducerWorld.relay: .failed("slow")]))
+        #expect(world[1].texts.isEmpty)
+        #expect(world[1].durable.state.cursors[ReducerWorld.relay.string] == nil)
+        world.reduce(1, .timer(.catchUp(ReducerWorld.relay)))
+        world.reduce(
+            1, .fetched(.catchUp(ReducerWorld.relay), [ReducerWorld.relay: .events(missed.dropLast().reversed())]))
+        #expect(world[1].texts.count == 150)
+        #expect(world[1].durable.state.cursors[ReducerWorld.relay.string] == newest.createdAt - 1)
+    }
+
+    @Test func aRelayThatCannotBeReadIsListenedToAllTheSame() throws {
+        var world = try ReducerWorld.group(2)
+        world.reduce(1, .relay(.state(relay: ReducerWorld.relay, .connected)))
+        world.accounts[1].due = []
+        world.say(0, "anyway")
+        world.settle(deaf: [1])
+        world.receive(1, try #require(world.relayed.last))
+        for attempt in 1...CoreModel.patienceWithReads {
+            #expect(world[1].texts.isEmpty, "before attempt \(attempt)")
+            world.reduce(1, .fetched(.catchUp(ReducerWorld.relay), [ReducerWorld.relay: .failed("closed")]))
+            world.accounts[1].due = []
+        }
+        #expect(world[1].texts == ["anyway"])
+        world.say(0, "at once")
+        world.settle(deaf: [1])
+        world.receive(1, try #require(world.relayed.last))
+        #expect(world[1].texts == ["anyway", "at once"])
+    }
+
+    @Test func aNewPublicIDIsListenedToFromItsBeginning() throws {
+        var world = try ReducerWorld.group(2)
+        let old = world[1].chatID
+        world.act(1, .openChat(chatID: old))
+        world.settle()
+        var data = try #require(world[0].group?.data)
+        data.nostrGroupID = try #require(Bytes32([UInt8](repeating: 0x77, count: 32)))
+        world.change(0, to: data)
+        world.settle(deaf: [1])
+        let commit = try #require(world.relayed.last)
+        world.say(0, "under the new id")
+        world.settle(deaf: [1])
+        world.receive(1, commit)
+        world.settle()
+        #expect(world[1].texts == ["under the new id"])
+        #expect(world[1].model.state.currentChat?.chatID == data.nostrGroupID.hex)
+        #expect(world[1].model.state.router.top == .chat(chatID: data.nostrGroupID.hex))
+        #expect(world[1].model.state.currentChat?.messages.map(\.content) == ["under the new id"])
+        // Handlers may still answer to the id that their event came with.
+        world.act(1, .sendMessage(chatID: old, OutgoingMessage(content: "answer")))
+        world.settle()
+        #expect(world[0].texts == ["answer"])
+    }
+}

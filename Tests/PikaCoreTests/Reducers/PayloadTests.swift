@@ -1,0 +1,75 @@
+import Nostr
+import Testing
+
+@testable import PikaCore
+
+@Suite struct PayloadTests {
+    private func events() throws -> [CoreEvent] {
+        var random = StepRandom(state: 5)
+        let one = KeyPair.generate(using: &random).publicKey
+        let two = KeyPair.generate(using: &random).publicKey
+        let id = try EventID(bytes: [UInt8](repeating: 9, count: 32))
+        let session = CallSession(moqURL: "https://m", broadcastBase: "a/b", relayAuth: "capv1_", tracks: [.audio])
+        let contents: [CoreEvent.Content] = [
+            .message(
+                MessageEvent(
+                    id: id, sender: one, kind: Kind(rawValue: 65535), content: "\u{0}\"\\\n🦊\u{2028}",
+                    tags: [Nostr.Tag(values: []), Nostr.Tag("e", "", "x")], createdAt: .max, epoch: .max)),
+            .commit(
+                CommitEvent(
+                    id: id, committer: one, isOwn: true, epochBefore: .max - 1, epochAfter: .max, added: [one, two],
+                    removed: [two], oldName: "", newName: "é", descriptionChanged: true, adminsAdded: [one],
+                    adminsRemoved: [], relaysChanged: true, rolledBack: true, removedSelf: true)),
+            .joined(JoinEvent(inviter: two, name: "n", epoch: 0, memberCount: 1000)),
+        ]
+        let bodies: [CallSignal.Body] = [
+            .invite(session), .accept(session), .reject(reason: "busy"), .end(reason: ""),
+        ]
+        let calls = bodies.map {
+            CoreEvent.Content.call(
+                CallEvent(
+                    id: id, sender: one, signal: CallSignal(callID: "c", timestampMilliseconds: .max, body: $0),
+                    epoch: 3))
+        }
+        return (contents + calls).enumerated().map {
+            CoreEvent(inboxID: Int64($0.offset), chatID: "ab", receivedAt: 5, content: $0.element)
+        }
+    }
+
+    @Test func everyEventComesBackAsItWas() throws {
+        for event in try self.events() { #expect(CoreEvent(inboxID: event.inboxID, payload: event.payload) == event) }
+    }
+
+    @Test func damagedPayloadsAreNone() throws {
+        for event in try self.events() {
+            let payload = event.payload
+            for length in 0..<payload.count {
+                #expect(CoreEvent(inboxID: 1, payload: Array(payload.prefix(length))) == nil)
+            }
+            for position in payload.indices {
+                var changed = payload
+                changed[position] ^= 0x15
+                _ = CoreEvent(inboxID: 1, payload: changed)
+            }
+        }
+        let garbage = [
+            "", "null", "[]", "{}", #"{"v":2}"#, #"{"v":1,"chat":"a","at":1,"type":"other","content":{}}"#,
+            #"{"v":1,"chat":"a","at":1,"type":"message","content":{}}"#,
+            #"{"v":1,"chat":"a","at":1e300,"type":"message","content":{}}"#,
+        ]
+        for text in garbage { #expect(CoreEvent(inboxID: 1, payload: Array(text.utf8)) == nil, "\(text)") }
+    }
+
+    @Test func whatIsNoCallSignalIsNone() {
+        let valid = CallSignal(callID: "c", timestampMilliseconds: 1, body: .end(reason: "x")).content
+        #expect(CallSignal(content: valid) != nil)
+        for (old, new) in [
+            (#""v":1"#, #""v":2"#), ("pika.call\"", "other\""), ("call.end", "call.ringing"), ("ts_ms", "ts"),
+            ("reason", "why"), ("call_id", "id"),
+        ] {
+            let changed = valid.split(separator: old, omittingEmptySubsequences: false).joined(separator: new)
+            #expect(changed != valid)
+            #expect(CallSignal(content: changed) == nil, "\(changed)")
+        }
+    }
+}

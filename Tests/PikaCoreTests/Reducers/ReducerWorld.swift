@@ -1,0 +1,240 @@
+import MLS
+import Marmot
+import Nostr
+import Testing
+
+@testable import PikaCore
+
+/// Random numbers that a seed repeats.
+struct StepRandom: RandomNumberGenerator, Sendable {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+        self.state &+= 0x9e37_79b9_7f4a_7c15
+        var value = self.state
+        value = (value ^ value >> 30) &* 0xbf58_476d_1ce4_e5b9
+        value = (value ^ value >> 27) &* 0x94d0_49bb_1331_11eb
+        return value ^ value >> 31
+    }
+}
+
+/// What the changes of a core describe, in memory.
+struct DurableState {
+    var state = StoredState()
+    var messages: [StoredMessage] = []
+
+    mutating func apply(_ change: StoreChange) {
+        switch change {
+        case .putKeyPackage(let package): self.state.keyPackages.append(package)
+        case .deleteKeyPackage(let reference): self.state.keyPackages.removeAll { $0.reference == reference }
+        case .putGroupHeader(let id, let header): self.change(id) { $0.header = header }
+        case .updateGroup(let id, let changes):
+            self.change(id) { group in
+                if changes.replacesAll { group.records = [:] }
+                for (record, value) in changes.records { group.records[record] = value }
+            }
+        case .deleteGroup(let id): self.state.groups.removeAll { $0.groupID == id }
+        case .putMessage(let message):
+            if !self.messages.contains(where: { $0.groupID == message.groupID && $0.id == message.id }) {
+                self.messages.append(message)
+            }
+        case .putSeen(let id, _): self.state.seen.insert(id, at: 0)
+        case .putWaiting(let event): self.state.waiting.append(event)
+        case .deleteWaiting(let id): self.state.waiting.removeAll { $0.event.id == id }
+        case .putInvite(let invite): self.state.invites.append(invite)
+        case .deleteInvite(let wrapper): self.state.invites.removeAll { $0.wrapper == wrapper }
+        case .putInbox(let row): self.state.inbox.append(row)
+        case .deleteInbox(let id): self.state.inbox.removeAll { $0.id == id }
+        case .putOutbox(let row):
+            if !self.state.outbox.contains(where: { $0.id == row.id }) { self.state.outbox.append(row) }
+        case .countOutboxAttempt(let id):
+            if let row = self.state.outbox.firstIndex(where: { $0.id == id }) { self.state.outbox[row].attempts += 1 }
+        case .deleteOutbox(let id): self.state.outbox.removeAll { $0.id == id }
+        case .advanceCursor(let name, let value):
+            self.state.cursors[name] = max(value, self.state.cursors[name] ?? .min)
+        case .putValue: break
+        }
+    }
+
+    private mutating func change(_ id: [UInt8], _ body: (inout StoredGroup) -> Void) {
+        var group =
+            self.state.groups.first { $0.groupID == id } ?? StoredGroup(groupID: id, header: Secret([]), records: [:])
+        body(&group)
+        self.state.groups.removeAll { $0.groupID == id }
+        self.state.groups.append(group)
+    }
+}
+
+/// Accounts that share one relay; the tests decide when effects are carried out.
+struct ReducerWorld {
+    static let start: Int64 = 1_800_000_000
+    static let relay: RelayURL = {
+        do { return try RelayURL("wss://relay.example") } catch { preconditionFailure("\(error)") }
+    }()
+
+    struct Account {
+        let keys: KeyPair
+        let configuration: CoreConfiguration
+        var model: CoreModel
+        var durable = DurableState()
+        /// Effects that were not carried out yet.
+        var due: [AppEffect] = []
+        var delivered: [CoreEvent] = []
+        var outcomes: [String: ActionOutcome] = [:]
+        var notes: [CoreNote] = []
+        var key: PublicKey { self.keys.publicKey }
+        var chatID: String { self.model.state.chatList.first?.chatID ?? "" }
+        var group: MarmotGroup? { self.model.groups.values.first }
+
+        var texts: [String] {
+            self.delivered.compactMap { if case .message(let message) = $0.content { message.content } else { nil } }
+        }
+
+        var commits: [CommitEvent] {
+            self.delivered.compactMap { if case .commit(let commit) = $0.content { commit } else { nil } }
+        }
+
+        var publishing: [(row: String, event: Event)] {
+            self.due.compactMap { if case .publish(let row, let event, _) = $0 { (row, event) } else { nil } }
+        }
+    }
+
+    var now = ReducerWorld.start * 1000
+    var random = StepRandom(state: 7)
+    var accounts: [Account] = []
+    var relayed: [Event] = []
+
+    init(_ count: Int, invites: CoreConfiguration.InvitePolicy = .anyone) throws {
+        for _ in 0..<count {
+            let keys = KeyPair.generate(using: &self.random)
+            let configuration = CoreConfiguration(relays: [ReducerWorld.relay], invites: invites)
+            let model = try CoreModel(account: keys, configuration: configuration, stored: StoredState())
+            self.accounts.append(Account(keys: keys, configuration: configuration, model: model))
+        }
+    }
+
+    subscript(_ index: Int) -> Account { self.accounts[index] }
+
+    /// Reduces as the core does: changes become durable, effects wait.
+    @discardableResult
+    mutating func reduce(_ index: Int, _ inputs: CoreInput...) -> CoreStep {
+        self.turn(index) { model, step in for input in inputs { model.reduce(input, &step) } }
+    }
+
+    /// Commits new group data, which no action asks for yet.
+    mutating func change(_ index: Int, to data: GroupData) {
+        let chatID = self[index].chatID
+        self.turn(index) { model, step in
+            do { try model.commit(.update(data), inChat: chatID, nil, &step) } catch { Issue.record("\(error)") }
+        }
+    }
+
+    @discardableResult
+    private mutating func turn(_ index: Int, _ body: (inout CoreModel, inout CoreStep) -> Void) -> CoreStep {
+        var step = CoreStep(nowMilliseconds: self.now, random: CoreRandom(StepRandom(state: self.random.next())))
+        body(&self.accounts[index].model, &step)
+        self.accounts[index].model.storeDirtyGroups(&step)
+        for change in step.changes { self.accounts[index].durable.apply(change) }
+        for effect in step.effects {
+            switch effect {
+            case .deliver(let event): self.accounts[index].delivered.append(event)
+            case .finish(let request, let outcome): self.accounts[index].outcomes[request.rawValue] = outcome
+            case .note(let note): self.accounts[index].notes.append(note)
+            default: self.accounts[index].due.append(effect)
+            }
+        }
+        return step
+    }
+
+    @discardableResult
+    mutating func act(_ index: Int, _ action: AppAction, _ request: String = "r") -> CoreStep {
+        self.reduce(index, .action(action, RequestID(rawValue: request)))
+    }
+
+    mutating func say(_ index: Int, _ text: String) {
+        self.act(index, .sendMessage(chatID: self[index].chatID, OutgoingMessage(content: text)), text)
+    }
+
+    mutating func receive(_ index: Int, _ event: Event) {
+        self.reduce(index, .relay(.event(relay: ReducerWorld.relay, subscription: "groups", event)))
+    }
+
+    mutating func accept(_ index: Int, _ row: String) {
+        self.reduce(
+            index, .published(row: row, PublishReport(relay: ReducerWorld.relay, outcome: .accepted)),
+            .publishEnded(row: row))
+    }
+
+    mutating func answer(_ index: Int, _ row: String, _ outcome: PublishReport.Outcome) {
+        self.reduce(
+            index, .published(row: row, PublishReport(relay: ReducerWorld.relay, outcome: outcome)),
+            .publishEnded(row: row))
+    }
+
+    /// Carries out effects until nothing is left: one good relay, everybody listening except `deaf`.
+    mutating func settle(deaf: Set<Int> = []) {
+        var isBusy = true
+        while isBusy {
+            isBusy = false
+            for index in self.accounts.indices where !self.accounts[index].due.isEmpty {
+                let effects = self.accounts[index].due
+                self.accounts[index].due = []
+                isBusy = true
+                for effect in effects { self.perform(effect, index, deaf) }
+            }
+        }
+    }
+
+    private mutating func perform(_ effect: AppEffect, _ index: Int, _ deaf: Set<Int>) {
+        switch effect {
+        case .publish(let row, let event, _):
+            self.relayed.append(event)
+            self.accept(index, row)
+            for reader in self.accounts.indices where !deaf.contains(reader) { self.receive(reader, event) }
+        case .fetch(let purpose, let filters, let relays):
+            let found = self.relayed.filter { event in filters.contains { $0.matches(event) } }
+            self.reduce(
+                index, .fetched(purpose, Dictionary(uniqueKeysWithValues: relays.map { ($0, .events(found)) })))
+        case .loadMessages(let groupID, _):
+            let messages = self[index].durable.messages.filter { $0.groupID == groupID }
+            self.reduce(index, .messagesLoaded(groupID: groupID, messages, reachedStart: true))
+        default: break
+        }
+    }
+
+    /// Ends an account's process and starts it anew from what is durable.
+    mutating func restart(_ index: Int) throws {
+        var account = self.accounts[index]
+        account.model = try CoreModel(
+            account: account.keys, configuration: account.configuration, stored: account.durable.state)
+        account.due = []
+        self.accounts[index] = account
+        self.reduce(index, .started)
+    }
+
+    /// Everybody started, and a group of all, founded by the first.
+    static func group(_ count: Int) throws -> ReducerWorld {
+        var world = try ReducerWorld(count)
+        for index in 0..<count { world.reduce(index, .started) }
+        world.settle()
+        world.act(0, .createGroupChat(name: "Lab", peers: world.accounts.dropFirst().map(\.key)), "create")
+        world.settle()
+        #expect(world.accounts.allSatisfy { $0.model.groups.count == 1 })
+        return world
+    }
+}
+
+extension CoreStep {
+    /// The purposes of the outbox rows that it stores.
+    var queued: [OutboxRow.Purpose] {
+        self.changes.compactMap { if case .putOutbox(let row) = $0 { row.purpose } else { nil } }
+    }
+
+    func deletesGroup(_ id: [UInt8]) -> Bool {
+        self.changes.contains { if case .deleteGroup(id) = $0 { true } else { false } }
+    }
+}
+
+extension ActionOutcome {
+    var failure: AppCoreError.Code? { if case .failed(let error) = self { error.code } else { nil } }
+}

@@ -1,0 +1,13 @@
+import BotTesting
+
+extension LabMember {
+    /// Answers each message of others once: "re: " and the message, in reply to it.
+    static let answering: Handler = { event in
+        guard case .message(let message) = event.content, message.kind == .chatMessage else { return [] }
+        return [
+            HandlerEffect(
+                id: "answer/\(message.id.hex)",
+                operation: .send(chatID: event.chatID, .text("re: \(message.content)", replyingTo: message)))
+        ]
+    }
+}
