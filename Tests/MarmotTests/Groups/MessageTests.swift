@@ -39,10 +39,11 @@ struct MessageTests {
         for event in events { #expect(lab.deliver(event, to: 1).label == "refused/key_consumed") }
     }
 
-    @Test func oneHundredGenerationsBackOpenAndOlderOnesDoNot() throws {
+    @Test func oneThousandGenerationsBackOpenAndOlderOnesDoNot() throws {
         var lab = try Lab(2)
-        let events = try (0..<102).map { try lab.say("\($0)", from: 0) }
-        #expect(lab.deliver(events[101], to: 1).label == "message")
+        let events = try (0..<1002).map { try lab.say("\($0)", from: 0) }
+        #expect(lab.deliver(events[500], to: 1).label == "message")
+        #expect(lab.deliver(events[1001], to: 1).label == "message")
         #expect(lab.deliver(events[0], to: 1).label == "refused/key_consumed")
         #expect(lab.deliver(events[1], to: 1).label == "message")
     }
