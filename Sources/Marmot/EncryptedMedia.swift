@@ -13,8 +13,14 @@ public enum EncryptedMedia {
     ///   - hash: SHA-256 of the plaintext, 32 bytes.
     ///   - mimeType: canonical: lowercase, without parameters.
     public static func key(_ secret: Secret, hash: [UInt8], mimeType: String, filename: String) -> Secret {
-        var info = Array("mip04-v2".utf8) + [0] + hash + [0]
-        info += Array(mimeType.utf8) + [0] + Array(filename.utf8) + [0] + Array("key".utf8)
+        let context = self.context(hash: hash, mimeType: mimeType, filename: filename)
+        let info = context + [0] + Array("key".utf8)
         return SHA256Derivation.expand(secret, info: info, length: 32)
+    }
+
+    /// What a blob's tag vouches for beside its content, and the start of the key's `info`.
+    static func context(hash: [UInt8], mimeType: String, filename: String) -> [UInt8] {
+        let label = Array(MediaReference.version.utf8)
+        return label + [0] + hash + [0] + Array(mimeType.utf8) + [0] + Array(filename.utf8)
     }
 }

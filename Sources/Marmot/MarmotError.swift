@@ -40,6 +40,8 @@ public struct MarmotError: Error, Equatable, Sendable, CustomStringConvertible {
         public static let notFound = Code(description: "not_found")
         /// A stored group cannot be read back.
         public static let badStoredForm = Code(description: "bad_stored_form")
+        /// A file, a group's picture or what describes it is not allowed, or does not open (MIP-01, MIP-04).
+        public static let badMedia = Code(description: "bad_media")
         /// A commit holds proposals that Marmot does not use (external, PSK, ReInit).
         public static let unsupportedProposal = Code(description: "unsupported_proposal")
     }

@@ -1,0 +1,74 @@
+import MLS
+public import Nostr
+
+/// How a group's picture is encrypted, and who may replace it on its server (MIP-01).
+public enum GroupImageEncryption {
+    /// A picture to upload, and what the group data then says about it.
+    public struct Encrypted: Sendable {
+        /// What is uploaded: ciphertext and tag. Its SHA-256 is `image.hash`.
+        public let blob: [UInt8]
+        public let image: GroupImage
+    }
+
+    /// Encrypts a picture as it is, under fresh seeds (version 2).
+    ///
+    /// Throws ``MarmotError/Code/tooLarge`` above ``EncryptedMedia/maximumFileBytes`` and
+    /// ``MarmotError/Code/badMedia`` if it is no image, or does not begin like one of its type.
+    public static func encrypt(
+        _ picture: [UInt8], type: MediaType, using rng: inout some RandomNumberGenerator
+    ) throws(MarmotError) -> Encrypted {
+        try EncryptedMedia.requireSize(picture.count, atMost: EncryptedMedia.maximumFileBytes)
+        guard type.isImage, type.matches(picture) else {
+            throw MarmotError(.badMedia, "a group's picture is an image that begins like one of its type (MIP-01)")
+        }
+        func random(_ count: Int) -> [UInt8] { (0..<count).map { _ in UInt8.random(in: .min ... .max, using: &rng) } }
+        let seed = random(32)
+        let uploadSeed = random(32)
+        let nonce = random(ChaCha20Poly1305.nonceLength)
+        let blob = try EncryptedMedia.seal(picture, key: self.encryptionKey(seed: Secret(seed)), nonce: nonce)
+        let image = GroupImage(
+            hash: SHA256Derivation.digest(blob), key: seed, nonce: nonce, uploadKey: uploadSeed)
+        return Encrypted(blob: blob, image: image)
+    }
+
+    /// The picture of a downloaded blob, of version 2 or 1; what it is an image of is not checked.
+    ///
+    /// Throws ``MarmotError/Code/tooLarge``, or ``MarmotError/Code/badMedia`` if the blob is not the one with
+    /// `image.hash`, or does not open. An empty hash, as older groups have it, is not checked.
+    public static func decrypt(_ blob: [UInt8], of image: GroupImage) throws(MarmotError) -> [UInt8] {
+        try EncryptedMedia.requireSize(blob.count, atMost: EncryptedMedia.maximumFileBytes + ChaCha20Poly1305.tagLength)
+        guard image.key.count == 32, image.nonce.count == ChaCha20Poly1305.nonceLength else {
+            throw MarmotError(.badMedia, "the image's key needs 32 bytes, its nonce 12")
+        }
+        guard image.hash.isEmpty || SHA256Derivation.digest(blob) == image.hash else {
+            throw MarmotError(.badMedia, "the blob is not the one that the group names (MIP-01)")
+        }
+        let seed = Secret(image.key)
+        for key in [self.encryptionKey(seed: seed), seed] {
+            if let picture = try? ChaCha20Poly1305.open(blob, key: key, nonce: image.nonce) { return picture }
+        }
+        throw MarmotError(.badMedia, "neither version of the key opens the image (MIP-01)")
+    }
+
+    /// The key pair that a Blossom server knows as the uploader, for replacing or deleting the blob.
+    ///
+    /// It is version 2's if the group has an upload seed, otherwise version 1's, derived from the image key. Throws
+    /// ``MarmotError/Code/badMedia`` if there is no seed of 32 bytes.
+    public static func uploadIdentity(of image: GroupImage) throws(MarmotError) -> KeyPair {
+        let seed = image.uploadKey.isEmpty ? image.key : image.uploadKey
+        guard seed.count == 32 else { throw MarmotError(.badMedia, "an upload seed has 32 bytes, not \(seed.count)") }
+        let label = image.uploadKey.isEmpty ? "mip01-blossom-upload-v1" : "mip01-blossom-upload-v2"
+        let secret = self.derive(label, from: Secret(seed))
+        do { return try secret.withUnsafeBytes { try KeyPair(secretKey: $0) } } catch {
+            throw MarmotError(.badMedia, "the upload seed gives no key: \(error)")
+        }
+    }
+
+    static func encryptionKey(seed: Secret) -> Secret { self.derive("mip01-image-encryption-v2", from: seed) }
+
+    // Extract, then expand, as MDK does; MIP-01 speaks of expanding only (wire §3.4).
+    private static func derive(_ label: String, from seed: Secret) -> Secret {
+        let key = SHA256Derivation.extract(inputKeyMaterial: seed)
+        return SHA256Derivation.expand(key, info: Array(label.utf8), length: 32)
+    }
+}

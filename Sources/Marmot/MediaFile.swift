@@ -1,0 +1,114 @@
+public import MLS
+public import Nostr
+
+/// The key of one file, derived in the epoch of the message that brought its reference (MIP-04).
+///
+/// Derive and store it when the message arrives: the group forgets the secrets of its past epochs.
+public struct MediaKey: Equatable, Sendable {
+    /// 32 bytes, for storing.
+    public let secret: Secret
+
+    /// - Parameter secret: ``EncryptedMedia/secret(_:)`` of the message's epoch.
+    public init(of file: MediaReference, secret: Secret) {
+        self.secret = EncryptedMedia.key(
+            secret, hash: file.hash.bytes, mimeType: file.type.description, filename: file.filename)
+    }
+
+    /// Reads a stored key; throws ``MarmotError/Code/badStoredForm`` unless it has 32 bytes.
+    public init(stored: Secret) throws(MarmotError) {
+        guard stored.count == 32 else {
+            throw MarmotError(.badStoredForm, "a file's key has 32 bytes, not \(stored.count)")
+        }
+        self.secret = stored
+    }
+}
+
+/// A file that is encrypted and not yet uploaded.
+public struct EncryptedFile: Sendable {
+    /// What is uploaded: ciphertext and tag.
+    public let blob: [UInt8]
+    /// SHA-256 of `blob`, which Blossom servers name it by.
+    public let blobHash: Bytes32
+    /// SHA-256 of the plaintext.
+    public let hash: Bytes32
+    /// 12 bytes.
+    public let nonce: [UInt8]
+    public let type: MediaType
+    public let filename: String
+
+    /// The reference to send once a server keeps the blob at `url`.
+    public func reference(
+        url: String, dimensions: MediaReference.Dimensions? = nil, blurhash: String? = nil, thumbhash: String? = nil
+    ) throws(MarmotError) -> MediaReference {
+        try MediaReference(
+            url: url, type: self.type, filename: self.filename, dimensions: dimensions, blurhash: blurhash,
+            thumbhash: thumbhash, hash: self.hash, nonce: self.nonce)
+    }
+}
+
+extension EncryptedMedia {
+    /// The most bytes of a file before encryption.
+    public static let maximumFileBytes = 100 << 20
+
+    /// Encrypts a file as it is; what a picture tells of its camera and place is the caller's to remove before.
+    ///
+    /// Throws ``MarmotError/Code/tooLarge`` above ``maximumFileBytes``, and ``MarmotError/Code/badMedia`` for a
+    /// filename that ``MediaReference`` refuses or an image that does not begin like one of its type.
+    /// - Parameter secret: ``secret(_:)`` of the epoch that the message will be sent in.
+    public static func encrypt(
+        _ file: [UInt8], type: MediaType, filename: String, secret: Secret,
+        using rng: inout some RandomNumberGenerator
+    ) throws(MarmotError) -> EncryptedFile {
+        try self.requireSize(file.count, atMost: self.maximumFileBytes)
+        try MediaReference.validate(filename: filename)
+        guard type.matches(file) else {
+            throw MarmotError(.badMedia, "the file does not begin like one of type \(type) (MIP-04)")
+        }
+        let hash = SHA256Derivation.digest(file)
+        let key = self.key(secret, hash: hash, mimeType: type.description, filename: filename)
+        let nonce = (0..<ChaCha20Poly1305.nonceLength).map { _ in UInt8.random(in: .min ... .max, using: &rng) }
+        let context = self.context(hash: hash, mimeType: type.description, filename: filename)
+        let blob = try self.seal(file, key: key, nonce: nonce, additionalData: context)
+        guard let fileHash = Bytes32(hash), let blobHash = Bytes32(SHA256Derivation.digest(blob)) else {
+            preconditionFailure("SHA-256 gives 32 bytes")
+        }
+        return EncryptedFile(
+            blob: blob, blobHash: blobHash, hash: fileHash, nonce: nonce, type: type, filename: filename)
+    }
+
+    /// The plaintext of a downloaded blob; its hash is checked.
+    ///
+    /// Throws ``MarmotError/Code/tooLarge``, or ``MarmotError/Code/badMedia`` if no key opens it.
+    /// - Parameter keys: the stored one first, then those of neighbouring epochs: a sender may derive the key just
+    ///   before a commit and send the message after it.
+    public static func decrypt(
+        _ blob: [UInt8], of file: MediaReference, keys: [MediaKey]
+    ) throws(MarmotError) -> [UInt8] {
+        try self.requireSize(blob.count, atMost: self.maximumFileBytes + ChaCha20Poly1305.tagLength)
+        let context = self.context(
+            hash: file.hash.bytes, mimeType: file.type.description, filename: file.filename)
+        for key in keys {
+            guard
+                let plaintext = try? ChaCha20Poly1305.open(
+                    blob, key: key.secret, nonce: file.nonce, additionalData: context)
+            else { continue }
+            guard SHA256Derivation.digest(plaintext) == file.hash.bytes else {
+                throw MarmotError(.badMedia, "the file's hash is not the one in its reference (MIP-04)")
+            }
+            return plaintext
+        }
+        throw MarmotError(.badMedia, "none of \(keys.count) keys opens the file (MIP-04)")
+    }
+
+    static func requireSize(_ count: Int, atMost limit: Int) throws(MarmotError) {
+        guard count <= limit else { throw MarmotError(.tooLarge, "a file has \(count) bytes, \(limit) are allowed") }
+    }
+
+    static func seal(
+        _ plaintext: [UInt8], key: Secret, nonce: [UInt8], additionalData: [UInt8] = []
+    ) throws(MarmotError) -> [UInt8] {
+        do {
+            return try ChaCha20Poly1305.seal(plaintext, key: key, nonce: nonce, additionalData: additionalData)
+        } catch { throw MarmotError(.badMedia, "encryption failed: \(error)") }
+    }
+}

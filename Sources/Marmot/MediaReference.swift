@@ -1,0 +1,156 @@
+public import Nostr
+
+/// Where a file of a message is and what opens it, but for the key: an `imeta` tag (MIP-04).
+public struct MediaReference: Hashable, Sendable {
+    /// The only version of the encryption that is understood.
+    public static let version = "mip04-v2"
+    /// The most bytes of a filename.
+    public static let maximumFilenameBytes = 210
+
+    /// Width and height of a picture or film, pixels; as the sender states them, not checked.
+    public struct Dimensions: Hashable, Sendable {
+        public var width: UInt32
+        public var height: UInt32
+
+        public init(width: UInt32, height: UInt32) {
+            self.width = width
+            self.height = height
+        }
+    }
+
+    /// Where the blob is; any text that is not empty, so check its scheme and host before asking for it.
+    public let url: String
+    public let type: MediaType
+    public let filename: String
+    public var dimensions: Dimensions?
+    public var blurhash: String?
+    public var thumbhash: String?
+    /// SHA-256 of the plaintext; the blob has another one.
+    public let hash: Bytes32
+    /// 12 bytes.
+    public let nonce: [UInt8]
+
+    /// Throws ``MarmotError/Code/badMedia`` for an empty address, a nonce that has not 12 bytes or a filename that is
+    /// empty, longer than 210 bytes or holds a path separator or control character.
+    public init(
+        url: String, type: MediaType, filename: String, dimensions: Dimensions? = nil, blurhash: String? = nil,
+        thumbhash: String? = nil, hash: Bytes32, nonce: [UInt8]
+    ) throws(MarmotError) {
+        guard !url.isEmpty else { throw MarmotError(.badMedia, "a file needs an address") }
+        guard nonce.count == 12 else { throw MarmotError(.badMedia, "a nonce has 12 bytes, not \(nonce.count)") }
+        try Self.validate(filename: filename)
+        self.url = url
+        self.type = type
+        self.filename = filename
+        self.dimensions = dimensions
+        self.blurhash = blurhash
+        self.thumbhash = thumbhash
+        self.hash = hash
+        self.nonce = nonce
+    }
+
+    static func validate(filename: String) throws(MarmotError) {
+        let count = filename.utf8.count
+        guard count > 0, count <= self.maximumFilenameBytes else {
+            throw MarmotError(.badMedia, "a filename has 1 to \(self.maximumFilenameBytes) bytes, not \(count)")
+        }
+        let isForbidden = { (scalar: Unicode.Scalar) in
+            scalar == "/" || scalar == "\\" || scalar.properties.generalCategory == .control
+        }
+        guard !filename.unicodeScalars.contains(where: isForbidden) else {
+            throw MarmotError(.badMedia, "a filename has no path separators and no control characters (MIP-04)")
+        }
+    }
+}
+
+extension MediaReference {
+    /// `["imeta", "url …", "m …", "filename …", …]` in MDK's order.
+    public var tag: Tag {
+        var values = ["imeta", "url \(self.url)", "m \(self.type)", "filename \(self.filename)"]
+        if let dimensions { values.append("dim \(dimensions.width)x\(dimensions.height)") }
+        if let blurhash { values.append("blurhash \(blurhash)") }
+        if let thumbhash { values.append("thumbhash \(thumbhash)") }
+        values += ["x \(self.hash.hex)", "n \(Hex.encode(self.nonce))", "v \(Self.version)"]
+        return Tag(values: values)
+    }
+
+    /// Reads an `imeta` tag, its items in any order; of a doubled item the last counts, as for MDK.
+    ///
+    /// Throws ``MarmotError/Code/badTag`` if an item that decryption needs is missing or malformed, or the version is
+    /// not ``version``. Unknown items and a malformed `dim` are ignored.
+    public init(_ tag: Tag) throws(MarmotError) {
+        guard tag.name == "imeta" else { throw MarmotError(.badTag, "a file is described by a tag imeta") }
+        // Six items are required, and the name.
+        guard tag.values.count >= 7 else {
+            throw MarmotError(.badTag, "tag imeta has \(tag.values.count) values, fewer than 7 (MIP-04)")
+        }
+        var items = Items()
+        for value in tag.values.dropFirst() { try items.read(value) }
+        guard items.version == Self.version else {
+            throw MarmotError(.badTag, "tag imeta is not of version \(Self.version)")
+        }
+        guard let url = items.url, let type = items.type, let filename = items.filename, let hash = items.hash,
+            let nonce = items.nonce
+        else { throw MarmotError(.badTag, "tag imeta lacks one of url, m, filename, x and n (MIP-04)") }
+        do {
+            try self.init(
+                url: url, type: type, filename: filename, dimensions: items.dimensions, blurhash: items.blurhash,
+                thumbhash: items.thumbhash, hash: hash, nonce: nonce)
+        } catch { throw MarmotError(.badTag, "tag imeta: \(error.message)") }
+    }
+
+    private struct Items {
+        var url: String?
+        var type: MediaType?
+        var filename: String?
+        var dimensions: Dimensions?
+        var blurhash: String?
+        var thumbhash: String?
+        var hash: Bytes32?
+        var nonce: [UInt8]?
+        var version: String?
+
+        mutating func read(_ item: String) throws(MarmotError) {
+            // Scalars: a space and a combining mark are one character.
+            guard let space = item.unicodeScalars.firstIndex(of: " ") else { return }
+            let value = String(item.unicodeScalars[item.unicodeScalars.index(after: space)...])
+            switch String(item.unicodeScalars[..<space]) {
+            case "url": self.url = value
+            case "m": self.type = try Self.checked("m") { () throws(MarmotError) in try MediaType(value) }
+            case "filename":
+                try Self.checked("filename") { () throws(MarmotError) in try MediaReference.validate(filename: value) }
+                self.filename = value
+            case "dim": self.dimensions = Dimensions(value) ?? self.dimensions
+            case "blurhash": self.blurhash = value
+            case "thumbhash": self.thumbhash = value
+            case "x":
+                guard let hash = Bytes32(hex: value) else {
+                    throw MarmotError(.badTag, "item x of tag imeta is not 64 hexadecimal digits")
+                }
+                self.hash = hash
+            case "n":
+                guard let nonce = Hex.decode(value), nonce.count == 12 else {
+                    throw MarmotError(.badTag, "item n of tag imeta is not 24 hexadecimal digits")
+                }
+                self.nonce = nonce
+            case "v": self.version = value
+            default: break
+            }
+        }
+
+        private static func checked<Value>(
+            _ item: String, _ body: () throws(MarmotError) -> Value
+        ) throws(MarmotError) -> Value {
+            do { return try body() } catch { throw MarmotError(.badTag, "item \(item) of tag imeta: \(error.message)") }
+        }
+    }
+}
+
+extension MediaReference.Dimensions {
+    /// `640x480`; nil for any other text.
+    fileprivate init?(_ text: String) {
+        let sides = text.split(separator: "x", omittingEmptySubsequences: false)
+        guard sides.count == 2, let width = UInt32(sides[0]), let height = UInt32(sides[1]) else { return nil }
+        self.init(width: width, height: height)
+    }
+}
