@@ -51,14 +51,14 @@ enum EchoLatency {
             let text = "message \(number)"
             let start = clock.now
             guest.core.dispatch(.sendMessage(chatID: chatID, .text(text)))
-            try await Self.wait(for: text, &answers, guest)
+            try await Self.wait(for: [text], &answers, guest)
             // The first ones warm up.
             if number >= 20 { latencies.append(Double((clock.now - start) / .microseconds(1))) }
         }
         latencies.sort()
         let start = clock.now
         for number in 0..<count { guest.core.dispatch(.sendMessage(chatID: chatID, .text("burst \(number)"))) }
-        for number in 0..<count { try await Self.wait(for: "burst \(number)", &answers, guest) }
+        try await Self.wait(for: Set((0..<count).map { "burst \($0)" }), &answers, guest)
         let burst = clock.now - start
         func percentile(_ share: Double) -> String {
             String(format: "%.2f ms", latencies[min(latencies.count - 1, Int(Double(latencies.count) * share))] / 1000)
@@ -71,13 +71,15 @@ enum EchoLatency {
         print("| answered per second, all sent at once | \(Int(rate)) |")
     }
 
-    /// Takes events until the answer to `text` is there; answers come in the order of the questions.
+    /// Takes events until all of these were answered; several may be answered in any order.
     private static func wait(
-        for text: String, _ answers: inout AsyncStream<CoreEvent>.Iterator, _ guest: Account
+        for texts: Set<String>, _ answers: inout AsyncStream<CoreEvent>.Iterator, _ guest: Account
     ) async throws {
+        var missing = Set(texts.map { "echo: \($0)" })
         while let event = await answers.next(isolation: nil) {
             guest.core.complete(event.inboxID, effects: [])
-            if case .message(let message) = event.content, message.content == "echo: \(text)" { return }
+            if case .message(let message) = event.content { missing.remove(message.content) }
+            if missing.isEmpty { return }
         }
         throw CancellationError()
     }
