@@ -10,7 +10,7 @@ public enum AppAction: Sendable, Hashable {
     case clearToast
 
     // Account
-    /// Publishes a fresh key package to the relays.
+    /// Announces the current key package again, or a fresh one when it nears its expiry. Ends once it is queued.
     case publishKeyPackage
 
     // Chats
