@@ -5,6 +5,7 @@ enum Migrations {
     static var all: DatabaseMigrator {
         var migrator = DatabaseMigrator()
         migrator.registerMigration("1 account") { try $0.execute(sql: Self.account) }
+        migrator.registerMigration("2 memos") { try $0.execute(sql: Self.memos) }
         return migrator
     }
 
@@ -87,5 +88,14 @@ enum Migrations {
             lookup BLOB PRIMARY KEY,
             content BLOB NOT NULL
         ) STRICT, WITHOUT ROWID;
+        """
+
+    private static let memos = """
+        CREATE TABLE memo (
+            id INTEGER PRIMARY KEY,
+            lookup BLOB NOT NULL UNIQUE,
+            kind TEXT NOT NULL,
+            content BLOB NOT NULL
+        ) STRICT;
         """
 }

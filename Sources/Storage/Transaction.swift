@@ -29,6 +29,7 @@ struct Transaction {
         case .deleteOutbox(let id): try self.deleteOutbox(id)
         case .advanceCursor(let name, let value): try self.advanceCursor(name, to: value)
         case .putValue(let scope, let key, let value): try self.putValue(scope, key, value)
+        case .putMemo(let name, let content): try self.putMemo(name, content)
         }
     }
 
@@ -43,6 +44,7 @@ struct Transaction {
         state.outbox = try self.outbox()
         state.cursors = try self.cursors()
         state.seen = try self.seen()
+        state.memos = try self.memos()
         return state
     }
 

@@ -64,6 +64,17 @@ struct ConformanceCheck: CustomTestStringConvertible, Sendable {
             try await store.commit([.deleteInvite(wrapper: invites[0].wrapper)])
             #expect(try await store.load().invites == Array(invites[1...]))
         },
+        ConformanceCheck("memos are written, replaced and deleted by kind and key") { store in
+            let first = MemoName(.groupIntent, [1])
+            let second = MemoName(.groupIntent, [1, 2])
+            let other = MemoName(.reseal, [1])
+            try await store.commit([
+                .putMemo(first, Sample.secret(3)), .putMemo(second, Sample.secret(0)),
+                .putMemo(other, Sample.secret(9)),
+            ])
+            try await store.commit([.putMemo(first, Sample.secret(7)), .putMemo(other, nil), .putMemo(other, nil)])
+            #expect(try await store.load().memos == [first: Sample.secret(7), second: Sample.secret(0)])
+        },
         ConformanceCheck("values are written, replaced and deleted by scope and key") { store in
             try await store.commit([
                 .putValue(scope: "a", key: "bc", value: [1]), .putValue(scope: "ab", key: "c", value: []),

@@ -31,6 +31,7 @@ struct StoreContent: Sendable {
     private var seen: [EventID] = []
     private var seenIDs: Set<EventID> = []
     private var values: [ValueName: [UInt8]] = [:]
+    private var memos: [MemoName: Secret] = [:]
 
     init() {}
 
@@ -47,6 +48,7 @@ struct StoreContent: Sendable {
         state.outbox = self.outbox.sortedInPlaceOrder { $0.sequence }
         state.cursors = self.cursors
         state.seen = self.seen.suffix(Self.seenLimit).reversed()
+        state.memos = self.memos
         return state
     }
 
@@ -80,6 +82,7 @@ struct StoreContent: Sendable {
         case .deleteOutbox(let id): self.outbox.removeAll { $0.id == id }
         case .advanceCursor(let name, let time): self.cursors[name] = max(time, self.cursors[name] ?? time)
         case .putValue(let scope, let key, let value): self.values[ValueName(scope: scope, key: key)] = value
+        case .putMemo(let name, let content): self.memos[name] = content
         }
     }
 

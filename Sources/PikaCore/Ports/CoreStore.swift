@@ -35,6 +35,7 @@ public struct StoredState: Sendable {
     public var cursors: [String: Int64] = [:]
     /// The ids of the events processed last, newest first, at most 50,000.
     public var seen: [EventID] = []
+    public var memos: [MemoName: Secret] = [:]
 
     public init() {}
 }
@@ -201,6 +202,24 @@ public struct OutboxRow: Sendable, Hashable {
     }
 }
 
+/// Names a small thing that the core remembers; kinds that need no table of their own. Private: sealed at rest.
+public struct MemoName: Sendable, Hashable {
+    public enum Kind: String, Sendable, CaseIterable {
+        /// A change to a group that is to be committed, or was lately; the key is its number.
+        case groupIntent = "group_intent"
+        /// Own messages of a group that have to be sealed again; the key is the group id.
+        case reseal
+    }
+
+    public var kind: Kind
+    public var key: [UInt8]
+
+    public init(_ kind: Kind, _ key: [UInt8]) {
+        self.kind = kind
+        self.key = key
+    }
+}
+
 /// One change to the durable memory.
 public enum StoreChange: Sendable {
     case putKeyPackage(StoredKeyPackage)
@@ -228,4 +247,6 @@ public enum StoreChange: Sendable {
     case advanceCursor(name: String, to: Int64)
     /// Writes a value, or deletes it when nil. Private: sealed at rest.
     case putValue(scope: String, key: String, value: [UInt8]?)
+    /// Writes a memo, or deletes it when nil.
+    case putMemo(MemoName, Secret?)
 }

@@ -16,6 +16,7 @@ struct Place {
         case inbox = "inbox.payload"
         case outbox = "outbox.content"
         case value = "stored_value.content"
+        case memo = "memo.content"
     }
 
     let column: Column

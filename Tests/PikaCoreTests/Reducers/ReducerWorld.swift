@@ -53,6 +53,7 @@ struct DurableState {
         case .advanceCursor(let name, let value):
             self.state.cursors[name] = max(value, self.state.cursors[name] ?? .min)
         case .putValue: break
+        case .putMemo(let name, let content): self.state.memos[name] = content
         }
     }
 
