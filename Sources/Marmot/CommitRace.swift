@@ -22,34 +22,48 @@ public struct CommitOrder: Hashable, Comparable, Sendable {
     }
 }
 
-/// A group before a commit, and which commit it was.
+/// The way back to a group as it was before a commit, and which commit it was.
 struct RaceSnapshot: Sendable {
+    /// The epoch that the commit ended.
+    let epoch: UInt64
     /// The earliest event that carried the commit.
     var order: CommitOrder
-    var mls: MLSGroup
-    let data: GroupData
-    let outerKeys: [UInt64: Secret]
     let isOwn: Bool
+    /// SHA-256 of the commit's MLSMessage.
+    let digest: [UInt8]
     /// What tells the epoch after the commit from every other; nil if the commit removed this member.
     let outcome: Secret?
+    let outerKeys: [UInt64: Secret]
+    /// From the MLS group after the commit to the one before it.
+    var undo: GroupStorageChanges
 }
 
 /// Commits for an epoch that is over (wire §5.7).
 extension MarmotGroup {
-    /// Keeps this value as it is before `order`'s commit.
-    mutating func takeSnapshot(_ order: CommitOrder, next: MLSGroup?, isOwn: Bool) {
+    /// Keeps the way back from `next`, nil if it is this value, to this value as it is before `order`'s commit.
+    mutating func takeSnapshot(_ order: CommitOrder, digest: [UInt8], next: MLSGroup?, isOwn: Bool) {
         self.snapshots.append(
             RaceSnapshot(
-                order: order, mls: self.mls, data: self.data, outerKeys: self.outerKeys, isOwn: isOwn,
-                outcome: next?.epochAuthenticator))
-        if self.snapshots.count > self.profile.pastEpochs { self.snapshots.removeFirst() }
+                epoch: self.epoch, order: order, isOwn: isOwn, digest: digest, outcome: next?.epochAuthenticator,
+                outerKeys: self.outerKeys,
+                undo: next.map(self.mls.undo(of:)) ?? GroupStorageChanges(replacesAll: false, records: [:])))
+        self.changedParts.insert(.snapshot(epoch: self.epoch))
+        guard self.snapshots.count > self.profile.pastEpochs else { return }
+        self.changedParts.insert(.snapshot(epoch: self.snapshots.removeFirst().epoch))
+    }
+
+    /// The MLS group as it was at a snapshot.
+    private func mls(at position: Int) throws(MarmotError) -> MLSGroup {
+        do { return try self.mls.reverting(self.snapshots[position...].reversed().map(\.undo)) } catch {
+            throw MarmotError(.mls, "a snapshot cannot be restored: \(error)")
+        }
     }
 
     /// A handshake message of an epoch that is over: perhaps a commit that beats the one that was applied then.
-    mutating func race(_ message: MLSMessage, _ event: Event) throws(MarmotError) -> Disposition {
+    mutating func race(_ message: MLSMessage, _ digest: [UInt8], _ event: Event) throws(MarmotError) -> Disposition {
         let order = CommitOrder(event)
         guard let (epoch, isCommit) = message.handshake,
-            let position = self.snapshots.firstIndex(where: { $0.mls.epoch == epoch })
+            let position = self.snapshots.firstIndex(where: { $0.epoch == epoch })
         else { return .refused(Refusal("past_epoch", "a message of an epoch that is over")) }
         guard isCommit else { return try self.noteLate(message, event, position) }
         let snapshot = self.snapshots[position]
@@ -59,9 +73,11 @@ extension MarmotGroup {
         guard order < snapshot.order else {
             return .refused(Refusal("lost_race", "an earlier commit for epoch \(epoch) was applied (wire §5.7)"))
         }
+        // Anybody can wrap a ciphertext anew with an earlier time; giving up later epochs for it would gain nothing.
+        guard digest != snapshot.digest else { return self.lower(position, to: order) }
         // The whole branch is tried on a copy: if the candidate is not in order, nothing is given up.
         var restored = self
-        restored.restore(position)
+        try restored.restore(position)
         let received: Received
         do { received = try restored.mls.process(message, now: event.commitTime) } catch let error as MLSError {
             return Disposition(refusedBy: error)
@@ -69,12 +85,8 @@ extension MarmotGroup {
         guard case .commit(let staged) = received else {
             return .refused(Refusal("past_epoch", "a message of an epoch that is over"))
         }
-        // Anybody can wrap a ciphertext anew with an earlier time; giving up later epochs for it would gain nothing.
-        guard staged.next?.epochAuthenticator != snapshot.outcome else {
-            self.snapshots[position].order = order
-            return .refused(Refusal("duplicate", "this commit was applied before, from another event"))
-        }
-        guard case .commit(let report) = try restored.take(staged, order) else {
+        guard staged.next?.epochAuthenticator != snapshot.outcome else { return self.lower(position, to: order) }
+        guard case .commit(let report) = try restored.take(staged, digest, order) else {
             return .refused(Refusal("lost_race", "the commit for epoch \(epoch) was not applied"))
         }
         let (rolledBackFrom, hadPending) = (self.epoch, self.pending != nil)
@@ -82,17 +94,26 @@ extension MarmotGroup {
         return .commit(report.rollingBack(from: rolledBackFrom, displacingOwnCommit: hadPending))
     }
 
+    /// The applied commit came again in an event that counts more.
+    private mutating func lower(_ position: Int, to order: CommitOrder) -> Disposition {
+        self.snapshots[position].order = order
+        self.changedParts.insert(.snapshot(epoch: self.snapshots[position].epoch))
+        return .refused(Refusal("duplicate", "this commit was applied before, from another event"))
+    }
+
     /// A proposal that comes after a commit has ended its epoch: a better commit may still name it.
     private mutating func noteLate(
         _ message: MLSMessage, _ event: Event, _ position: Int
     ) throws(MarmotError) -> Disposition {
         do {
-            var mls = self.snapshots[position].mls
+            var mls = try self.mls(at: position)
+            let data = try Self.data(mls.extensions, self.profile)
             guard case .proposal(let received) = try mls.process(message, now: event.commitTime) else {
                 return .refused(Refusal("past_epoch", "a message of an epoch that is over"))
             }
-            let report = try Self.note(received, in: &mls, self.snapshots[position].data)
-            self.snapshots[position].mls = mls
+            let report = try Self.note(received, in: &mls, data)
+            self.snapshots[position].undo.records[.core] = .some(mls.record(.core))
+            self.changedParts.insert(.snapshot(epoch: self.snapshots[position].epoch))
             return .proposal(ProposalReport(sender: report.sender, effect: .ignored))
         } catch let error as MLSError {
             return Disposition(refusedBy: error)
@@ -101,15 +122,17 @@ extension MarmotGroup {
         } catch { throw MarmotError(.mls, "\(error)") }
     }
 
-    private mutating func restore(_ position: Int) {
-        let snapshot = self.snapshots[position]
+    /// Becomes the group of a snapshot again; later ones are dropped.
+    mutating func restore(_ position: Int) throws(MarmotError) {
+        let mls = try self.mls(at: position)
+        let data = try Self.data(mls.extensions, self.profile)
+        for snapshot in self.snapshots[position...] { self.changedParts.insert(.snapshot(epoch: snapshot.epoch)) }
+        self.outerKeys = self.snapshots[position].outerKeys
         self.snapshots.removeSubrange(position...)
-        self.mls = snapshot.mls
-        self.mls.markAllChanged()
-        self.data = snapshot.data
-        self.formerNostrGroupIDs.removeAll { $0 == snapshot.data.nostrGroupID }
-        self.outerKeys = snapshot.outerKeys
-        self.pending = nil
+        self.mls = mls
+        self.data = data
+        self.formerNostrGroupIDs.removeAll { $0 == data.nostrGroupID }
+        self.setPending(nil)
         self.isActive = true
         self.headerChanged = true
     }

@@ -19,14 +19,16 @@ extension MarmotGroup {
             }
             try GroupEvents.checkTime(event, profile: self.profile, now: now)
             if let pending = self.pending, pending.event.id == event.id { return .ownCommit }
+            if let shelved = self.shelved.first(where: { $0.event.id == event.id }) { return try self.take(shelved) }
             guard let bytes = try self.openOuter(event) else {
                 guard self.isActive else { throw Self.removed }
                 return .waiting(.noKey)
             }
             let message: MLSMessage
             do { message = try MLSMessage(bytes) } catch { throw MarmotError(.mls, "\(error)") }
-            guard self.isActive else { return try self.takeAfterRemoval(message, event) }
-            return try self.take(message, event)
+            let digest = SHA256Derivation.digest(bytes)
+            guard self.isActive else { return try self.takeAfterRemoval(message, digest, event) }
+            return try self.take(message, digest, event)
         } catch let error as MarmotError {
             return .refused(Refusal(error))
         } catch {
@@ -38,9 +40,11 @@ extension MarmotGroup {
         MarmotError(.inactive, "this account is no longer in the group")
     }
 
-    private mutating func takeAfterRemoval(_ message: MLSMessage, _ event: Event) throws(MarmotError) -> Disposition {
+    private mutating func takeAfterRemoval(
+        _ message: MLSMessage, _ digest: [UInt8], _ event: Event
+    ) throws(MarmotError) -> Disposition {
         guard message.handshake?.isCommit == true else { throw Self.removed }
-        return try self.race(message, event)
+        return try self.race(message, digest, event)
     }
 
     /// Tries the outer keys from the current epoch backwards; nil if none fits.
@@ -53,37 +57,28 @@ extension MarmotGroup {
         return nil
     }
 
-    private mutating func take(_ message: MLSMessage, _ event: Event) throws -> Disposition {
+    private mutating func take(_ message: MLSMessage, _ digest: [UInt8], _ event: Event) throws -> Disposition {
         do {
             switch try self.mls.process(message, now: event.commitTime) {
             case .application(let application):
-                self.useUpKey(of: message, epoch: application.epoch)
                 let sender = try application.senderLeaf.identity()
                 let rumor = try ApplicationMessages.read(application.data, from: sender)
                 return .message(
                     ReceivedMessage(rumor: rumor, id: rumor.id, epoch: application.epoch, wrapper: event.id))
             case .proposal(let proposal):
-                self.pending?.isBehind = true
                 return .proposal(try Self.note(proposal, in: &self.mls, self.data))
-            case .commit(let staged): return try self.take(staged, CommitOrder(event))
+            case .commit(let staged): return try self.take(staged, digest, CommitOrder(event))
             }
         } catch let error as MLSError {
             guard error.code == .pastEpoch else { return Disposition(refusedBy: error) }
-            return try self.race(message, event)
-        }
-    }
-
-    /// The values that may take this one's place, after the pending commit or a rollback, must not open it again.
-    private mutating func useUpKey(of message: MLSMessage, epoch: UInt64) {
-        self.pending?.isBehind = true
-        _ = try? self.pending?.next.process(message, now: nil)
-        for position in self.snapshots.indices where self.snapshots[position].mls.epoch >= epoch {
-            _ = try? self.snapshots[position].mls.process(message, now: nil)
+            return try self.race(message, digest, event)
         }
     }
 
     /// Applies a commit of another member if its author may make it.
-    mutating func take(_ staged: StagedCommit, _ order: CommitOrder) throws(MarmotError) -> Disposition {
+    mutating func take(
+        _ staged: StagedCommit, _ digest: [UInt8], _ order: CommitOrder
+    ) throws(MarmotError) -> Disposition {
         let data = try staged.next.map { next throws(MarmotError) in try Self.data(next.extensions, self.profile) }
         try self.authorize(staged, data)
         var displaced = false
@@ -96,8 +91,8 @@ extension MarmotGroup {
             committer: staged.changes.committerLeaf.identity(), next: staged.next, data: data ?? self.data,
             order: order, isOwn: false, removed: staged.changes.removed.compactMap { try? $0.leaf.identity() },
             displacedOwnCommit: displaced)
-        self.pending = nil
-        self.takeSnapshot(order, next: staged.next, isOwn: false)
+        self.setPending(nil)
+        self.takeSnapshot(order, digest: digest, next: staged.next, isOwn: false)
         if let next = staged.next, let data {
             self.advance(to: next, data: data)
         } else {

@@ -9,27 +9,65 @@ import TLSCodec
 //     opaque former_nostr_group_ids<V>;     k × 32 bytes
 // } header
 
-/// The stored form: a header of Marmot's own beside the MLS records.
-///
-/// Race snapshots and a pending commit are not in it: after a restart the state is the one that relays confirmed.
+/// The stored form: a header of Marmot's own beside the MLS records, and a few parts (``GroupPart``).
 extension MarmotGroup {
-    /// Hands over what changed since the last call: the header if it did, and the MLS records.
-    public mutating func drainChanges() -> (header: Secret?, mls: GroupStorageChanges) {
+    /// Hands over what changed since the last call.
+    public mutating func drainChanges() -> MarmotGroupChanges {
         let header = self.headerChanged ? self.header : nil
         self.headerChanged = false
-        return (header, self.mls.drainChanges())
+        var parts: [GroupPart: StoredGroupPart?] = [:]
+        for part in self.changedParts { parts[part] = .some(self.content(of: part)) }
+        self.changedParts = []
+        return MarmotGroupChanges(header: header, mls: self.mls.drainChanges(), parts: parts)
+    }
+
+    /// Whether a part is to be stored, even if nothing else of the group changed.
+    public var hasChangedParts: Bool { !self.changedParts.isEmpty }
+
+    /// All parts that are stored beside the group now.
+    public var parts: Set<GroupPart> {
+        var parts = Set(self.snapshots.map { GroupPart.snapshot(epoch: $0.epoch) })
+        parts.formUnion(self.shelved.map { .ownCommit($0.event.id) })
+        if let pending = self.pending { parts.insert(.ownCommit(pending.event.id)) }
+        return parts
+    }
+
+    private func content(of part: GroupPart) -> StoredGroupPart? {
+        switch part {
+        case .snapshot(let epoch): return self.snapshots.first { $0.epoch == epoch }.map { StoredGroupPart($0) }
+        case .ownCommit(let id):
+            if let pending = self.pending, pending.event.id == id {
+                return StoredGroupPart(self.stored(pending), isPending: true)
+            }
+            return self.shelved.first { $0.event.id == id }.map { StoredGroupPart($0, isPending: false) }
+        }
+    }
+
+    /// Takes the parts back; those that do not fit the group any more are left out.
+    private mutating func restore(_ parts: [GroupPart: StoredGroupPart]) throws(TLSCodecError) {
+        var pending: [ShelvedCommit] = []
+        for (part, content) in parts {
+            switch part {
+            case .snapshot: self.snapshots.append(try content.snapshot())
+            case .ownCommit:
+                let (commit, isPending) = try content.ownCommit()
+                if isPending { pending.append(commit) } else { self.shelved.append(commit) }
+            }
+        }
+        self.snapshots.sort { $0.epoch < $1.epoch }
+        self.shelved.sort { ($0.epoch, $0.event.createdAt, $0.event.id) < ($1.epoch, $1.event.createdAt, $1.event.id) }
+        for commit in pending where commit.authenticator == self.mls.epochAuthenticator {
+            do { self.pending = try self.restore(commit) } catch {
+                throw TLSCodecError(.invalidValue, offset: 0, "the pending commit: \(error.message)")
+            }
+        }
     }
 
     private var header: Secret {
         var writer = TLSWriter(capacity: 512)
         writer.write(UInt16(1))
         writer.write(UInt8(self.isActive ? 1 : 0))
-        writer.writeVector { writer in
-            for (epoch, key) in self.outerKeys.sorted(by: { $0.key < $1.key }) {
-                writer.write(epoch)
-                key.withUnsafeBytes { writer.writeOpaque($0) }
-            }
-        }
+        OuterKeys.encode(self.outerKeys, to: &writer)
         writer.writeVector { writer in
             for id in self.formerNostrGroupIDs { writer.writeFixed(id.bytes) }
         }
@@ -38,7 +76,8 @@ extension MarmotGroup {
 
     /// Reads a stored group back.
     public init(
-        header: Secret, records: [GroupRecord: Secret], account: PublicKey, profile: MarmotProfile = .mip
+        header: Secret, records: [GroupRecord: Secret], parts: [GroupPart: StoredGroupPart] = [:],
+        account: PublicKey, profile: MarmotProfile = .mip
     ) throws(MarmotError) {
         let mls: MLSGroup
         do {
@@ -60,31 +99,16 @@ extension MarmotGroup {
             }
             self.isActive = isActive == 1
             let current = self.outerKeys
-            self.outerKeys = try reader.readVector { (inner: inout TLSReader) throws(TLSCodecError) in
-                var keys: [UInt64: Secret] = [:]
-                while !inner.isAtEnd {
-                    let offset = inner.offset
-                    let epoch = try inner.readUInt64()
-                    guard epoch <= mls.epoch else {
-                        throw TLSCodecError(
-                            .invalidValue, offset: offset, "an outer key is of epoch \(epoch), still to come")
-                    }
-                    let key = Secret(try inner.readOpaque())
-                    guard key.count == 32 else {
-                        throw TLSCodecError(
-                            .invalidValue, offset: offset, "an outer key has \(key.count) bytes, not 32")
-                    }
-                    keys[epoch] = key
-                }
-                return keys
-            }.merging(current) { _, derived in derived }
+            self.outerKeys = try OuterKeys.read(&reader, upTo: mls.epoch).merging(current) { _, derived in derived }
             self.formerNostrGroupIDs = try reader.readVector { (inner: inout TLSReader) throws(TLSCodecError) in
                 var ids: [Bytes32] = []
                 while !inner.isAtEnd { if let id = Bytes32(try inner.readFixed(32)) { ids.append(id) } }
                 return ids
             }
             try reader.finish()
+            try self.restore(parts)
         } catch { throw MarmotError(.badStoredForm, "group header: \(error)") }
         self.headerChanged = false
+        self.changedParts = []
     }
 }

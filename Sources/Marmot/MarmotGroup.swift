@@ -14,6 +14,10 @@ public struct MarmotGroup: Sendable {
     var snapshots: [RaceSnapshot] = []
     /// A commit of one's own that no relay has confirmed.
     public internal(set) var pending: OwnCommit?
+    /// Commits of one's own that were given up but may be with a relay, oldest first, few.
+    var shelved: [ShelvedCommit] = []
+    /// Stored parts that changed since the last ``drainChanges()``.
+    var changedParts: Set<GroupPart> = []
     /// False once this member was removed.
     public internal(set) var isActive = true
     /// Public ids that the group had before, the latest few; late events may still carry them.
@@ -53,6 +57,7 @@ public struct MarmotGroup: Sendable {
         self.outerKeys[next.epoch] = self.profile.outerKey(next)
         let oldest = next.epoch - min(next.epoch, UInt64(self.profile.pastEpochs))
         self.outerKeys = self.outerKeys.filter { $0.key >= oldest }
+        self.dropShelved { $0.epoch < oldest }
         self.headerChanged = true
     }
 
@@ -82,7 +87,6 @@ public struct MarmotGroup: Sendable {
             throw MarmotError(
                 .tooLarge, "the message has \(json.count) bytes, peers store \(ApplicationMessages.maximumBytes)")
         }
-        self.pending?.isBehind = true
         return try self.sealOuter(try self.mls.protect(json, using: &rng), now: now, using: &rng)
     }
 

@@ -18,7 +18,7 @@ public enum MarmotProfile: Sendable, Hashable {
     var maximumFuture: Int64 { 300 }
     var maximumAge: Int64 { 3_888_000 }
     /// Past epochs whose events can still be opened.
-    var pastEpochs: Int { 5 }
+    public var pastEpochs: Int { 5 }
 
     /// The exporter key of the outer encryption in an epoch (MIP-03).
     func outerKey(_ group: MLSGroup) -> Secret {

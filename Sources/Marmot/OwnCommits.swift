@@ -20,10 +20,12 @@ public struct OwnCommit: Sendable {
     /// Invitations that may go out after the commit was merged.
     public let welcomes: [DueWelcome]
     /// The group after the commit.
-    var next: MLSGroup
+    let next: MLSGroup
     let data: GroupData
-    /// Whether the group has used message keys since: then its stored records differ from those `next` knows of.
-    var isBehind = false
+    /// SHA-256 of the MLSMessage.
+    let digest: [UInt8]
+    /// The epoch that this member gives up for it; nil if none.
+    var rolledBackFrom: UInt64?
 }
 
 extension MarmotGroup {
@@ -76,9 +78,10 @@ extension MarmotGroup {
         // A commit is encrypted under the epoch that it ends.
         let own = OwnCommit(
             event: try self.sealOuter(commit.message, now: now, using: &rng),
-            welcomes: try self.dueWelcomes(commit, invitees, client: client, now: now), next: commit.next, data: data)
+            welcomes: try self.dueWelcomes(commit, invitees, client: client, now: now), next: commit.next, data: data,
+            digest: SHA256Derivation.digest(commit.message))
         self.mls = mls
-        self.pending = own
+        self.setPending(own)
         return own
     }
 
@@ -97,18 +100,26 @@ extension MarmotGroup {
         guard let pending = self.pending else { throw MarmotError(.notFound, "no commit is pending") }
         let order = CommitOrder(pending.event)
         let report = try self.report(
-            committer: self.account, next: pending.next, data: pending.data, order: order, isOwn: true)
-        self.takeSnapshot(order, next: pending.next, isOwn: true)
-        self.pending = nil
-        var next = pending.next
-        if pending.isBehind { next.markAllChanged() }
-        self.advance(to: next, data: pending.data)
+            committer: self.account, next: pending.next, data: pending.data, order: order, isOwn: true,
+            rolledBackFrom: pending.rolledBackFrom)
+        self.takeSnapshot(order, digest: pending.digest, next: pending.next, isOwn: true)
+        self.setPending(nil)
+        self.advance(to: self.mls.merging(pending.next), data: pending.data)
         return (report, pending.welcomes)
     }
 
-    /// Drops the pending commit: no relay took it.
+    /// Gives the pending commit up: no relay took it, or another one stands. If a relay has it after all and it comes
+    /// back, it is taken in by the rules of every other commit.
     public mutating func clearPending() {
-        self.pending = nil
+        guard let pending = self.pending else { return }
+        self.setPending(nil)
+        self.shelve(pending)
+    }
+
+    mutating func setPending(_ pending: OwnCommit?) {
+        if let old = self.pending { self.changedParts.insert(.ownCommit(old.event.id)) }
+        if let pending { self.changedParts.insert(.ownCommit(pending.event.id)) }
+        self.pending = pending
     }
 
     // MARK: Parts
@@ -177,7 +188,7 @@ extension MarmotGroup {
     /// `removed` says who left.
     func report(
         committer: PublicKey, next: MLSGroup?, data: GroupData, order: CommitOrder, isOwn: Bool,
-        removed: [PublicKey] = [], displacedOwnCommit: Bool = false
+        removed: [PublicKey] = [], rolledBackFrom: UInt64? = nil, displacedOwnCommit: Bool = false
     ) throws(MarmotError) -> CommitReport {
         let before = Self.identities(self.mls)
         let after = next.map(Self.identities) ?? before.subtracting(removed)
@@ -186,7 +197,8 @@ extension MarmotGroup {
             // An inviter may have put the group at the last epoch there is.
             epochAfter: next?.epoch ?? self.epoch + (self.epoch < .max ? 1 : 0),
             added: after.subtracting(before).sorted(), removed: before.subtracting(after).sorted(), before: self.data,
-            after: data, removedSelf: next == nil, event: order.id, createdAt: order.createdAt, rolledBackFrom: nil,
+            after: data, removedSelf: next == nil, event: order.id, createdAt: order.createdAt,
+            rolledBackFrom: rolledBackFrom,
             displacedOwnCommit: displacedOwnCommit)
     }
 }

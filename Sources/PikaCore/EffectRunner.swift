@@ -73,12 +73,29 @@ final class EffectRunner: Sendable {
                 let outcomes = await self.transport.fetch(filters, from: relays, timeout: Self.fetchTimeout)
                 await self.mailbox.sendWhenRoom(.fetched(purpose, outcomes))
             }
+        case .loadSent(let groupID, let epoch):
+            self.call(in: &group) {
+                let messages = try await self.sentMessages(in: groupID, fromEpoch: epoch)
+                self.mailbox.send(.sentLoaded(groupID: groupID, messages))
+            }
         case .loadMessages(let groupID, let before):
             self.call(in: &group) {
                 let messages = try await self.store.messages(in: groupID, before: before, limit: Self.pageSize)
                 self.mailbox.send(
                     .messagesLoaded(groupID: groupID, messages, reachedStart: messages.count < Self.pageSize))
             }
+        }
+    }
+
+    /// Own messages from an epoch on. Epochs rise with time, but for clocks that differ: a page without any ends it.
+    private func sentMessages(in groupID: [UInt8], fromEpoch epoch: UInt64) async throws -> [StoredMessage] {
+        var found: [StoredMessage] = []
+        var before: StoredMessage.Position?
+        while true {
+            let page = try await self.store.messages(in: groupID, before: before, limit: Self.pageSize)
+            found += page.filter { $0.isOwn && $0.epoch >= epoch }
+            guard page.count == Self.pageSize, page.contains(where: { $0.epoch >= epoch }) else { return found }
+            before = page.last?.position
         }
     }
 

@@ -70,6 +70,7 @@ struct StoreContent: Sendable {
         case .updateGroup(let id, let changes): self.withGroup(id) { $0.records.apply(changes) }
         case .deleteGroup(let id): self.deleteGroup(id)
         case .putMessage(let message): self.messages[message.groupID, default: MessageHistory()].insert(message)
+        case .moveMessage(let message): self.messages[message.groupID]?.replace(message)
         case .putSeen(let id, _): self.putSeen(id)
         case .putWaiting(let event): self.waiting.put(event) { $0.event.id == event.event.id }
         case .deleteWaiting(let id): self.waiting.removeAll { $0.event.id == id }
@@ -120,6 +121,11 @@ struct MessageHistory: Sendable {
     mutating func insert(_ message: StoredMessage) {
         guard self.ids.insert(message.id).inserted else { return }
         self.messages.insert(message, at: self.index(of: message.position))
+    }
+
+    mutating func replace(_ message: StoredMessage) {
+        guard let index = self.messages.firstIndex(where: { $0.id == message.id }) else { return }
+        self.messages[index] = message
     }
 
     /// Newest first.

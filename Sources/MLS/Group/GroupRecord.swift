@@ -43,11 +43,3 @@ public enum GroupRecord: Hashable, Sendable, CustomStringConvertible {
         }
     }
 }
-
-/// What a store must do to hold the group as it is now.
-public struct GroupStorageChanges: Sendable {
-    /// Whether every earlier record of the group must go first.
-    public let replacesAll: Bool
-    /// New contents (secret: seal them), or nil for a record to delete.
-    public let records: [GroupRecord: Secret?]
-}

@@ -39,18 +39,19 @@ extension MLSGroup {
         self.note([.core])
     }
 
-    private var allRecords: Set<GroupRecord> {
+    /// The names of all records but the tree's nodes.
+    var allRecords: Set<GroupRecord> {
         var names: Set<GroupRecord> = [.core]
         for messages in [self.messages] + self.past { names.formUnion(messages.records) }
         return names
     }
 
-    private func messages(of epoch: UInt64) -> EpochMessages? {
+    func messages(of epoch: UInt64) -> EpochMessages? {
         epoch == self.epoch ? self.messages : self.past.first { $0.epoch == epoch }
     }
 
     /// A record's content; nil if there is no such record now.
-    private func content(of record: GroupRecord) -> Secret? {
+    func content(of record: GroupRecord) -> Secret? {
         var writer = TLSWriter(capacity: 512)
         switch record {
         case .core: self.encodeCore(to: &writer)

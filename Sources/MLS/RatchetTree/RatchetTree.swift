@@ -114,6 +114,11 @@ struct RatchetTree: Sendable {
         self.changedNodes = []
     }
 
+    /// Counts a node as changed.
+    mutating func noteChanged(_ index: Int) {
+        self.changedNodes?.insert(index)
+    }
+
     /// Counts every node as changed.
     mutating func markAllChanged() {
         self.changedNodes = nil

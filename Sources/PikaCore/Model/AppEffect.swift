@@ -8,6 +8,8 @@ enum AppEffect: Sendable, Hashable {
     case publish(row: String, Event, [RelayURL])
     case fetch(FetchPurpose, [Filter], from: [RelayURL])
     case loadMessages(groupID: [UInt8], before: StoredMessage.Position?)
+    /// Reads own messages that were sent in this epoch or later.
+    case loadSent(groupID: [UInt8], fromEpoch: UInt64)
     case deliver(CoreEvent)
     case wake(CoreTimer, atMilliseconds: Int64)
     case finish(RequestID, ActionOutcome)

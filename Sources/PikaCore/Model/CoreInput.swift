@@ -11,6 +11,8 @@ enum CoreInput: Sendable {
     case publishEnded(row: String)
     case fetched(FetchPurpose, [RelayURL: FetchOutcome])
     case messagesLoaded(groupID: [UInt8], [StoredMessage], reachedStart: Bool)
+    /// Own messages of a group that have to be sealed again.
+    case sentLoaded(groupID: [UInt8], [StoredMessage])
     /// The handlers are done with an inbox row.
     case handled(inboxID: Int64, [HandlerEffect])
     case timer(CoreTimer)

@@ -30,21 +30,16 @@ struct CoreModel: Sendable {
     var queue = PublishQueue()
     var lastSequence: Int64 = 0
     var cursors: [String: Int64]
-    var operations: [Int: Operation] = [:]
-    var lastOperation = 0
-
-    /// A dispatched action that takes more than one turn.
-    struct Operation: Sendable {
-        enum Goal: Sendable {
-            case createGroup(name: String, peers: [PublicKey], isDirect: Bool)
-            case addMembers(groupID: [UInt8], peers: [PublicKey])
-            /// A commit of this group is on its way; its event.
-            case commit(groupID: [UInt8], event: EventID)
-        }
-
-        var goal: Goal
-        let request: RequestID?
-    }
+    /// Changes to groups that were asked for, by number.
+    var intents: [Int: GroupIntent] = [:]
+    var lastIntent = 0
+    /// Groups whose intents may go on, and those that first have to be read.
+    var intentsDue: Set<[UInt8]> = []
+    var intentsBlocked: Set<[UInt8]> = []
+    /// Groups with a pending commit of which nobody knows whether a relay has it.
+    var unsureCommits: Set<[UInt8]> = []
+    /// Groups whose own messages are being read to be sealed again, and the messages sent since.
+    var resealing: [[UInt8]: Reseal] = [:]
 
     /// Group events that could not be opened and are kept for each group; older ones are given up.
     static let maximumWaiting = 1000
@@ -59,6 +54,8 @@ struct CoreModel: Sendable {
         self.keyPackages = stored.keyPackages
         for invite in stored.invites { self.invites[invite.wrapper] = invite }
         try self.restoreGroups(stored.groups)
+        try self.restoreIntents(stored.memos)
+        try self.restoreReseals(stored.memos)
         for waiting in stored.waiting {
             guard let id = try? GroupEvents.nostrGroupID(of: waiting.event), let group = self.groupIDs[id] else {
                 continue
@@ -89,33 +86,27 @@ struct CoreModel: Sendable {
     static let inboxCursor = "inbox-id"
 
     private mutating func restoreGroups(_ stored: [StoredGroup]) throws(AppCoreError) {
-        var pending: [StoredGroup] = []
+        var parts: [[UInt8]: [GroupPart: StoredGroupPart]] = [:]
+        var groups: [(id: [UInt8], stored: StoredGroup)] = []
         for group in stored {
             guard let key = StoredGroupKey(stored: group.groupID) else {
                 throw AppCoreError(.corruptState, "a stored group has an unknown form")
             }
-            guard !key.isPending else {
-                pending.append(group)
-                continue
+            if let part = key.part {
+                parts[key.groupID, default: [:]][part] = StoredGroupPart(header: group.header, records: group.records)
+            } else {
+                groups.append((key.groupID, group))
             }
+        }
+        for (id, group) in groups {
             do {
                 let restored = try MarmotGroup(
-                    header: group.header, records: group.records, account: self.account.publicKey)
-                self.groups[key.groupID] = restored
+                    header: group.header, records: group.records, parts: parts[id] ?? [:],
+                    account: self.account.publicKey)
+                self.groups[id] = restored
                 self.index(restored)
+                if restored.pending != nil { self.unsureCommits.insert(id) }
             } catch { throw AppCoreError(.corruptState, "a stored group cannot be read: \(error.message)") }
-        }
-        for group in pending {
-            guard let key = StoredGroupKey(stored: group.groupID), var restored = self.groups[key.groupID] else {
-                continue
-            }
-            do { try restored.restorePending(header: group.header, records: group.records) } catch {
-                throw AppCoreError(.corruptState, "a stored commit cannot be read: \(error.message)")
-            }
-            self.groups[key.groupID] = restored
-            if let event = restored.pending?.event.id {
-                _ = self.begin(.commit(groupID: key.groupID, event: event), nil)
-            }
         }
     }
 
@@ -130,27 +121,14 @@ struct CoreModel: Sendable {
         }
     }
 
-    mutating func begin(_ goal: Operation.Goal, _ request: RequestID?) -> Int {
-        self.lastOperation += 1
-        self.operations[self.lastOperation] = Operation(goal: goal, request: request)
-        self.refreshBusy()
-        return self.lastOperation
-    }
-
-    mutating func end(_ operation: Int) -> Operation? {
-        guard let ended = self.operations.removeValue(forKey: operation) else { return nil }
-        self.refreshBusy()
-        return ended
-    }
-
     /// What is under way, as the screens show it.
     mutating func refreshBusy() {
         var busy = AppState.Busy()
-        for operation in self.operations.values {
-            switch operation.goal {
-            case .createGroup: busy.creatingChat = true
-            case .addMembers(let groupID, _), .commit(let groupID, _):
-                if let group = self.groups[groupID] { busy.changingChats.insert(group.data.nostrGroupIDHex) }
+        for intent in self.intents.values where intent.isOpen {
+            if intent.groupID.isEmpty {
+                busy.creatingChat = true
+            } else if let group = self.groups[intent.groupID] {
+                busy.changingChats.insert(group.data.nostrGroupIDHex)
             }
         }
         if self.state.busy != busy { self.state.busy = busy }
@@ -165,21 +143,36 @@ struct CoreModel: Sendable {
     }
 }
 
-/// How a group is named in the store: a group, or the pending commit that follows on it.
+/// How a group, or a part that belongs to it, is named in the store.
 struct StoredGroupKey: Hashable {
     let groupID: [UInt8]
-    let isPending: Bool
+    /// Nil for the group itself.
+    let part: GroupPart?
 
-    init(_ groupID: [UInt8], isPending: Bool = false) {
+    init(_ groupID: [UInt8], _ part: GroupPart? = nil) {
         self.groupID = groupID
-        self.isPending = isPending
+        self.part = part
     }
 
-    /// A prefix byte keeps the two apart, whatever a peer chooses as its group id.
-    var bytes: [UInt8] { [self.isPending ? 1 : 0] + self.groupID }
+    /// A prefix keeps them apart, whatever a peer chooses as its group id.
+    var bytes: [UInt8] {
+        switch self.part {
+        case nil: [0] + self.groupID
+        case .ownCommit(let event): [1] + event.bytes + self.groupID
+        case .snapshot(let epoch): [2] + withUnsafeBytes(of: epoch.bigEndian) { Array($0) } + self.groupID
+        }
+    }
 
     init?(stored bytes: [UInt8]) {
-        guard let first = bytes.first, first <= 1 else { return nil }
-        self.init(Array(bytes.dropFirst()), isPending: first == 1)
+        switch bytes.first {
+        case 0: self.init(Array(bytes.dropFirst()))
+        case 1:
+            guard let event = try? EventID(bytes: Array(bytes.dropFirst().prefix(32))) else { return nil }
+            self.init(Array(bytes.dropFirst(33)), .ownCommit(event))
+        case 2 where bytes.count > 8:
+            let epoch = bytes[1...8].reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+            self.init(Array(bytes.dropFirst(9)), .snapshot(epoch: epoch))
+        default: return nil
+        }
     }
 }

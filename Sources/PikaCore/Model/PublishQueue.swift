@@ -37,6 +37,11 @@ struct PublishQueue: Sendable {
     func row(_ id: String) -> OutboxRow? { self.entries[id]?.row }
     func contains(where condition: (OutboxRow) -> Bool) -> Bool { self.entries.values.contains { condition($0.row) } }
 
+    /// The rows that carry a message.
+    func rows(ofMessage id: EventID) -> [String] {
+        self.entries.values.filter { $0.row.messageID == id }.map(\.row.id)
+    }
+
     /// Appends a row; false if one with its id is there already.
     mutating func add(_ row: OutboxRow) -> Bool {
         guard self.entries[row.id] == nil else { return false }
@@ -45,12 +50,12 @@ struct PublishQueue: Sendable {
         return true
     }
 
-    /// The rows to publish now, in order; they count as in flight from here on.
-    mutating func start(nowMilliseconds now: Int64) -> [OutboxRow] {
+    /// The rows to publish now, in order, `except` some; they count as in flight from here on.
+    mutating func start(nowMilliseconds now: Int64, except held: Set<String> = []) -> [OutboxRow] {
         var started: [OutboxRow] = []
         for ids in self.lanes.values {
             for id in ids.prefix(Self.window) {
-                guard var entry = self.entries[id] else { continue }
+                guard var entry = self.entries[id], !held.contains(id) else { continue }
                 switch entry.phase {
                 case .inFlight: continue
                 case .delayed(let until) where until > now: continue

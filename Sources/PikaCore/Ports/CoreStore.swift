@@ -231,6 +231,8 @@ public enum StoreChange: Sendable {
     case deleteGroup(groupID: [UInt8])
     /// A second message with the same group and id changes nothing.
     case putMessage(StoredMessage)
+    /// Notes that a stored message was sent anew, in another epoch and event.
+    case moveMessage(StoredMessage)
     case putSeen(EventID, at: Int64)
     case putWaiting(WaitingEvent)
     case deleteWaiting(EventID)

@@ -39,7 +39,7 @@ extension CoreModel {
         step.changes.append(.advanceCursor(name: name, to: value))
     }
 
-    private func relays(of group: MarmotGroup) -> [RelayURL] {
+    func relays(of group: MarmotGroup) -> [RelayURL] {
         group.data.relays.isEmpty ? self.configuration.relays : group.data.relays
     }
 

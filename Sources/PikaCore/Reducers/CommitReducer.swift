@@ -2,29 +2,23 @@ import MLS
 import Marmot
 import Nostr
 
-/// Commits of one's own: made, published, merged when a relay has them, dropped when none takes them.
+/// Commits of one's own: made, published, merged when a relay has them, given up when none takes them.
 extension CoreModel {
-    /// Makes a commit and publishes it; it is merged when a relay has it.
-    mutating func commit(
-        _ change: GroupChange, inChat chatID: String, _ request: RequestID?, _ step: inout CoreStep
-    ) throws {
-        let groupID = try self.groupID(ofChat: chatID)
-        try self.requireIdle(groupID)
+    /// Makes a commit for an intent and publishes it; it is merged when a relay has it.
+    ///
+    /// Relays may take it just before a crash, so it is stored with the group before it is published.
+    mutating func commit(_ change: GroupChange, for intent: GroupIntent, _ step: inout CoreStep) throws {
+        let groupID = intent.groupID
         guard
             let own = try self.groups[groupID]?.commit(
                 change, client: self.configuration.client, now: step.now, using: &step.random),
-            let stored = self.groups[groupID]?.storedPending(), let relays = self.groups[groupID]?.data.relays
-        else { throw AppCoreError(.unknownChat, "no chat has the id \(chatID)") }
+            let relays = self.groups[groupID].map(self.relays(of:))
+        else { return }
         self.dirtyGroups.insert(groupID)
-        // Relays may take the commit just before a crash, so it is stored before it is published.
-        let key = StoredGroupKey(groupID, isPending: true).bytes
-        step.changes.append(.putGroupHeader(groupID: key, header: stored.header))
-        step.changes.append(.updateGroup(groupID: key, stored.mls))
-        _ = self.begin(.commit(groupID: groupID, event: own.event.id), request)
-        self.enqueue(
-            id: Self.commitRow(own.event.id), own.event, to: relays.isEmpty ? self.configuration.relays : relays,
-            .commit,
-            groupID: groupID, &step)
+        var intent = intent
+        intent.phase = .committing(own.event.id)
+        self.put(intent, &step)
+        self.enqueue(id: Self.commitRow(own.event.id), own.event, to: relays, .commit, groupID: groupID, &step)
     }
 
     static func commitRow(_ event: EventID) -> String { "commit/\(event.hex)" }
@@ -32,17 +26,20 @@ extension CoreModel {
     /// A relay has the pending commit: merge it, and send the invitations now, not before.
     mutating func confirmCommit(_ event: EventID, of groupID: [UInt8], _ step: inout CoreStep) {
         guard self.groups[groupID]?.pending?.event.id == event else { return }
+        self.unsureCommits.remove(groupID)
+        self.dirtyGroups.insert(groupID)
+        self.dropRow(Self.commitRow(event), &step)
         do {
             guard let (report, welcomes) = try self.groups[groupID]?.mergePending(), let group = self.groups[groupID]
             else { return }
             self.seen.insert(event)
             self.markSeen(event, &step)
-            self.take(report, of: groupID, &step)
+            self.settle(event, epoch: report.epochBefore, chatID: group.data.nostrGroupIDHex, &step)
             try self.send(welcomes, of: group, &step)
-            self.endCommit(event, of: groupID, .done(chatID: group.data.nostrGroupIDHex), &step)
+            self.take(report, of: groupID, &step)
         } catch {
             self.groups[groupID]?.clearPending()
-            self.endCommit(event, of: groupID, .failed(AppCoreError(.notAllowed, "\(error)")), &step)
+            if let intent = self.intent(of: event) { self.abandon(intent, error, &step) }
         }
     }
 
@@ -50,34 +47,91 @@ extension CoreModel {
     mutating func dropRefusedCommit(_ row: OutboxRow, reason: String, _ step: inout CoreStep) {
         guard let groupID = row.groupID, self.groups[groupID]?.pending?.event.id == row.event.id else { return }
         self.groups[groupID]?.clearPending()
-        let failure = AppCoreError(.refused, "every relay refused the change: \(reason)")
-        self.state.toast = failure.message
-        self.endCommit(row.event.id, of: groupID, .failed(failure), &step)
+        self.unsureCommits.remove(groupID)
+        self.dirtyGroups.insert(groupID)
+        self.intentsDue.insert(groupID)
+        if let intent = self.intent(of: row.event.id) {
+            self.abandon(intent, AppCoreError(.refused, "every relay refused the change: \(reason)"), &step)
+        }
         self.retryWaiting(of: groupID, &step)
     }
 
-    /// Another member's commit took the place of the pending one.
-    mutating func dropOwnCommit(of groupID: [UInt8], _ step: inout CoreStep) {
-        for (_, operation) in self.operations {
-            guard case .commit(groupID, let event) = operation.goal else { continue }
-            self.endCommit(
-                event, of: groupID,
-                .failed(AppCoreError(.displaced, "another member changed the group at the same time; try again")), &step
-            )
+    mutating func dropRow(_ id: String, _ step: inout CoreStep) {
+        guard self.queue.remove(id) != nil else { return }
+        step.changes.append(.deleteOutbox(id: id))
+        self.state.outbox.pending = self.queue.count
+    }
+
+    // MARK: Commits of which nobody knows whether a relay has them
+
+    /// The pending commits that must not leave now: relays are being read, or have to be, since another commit may
+    /// have taken their place while this account was away.
+    var heldCommits: Set<String> {
+        var rows: Set<String> = []
+        for (groupID, group) in self.groups {
+            guard let pending = group.pending, self.unsureCommits.contains(groupID) || self.isReading(groupID) else {
+                continue
+            }
+            rows.insert(Self.commitRow(pending.event.id))
+        }
+        return rows
+    }
+
+    /// An attempt to publish ended without an answer.
+    mutating func noteUnanswered(_ row: String) {
+        guard let groupID = self.queue.row(row)?.groupID, let pending = self.groups[groupID]?.pending,
+            Self.commitRow(pending.event.id) == row
+        else { return }
+        self.unsureCommits.insert(groupID)
+    }
+
+    /// Whether what relays hold of a group is being read.
+    func isReading(_ groupID: [UInt8]) -> Bool {
+        if self.reading[groupID] != nil { return true }
+        guard !self.catchingUp.isEmpty, let group = self.groups[groupID] else { return false }
+        return self.relays(of: group).contains(where: self.catchingUp.contains)
+    }
+
+    /// Reads the relays of groups with an unanswered commit again before it is sent once more.
+    mutating func readForUnsureCommits(_ step: inout CoreStep) {
+        for groupID in self.unsureCommits {
+            guard let group = self.groups[groupID], !self.isReading(groupID) else { continue }
+            for relay in self.relays(of: group)
+            where self.state.relays.contains(where: { $0.url == relay && $0.connection == .connected }) {
+                self.catchUp(relay, &step)
+            }
         }
     }
 
-    private mutating func endCommit(
-        _ event: EventID, of groupID: [UInt8], _ outcome: ActionOutcome, _ step: inout CoreStep
-    ) {
-        let row = Self.commitRow(event)
-        if self.queue.remove(row) != nil { step.changes.append(.deleteOutbox(id: row)) }
-        step.changes.append(.deleteGroup(groupID: StoredGroupKey(groupID, isPending: true).bytes))
-        self.state.outbox.pending = self.queue.count
-        for (number, operation) in self.operations {
-            guard case .commit(groupID, event) = operation.goal else { continue }
-            _ = self.end(number)
-            self.finish(operation.request, outcome, &step)
+    /// A relay was read: commits and intents of its groups that waited for this go on. One's own commit is given up if
+    /// another one for the same epoch is there and it is not.
+    mutating func endReading(_ relay: RelayURL?, _ step: inout CoreStep) {
+        for (groupID, group) in self.groups where !self.isReading(groupID) {
+            if self.intentsBlocked.remove(groupID) != nil { self.intentsDue.insert(groupID) }
+            guard group.pending != nil else { continue }
+            if let relay, !self.relays(of: group).contains(relay) { continue }
+            self.unsureCommits.remove(groupID)
+            self.yieldIfDisplaced(groupID, &step)
         }
+        self.flushOutbox(&step)
+    }
+
+    private mutating func yieldIfDisplaced(_ groupID: [UInt8], _ step: inout CoreStep) {
+        guard var probe = self.groups[groupID], let event = probe.pending?.event.id,
+            self.waiting[groupID]?.isEmpty == false
+        else { return }
+        probe.clearPending()
+        let isDisplaced = self.waitingInOrder(of: groupID).contains { event in
+            if case .commit = probe.ingest(event, now: step.now) { true } else { false }
+        }
+        guard isDisplaced else { return }
+        self.groups[groupID]?.clearPending()
+        self.dirtyGroups.insert(groupID)
+        self.dropRow(Self.commitRow(event), &step)
+        if var intent = self.intent(of: event) {
+            intent.phase = .lost(event)
+            self.put(intent, &step)
+        }
+        self.retryWaiting(of: groupID, &step)
     }
 }

@@ -21,6 +21,7 @@ extension CoreModel {
             return false
         }
         self.forgetWaiting(event.id, of: groupID, &step)
+        if self.groups[groupID]?.hasChangedParts == true { self.dirtyGroups.insert(groupID) }
         if case .refused(let refusal) = disposition, self.groups[groupID]?.isActive == false {
             // Not remembered: it may be of use when this account was brought back.
             step.effects.append(.note(.refused(reason: refusal.reason, detail: refusal.detail)))
@@ -100,7 +101,6 @@ extension CoreModel {
     mutating func take(_ report: CommitReport, of groupID: [UInt8], _ step: inout CoreStep) {
         self.dirtyGroups.insert(groupID)
         step.effects.append(.note(.commit(result: report.rolledBackFrom == nil ? "applied" : "rolled_back")))
-        if report.displacedOwnCommit || report.rolledBackFrom != nil { self.dropOwnCommit(of: groupID, &step) }
         if let group = self.groups[groupID] { self.index(group) }
         let isRenamed = report.before.nostrGroupID != report.after.nostrGroupID
         if isRenamed { self.renameChat(report.before.nostrGroupID.hex, to: report.after.nostrGroupID.hex) }
@@ -111,6 +111,8 @@ extension CoreModel {
         }
         self.refreshChatList()
         self.deliver(.commit(CommitEvent(report)), of: groupID, &step)
+        if report.rolledBackFrom != nil { self.startReseal(of: groupID, fromEpoch: report.epochBefore + 1, &step) }
+        self.reconsiderIntents(after: report, of: groupID, &step)
         // Nobody listened to the new id until now.
         if isRenamed, !report.removedSelf { self.readBacklog(of: groupID, &step) }
         if report.removedSelf { self.rejoin(groupID, &step) }
@@ -146,11 +148,14 @@ extension CoreModel {
         var moved = true
         while moved {
             moved = false
-            let events = (self.waiting[groupID] ?? []).map(\.event).sorted {
-                ($0.createdAt, $0.id) < ($1.createdAt, $1.id)
+            for event in self.waitingInOrder(of: groupID) where self.ingest(event, into: groupID, &step) {
+                moved = true
             }
-            for event in events where self.ingest(event, into: groupID, &step) { moved = true }
         }
+    }
+
+    func waitingInOrder(of groupID: [UInt8]) -> [Event] {
+        (self.waiting[groupID] ?? []).map(\.event).sorted { ($0.createdAt, $0.id) < ($1.createdAt, $1.id) }
     }
 }
 

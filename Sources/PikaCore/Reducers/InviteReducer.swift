@@ -108,6 +108,10 @@ extension CoreModel {
         {
             throw MarmotError(.badGroupData, "another group of this account has the same nostr_group_id")
         }
+        // Nothing of an earlier membership follows on this one.
+        for part in self.groups[group.groupID]?.parts ?? [] {
+            step.changes.append(.deleteGroup(groupID: StoredGroupKey(group.groupID, part).bytes))
+        }
         self.groups[group.groupID] = group
         self.index(group)
         self.dirtyGroups.insert(group.groupID)

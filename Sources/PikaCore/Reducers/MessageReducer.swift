@@ -21,14 +21,14 @@ extension CoreModel {
         let key = self.messageKey(id, in: groupID)
         self.seen.insert(key)
         self.markSeen(key, &step)
+        self.resealing[groupID]?.sent.insert(id)
         let stored = StoredMessage(
             groupID: groupID, rumor: rumor, id: id, wrapper: event.id, epoch: group.epoch, isOwn: true)
         step.changes.append(.putMessage(stored))
         self.show(stored, delivery: .pending)
         self.enqueue(
             id: rowID ?? "message/\(event.id.hex)", event,
-            to: group.data.relays.isEmpty ? self.configuration.relays : group.data.relays, .message, groupID: groupID,
-            messageID: id, &step)
+            to: self.relays(of: group), .message, groupID: groupID, messageID: id, &step)
         return .queued(messageID: id)
     }
 

@@ -17,7 +17,7 @@ extension CoreModel {
     }
 
     mutating func flushOutbox(_ step: inout CoreStep) {
-        for row in self.queue.start(nowMilliseconds: step.nowMilliseconds) {
+        for row in self.queue.start(nowMilliseconds: step.nowMilliseconds, except: self.heldCommits) {
             step.effects.append(.publish(row: row.id, row.event, row.relays))
         }
         self.state.outbox.pending = self.queue.count
@@ -42,6 +42,7 @@ extension CoreModel {
         switch self.queue.end(id, nowMilliseconds: step.nowMilliseconds) {
         case .none: break
         case .retry(let time):
+            self.noteUnanswered(id)
             step.changes.append(.countOutboxAttempt(id: id))
             step.effects.append(.wake(.outbox, atMilliseconds: time))
         case .refused(let reason):

@@ -126,25 +126,31 @@ extension CoreModel {
         switch purpose {
         case .keyPackages(let operation):
             let answered = outcomes.values.contains { if case .events = $0 { true } else { false } }
-            self.continueOperation(operation, Array(events.values), relayAnswered: answered, &step)
+            self.takeKeyPackages(operation, Array(events.values), relayAnswered: answered, &step)
         case .backlog(let groupID):
             self.endBacklog(of: groupID, outcomes, &step)
             self.takeStored(Array(events.values) + self.releaseHeld(), &step)
+            self.endReading(nil, &step)
         case .catchUp(let relay):
             guard case .events = outcomes[relay] else {
                 self.failedReads[relay, default: 0] += 1
                 if self.failedReads[relay] ?? 0 >= Self.patienceWithReads { self.catchingUp.remove(relay) }
                 self.takeStored(self.releaseHeld(), &step)
+                if !self.catchingUp.contains(relay) { self.endReading(relay, &step) }
                 step.effects.append(.wake(.catchUp(relay), atMilliseconds: step.nowMilliseconds + 5000))
                 return
             }
             self.failedReads[relay] = nil
             self.catchingUp.remove(relay)
             self.takeStored(Array(events.values) + self.releaseHeld(), &step)
-            guard let position = self.state.relays.firstIndex(where: { $0.url == relay }) else { return }
+            guard let position = self.state.relays.firstIndex(where: { $0.url == relay }) else {
+                self.endReading(relay, &step)
+                return
+            }
             self.state.relays[position].isCaughtUp = true
             let newest = events.values.map(\.createdAt).max() ?? 0
             self.setCursor(of: relay, to: min(newest, step.now), &step)
+            self.endReading(relay, &step)
         }
     }
 

@@ -14,20 +14,27 @@ extension CoreModel {
         case .fetched(let purpose, let outcomes): self.takeFetched(purpose, outcomes, &step)
         case .messagesLoaded(let groupID, let messages, let reachedStart):
             self.show(messages, of: groupID, reachedStart: reachedStart)
+        case .sentLoaded(let groupID, let messages): self.reseal(messages, of: groupID, &step)
         case .handled(let inboxID, let effects): self.finish(inboxID, effects, &step)
-        case .timer(.outbox): self.flushOutbox(&step)
+        case .timer(.outbox):
+            self.readForUnsureCommits(&step)
+            self.flushOutbox(&step)
         case .timer(.catchUp(let relay)):
             // A relay that is gone is read when it is back.
             let status = self.state.relays.first { $0.url == relay }
             if status?.connection == .connected, status?.isCaughtUp == false { self.catchUp(relay, &step) }
         case .timer(.backlog(let groupID)): self.retryBacklog(of: groupID, &step)
         }
+        self.pursueDueIntents(&step)
     }
 
     private mutating func start(_ step: inout CoreStep) {
         step.effects.append(.setRelays(self.allRelays))
         self.subscribeToGiftWraps(&step)
         self.subscribeToGroups(&step)
+        for (groupID, reseal) in self.resealing {
+            step.effects.append(.loadSent(groupID: groupID, fromEpoch: reseal.fromEpoch))
+        }
         for event in self.inbox.values.sorted(by: { $0.inboxID < $1.inboxID }) { step.effects.append(.deliver(event)) }
         if self.configuration.publishesKeyPackage, !self.queue.contains(where: { $0.purpose == .keyPackage }) {
             do { try self.publishKeyPackage(&step) } catch {
@@ -58,19 +65,19 @@ extension CoreModel {
         case .clearToast: self.state.toast = nil
         case .publishKeyPackage: try self.publishKeyPackage(&step)
         case .createGroupChat(let name, let peers):
-            self.createGroup(name: name, peers: peers, isDirect: false, request, &step)
+            self.intend(.found(name: name, peers: peers, isDirect: false), [], request, &step)
             return nil
         case .createChat(let peer):
-            self.createGroup(name: "DM", peers: [peer], isDirect: true, request, &step)
+            self.intend(.found(name: "DM", peers: [peer], isDirect: true), [], request, &step)
             return nil
         case .addGroupMembers(let chatID, let peers):
-            try self.addMembers(peers, toChat: chatID, request, &step)
+            self.intend(.add(peers), try self.groupID(ofChat: chatID), request, &step)
             return nil
         case .removeGroupMembers(let chatID, let peers):
-            try self.commit(.remove(peers), inChat: chatID, request, &step)
+            self.intend(.remove(peers), try self.groupID(ofChat: chatID), request, &step)
             return nil
         case .renameGroup(let chatID, let name):
-            try self.rename(chatID, to: name, request, &step)
+            self.intend(.rename(name), try self.groupID(ofChat: chatID), request, &step)
             return nil
         case .acceptInvite(let wrapper): return .done(chatID: try self.acceptInvite(wrapper, &step))
         case .declineInvite(let wrapper): try self.declineInvite(wrapper, &step)
@@ -107,6 +114,18 @@ extension CoreModel {
             let key = StoredGroupKey(groupID).bytes
             if let header = changes.header { step.changes.append(.putGroupHeader(groupID: key, header: header)) }
             step.changes.append(.updateGroup(groupID: key, changes.mls))
+            for (part, content) in changes.parts {
+                let key = StoredGroupKey(groupID, part).bytes
+                guard let content else {
+                    step.changes.append(.deleteGroup(groupID: key))
+                    continue
+                }
+                step.changes.append(.putGroupHeader(groupID: key, header: content.header))
+                step.changes.append(
+                    .updateGroup(
+                        groupID: key,
+                        GroupStorageChanges(replacesAll: true, records: content.records.mapValues { .some($0) })))
+            }
         }
         self.dirtyGroups = []
     }

@@ -19,6 +19,14 @@ extension Transaction {
             ])
     }
 
+    /// Writes where a stored message was sent anew; the order of messages stays.
+    func replace(_ message: StoredMessage) throws {
+        let lookup = self.sealer.lookup("message", message.groupID, message.id.bytes)
+        try self.execute(
+            "UPDATE message SET content = ? WHERE lookup = ?",
+            [self.sealer.seal(try self.content(of: message), in: Place(.message, lookup)), Data(lookup)])
+    }
+
     /// Newest first. Messages of one second are ordered by ids, which only we can read: each such run is read whole.
     func messages(in groupID: [UInt8], before: StoredMessage.Position?, limit: Int) throws -> [StoredMessage] {
         guard limit > 0 else { return [] }

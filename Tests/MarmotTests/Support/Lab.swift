@@ -178,6 +178,12 @@ extension MarmotGroup {
         let changes = copy.drainChanges()
         var contents = ["header": changes.header?.copyBytes() ?? []]
         for (name, content) in changes.mls.records { contents[name.description] = content?.copyBytes() }
+        for part in self.parts.subtracting(changes.parts.keys) { copy.changedParts.insert(part) }
+        for (part, content) in copy.drainChanges().parts.merging(changes.parts, uniquingKeysWith: { first, _ in first })
+        {
+            contents["\(part)"] = content?.header.copyBytes()
+            for (name, record) in content?.records ?? [:] { contents["\(part) \(name)"] = record.copyBytes() }
+        }
         return contents
     }
 }

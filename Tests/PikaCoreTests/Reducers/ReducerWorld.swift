@@ -38,6 +38,10 @@ struct DurableState {
             if !self.messages.contains(where: { $0.groupID == message.groupID && $0.id == message.id }) {
                 self.messages.append(message)
             }
+        case .moveMessage(let message):
+            if let index = self.messages.firstIndex(where: { $0.groupID == message.groupID && $0.id == message.id }) {
+                self.messages[index] = message
+            }
         case .putSeen(let id, _): self.state.seen.insert(id, at: 0)
         case .putWaiting(let event): self.state.waiting.append(event)
         case .deleteWaiting(let id): self.state.waiting.removeAll { $0.event.id == id }
@@ -126,7 +130,11 @@ struct ReducerWorld {
     mutating func change(_ index: Int, to data: GroupData) {
         let chatID = self[index].chatID
         self.turn(index) { model, step in
-            do { try model.commit(.update(data), inChat: chatID, nil, &step) } catch { Issue.record("\(error)") }
+            do {
+                let intent = GroupIntent(
+                    number: 999, groupID: try model.groupID(ofChat: chatID), goal: .rename(data.name))
+                try model.commit(.update(data), for: intent, &step)
+            } catch { Issue.record("\(error)") }
         }
     }
 
@@ -196,6 +204,11 @@ struct ReducerWorld {
             let found = self.relayed.filter { event in filters.contains { $0.matches(event) } }
             self.reduce(
                 index, .fetched(purpose, Dictionary(uniqueKeysWithValues: relays.map { ($0, .events(found)) })))
+        case .loadSent(let groupID, let epoch):
+            let messages = self[index].durable.messages.filter {
+                $0.groupID == groupID && $0.isOwn && $0.epoch >= epoch
+            }
+            self.reduce(index, .sentLoaded(groupID: groupID, messages))
         case .loadMessages(let groupID, _):
             let messages = self[index].durable.messages.filter { $0.groupID == groupID }
             self.reduce(index, .messagesLoaded(groupID: groupID, messages, reachedStart: true))
@@ -211,6 +224,19 @@ struct ReducerWorld {
         account.due = []
         self.accounts[index] = account
         self.reduce(index, .started)
+    }
+
+    /// The relay comes up for an account, and is read.
+    mutating func connect(_ index: Int) {
+        self.reduce(index, .relay(.state(relay: ReducerWorld.relay, .connected)))
+        self.catchUp(index)
+    }
+
+    /// Carries out the searches for stored events that are due, and nothing else.
+    mutating func catchUp(_ index: Int) {
+        let effects = self.accounts[index].due
+        self.accounts[index].due = effects.filter { if case .fetch = $0 { false } else { true } }
+        for effect in effects { if case .fetch = effect { self.perform(effect, index, []) } }
     }
 
     /// Everybody started, and a group of all, founded by the first.

@@ -1,0 +1,70 @@
+import MLS
+import Nostr
+
+/// How an intent is kept: JSON, version 1. A search starts anew after a restart.
+extension GroupIntent {
+    var stored: Secret {
+        var fields: JSONObject = [
+            "v": 1, "group": .string(Hex.encode(self.groupID)), "goal": self.goal.json,
+        ]
+        switch self.phase {
+        case .queued, .searching: break
+        case .committing(let event): fields["committing"] = .string(event.hex)
+        case .lost(let event): fields["lost"] = .string(event.hex)
+        case .settled(let event, let epoch):
+            fields["settled"] = .string(event.hex)
+            fields["epoch"] = .string(String(epoch))
+        }
+        return Secret(JSONValue.object(fields).json())
+    }
+
+    /// Reads a memo; nil if it is none of an intent.
+    init?(_ name: MemoName, _ content: Secret) {
+        guard name.kind == .groupIntent, name.key.count == 8, let json = try? JSONValue(json: content.copyBytes()),
+            json["v"]?.integer == 1, let groupID = json["group"]?.string.flatMap({ Hex.decode($0) }),
+            let goal = json["goal"].flatMap({ Goal($0) })
+        else { return nil }
+        self.init(
+            number: name.key.reduce(0) { $0 << 8 | Int($1) }, groupID: groupID, goal: goal)
+        func event(_ field: String) -> EventID? { json[field]?.string.flatMap { try? EventID(hex: $0) } }
+        if let event = event("committing") {
+            self.phase = .committing(event)
+        } else if let event = event("lost") {
+            self.phase = .lost(event)
+        } else if let event = event("settled"), let epoch = json["epoch"]?.string.flatMap({ UInt64($0) }) {
+            self.phase = .settled(event, epoch: epoch)
+        }
+    }
+}
+
+extension GroupIntent.Goal {
+    fileprivate var json: JSONValue {
+        func keys(_ keys: [PublicKey]) -> JSONValue { .array(keys.map { .string($0.hex) }) }
+        return switch self {
+        case .found(let name, let peers, let isDirect):
+            ["type": "found", "name": .string(name), "peers": keys(peers), "direct": .bool(isDirect)]
+        case .add(let peers): ["type": "add", "peers": keys(peers)]
+        case .remove(let peers): ["type": "remove", "peers": keys(peers)]
+        case .rename(let name): ["type": "rename", "name": .string(name)]
+        }
+    }
+
+    fileprivate init?(_ json: JSONValue) {
+        let peers = json["peers"]?.array?.compactMap { $0.string.flatMap { try? PublicKey(hex: $0) } }
+        switch json["type"]?.string {
+        case "found":
+            guard let name = json["name"]?.string, let peers, let isDirect = json["direct"]?.bool else { return nil }
+            self = .found(name: name, peers: peers, isDirect: isDirect)
+        case "add":
+            guard let peers else { return nil }
+            self = .add(peers)
+        case "remove":
+            guard let peers else { return nil }
+            self = .remove(peers)
+        case "rename":
+            guard let name = json["name"]?.string else { return nil }
+            self = .rename(name)
+        default: return nil
+        }
+    }
+}

@@ -1,0 +1,75 @@
+import Marmot
+import Nostr
+
+/// A change to a group that somebody asked for, kept until it is settled: across restarts, and when another member's
+/// commit takes the place of the one that was to make it.
+struct GroupIntent: Sendable {
+    enum Goal: Sendable, Hashable {
+        /// Found a group with these peers.
+        case found(name: String, peers: [PublicKey], isDirect: Bool)
+        case add([PublicKey])
+        case remove([PublicKey])
+        case rename(String)
+    }
+
+    enum Phase: Sendable, Hashable {
+        case queued
+        /// The peers' key packages are being looked for.
+        case searching
+        /// This commit is on its way.
+        case committing(EventID)
+        /// This commit was given up for another one, which is about to be taken in.
+        case lost(EventID)
+        /// A relay has this commit, which ended this epoch; a better one may still undo it.
+        case settled(EventID, epoch: UInt64)
+
+        var commit: EventID? {
+            switch self {
+            case .committing(let event), .lost(let event), .settled(let event, _): event
+            case .queued, .searching: nil
+            }
+        }
+    }
+
+    let number: Int
+    /// The MLS group id; empty for a group that is still to be founded.
+    let groupID: [UInt8]
+    var goal: Goal
+    var phase = Phase.queued
+    /// Who asked, in this run of the process.
+    var request: RequestID?
+    /// The peers' key packages, once found.
+    var invitees: [Invitee]?
+
+    /// Whether it is still to be done.
+    var isOpen: Bool { if case .settled = self.phase { false } else { true } }
+
+    var memo: MemoName { MemoName(.groupIntent, withUnsafeBytes(of: Int64(self.number).bigEndian) { Array($0) }) }
+}
+
+extension GroupIntent.Goal {
+    /// What becomes of a goal whose commit was displaced.
+    enum Reconsidered: Equatable {
+        /// The other commit has done it.
+        case reached
+        case again(GroupIntent.Goal)
+        /// The other commit did something else of the same kind: it counts.
+        case overwritten
+    }
+
+    /// Whether a goal still makes sense after another commit took the place of the one that was to reach it.
+    func reconsidered(after report: CommitReport, members: Set<PublicKey>) -> Reconsidered {
+        switch self {
+        case .found: return .again(self)
+        case .add(let peers):
+            let missing = peers.filter { !members.contains($0) }
+            return missing.isEmpty ? .reached : .again(.add(missing))
+        case .remove(let peers):
+            let left = peers.filter(members.contains)
+            return left.isEmpty ? .reached : .again(.remove(left))
+        case .rename(let name):
+            if report.after.name == name { return .reached }
+            return report.before.name == report.after.name ? .again(self) : .overwritten
+        }
+    }
+}
