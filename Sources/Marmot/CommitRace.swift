@@ -52,6 +52,9 @@ extension MarmotGroup {
         self.changedParts.insert(.snapshot(epoch: self.snapshots.removeFirst().epoch))
     }
 
+    /// The earliest epoch that another commit may still do away with.
+    public var firstUndecidedEpoch: UInt64 { self.snapshots.first.map { $0.epoch + 1 } ?? self.epoch }
+
     /// The MLS group as it was at a snapshot.
     private func mls(at position: Int) throws(MarmotError) -> MLSGroup {
         do { return try self.mls.reverting(self.snapshots[position...].reversed().map(\.undo)) } catch {

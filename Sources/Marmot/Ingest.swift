@@ -42,8 +42,10 @@ extension MarmotGroup {
 
     private mutating func takeAfterRemoval(
         _ message: MLSMessage, _ digest: [UInt8], _ event: Event
-    ) throws(MarmotError) -> Disposition {
-        guard message.handshake?.isCommit == true else { throw Self.removed }
+    ) throws -> Disposition {
+        // What was sent before the removal may arrive after it.
+        guard let handshake = message.handshake else { return try self.take(message, digest, event) }
+        guard handshake.isCommit else { throw Self.removed }
         return try self.race(message, digest, event)
     }
 

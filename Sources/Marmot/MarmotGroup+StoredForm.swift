@@ -21,6 +21,16 @@ extension MarmotGroup {
         return MarmotGroupChanges(header: header, mls: self.mls.drainChanges(), parts: parts)
     }
 
+    /// The whole of it, without parts.
+    public var stored: (header: Secret, records: [GroupRecord: Secret]) { (self.header, self.mls.records) }
+
+    /// Makes the next ``drainChanges()`` hand over everything, after this value took another one's place.
+    public mutating func markAllChanged() {
+        self.mls.markAllChanged()
+        self.headerChanged = true
+        self.changedParts.formUnion(self.parts)
+    }
+
     /// Whether a part is to be stored, even if nothing else of the group changed.
     public var hasChangedParts: Bool { !self.changedParts.isEmpty }
 

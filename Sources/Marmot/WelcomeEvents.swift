@@ -34,6 +34,8 @@ public enum WelcomeEvents {
         public let inviter: PublicKey
         public let welcome: Welcome
         public let relays: [RelayURL]
+        /// When it was made, by the inviter's clock; Unix seconds.
+        public let createdAt: Int64
     }
 
     /// Reads the inner event of a gift wrap (wire §4.1).
@@ -67,6 +69,7 @@ public enum WelcomeEvents {
         guard case .welcome(let welcome) = message else {
             throw MarmotError(.badContent, "the content is a \(message.wireFormat), not a Welcome (MIP-02)")
         }
-        return Invitation(inviter: rumor.pubkey, welcome: welcome, relays: relays)
+        return Invitation(
+            inviter: rumor.pubkey, welcome: welcome, relays: relays, createdAt: rumor.createdAt)
     }
 }

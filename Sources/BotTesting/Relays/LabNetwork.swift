@@ -24,6 +24,8 @@ public final class LabNetwork: Sendable {
         case holdAnswer
         /// The event gets lost, and its sender hears nothing but that.
         case lose
+        /// The relay stores the event and passes it on; the answer gets lost.
+        case loseAnswer
     }
 
     let state: Mutex<NetworkState>
@@ -55,6 +57,29 @@ public final class LabNetwork: Sendable {
     /// Passes on what was held, in the order of its publication.
     public func release() {
         self.state.withLock { $0.release() }
+    }
+
+    /// Passes on what was held, in an order that `generator` chooses.
+    public func release(shuffledBy generator: inout some RandomNumberGenerator) {
+        self.state.withLock { state in
+            state.held.shuffle(using: &generator)
+            state.release()
+        }
+    }
+
+    /// Cuts one member off from one relay: the connection breaks, and none comes until ``heal()``.
+    public func cutOff(_ member: String, from relay: RelayURL) {
+        self.state.withLock { $0.cutOff(member, from: relay) }
+    }
+
+    /// One member hears nothing more from one relay, though the connection seems well, until ``heal()``.
+    public func stall(_ member: String, at relay: RelayURL) {
+        self.state.withLock { _ = $0.stalled.insert(NetworkState.Way(member: member, relay: relay)) }
+    }
+
+    /// Ends all that ``cutOff(_:from:)`` and ``stall(_:at:)`` did.
+    public func heal() {
+        self.state.withLock { $0.heal() }
     }
 
     /// How many publications are held.

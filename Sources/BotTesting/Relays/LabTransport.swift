@@ -49,9 +49,11 @@ public final class LabTransport: RelayTransport {
         self.network.state.withLock { state in
             var outcomes: [RelayURL: FetchOutcome] = [:]
             for relay in relays {
-                if state.links[self.link] == nil {
+                guard let name = state.links[self.link]?.name else {
                     outcomes[relay] = .failed("the transport was shut down")
-                } else if let reason = state.downReason(relay) {
+                    continue
+                }
+                if let reason = state.downReason(relay, for: name) {
                     outcomes[relay] = .failed(reason)
                 } else {
                     let events = state.relays[relay]?.relay.stored(matching: filters) ?? []

@@ -32,7 +32,22 @@ struct NetworkState: Sendable {
         let answer: Answer
     }
 
+    struct Way: Hashable, Sendable {
+        let member: String
+        let relay: RelayURL
+    }
+
+    struct Delayed: Sendable {
+        let link: Int
+        let relay: RelayURL
+        let update: RelayUpdate
+    }
+
     var relays: [RelayURL: Station] = [:]
+    var cuts: Set<Way> = []
+    var stalled: Set<Way> = []
+    /// What stalled connections have still to hand over, in order.
+    var delayed: [Delayed] = []
     var links: [Int: Link] = [:]
     var held: [Held] = []
     var publications: [(publication: LabNetwork.Publication, verdict: LabNetwork.Verdict)] = []
@@ -58,7 +73,9 @@ struct NetworkState: Sendable {
         _ publication: LabNetwork.Publication, _ verdict: LabNetwork.Verdict, _ answer: @escaping Answer
     ) {
         self.publications.append((publication, verdict))
-        if let reason = self.downReason(publication.relay) { return answer(.unreachable(reason)) }
+        if let reason = self.downReason(publication.relay, for: publication.sender) {
+            return answer(.unreachable(reason))
+        }
         switch verdict {
         case .deliver: answer(self.take(publication))
         case .refuse(let message): answer(.refused(message))
@@ -67,6 +84,9 @@ struct NetworkState: Sendable {
             let outcome = self.take(publication)
             self.held.append(Held(publication: publication, outcome: outcome, answer: answer))
         case .lose: answer(.unreachable("no answer in time"))
+        case .loseAnswer:
+            _ = self.take(publication)
+            answer(.unreachable("no answer in time"))
         }
     }
 
@@ -98,10 +118,38 @@ struct NetworkState: Sendable {
         return station.downReason
     }
 
+    func downReason(_ relay: RelayURL, for member: String) -> String? {
+        self.cuts.contains(Way(member: member, relay: relay)) ? "the way is cut" : self.downReason(relay)
+    }
+
+    mutating func cutOff(_ member: String, from relay: RelayURL) {
+        guard self.downReason(relay, for: member) == nil else { return }
+        self.cuts.insert(Way(member: member, relay: relay))
+        self.dropHeld { $0.relay == relay && $0.sender == member }
+        for link in self.orderedLinks
+        where self.links[link]?.name == member && self.links[link]?.relays.contains(relay) == true {
+            self.delayed.removeAll { $0.link == link && $0.relay == relay }
+            self.links[link]?.updates.yield(.state(relay: relay, .retrying(attempt: 1, reason: "the way is cut")))
+        }
+    }
+
+    mutating func heal() {
+        let (cuts, delayed) = (self.cuts, self.delayed)
+        self.cuts = []
+        self.stalled = []
+        self.delayed = []
+        for late in delayed { self.links[late.link]?.updates.yield(late.update) }
+        for link in self.orderedLinks {
+            guard let name = self.links[link]?.name, let relays = self.links[link]?.relays else { continue }
+            for relay in relays where cuts.contains(Way(member: name, relay: relay)) { self.connect(link, to: relay) }
+        }
+    }
+
     mutating func takeDown(_ relay: RelayURL, reason: String) {
         guard self.relays[relay] != nil, self.downReason(relay) == nil else { return }
         self.relays[relay]?.downReason = reason
         self.dropHeld { $0.relay == relay }
+        self.delayed.removeAll { $0.relay == relay }
         for link in self.orderedLinks where self.links[link]?.relays.contains(relay) == true {
             self.links[link]?.updates.yield(.state(relay: relay, .retrying(attempt: 1, reason: reason)))
         }
@@ -129,7 +177,7 @@ struct NetworkState: Sendable {
     private mutating func connect(_ number: Int, to relay: RelayURL) {
         guard let link = self.links[number] else { return }
         link.updates.yield(.state(relay: relay, .connecting))
-        if let reason = self.downReason(relay) {
+        if let reason = self.downReason(relay, for: link.name) {
             link.updates.yield(.state(relay: relay, .retrying(attempt: 1, reason: reason)))
             return
         }
@@ -143,7 +191,7 @@ struct NetworkState: Sendable {
         guard let link = self.links[number] else { return }
         self.unsubscribe(subscription.id, of: number)
         self.links[number]?.subscriptions.append(subscription)
-        for relay in link.relays where self.downReason(relay) == nil {
+        for relay in link.relays where self.downReason(relay, for: link.name) == nil {
             self.ask(subscription, at: relay, for: number)
         }
     }
@@ -173,7 +221,9 @@ struct NetworkState: Sendable {
     /// Passes a new event on to all who asked for such.
     mutating func deliver(_ event: Event, from relay: RelayURL) {
         for number in self.orderedLinks {
-            guard let link = self.links[number], link.relays.contains(relay) else { continue }
+            guard let link = self.links[number], link.relays.contains(relay),
+                self.downReason(relay, for: link.name) == nil
+            else { continue }
             for subscription in link.subscriptions where subscription.relays?.contains(relay) ?? true {
                 guard subscription.filters.contains(where: { $0.matches(event) }) else { continue }
                 self.hand(event, from: relay, subscription.id, to: number)
@@ -183,14 +233,23 @@ struct NetworkState: Sendable {
 
     private mutating func hand(_ event: Event, from relay: RelayURL, _ subscription: String, to number: Int) {
         do { try event.verify() } catch {
-            self.links[number]?.updates.yield(.refused(relay: relay, reason: error.code.description))
+            self.pass(.refused(relay: relay, reason: error.code.description), from: relay, to: number)
             return
         }
         let place = Place(relay: relay, subscription: subscription)
         let newest = self.links[number]?.newestSeen[place] ?? .min
         self.links[number]?.newestSeen[place] = max(newest, event.createdAt)
         for _ in 0..<self.repeats {
-            self.links[number]?.updates.yield(.event(relay: relay, subscription: subscription, event))
+            self.pass(.event(relay: relay, subscription: subscription, event), from: relay, to: number)
+        }
+    }
+
+    private mutating func pass(_ update: RelayUpdate, from relay: RelayURL, to number: Int) {
+        guard let link = self.links[number] else { return }
+        if self.stalled.contains(Way(member: link.name, relay: relay)) {
+            self.delayed.append(Delayed(link: number, relay: relay, update: update))
+        } else {
+            link.updates.yield(update)
         }
     }
 }

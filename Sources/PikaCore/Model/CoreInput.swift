@@ -33,6 +33,8 @@ enum CoreTimer: Sendable, Hashable {
     case outbox
     /// A relay's backlog could not be read.
     case catchUp(RelayURL)
+    /// An invitation leads elsewhere than to where its group is.
+    case rejoin(groupID: [UInt8])
     /// Nor could a group's.
     case backlog(groupID: [UInt8])
 }

@@ -16,6 +16,8 @@ struct CoreModel: Sendable {
     var dirtyGroups: Set<[UInt8]> = []
     var keyPackages: [StoredKeyPackage] = []
     var waiting: [[UInt8]: [WaitingEvent]] = [:]
+    /// Groups of which waiting events were given up for want of room: they are on the relays still.
+    var gaveUp: Set<[UInt8]> = []
     /// Live events that wait until older ones were read, in order of arrival.
     var held: [Held] = []
     /// Relays whose stored events are being read since they connected, and how often that failed.
@@ -24,6 +26,8 @@ struct CoreModel: Sendable {
     /// Searches for all events of a group that are under way.
     var reading: [[UInt8]: Int] = [:]
     var invites: [EventID: StoredInvite] = [:]
+    /// Other states of groups that this account is in.
+    var rivals: [[UInt8]: [Rival]] = [:]
     var seen: SeenEvents
     var inbox: [Int64: CoreEvent] = [:]
     var lastInboxID: Int64
@@ -88,7 +92,12 @@ struct CoreModel: Sendable {
     private mutating func restoreGroups(_ stored: [StoredGroup]) throws(AppCoreError) {
         var parts: [[UInt8]: [GroupPart: StoredGroupPart]] = [:]
         var groups: [(id: [UInt8], stored: StoredGroup)] = []
+        var left: [(id: [UInt8], stored: StoredGroup)] = []
         for group in stored {
+            if let groupID = StoredGroupKey.leftBranch(stored: group.groupID) {
+                left.append((groupID, group))
+                continue
+            }
             guard let key = StoredGroupKey(stored: group.groupID) else {
                 throw AppCoreError(.corruptState, "a stored group has an unknown form")
             }
@@ -107,6 +116,13 @@ struct CoreModel: Sendable {
                 self.index(restored)
                 if restored.pending != nil { self.unsureCommits.insert(id) }
             } catch { throw AppCoreError(.corruptState, "a stored group cannot be read: \(error.message)") }
+        }
+        for (id, group) in left {
+            do {
+                let state = try MarmotGroup(
+                    header: group.header, records: group.records, account: self.account.publicKey)
+                self.rivals[id, default: []].append(Rival(invite: nil, group: state))
+            } catch { throw AppCoreError(.corruptState, "a stored branch cannot be read: \(error.message)") }
         }
     }
 
@@ -161,6 +177,13 @@ struct StoredGroupKey: Hashable {
         case .ownCommit(let event): [1] + event.bytes + self.groupID
         case .snapshot(let epoch): [2] + withUnsafeBytes(of: epoch.bigEndian) { Array($0) } + self.groupID
         }
+    }
+
+    /// A state of the group that this account left for another one.
+    static func leftBranch(_ groupID: [UInt8]) -> [UInt8] { [3] + groupID }
+
+    static func leftBranch(stored bytes: [UInt8]) -> [UInt8]? {
+        bytes.first == 3 ? Array(bytes.dropFirst()) : nil
     }
 
     init?(stored bytes: [UInt8]) {

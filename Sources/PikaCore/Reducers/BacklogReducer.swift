@@ -43,6 +43,9 @@ extension CoreModel {
         group.data.relays.isEmpty ? self.configuration.relays : group.data.relays
     }
 
+    /// The name of the cursor that holds when the invitation to a group was made. What is older cannot be opened.
+    static func joinedCursor(_ groupID: [UInt8]) -> String { "joined/\(Hex.encode(groupID))" }
+
     // MARK: Reading a group
 
     /// Reads all that a group's relays hold of it: it was just joined, or has another public id.
@@ -73,10 +76,11 @@ extension CoreModel {
     private mutating func fetchBacklog(of group: MarmotGroup, from relay: RelayURL, _ step: inout CoreStep) {
         self.reading[group.groupID, default: 0] += 1
         let ids = [group.data.nostrGroupID] + group.formerNostrGroupIDs
+        let since = self.cursors[Self.joinedCursor(group.groupID)].map { max(0, $0 - Self.groupOverlap) }
         step.effects.append(
             .fetch(
                 .backlog(groupID: group.groupID),
-                [Filter(kinds: [.groupEvent], tags: ["h": ids.map(\.hex)])], from: [relay]))
+                [Filter(kinds: [.groupEvent], since: since, tags: ["h": ids.map(\.hex)])], from: [relay]))
     }
 
     /// Notes which relays answered; live events of the group need not wait for more than one.

@@ -18,6 +18,7 @@ extension CoreModel {
         guard let disposition = self.groups[groupID]?.ingest(event, now: step.now) else { return false }
         if case .waiting(let reason) = disposition {
             self.keep(event, of: groupID, reason, &step)
+            self.compareRivals(of: groupID, &step)
             return false
         }
         self.forgetWaiting(event.id, of: groupID, &step)
@@ -82,7 +83,12 @@ extension CoreModel {
 
     /// What stands for a message among the ids that were seen: the same inner event in two groups is two messages.
     func messageKey(_ id: EventID, in groupID: [UInt8]) -> EventID {
-        (try? EventID(bytes: SHA256Derivation.digest(groupID + id.bytes))) ?? id
+        self.key(SHA256Derivation.digest(groupID + id.bytes))
+    }
+
+    /// A digest among the ids that were seen.
+    func key(_ digest: [UInt8]) -> EventID {
+        do { return try EventID(bytes: digest) } catch { preconditionFailure("a SHA-256 digest has an id's length") }
     }
 
     /// Puts something before the handlers, durably.
@@ -113,8 +119,10 @@ extension CoreModel {
         self.deliver(.commit(CommitEvent(report)), of: groupID, &step)
         if report.rolledBackFrom != nil { self.startReseal(of: groupID, fromEpoch: report.epochBefore + 1, &step) }
         self.reconsiderIntents(after: report, of: groupID, &step)
-        // Nobody listened to the new id until now.
-        if isRenamed, !report.removedSelf { self.readBacklog(of: groupID, &step) }
+        self.dropOldRivals(of: groupID, &step)
+        // Nobody listened to the new id until now; and what was given up for want of room may open now.
+        let gaveUp = self.gaveUp.remove(groupID) != nil
+        if isRenamed || gaveUp, !report.removedSelf { self.readBacklog(of: groupID, &step) }
         if report.removedSelf { self.rejoin(groupID, &step) }
     }
 
@@ -132,8 +140,7 @@ extension CoreModel {
             return
         }
         self.forgetWaiting(oldest.event.id, of: groupID, &step)
-        self.seen.insert(oldest.event.id)
-        self.markSeen(oldest.event.id, &step)
+        self.gaveUp.insert(groupID)
         step.effects.append(.note(.gaveUpWaiting))
     }
 

@@ -154,6 +154,17 @@ extension CoreModel {
         }
     }
 
+    /// The group is another value from here on: commits on the old one lead nowhere, and are made again.
+    mutating func releaseIntents(of groupID: [UInt8], _ step: inout CoreStep) {
+        self.unsureCommits.remove(groupID)
+        if let pending = self.groups[groupID]?.pending { self.dropRow(Self.commitRow(pending.event.id), &step) }
+        for var intent in self.intents.values where intent.groupID == groupID && intent.isOpen {
+            if intent.phase.commit != nil { intent.phase = .queued }
+            self.put(intent, &step)
+        }
+        self.intentsDue.insert(groupID)
+    }
+
     // MARK: Restart
 
     mutating func restoreIntents(_ memos: [MemoName: Secret]) throws(AppCoreError) {

@@ -15,7 +15,10 @@ extension CoreModel {
             }
             let invite = StoredInvite(wrapper: event.id, rumor: opened.rumor)
             if self.configuration.invites.admits(opened.rumor.pubkey) {
-                if case .newer = try self.join(invite, &step) { self.keep(invite, &step) }
+                guard case .rival(let groupID) = try self.join(invite, &step),
+                    self.rivals[groupID]?.contains(where: { $0.invite?.wrapper == invite.wrapper }) == true
+                else { return }
+                self.keep(invite, &step)
             } else {
                 _ = try WelcomeEvents.read(opened.rumor)
                 self.keep(invite, &step)
@@ -58,7 +61,10 @@ extension CoreModel {
         }
         let groupID: [UInt8]
         switch try self.join(invite, &step) {
-        case .joined(let id), .known(let id), .newer(let id): groupID = id
+        case .joined(let id), .known(let id): groupID = id
+        case .rival(let id):
+            self.adopt(wrapper, &step)
+            groupID = id
         case .other: groupID = []
         }
         self.forget(invite, &step)
@@ -72,18 +78,24 @@ extension CoreModel {
         self.forget(invite, &step)
     }
 
-    private mutating func forget(_ invite: StoredInvite, _ step: inout CoreStep) {
+    mutating func forget(_ invite: StoredInvite, _ step: inout CoreStep) {
         self.invites[invite.wrapper] = nil
         self.state.invites.removeAll { $0.wrapper == invite.wrapper }
         step.changes.append(.deleteInvite(wrapper: invite.wrapper))
+    }
+
+    /// Takes up an invitation that waited over a restart.
+    mutating func takeUp(_ invite: StoredInvite, _ step: inout CoreStep) {
+        if case .rival? = try? self.join(invite, &step) { return }
+        self.forget(invite, &step)
     }
 
     private enum Joining {
         case joined([UInt8])
         /// This account is in the group already.
         case known([UInt8])
-        /// So it is, but the invitation is for a later epoch: its removal may be on the way.
-        case newer([UInt8])
+        /// So it is, but the invitation is to another state of it: see ``Rival``.
+        case rival([UInt8])
         /// It is not the group that was asked for.
         case other
     }
@@ -101,28 +113,16 @@ extension CoreModel {
             invitation, with: KeyPackageBundle(stored: package.bundle), account: self.account.publicKey)
         if let wanted, wanted != group.groupID { return .other }
         if let known = self.groups[group.groupID], known.isActive {
-            return group.epoch > known.epoch ? .newer(group.groupID) : .known(group.groupID)
+            guard self.isRival(group, of: known, invitation) else { return .known(group.groupID) }
+            self.await(Rival(invite: (invite.wrapper, invitation), group: group), &step)
+            return .rival(group.groupID)
         }
         if let holder = self.groupIDs[group.data.nostrGroupID], holder != group.groupID,
             self.groups[holder]?.isActive == true
         {
             throw MarmotError(.badGroupData, "another group of this account has the same nostr_group_id")
         }
-        // Nothing of an earlier membership follows on this one.
-        for part in self.groups[group.groupID]?.parts ?? [] {
-            step.changes.append(.deleteGroup(groupID: StoredGroupKey(group.groupID, part).bytes))
-        }
-        self.groups[group.groupID] = group
-        self.index(group)
-        self.dirtyGroups.insert(group.groupID)
-        self.refreshChatList()
-        self.resubscribe(&step)
-        self.deliver(
-            .joined(
-                JoinEvent(
-                    inviter: invitation.inviter, name: group.data.name, epoch: group.epoch,
-                    memberCount: group.members.count)), of: group.groupID, &step)
-        self.readBacklog(of: group.groupID, &step)
+        self.enter(group, by: invitation, &step)
         return .joined(group.groupID)
     }
 }

@@ -23,6 +23,7 @@ extension CoreModel {
             // A relay that is gone is read when it is back.
             let status = self.state.relays.first { $0.url == relay }
             if status?.connection == .connected, status?.isCaughtUp == false { self.catchUp(relay, &step) }
+        case .timer(.rejoin(let groupID)): self.settleRivals(of: groupID, &step)
         case .timer(.backlog(let groupID)): self.retryBacklog(of: groupID, &step)
         }
         self.pursueDueIntents(&step)
@@ -32,6 +33,7 @@ extension CoreModel {
         step.effects.append(.setRelays(self.allRelays))
         self.subscribeToGiftWraps(&step)
         self.subscribeToGroups(&step)
+        self.resumeRivals(&step)
         for (groupID, reseal) in self.resealing {
             step.effects.append(.loadSent(groupID: groupID, fromEpoch: reseal.fromEpoch))
         }

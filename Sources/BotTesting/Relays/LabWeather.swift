@@ -1,0 +1,43 @@
+import Synchronization
+
+/// Faults that happen by chance: in how many of a hundred publications each occurs.
+public struct LabWeather: Hashable, Sendable {
+    public var lost = 0
+    public var answersLost = 0
+    /// Wait for ``LabNetwork/release()``.
+    public var held = 0
+    public var answersHeld = 0
+    /// Refused for now: `rate-limited:`.
+    public var limited = 0
+
+    public init(lost: Int = 0, answersLost: Int = 0, held: Int = 0, answersHeld: Int = 0, limited: Int = 0) {
+        self.lost = lost
+        self.answersLost = answersLost
+        self.held = held
+        self.answersHeld = answersHeld
+        self.limited = limited
+    }
+
+    public static let fair = LabWeather()
+    public static let rough = LabWeather(lost: 8, answersLost: 8, held: 10, answersHeld: 5, limited: 5)
+
+    fileprivate func verdict(_ throw100: Int) -> LabNetwork.Verdict {
+        var left = throw100
+        for (percent, verdict) in [
+            (self.lost, LabNetwork.Verdict.lose), (self.answersLost, .loseAnswer), (self.held, .hold),
+            (self.answersHeld, .holdAnswer), (self.limited, .refuse("rate-limited: slow down")),
+        ] {
+            if left < percent { return verdict }
+            left -= percent
+        }
+        return .deliver
+    }
+}
+
+extension LabNetwork {
+    /// Lets chance decide over every publication from now on; the same seed decides the same.
+    public func setWeather(_ weather: LabWeather, seed: UInt64) {
+        let generator = Mutex(SeededGenerator(seed: seed, stream: "weather"))
+        self.onPublish { _ in weather.verdict(generator.withLock { Int.random(in: 0..<100, using: &$0) }) }
+    }
+}

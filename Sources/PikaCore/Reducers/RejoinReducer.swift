@@ -1,0 +1,156 @@
+import MLS
+import Marmot
+import Nostr
+
+/// Invitations to a group that this account is in already.
+///
+/// An admin invites a member anew after a removal that has not arrived yet, or because the commit that added it lost
+/// a race: then this member sits on a branch that everybody else has given up, and no commit can lead it back. Which
+/// branch lives shows in what can be opened.
+extension CoreModel {
+    /// Another state of a group that this account is in.
+    struct Rival: Sendable {
+        /// The invitation that leads to it, or nothing for a state that was left for another one.
+        let invite: (wrapper: EventID, invitation: WelcomeEvents.Invitation)?
+        let group: MarmotGroup
+    }
+
+    /// How long the removal, or the commits that lead to a later epoch, may take to arrive.
+    static let patienceWithRivals: Int64 = 10_000
+
+    /// Whether an invitation leads elsewhere than to where the group is. Only an admin can call a member away, and an
+    /// invitation serves once: its keys must not be used twice.
+    func isRival(_ group: MarmotGroup, of known: MarmotGroup, _ invitation: WelcomeEvents.Invitation) -> Bool {
+        guard known.data.isAdmin(invitation.inviter), !self.seen.contains(self.welcomeKey(invitation)) else {
+            return false
+        }
+        return group.epoch != known.epoch || group.mls.epochAuthenticator != known.mls.epochAuthenticator
+    }
+
+    mutating func await(_ rival: Rival, _ step: inout CoreStep) {
+        let groupID = rival.group.groupID
+        self.rivals[groupID, default: []].append(rival)
+        step.effects.append(
+            .wake(.rejoin(groupID: groupID), atMilliseconds: step.nowMilliseconds + Self.patienceWithRivals))
+        self.compareRivals(of: groupID, &step)
+    }
+
+    /// Goes over to a rival that opens what this account cannot open.
+    mutating func compareRivals(of groupID: [UInt8], _ step: inout CoreStep) {
+        guard let rivals = self.rivals[groupID] else { return }
+        let events = self.waitingInOrder(of: groupID)
+        for (position, rival) in rivals.enumerated() {
+            var probe = rival.group
+            let opens = events.contains { event in
+                switch probe.ingest(event, now: step.now) {
+                case .message, .commit, .proposal: true
+                case .waiting, .refused, .ownCommit, .ownEcho: false
+                }
+            }
+            guard opens else { continue }
+            self.adopt(position, of: groupID, &step)
+            return
+        }
+    }
+
+    /// Nothing came that leads to the later epoch of an invitation, although the relays were read.
+    mutating func settleRivals(of groupID: [UInt8], _ step: inout CoreStep) {
+        guard let rivals = self.rivals[groupID], let known = self.groups[groupID], known.isActive else { return }
+        guard !self.isReading(groupID) else {
+            step.effects.append(
+                .wake(.rejoin(groupID: groupID), atMilliseconds: step.nowMilliseconds + Self.patienceWithRivals))
+            return
+        }
+        let later = rivals.indices.filter { rivals[$0].invite != nil && rivals[$0].group.epoch > known.epoch }
+        if let position = later.max(by: { rivals[$0].group.epoch < rivals[$1].group.epoch }) {
+            self.adopt(position, of: groupID, &step)
+        }
+    }
+
+    /// Goes over to the rival of an invitation that was accepted by hand.
+    mutating func adopt(_ wrapper: EventID, _ step: inout CoreStep) {
+        for (groupID, rivals) in self.rivals {
+            guard let position = rivals.firstIndex(where: { $0.invite?.wrapper == wrapper }) else { continue }
+            self.adopt(position, of: groupID, &step)
+        }
+    }
+
+    /// Leaves the known state of a group for another; it is kept, should that turn out to have been the living one.
+    private mutating func adopt(_ position: Int, of groupID: [UInt8], _ step: inout CoreStep) {
+        guard let known = self.groups[groupID], let rival = self.rivals[groupID]?.remove(at: position) else { return }
+        step.effects.append(.note(.commit(result: "changed_branch")))
+        let others = (self.rivals[groupID] ?? []).filter { $0.invite != nil }
+        if let invite = rival.invite.flatMap({ self.invites[$0.wrapper] }) { self.forget(invite, &step) }
+        self.enter(rival.group, by: rival.invite?.invitation, &step)
+        self.rivals[groupID] = others + [Rival(invite: nil, group: known)]
+        let stored = known.stored
+        let key = StoredGroupKey.leftBranch(groupID)
+        step.changes.append(.putGroupHeader(groupID: key, header: stored.header))
+        step.changes.append(
+            .updateGroup(
+                groupID: key, GroupStorageChanges(replacesAll: true, records: stored.records.mapValues { .some($0) })))
+        self.startReseal(of: groupID, fromEpoch: known.firstUndecidedEpoch, &step)
+        self.compareRivals(of: groupID, &step)
+    }
+
+    /// Becomes a member, or goes on in another state of a group; nothing of the state before follows on this one.
+    ///
+    /// - Parameter invitation: nil for a state that this account had left.
+    mutating func enter(_ group: MarmotGroup, by invitation: WelcomeEvents.Invitation?, _ step: inout CoreStep) {
+        let groupID = group.groupID
+        var group = group
+        for part in self.groups[groupID]?.parts ?? [] {
+            step.changes.append(.deleteGroup(groupID: StoredGroupKey(groupID, part).bytes))
+        }
+        self.releaseIntents(of: groupID, &step)
+        group.markAllChanged()
+        self.groups[groupID] = group
+        self.index(group)
+        self.dirtyGroups.insert(groupID)
+        self.refreshChatList()
+        self.resubscribe(&step)
+        if let invitation {
+            let name = Self.joinedCursor(groupID)
+            self.cursors[name] = max(self.cursors[name] ?? 0, invitation.createdAt)
+            step.changes.append(.advanceCursor(name: name, to: invitation.createdAt))
+            let key = self.welcomeKey(invitation)
+            self.seen.insert(key)
+            self.markSeen(key, &step)
+            self.deliver(
+                .joined(
+                    JoinEvent(
+                        inviter: invitation.inviter, name: group.data.name, epoch: group.epoch,
+                        memberCount: group.members.count)), of: groupID, &step)
+            self.readBacklog(of: groupID, &step)
+        }
+        self.retryWaiting(of: groupID, &step)
+    }
+
+    /// What stands for a Welcome among the ids that were seen: it may come in many gift wraps.
+    private func welcomeKey(_ invitation: WelcomeEvents.Invitation) -> EventID {
+        self.key(SHA256Derivation.digest(invitation.welcome.encryptedGroupInfo))
+    }
+
+    /// Forgets other states once no race can be about them any more.
+    mutating func dropOldRivals(of groupID: [UInt8], _ step: inout CoreStep) {
+        guard let rivals = self.rivals[groupID], let known = self.groups[groupID] else { return }
+        let age = UInt64(known.profile.pastEpochs)
+        for rival in rivals where rival.group.epoch + age < known.epoch {
+            if let invite = rival.invite {
+                if let stored = self.invites[invite.wrapper] { self.forget(stored, &step) }
+            } else {
+                step.changes.append(.deleteGroup(groupID: StoredGroupKey.leftBranch(groupID)))
+            }
+        }
+        self.rivals[groupID] = rivals.filter { $0.group.epoch + age >= known.epoch }
+    }
+
+    // MARK: Restart
+
+    /// Invitations to groups that this account is in still wait.
+    mutating func resumeRivals(_ step: inout CoreStep) {
+        for entry in self.state.invites where self.configuration.invites.admits(entry.inviter) {
+            if let invite = self.invites[entry.wrapper] { self.takeUp(invite, &step) }
+        }
+    }
+}

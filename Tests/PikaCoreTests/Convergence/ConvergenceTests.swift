@@ -1,0 +1,116 @@
+import BotTesting
+import Foundation
+import MLS
+import Marmot
+import Nostr
+import Testing
+
+@testable import PikaCore
+
+/// Whatever goes wrong on the way: when the faults end, everybody in a group is in the same state of it, and every
+/// message that was sent in an epoch that stands has reached every member of that epoch, once.
+@Suite struct ConvergenceTests {
+    /// `PIKABOT_SEEDS=1000` runs so many seeds, `PIKABOT_SEEDS=17-17` the one that failed.
+    static let seeds: ClosedRange<UInt64> = {
+        let text = ProcessInfo.processInfo.environment["PIKABOT_SEEDS"] ?? "12"
+        let bounds = text.split(separator: "-").compactMap { UInt64($0) }
+        if bounds.count == 2, bounds[0] <= bounds[1] { return bounds[0]...bounds[1] }
+        return 1...max(1, bounds.first ?? 12)
+    }()
+
+    @Test(arguments: Self.seeds)
+    func everybodyAgreesAfterwards(seed: UInt64) async throws {
+        let run = try await RandomRun(seed: seed)
+        do {
+            try await run.run(operations: 60)
+            try await run.rest()
+            for chat in run.chats { try await self.check(chat, run) }
+        } catch {
+            Issue.record("seed \(seed): \(error)\n\(run.trace.joined(separator: "; "))")
+        }
+    }
+
+    private func check(_ chat: String, _ run: RandomRun) async throws {
+        func fail(_ text: String) {
+            Issue.record("seed \(run.lab.seed): \(text)\n\(run.trace.joined(separator: "; "))")
+        }
+        let founder = run.founder(of: chat)
+        guard let reference = try await founder.storedGroups().first(where: { $0.data.nostrGroupIDHex == chat }) else {
+            return fail("\(founder.name) has lost its group")
+        }
+        let wanted = Set(reference.members)
+        for member in run.members {
+            let group = try await member.storedGroups().first { $0.groupID == reference.groupID && $0.isActive }
+            guard wanted.contains(member.publicKey) else {
+                if group != nil { fail("\(member.name) thinks it is in \(chat.prefix(4)), epoch \(group?.epoch ?? 0)") }
+                continue
+            }
+            guard let group else {
+                fail("\(member.name) is not in \(chat.prefix(4)), where the others see it")
+                continue
+            }
+            if group.mls.epochAuthenticator != reference.mls.epochAuthenticator
+                || group.mls.encodedRatchetTree != reference.mls.encodedRatchetTree
+            {
+                fail("\(member.name) is in epoch \(group.epoch), \(founder.name) in \(reference.epoch)")
+            }
+        }
+        let history = MembershipHistory(of: founder, in: chat, founded: run.founded[chat] ?? [])
+        for sender in run.members {
+            for message in sender.store.allMessages
+            where message.isOwn && message.groupID == reference.groupID && message.rumor.kind == .chatMessage {
+                guard let members = history.members(at: message.epoch), members.contains(sender.publicKey) else {
+                    continue
+                }
+                for receiver in run.members where receiver !== sender && members.contains(receiver.publicKey) {
+                    let times = receiver.timesHeard(message.id, in: chat)
+                    if times == 1 { continue }
+                    fail("\(receiver.name) has heard \(message.rumor.content) of \(sender.name) \(times) times")
+                }
+            }
+        }
+    }
+}
+
+/// Who was a member in each epoch of the branch that stands, by the commits that one continuous member saw.
+struct MembershipHistory {
+    private var epochs: [UInt64: Set<PublicKey>] = [:]
+
+    /// - Parameter founded: who was in the group when it was founded, at epoch 1.
+    init(of member: LabMember, in chat: String, founded: Set<PublicKey>) {
+        var commits: [CommitEvent] = []
+        var ids: Set<Int64> = []
+        for event in member.events where event.chatID == chat && ids.insert(event.inboxID).inserted {
+            guard case .commit(let commit) = event.content else { continue }
+            // A commit that took another's place undoes what came after it.
+            commits.removeAll { $0.epochBefore >= commit.epochBefore }
+            commits.append(commit)
+        }
+        self.epochs[1] = founded
+        for commit in commits {
+            let before = self.epochs[commit.epochBefore] ?? []
+            self.epochs[commit.epochAfter] = before.union(commit.added).subtracting(commit.removed)
+        }
+    }
+
+    func members(at epoch: UInt64) -> Set<PublicKey>? { self.epochs[epoch] }
+}
+
+extension LabMember {
+    /// The groups that its store holds, read back as after a restart.
+    func storedGroups() async throws -> [MarmotGroup] {
+        try await self.store.load().groups.compactMap { stored in
+            guard let key = StoredGroupKey(stored: stored.groupID), key.part == nil else { return nil }
+            return try MarmotGroup(header: stored.header, records: stored.records, account: self.publicKey)
+        }
+    }
+
+    /// How many times a message came before the handlers; the same one again after a crash does not count.
+    func timesHeard(_ id: EventID, in chat: String) -> Int {
+        var ids: Set<Int64> = []
+        for event in self.events where event.chatID == chat {
+            if case .message(let message) = event.content, message.id == id { ids.insert(event.inboxID) }
+        }
+        return ids.count
+    }
+}

@@ -1,0 +1,145 @@
+import BotTesting
+import Nostr
+
+@testable import Marmot
+@testable import PikaCore
+
+/// Random doings of a few accounts under faults, all from one seed; what happened is written down.
+final class RandomRun {
+    let lab: GroupLab
+    private(set) var members: [LabMember] = []
+    private(set) var chats: [String] = []
+    /// Who was in a chat when it was founded.
+    private(set) var founded: [String: Set<PublicKey>] = [:]
+    private(set) var trace: [String] = []
+    private var random: SeededGenerator
+    private var said = 0
+
+    init(seed: UInt64, accounts: Int = 6) async throws {
+        self.lab = try GroupLab(seed: seed, relays: 2, schedule: .shuffled)
+        self.random = SeededGenerator(seed: seed, stream: "operations")
+        for number in 0..<accounts { self.members.append(try await self.lab.member("m\(number)")) }
+        let first = try await self.members[0].create("one", inviting: [self.members[1], self.members[2]])
+        guard case .done(let second?) = try await self.members[1].perform(
+            .createChat(peer: self.members[3].publicKey))
+        else { return }
+        self.chats = [first, second]
+        self.founded = [
+            first: Set(self.members[...2].map(\.publicKey)),
+            second: [self.members[1].publicKey, self.members[3].publicKey],
+        ]
+    }
+
+    /// The account that founded a chat; it is never removed.
+    func founder(of chat: String) -> LabMember { self.members[chat == self.chats[0] ? 0 : 1] }
+
+    func run(operations: Int) async throws {
+        self.lab.network.setWeather(.rough, seed: self.lab.seed)
+        for _ in 0..<operations {
+            try await self.operate()
+            if Bool.random(using: &self.random) { try await self.lab.settle() }
+        }
+    }
+
+    /// Ends all faults and lets everything come to rest; then everybody speaks once.
+    func rest() async throws {
+        self.note("rest")
+        self.lab.network.deliverEverything()
+        self.lab.network.heal()
+        for relay in self.lab.relays { self.lab.network.bringUp(relay) }
+        self.lab.network.release()
+        for member in self.members where member.hasCrashed { try await member.restart() }
+        try await self.lab.advance(by: .seconds(900))
+        for chat in self.chats {
+            for member in try await self.present(in: chat) { self.say(member, chat) }
+        }
+        try await self.lab.advance(by: .seconds(120))
+    }
+
+    func present(in chat: String) async throws -> [LabMember] {
+        var present: [LabMember] = []
+        for member in self.members where !member.hasCrashed {
+            if try await member.summary(of: chat)?.isActive == true { present.append(member) }
+        }
+        return present
+    }
+
+    // MARK: Operations
+
+    private func operate() async throws {
+        let chat = self.chats[Int.random(in: 0..<self.chats.count, using: &self.random)]
+        let relay = self.lab.relays[Int.random(in: 0..<self.lab.relays.count, using: &self.random)]
+        let anybody = self.members[Int.random(in: 0..<self.members.count, using: &self.random)]
+        guard let actor = try await self.present(in: chat).randomElement(using: &self.random) else { return }
+        switch Int.random(in: 0..<30, using: &self.random) {
+        case 0..<12: self.say(actor, chat)
+        case 12..<14:
+            self.begin(actor, .renameGroup(chatID: chat, name: "name \(self.trace.count)"), "renames")
+        case 14..<17:
+            self.begin(actor, .addGroupMembers(chatID: chat, peers: [anybody.publicKey]), "adds \(anybody.name) to")
+        case 17:
+            guard anybody !== self.founder(of: chat) else { return }
+            self.begin(
+                actor, .removeGroupMembers(chatID: chat, peers: [anybody.publicKey]), "removes \(anybody.name) from")
+        case 18:
+            self.note("down \(relay)")
+            self.lab.network.takeDown(relay)
+        case 19:
+            self.note("up")
+            for relay in self.lab.relays { self.lab.network.bringUp(relay) }
+        case 20:
+            self.note("cut \(anybody.name) \(relay)")
+            self.lab.network.cutOff(anybody.name, from: relay)
+        case 21:
+            self.note("stall \(anybody.name) \(relay)")
+            self.lab.network.stall(anybody.name, at: relay)
+        case 22:
+            self.note("heal")
+            self.lab.network.heal()
+        case 23:
+            self.note("repeat")
+            self.lab.network.setRepeats(Int.random(in: 1...2, using: &self.random))
+        case 24:
+            self.note("crash \(anybody.name)")
+            anybody.crash()
+        case 25 where !anybody.hasCrashed:
+            let commit = anybody.store.commitCount + Int.random(in: 1...4, using: &self.random)
+            self.note("crash \(anybody.name) at \(commit)")
+            anybody.crash(Bool.random(using: &self.random) ? .before(commit: commit) : .after(commit: commit))
+        case 26:
+            self.note("restart all")
+            for member in self.members where member.hasCrashed { try await member.restart() }
+        case 27:
+            self.note("release")
+            self.lab.network.release(shuffledBy: &self.random)
+        default:
+            let seconds = Int.random(in: 1..<40, using: &self.random)
+            self.note("\(seconds) s")
+            try await self.lab.advance(by: .seconds(seconds))
+        }
+    }
+
+    private func say(_ member: LabMember, _ chat: String) {
+        self.said += 1
+        self.begin(member, .sendMessage(chatID: chat, .text("\(self.said)")), "says \(self.said) in")
+    }
+
+    private func begin(_ member: LabMember, _ action: AppAction, _ what: String) {
+        guard !member.hasCrashed else { return }
+        self.note("\(member.name) \(what) \(self.chats.firstIndex { action.chat == $0 } ?? -1)")
+        member.begin(action)
+    }
+
+    private func note(_ what: String) { self.trace.append(what) }
+}
+
+extension AppAction {
+    fileprivate var chat: String? {
+        switch self {
+        case .sendMessage(let chat, _), .renameGroup(let chat, _), .addGroupMembers(let chat, _),
+            .removeGroupMembers(let chat, _):
+            chat
+        default: nil
+        }
+    }
+}
