@@ -33,6 +33,8 @@ enum CoreTimer: Sendable, Hashable {
     case outbox
     /// A relay's backlog could not be read.
     case catchUp(RelayURL)
+    /// A group that this account was removed from need not be listened to any longer.
+    case leave(groupID: [UInt8])
     /// An invitation leads elsewhere than to where its group is.
     case rejoin(groupID: [UInt8])
     /// Nor could a group's.

@@ -18,6 +18,8 @@ struct CoreModel: Sendable {
     var waiting: [[UInt8]: [WaitingEvent]] = [:]
     /// Groups of which waiting events were given up for want of room: they are on the relays still.
     var gaveUp: Set<[UInt8]> = []
+    /// Groups that this account was removed from lately.
+    var lingering: Set<[UInt8]> = []
     /// Live events that wait until older ones were read, in order of arrival.
     var held: [Held] = []
     /// Relays whose stored events are being read since they connected, and how often that failed.

@@ -110,20 +110,22 @@ extension CoreModel {
         if let group = self.groups[groupID] { self.index(group) }
         let isRenamed = report.before.nostrGroupID != report.after.nostrGroupID
         if isRenamed { self.renameChat(report.before.nostrGroupID.hex, to: report.after.nostrGroupID.hex) }
-        if isRenamed || report.before.relays != report.after.relays
-            || report.removedSelf
-        {
+        if isRenamed || report.before.relays != report.after.relays {
             self.resubscribe(&step)
         }
         self.refreshChatList()
         self.deliver(.commit(CommitEvent(report)), of: groupID, &step)
         if report.rolledBackFrom != nil { self.startReseal(of: groupID, fromEpoch: report.epochBefore + 1, &step) }
         self.reconsiderIntents(after: report, of: groupID, &step)
+        self.resealUnsent(of: groupID, &step)
         self.dropOldRivals(of: groupID, &step)
         // Nobody listened to the new id until now; and what was given up for want of room may open now.
         let gaveUp = self.gaveUp.remove(groupID) != nil
         if isRenamed || gaveUp, !report.removedSelf { self.readBacklog(of: groupID, &step) }
-        if report.removedSelf { self.rejoin(groupID, &step) }
+        if report.removedSelf {
+            self.linger(groupID, &step)
+            self.rejoin(groupID, &step)
+        }
     }
 
     // MARK: Events that cannot be opened yet

@@ -13,13 +13,15 @@ extension CoreModel {
     /// The configured relays and those of all groups.
     var allRelays: [RelayURL] {
         var seen: Set<RelayURL> = []
-        let groups = self.groups.values.filter(\.isActive).flatMap(\.data.relays).sorted()
+        let groups = self.groups.values.filter(self.isHeard).flatMap(\.data.relays).sorted()
         return (self.configuration.relays + groups).filter { seen.insert($0).inserted }
     }
 
     private var groupTags: [String] {
-        self.groupIDs.filter { self.groups[$0.value]?.isActive == true }.map(\.key.hex).sorted()
+        self.groupIDs.filter { self.groups[$0.value].map(self.isHeard) == true }.map(\.key.hex).sorted()
     }
+
+    private func isHeard(_ group: MarmotGroup) -> Bool { group.isActive || self.lingering.contains(group.groupID) }
 
     // Live subscriptions ask for one stored event only: what is stored is read by catching up, in pages and in order.
     func subscribeToGiftWraps(_ step: inout CoreStep) {

@@ -2,8 +2,9 @@ import MLS
 import Marmot
 import Nostr
 
-/// Own messages of epochs that were rolled back: nobody on the branch that stands can read them, so they are sealed
-/// again. Whoever has them already knows them by their inner ids.
+/// Own messages that others cannot read any more are sealed again: those of epochs that were rolled back, and those
+/// that no relay has taken for so long that members have dropped the keys. Whoever has them knows them by their inner
+/// ids.
 extension CoreModel {
     struct Reseal: Sendable {
         /// The first epoch that was given up.
@@ -28,14 +29,27 @@ extension CoreModel {
         }
     }
 
+    /// Epochs that an unsent message may be behind its group; members keep the keys of a few more.
+    static let maximumUnsentAge: UInt64 = 2
+
+    /// After an epoch change: looks for messages that still wait for a relay and have become too old.
+    mutating func resealUnsent(of groupID: [UInt8], _ step: inout CoreStep) {
+        guard let epoch = self.groups[groupID]?.epoch, epoch > Self.maximumUnsentAge,
+            self.queue.contains(where: { $0.groupID == groupID && $0.purpose == .message })
+        else { return }
+        step.effects.append(.loadSent(groupID: groupID, fromEpoch: epoch - min(epoch, 16)))
+    }
+
     /// Seals messages again in the epoch that stands.
     mutating func reseal(_ messages: [StoredMessage], of groupID: [UInt8], _ step: inout CoreStep) {
-        guard let reseal = self.resealing.removeValue(forKey: groupID) else { return }
-        step.changes.append(.putMemo(MemoName(.reseal, groupID), nil))
-        guard self.groups[groupID]?.isActive == true else { return }
-        for message in messages.sorted(by: { $0.position < $1.position })
-        where message.isOwn && message.epoch >= reseal.fromEpoch && !reseal.sent.contains(message.id) {
-            guard !Self.isMomentary(message.rumor.kind) else { continue }
+        let reseal = self.resealing.removeValue(forKey: groupID)
+        if reseal != nil { step.changes.append(.putMemo(MemoName(.reseal, groupID), nil)) }
+        guard let group = self.groups[groupID], group.isActive else { return }
+        for message in messages.sorted(by: { $0.position < $1.position }) where message.isOwn {
+            let isUndone = reseal.map { message.epoch >= $0.fromEpoch && !$0.sent.contains(message.id) } ?? false
+            let isTooOld =
+                message.epoch + Self.maximumUnsentAge < group.epoch && !self.queue.rows(ofMessage: message.id).isEmpty
+            guard isUndone || isTooOld, !Self.isMomentary(message.rumor.kind) else { continue }
             do { try self.reseal(message, &step) } catch {
                 step.effects.append(.note(.sendFailed(reason: "message after a rollback: \(error)")))
             }

@@ -23,6 +23,7 @@ extension CoreModel {
             // A relay that is gone is read when it is back.
             let status = self.state.relays.first { $0.url == relay }
             if status?.connection == .connected, status?.isCaughtUp == false { self.catchUp(relay, &step) }
+        case .timer(.leave(let groupID)): self.stopLingering(groupID, &step)
         case .timer(.rejoin(let groupID)): self.settleRivals(of: groupID, &step)
         case .timer(.backlog(let groupID)): self.retryBacklog(of: groupID, &step)
         }
@@ -30,6 +31,7 @@ extension CoreModel {
     }
 
     private mutating func start(_ step: inout CoreStep) {
+        self.resumeLingering(&step)
         step.effects.append(.setRelays(self.allRelays))
         self.subscribeToGiftWraps(&step)
         self.subscribeToGroups(&step)

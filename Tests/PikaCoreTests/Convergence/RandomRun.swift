@@ -20,8 +20,9 @@ final class RandomRun {
         self.random = SeededGenerator(seed: seed, stream: "operations")
         for number in 0..<accounts { self.members.append(try await self.lab.member("m\(number)")) }
         let first = try await self.members[0].create("one", inviting: [self.members[1], self.members[2]])
-        guard case .done(let second?) = try await self.members[1].perform(
-            .createChat(peer: self.members[3].publicKey))
+        guard
+            case .done(let second?) = try await self.members[1].perform(
+                .createChat(peer: self.members[3].publicKey))
         else { return }
         self.chats = [first, second]
         self.founded = [
@@ -48,12 +49,19 @@ final class RandomRun {
         self.lab.network.heal()
         for relay in self.lab.relays { self.lab.network.bringUp(relay) }
         self.lab.network.release()
-        for member in self.members where member.hasCrashed { try await member.restart() }
-        try await self.lab.advance(by: .seconds(900))
+        try await self.comeToRest(.seconds(900))
         for chat in self.chats {
             for member in try await self.present(in: chat) { self.say(member, chat) }
         }
-        try await self.lab.advance(by: .seconds(120))
+        try await self.comeToRest(.seconds(120))
+    }
+
+    /// A crash that was planned may still come.
+    private func comeToRest(_ duration: Duration) async throws {
+        repeat {
+            for member in self.members where member.hasCrashed { try await member.restart() }
+            try await self.lab.advance(by: duration)
+        } while self.members.contains(where: \.hasCrashed)
     }
 
     func present(in chat: String) async throws -> [LabMember] {

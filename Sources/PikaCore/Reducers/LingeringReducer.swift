@@ -1,0 +1,40 @@
+import MLS
+import Marmot
+import Nostr
+
+/// Groups that this account was removed from are listened to for a while: what was sent before may be late.
+extension CoreModel {
+    /// Seconds.
+    static let lingeringTime: Int64 = 3600
+
+    private static func removedCursor(_ groupID: [UInt8]) -> String { "removed/\(Hex.encode(groupID))" }
+
+    mutating func linger(_ groupID: [UInt8], _ step: inout CoreStep) {
+        let name = Self.removedCursor(groupID)
+        self.cursors[name] = step.now
+        step.changes.append(.advanceCursor(name: name, to: step.now))
+        self.resumeLingering(groupID, &step)
+        self.resubscribe(&step)
+    }
+
+    private mutating func resumeLingering(_ groupID: [UInt8], _ step: inout CoreStep) {
+        guard let removedAt = self.cursors[Self.removedCursor(groupID)] else { return }
+        self.lingering.insert(groupID)
+        step.effects.append(.wake(.leave(groupID: groupID), atMilliseconds: (removedAt + Self.lingeringTime) * 1000))
+    }
+
+    /// After a restart.
+    mutating func resumeLingering(_ step: inout CoreStep) {
+        for group in self.groups.values where !group.isActive {
+            guard let removedAt = self.cursors[Self.removedCursor(group.groupID)],
+                step.now < removedAt + Self.lingeringTime
+            else { continue }
+            self.resumeLingering(group.groupID, &step)
+        }
+    }
+
+    mutating func stopLingering(_ groupID: [UInt8], _ step: inout CoreStep) {
+        guard self.lingering.remove(groupID) != nil, self.groups[groupID]?.isActive == false else { return }
+        self.resubscribe(&step)
+    }
+}
