@@ -42,6 +42,8 @@ public struct MarmotError: Error, Equatable, Sendable, CustomStringConvertible {
         public static let badStoredForm = Code(description: "bad_stored_form")
         /// A file, a group's picture or what describes it is not allowed, or does not open (MIP-01, MIP-04).
         public static let badMedia = Code(description: "bad_media")
+        /// A device's push token is not allowed, or does not open (MIP-05).
+        public static let badPushToken = Code(description: "bad_push_token")
         /// A commit holds proposals that Marmot does not use (external, PSK, ReInit).
         public static let unsupportedProposal = Code(description: "unsupported_proposal")
     }

@@ -23,6 +23,10 @@ extension Kind {
     public static let keyPackage: Kind = 443
     public static let welcome: Kind = 444
     public static let groupEvent: Kind = 445
+    public static let pushNotification: Kind = 446
+    public static let pushTokenRequest: Kind = 447
+    public static let pushTokenList: Kind = 448
+    public static let pushTokenRemoval: Kind = 449
     public static let giftWrap: Kind = 1059
     public static let relayList: Kind = 10002
     public static let inboxRelays: Kind = 10050

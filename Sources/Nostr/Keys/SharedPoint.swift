@@ -1,6 +1,16 @@
 import CSecp256k1
 
 extension KeyPair {
+    /// Calls `body` with the 32 bytes of ``sharedX(with:)``, and wipes them after; nil if the peer is no point of the
+    /// curve. They are no key yet: put them through a derivation that names its purpose, as NIP-44 and MIP-05 do.
+    public func withSharedX<Result>(
+        of peer: PublicKey, _ body: (UnsafeRawBufferPointer) throws -> Result
+    ) rethrows -> Result? {
+        guard var shared = self.sharedX(with: peer) else { return nil }
+        defer { Sodium.wipe(&shared) }
+        return try shared.withUnsafeBytes(body)
+    }
+
     /// The x coordinate of secret · peer (NIP-44's `shared_x`), unhashed. Nil if the peer is no point of the curve.
     func sharedX(with peer: PublicKey) -> [UInt8]? {
         // An x-only key stands for the point with even y; x of the product is the same for either.

@@ -1,0 +1,99 @@
+public import Nostr
+
+/// Kind 446: asks a push server to wake devices; only ever sent in a gift wrap, by nobody in particular (MIP-05).
+public enum PushNotifications {
+    /// The most tokens of an event that is read: what is certain to fit NIP-44.
+    public static let maximumTokens = 25
+    /// The most tokens of an event that is sent. Wrapped, 25 have 77,000 bytes, and many relays take no more than
+    /// 65,536.
+    public static let tokensPerEvent = 19
+    private static let version = "mip05-v1"
+    private static let encoding = "base64"
+
+    /// The routes that lead over one server.
+    public struct Batch: Hashable, Sendable {
+        public let server: PublicKey
+        /// Each once, in the order of the routes.
+        public internal(set) var relays: [RelayURL]
+        /// Each once, in the order of the routes.
+        public internal(set) var tokens: [PushToken]
+    }
+
+    /// Sorts routes by server; a token that two members claim is asked for once.
+    public static func batches(_ routes: [PushRoute]) -> [Batch] {
+        var batches: [PublicKey: Batch] = [:]
+        for route in routes {
+            var batch = batches[route.server] ?? Batch(server: route.server, relays: [], tokens: [])
+            if !batch.relays.contains(route.relay) { batch.relays.append(route.relay) }
+            if !batch.tokens.contains(route.token) { batch.tokens.append(route.token) }
+            batches[route.server] = batch
+        }
+        return batches.values.sorted { $0.server < $1.server }
+    }
+
+    /// The events to publish for one server, ``tokensPerEvent`` tokens each, on its inbox relays. Every one is by a
+    /// fresh key, in a wrap by another, so that neither relay nor server learns who asks.
+    ///
+    /// Throws ``MarmotError/Code/badPushToken`` for a server key off the curve; other servers can still be asked.
+    public static func events(
+        _ batch: Batch, now: Int64, using rng: inout some RandomNumberGenerator
+    ) throws(MarmotError) -> [Event] {
+        var events: [Event] = []
+        for start in stride(from: 0, to: batch.tokens.count, by: self.tokensPerEvent) {
+            let author = KeyPair.generate(using: &rng)
+            let chunk = Array(batch.tokens[start...].prefix(self.tokensPerEvent))
+            let rumor = try self.rumor(chunk, by: author.publicKey, now: now)
+            do {
+                events.append(try GiftWrap.wrap(rumor, from: author, to: batch.server, now: now, using: &rng))
+            } catch { throw MarmotError(.badPushToken, "a request cannot be wrapped: \(error.message)") }
+        }
+        return events
+    }
+
+    /// The inner event, by a key used for nothing else.
+    ///
+    /// Throws ``MarmotError/Code/badPushToken`` unless there are 1 to ``maximumTokens`` tokens, no two alike.
+    public static func rumor(
+        _ tokens: [PushToken], by author: PublicKey, now: Int64
+    ) throws(MarmotError) -> UnsignedEvent {
+        try self.check(tokens)
+        return UnsignedEvent(
+            pubkey: author, createdAt: now, kind: .pushNotification,
+            tags: [Tag("v", self.version), Tag("encoding", self.encoding)],
+            content: Base64.encode(tokens.flatMap(\.bytes)))
+    }
+
+    /// What a server reads from an inner event.
+    ///
+    /// Throws ``MarmotError/Code/wrongKind``, ``MarmotError/Code/badTag`` unless there is exactly one tag `v`, one tag
+    /// `encoding` and no other, ``MarmotError/Code/badContent`` for what is not Base64 of whole tokens, and
+    /// ``MarmotError/Code/badPushToken`` as ``rumor(_:by:now:)`` does.
+    public static func read(_ rumor: UnsignedEvent) throws(MarmotError) -> [PushToken] {
+        guard rumor.kind == .pushNotification else {
+            throw MarmotError(.wrongKind, "kind \(rumor.kind) is not a notification request (446)")
+        }
+        let expected = [["v", self.version], ["encoding", self.encoding]]
+        guard rumor.tags.count == 2, expected.allSatisfy({ rumor.tags.contains(Tag(values: $0)) }) else {
+            throw MarmotError(.badTag, "kind 446 has the tags v mip05-v1 and encoding base64 and no other (MIP-05)")
+        }
+        guard let bytes = Base64.decode(rumor.content), bytes.count.isMultiple(of: PushToken.count) else {
+            throw MarmotError(.badContent, "the content of kind 446 is not Base64 of whole tokens (MIP-05)")
+        }
+        var tokens: [PushToken] = []
+        for start in stride(from: 0, to: bytes.count, by: PushToken.count) {
+            tokens.append(try PushToken(bytes: bytes[start..<start + PushToken.count]))
+        }
+        try self.check(tokens)
+        return tokens
+    }
+
+    private static func check(_ tokens: [PushToken]) throws(MarmotError) {
+        guard (1...self.maximumTokens).contains(tokens.count) else {
+            throw MarmotError(
+                .badPushToken, "a request has 1 to \(self.maximumTokens) tokens, not \(tokens.count) (MIP-05)")
+        }
+        guard Set(tokens).count == tokens.count else {
+            throw MarmotError(.badPushToken, "a request holds the same token twice (MIP-05)")
+        }
+    }
+}
