@@ -1,0 +1,36 @@
+/// Something that reads bytes from outside. Returning is success; a trap is a find.
+struct Target: Sendable {
+    let name: String
+    /// Sound inputs to start from.
+    let seeds: [[UInt8]]
+    let run: @Sendable ([UInt8]) -> Void
+
+    static func all(_ world: World) throws -> [Target] {
+        [
+            self.mls(world), self.groupData(world), self.keyPackage(world), try self.groupEvent(world),
+            try self.groupMessage(world), try self.member(world), self.welcome(world), try self.groupInfo(world),
+            try self.giftWrap(world), self.nostr(world), try self.rumor(world),
+        ]
+    }
+
+    /// A target whose first byte chooses among several readers, each with seeds of its own.
+    struct Reader: Sendable {
+        let seeds: [[UInt8]]
+        let read: @Sendable ([UInt8]) throws -> Void
+
+        init(_ seeds: [[UInt8]], _ read: @escaping @Sendable ([UInt8]) throws -> Void) {
+            self.seeds = seeds
+            self.read = read
+        }
+    }
+
+    init(_ name: String, _ readers: [Reader]) {
+        self.name = name
+        self.seeds = readers.enumerated().flatMap { number, reader in reader.seeds.map { [UInt8(number)] + $0 } }
+        self.run = { bytes in
+            guard let first = bytes.first else { return }
+            // A typed error is what hostile input deserves.
+            try? readers[Int(first) % readers.count].read(Array(bytes.dropFirst()))
+        }
+    }
+}
