@@ -61,15 +61,8 @@ struct Account {
         guard let own = try self.groups[groupID]?.commit(change, client: Self.client, now: now, using: &self.rng) else {
             throw Unexpected.outcome("no such group")
         }
-        let json = own.event.json()
-        guard self.store != nil, let stored = self.groups[groupID]?.storedPending() else { return json }
-        try await self.save(
-            [groupID],
-            [
-                .putGroupHeader(groupID: [1] + groupID, header: stored.header),
-                .updateGroup(groupID: [1] + groupID, stored.mls), self.outbox(own.event, .commit, groupID, nil),
-            ])
-        return json
+        try await self.save([groupID], [self.outbox(own.event, .commit, groupID, nil)])
+        return own.event.json()
     }
 
     /// A relay has the commit: merges it. Returns the invitations.
@@ -79,11 +72,8 @@ struct Account {
         }
         let welcomes = due.map { $0.rumor.rumorJSON() }
         try await self.save(
-            [groupID],
-            [
-                .putSeen(report.event, at: report.createdAt), .deleteOutbox(id: report.event.hex),
-                .deleteGroup(groupID: [1] + groupID),
-            ], welcomes: welcomes)
+            [groupID], [.putSeen(report.event, at: report.createdAt), .deleteOutbox(id: report.event.hex)],
+            welcomes: welcomes)
         return welcomes
     }
 
@@ -179,9 +169,16 @@ struct Account {
     /// Reads all groups back from the store.
     mutating func load() async throws {
         guard let state = try await self.store?.load() else { return }
-        for stored in state.groups where stored.groupID.first == 0 {
-            self.keep(
-                try MarmotGroup(header: stored.header, records: stored.records, account: self.publicKey))
+        var parts: [[UInt8]: [GroupPart: StoredGroupPart]] = [:]
+        for stored in state.groups {
+            guard let (groupID, part) = try GroupKey.read(stored.groupID) else { continue }
+            parts[groupID, default: [:]][part] = StoredGroupPart(header: stored.header, records: stored.records)
+        }
+        for stored in state.groups where try GroupKey.read(stored.groupID) == nil {
+            let group = try MarmotGroup(
+                header: stored.header, records: stored.records, parts: parts[Array(stored.groupID.dropFirst())] ?? [:],
+                account: self.publicKey)
+            self.keep(group)
         }
         self.inboxID = state.cursors["inbox-id"] ?? 0
     }
@@ -199,10 +196,19 @@ struct Account {
         var changes = others
         for groupID in groupIDs {
             guard let changed = self.groups[groupID]?.drainChanges() else { continue }
-            if let header = changed.header {
-                changes.append(.putGroupHeader(groupID: [0] + groupID, header: header))
+            let key = GroupKey.bytes(groupID)
+            if let header = changed.header { changes.append(.putGroupHeader(groupID: key, header: header)) }
+            changes.append(.updateGroup(groupID: key, changed.mls))
+            for (part, content) in changed.parts {
+                let key = GroupKey.bytes(groupID, part)
+                guard let content else {
+                    changes.append(.deleteGroup(groupID: key))
+                    continue
+                }
+                changes.append(.putGroupHeader(groupID: key, header: content.header))
+                let records = content.records.mapValues(Optional.some)
+                changes.append(.updateGroup(groupID: key, GroupStorageChanges(replacesAll: true, records: records)))
             }
-            changes.append(.updateGroup(groupID: [0] + groupID, changed.mls))
         }
         for welcome in welcomes {
             // The core stores them gift-wrapped; here as they are, since nothing wraps them.
