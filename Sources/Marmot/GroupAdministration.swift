@@ -8,7 +8,7 @@ enum GroupAdministration {
     /// - Parameters:
     ///   - before: the group data before the commit.
     ///   - after: the group data after it.
-    ///   - members: the identities after it.
+    ///   - members: the identities that leaves state after it.
     static func authorize(
         _ changes: CommitChanges, before: GroupData, after: GroupData, members: Set<PublicKey>
     ) throws(MarmotError) {
@@ -25,7 +25,7 @@ enum GroupAdministration {
         guard before.isAdmin(committer) || self.isAllowedToEveryone(changes) else {
             throw MarmotError(.notAdmin, "a member who is not an admin committed more than its own keys (MIP-03)")
         }
-        guard after.admins.contains(where: members.contains) else {
+        guard after.admins.contains(where: { members.contains($0) && $0.isOnCurve }) else {
             throw MarmotError(.noAdminLeft, "after the commit no member is an admin (MIP-01)")
         }
     }

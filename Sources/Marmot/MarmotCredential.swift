@@ -9,11 +9,15 @@ extension PublicKey {
 extension LeafNode {
     /// The Nostr identity of a member, or ``MarmotError/Code/badCredential``.
     public func identity() throws(MarmotError) -> PublicKey {
-        guard case .basic(let bytes) = self.credential, bytes.count == 32,
-            let key = try? PublicKey(bytes: bytes), key.isOnCurve
-        else {
+        guard let key = self.statedIdentity, key.isOnCurve else {
             throw MarmotError(.badCredential, "the credential is not basic with the 32 bytes of a Nostr public key")
         }
         return key
+    }
+
+    /// The identity that the credential states, which may be no point of the curve: asking costs a square root.
+    var statedIdentity: PublicKey? {
+        guard case .basic(let bytes) = self.credential else { return nil }
+        return try? PublicKey(bytes: bytes)
     }
 }

@@ -23,6 +23,8 @@ public struct MarmotGroup: Sendable {
     /// Public ids that the group had before, the latest few; late events may still carry them.
     public internal(set) var formerNostrGroupIDs: [Bytes32] = []
     var headerChanged = true
+    /// Members' identities that are known to be points of the curve: asking costs a square root each.
+    private var knownPoints: Set<PublicKey> = []
 
     public var groupID: [UInt8] { self.mls.groupID }
     public var epoch: UInt64 { self.mls.epoch }
@@ -31,7 +33,9 @@ public struct MarmotGroup: Sendable {
     /// The members' identities from the leftmost leaf on; a member may have several leaves.
     public var members: [PublicKey] {
         var seen: Set<PublicKey> = []
-        return self.mls.members.compactMap { try? $0.leaf.identity() }.filter { seen.insert($0).inserted }
+        return self.mls.members.compactMap(\.leaf.statedIdentity).filter {
+            (self.knownPoints.contains($0) || $0.isOnCurve) && seen.insert($0).inserted
+        }
     }
 
     init(_ mls: MLSGroup, account: PublicKey, profile: MarmotProfile) throws(MarmotError) {
@@ -40,6 +44,7 @@ public struct MarmotGroup: Sendable {
         self.account = account
         self.data = try Self.data(mls.extensions, profile)
         self.outerKeys = [mls.epoch: profile.outerKey(mls)]
+        self.knownPoints = Set(self.members)
     }
 
     static func data(_ extensions: [Extension], _ profile: MarmotProfile) throws(MarmotError) -> GroupData {
@@ -53,6 +58,7 @@ public struct MarmotGroup: Sendable {
     mutating func advance(to next: MLSGroup, data: GroupData) {
         if data.nostrGroupID != self.data.nostrGroupID { self.rememberGroupID(before: data.nostrGroupID) }
         self.mls = next
+        self.knownPoints = Set(self.members)
         self.data = data
         self.outerKeys[next.epoch] = self.profile.outerKey(next)
         let oldest = next.epoch - min(next.epoch, UInt64(self.profile.pastEpochs))
@@ -94,6 +100,7 @@ public struct MarmotGroup: Sendable {
         _ message: [UInt8], now: Int64, using rng: inout some RandomNumberGenerator
     ) throws -> Event {
         try GroupEvents.seal(
-            message, key: self.profile.outerKey(self.mls), nostrGroupID: self.data.nostrGroupID, now: now, using: &rng)
+            message, key: self.outerKeys[self.epoch] ?? self.profile.outerKey(self.mls),
+            nostrGroupID: self.data.nostrGroupID, now: now, using: &rng)
     }
 }

@@ -180,8 +180,9 @@ extension MarmotGroup {
         return self.extensions(with: data)
     }
 
+    /// What all leaves state. Whoever takes a single one out asks whether it is on the curve.
     static func identities(_ group: MLSGroup) -> Set<PublicKey> {
-        Set(group.members.compactMap { try? $0.leaf.identity() })
+        Set(group.members.compactMap(\.leaf.statedIdentity))
     }
 
     /// What a commit does in terms of people and group data; `next` is nil if it removed this member, and then
@@ -196,9 +197,9 @@ extension MarmotGroup {
             committer: committer, isOwn: isOwn, epochBefore: self.epoch,
             // An inviter may have put the group at the last epoch there is.
             epochAfter: next?.epoch ?? self.epoch + (self.epoch < .max ? 1 : 0),
-            added: after.subtracting(before).sorted(), removed: before.subtracting(after).sorted(), before: self.data,
-            after: data, removedSelf: next == nil, event: order.id, createdAt: order.createdAt,
-            rolledBackFrom: rolledBackFrom,
+            added: after.subtracting(before).filter(\.isOnCurve).sorted(),
+            removed: before.subtracting(after).filter(\.isOnCurve).sorted(), before: self.data, after: data,
+            removedSelf: next == nil, event: order.id, createdAt: order.createdAt, rolledBackFrom: rolledBackFrom,
             displacedOwnCommit: displacedOwnCommit)
     }
 }

@@ -11,12 +11,26 @@ let package = Package(
     ],
     targets: [
         .systemLibrary(name: "CFloorSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
+        .systemLibrary(name: "CMalloc"),
         .executableTarget(
             name: "mls-benchmarks",
             dependencies: [
                 "CFloorSodium", .product(name: "MLS", package: "pikabot"),
                 .product(name: "TLSCodec", package: "pikabot"),
                 .product(name: "Crypto", package: "swift-crypto"),
+            ],
+            swiftSettings: [
+                .swiftLanguageMode(.v6), .enableUpcomingFeature("ExistentialAny"),
+                .enableUpcomingFeature("MemberImportVisibility"), .enableUpcomingFeature("InternalImportsByDefault"),
+                .treatAllWarnings(as: .error),
+            ]),
+        .executableTarget(
+            name: "group-benchmarks",
+            dependencies: [
+                "CMalloc",
+                .product(name: "MLS", package: "pikabot"), .product(name: "Marmot", package: "pikabot"),
+                .product(name: "Nostr", package: "pikabot"), .product(name: "PikaCore", package: "pikabot"),
+                .product(name: "Storage", package: "pikabot"),
             ],
             swiftSettings: [
                 .swiftLanguageMode(.v6), .enableUpcomingFeature("ExistentialAny"),

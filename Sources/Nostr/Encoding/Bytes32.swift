@@ -16,7 +16,10 @@ public struct Bytes32: Hashable, Comparable, Sendable {
     public init?(_ bytes: some Collection<UInt8>) {
         guard bytes.count == Bytes32.count else { return nil }
         self.init { buffer in
-            for (index, byte) in bytes.enumerated() where index < Bytes32.count { buffer[index] = byte }
+            // A step of a generic collection costs more than the copy of an array.
+            if bytes.withContiguousStorageIfAvailable({ buffer.copyBytes(from: $0.prefix(Bytes32.count)) }) == nil {
+                for (index, byte) in bytes.enumerated() where index < Bytes32.count { buffer[index] = byte }
+            }
         }
     }
 
