@@ -5,14 +5,16 @@ public import Nostr
 public enum GroupEvents {
     /// Encrypts an MLS message and signs the event with a fresh key.
     static func seal(
-        _ message: [UInt8], key: Secret, nostrGroupID: Bytes32, now: Int64, using rng: inout some RandomNumberGenerator
+        _ message: [UInt8], key: Secret, nostrGroupID: Bytes32, expiration: Int64? = nil, now: Int64,
+        using rng: inout some RandomNumberGenerator
     ) throws -> Event {
         let nonce = (0..<ChaCha20Poly1305.nonceLength).map { _ in UInt8.random(in: .min ... .max, using: &rng) }
         let ciphertext = try ChaCha20Poly1305.seal(message, key: key, nonce: nonce)
         let signer = KeyPair.generate(using: &rng)
+        let tags = [Tag("h", nostrGroupID.hex), Tag("encoding", "base64")]
         return UnsignedEvent(
             pubkey: signer.publicKey, createdAt: now, kind: .groupEvent,
-            tags: [Tag("h", nostrGroupID.hex), Tag("encoding", "base64")], content: Base64.encode(nonce + ciphertext)
+            tags: tags + (expiration.map { [.expiration(at: $0)] } ?? []), content: Base64.encode(nonce + ciphertext)
         ).signed(by: signer, using: &rng)
     }
 
