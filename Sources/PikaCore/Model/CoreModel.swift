@@ -40,6 +40,9 @@ struct CoreModel: Sendable {
     var unsureCommits: Set<[UInt8]> = []
     /// Groups whose own messages are being read to be sealed again, and the messages sent since.
     var resealing: [[UInt8]: Reseal] = [:]
+    /// When the next stored message ends, in Unix seconds, and when the core looks for it, in Unix milliseconds.
+    var nextExpiry: Int64?
+    var expiryWake: Int64?
 
     /// Group events that could not be opened and are kept for each group; older ones are given up.
     static let maximumWaiting = 1000

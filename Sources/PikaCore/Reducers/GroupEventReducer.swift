@@ -62,8 +62,13 @@ extension CoreModel {
         let isOwn = message.rumor.pubkey == self.account.publicKey
         let stored = StoredMessage(
             groupID: groupID, rumor: message.rumor, id: message.id, wrapper: message.wrapper, epoch: message.epoch,
-            isOwn: isOwn)
+            isOwn: isOwn, expiresAt: self.groups[groupID]?.data.expiry(of: message.rumor))
+        guard stored.expiresAt ?? .max > step.now else {
+            step.effects.append(.note(.refused(reason: "expired", detail: "the message has ended before it came")))
+            return
+        }
         step.changes.append(.putMessage(stored))
+        self.awaitExpiry(at: stored.expiresAt, &step)
         step.effects.append(.note(.message))
         self.show(stored, delivery: isOwn ? .sent : .received)
         // From another device of this account.

@@ -15,6 +15,7 @@ extension CoreModel {
         case .messagesLoaded(let groupID, let messages, let reachedStart):
             self.show(messages, of: groupID, reachedStart: reachedStart)
         case .sentLoaded(let groupID, let messages): self.reseal(messages, of: groupID, &step)
+        case .nextExpiry(let time): self.awaitExpiry(at: time, &step)
         case .handled(let inboxID, let effects): self.finish(inboxID, effects, &step)
         case .timer(.outbox):
             self.readForUnsureCommits(&step)
@@ -24,12 +25,14 @@ extension CoreModel {
             let status = self.state.relays.first { $0.url == relay }
             if status?.connection == .connected, status?.isCaughtUp == false { self.catchUp(relay, &step) }
         case .timer(.backlog(let groupID)): self.retryBacklog(of: groupID, &step)
+        case .timer(.expiry): self.deleteExpired(&step)
         }
         self.pursueDueIntents(&step)
     }
 
     private mutating func start(_ step: inout CoreStep) {
         step.effects.append(.setRelays(self.allRelays))
+        step.effects.append(.loadNextExpiry)
         self.subscribeToGiftWraps(&step)
         self.subscribeToGroups(&step)
         for (groupID, reseal) in self.resealing {
