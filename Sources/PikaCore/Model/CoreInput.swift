@@ -39,4 +39,8 @@ enum CoreTimer: Sendable, Hashable {
     case backlog(groupID: [UInt8])
     /// Stored messages may have ended.
     case expiry
+    /// Nobody may have executed the departures that were due in a group.
+    case departures(groupID: [UInt8])
+    /// Keys may be due for renewal.
+    case keyUpdates
 }

@@ -3,9 +3,10 @@ import Nostr
 
 /// How old this account's keys in a group are, and when they are to be renewed; kept as a memo.
 struct KeyAge: Sendable, Hashable {
-    /// Unix seconds of the last commit of one's own that stands; nil before the first.
+    /// Unix seconds of the last commit of one's own; nil if a renewal is due regardless of age: after joining, and
+    /// after one that was displaced.
     var renewedAt: Int64?
-    /// Unix milliseconds before which no renewal is made: after joining, and after one that was displaced.
+    /// Unix milliseconds before which no renewal is made.
     var notBefore: Int64 = 0
     /// Renewals in a row that other members' commits displaced.
     var attempts = 0
@@ -16,7 +17,7 @@ struct KeyAge: Sendable, Hashable {
     /// Unix milliseconds of the next renewal; nil for none.
     func due(_ policy: SelfUpdatePolicy) -> Int64? {
         guard self.notBefore < .max else { return nil }
-        guard let renewedAt else { return policy.afterJoining == nil ? nil : self.notBefore }
+        guard let renewedAt else { return self.notBefore }
         guard let every = policy.every else { return nil }
         let (end, overflow) = (renewedAt * 1000).addingReportingOverflow(every.wholeMilliseconds)
         return overflow ? nil : max(end, self.notBefore)
@@ -28,6 +29,7 @@ struct KeyAge: Sendable, Hashable {
         at now: Int64, _ policy: SelfUpdatePolicy, using random: inout some RandomNumberGenerator
     ) -> KeyAge {
         var age = self
+        age.renewedAt = nil
         age.attempts += 1
         if age.attempts < Self.maximumAttempts {
             age.notBefore = now + policy.delay(using: &random) << Int64(age.attempts)

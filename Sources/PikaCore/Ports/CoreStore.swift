@@ -216,6 +216,8 @@ public struct MemoName: Sendable, Hashable {
         case groupIntent = "group_intent"
         /// Own messages of a group that have to be sealed again; the key is the group id.
         case reseal
+        /// How old this account's keys in a group are; the key is the group id.
+        case keyAge = "key_age"
     }
 
     public var kind: Kind

@@ -115,6 +115,7 @@ extension CoreModel {
         self.groups[group.groupID] = group
         self.index(group)
         self.dirtyGroups.insert(group.groupID)
+        self.noteJoin(of: group.groupID, &step)
         self.refreshChatList()
         self.resubscribe(&step)
         self.deliver(

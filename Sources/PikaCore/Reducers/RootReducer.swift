@@ -26,6 +26,8 @@ extension CoreModel {
             if status?.connection == .connected, status?.isCaughtUp == false { self.catchUp(relay, &step) }
         case .timer(.backlog(let groupID)): self.retryBacklog(of: groupID, &step)
         case .timer(.expiry): self.deleteExpired(&step)
+        case .timer(.departures(let groupID)): self.commitDepartures(of: groupID, &step)
+        case .timer(.keyUpdates): self.renewDueKeys(&step)
         }
         self.pursueDueIntents(&step)
     }
@@ -44,6 +46,8 @@ extension CoreModel {
                 step.effects.append(.note(.sendFailed(reason: "key package: \(error)")))
             }
         }
+        self.startDepartures(&step)
+        self.startRenewals(&step)
         self.flushOutbox(&step)
     }
 
@@ -73,14 +77,10 @@ extension CoreModel {
         case .createChat(let peer):
             self.intend(.found(name: "DM", peers: [peer], isDirect: true), [], request, &step)
             return nil
-        case .addGroupMembers(let chatID, let peers):
-            self.intend(.add(peers), try self.groupID(ofChat: chatID), request, &step)
-            return nil
-        case .removeGroupMembers(let chatID, let peers):
-            self.intend(.remove(peers), try self.groupID(ofChat: chatID), request, &step)
-            return nil
-        case .renameGroup(let chatID, let name):
-            self.intend(.rename(name), try self.groupID(ofChat: chatID), request, &step)
+        case .addGroupMembers, .removeGroupMembers, .renameGroup, .setGroupDescription, .setGroupRelays,
+            .setGroupAdmins, .rotateGroupID, .setDisappearingMessages, .selfDemote, .upgradeGroup, .updateGroupKeys,
+            .leaveGroup:
+            try self.changeGroup(action, request, &step)
             return nil
         case .acceptInvite(let wrapper): return .done(chatID: try self.acceptInvite(wrapper, &step))
         case .declineInvite(let wrapper): try self.declineInvite(wrapper, &step)

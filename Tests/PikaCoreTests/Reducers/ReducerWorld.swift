@@ -112,10 +112,13 @@ struct ReducerWorld {
     var accounts: [Account] = []
     var relayed: [Event] = []
 
-    init(_ count: Int, invites: CoreConfiguration.InvitePolicy = .anyone) throws {
+    init(
+        _ count: Int, invites: CoreConfiguration.InvitePolicy = .anyone, selfUpdate: SelfUpdatePolicy = .never
+    ) throws {
         for _ in 0..<count {
             let keys = KeyPair.generate(using: &self.random)
-            let configuration = CoreConfiguration(relays: [ReducerWorld.relay], invites: invites)
+            let configuration = CoreConfiguration(
+                relays: [ReducerWorld.relay], invites: invites, selfUpdate: selfUpdate)
             let model = try CoreModel(account: keys, configuration: configuration, stored: StoredState())
             self.accounts.append(Account(keys: keys, configuration: configuration, model: model))
         }
@@ -129,13 +132,13 @@ struct ReducerWorld {
         self.turn(index) { model, step in for input in inputs { model.reduce(input, &step) } }
     }
 
-    /// Commits new group data, which no action asks for yet.
+    /// Commits new group data as they are.
     mutating func change(_ index: Int, to data: GroupData) {
         let chatID = self[index].chatID
         self.turn(index) { model, step in
             do {
                 let intent = GroupIntent(
-                    number: 999, groupID: try model.groupID(ofChat: chatID), goal: .rename(data.name))
+                    number: 999, groupID: try model.groupID(ofChat: chatID), goal: .set(.name(data.name)))
                 try model.commit(.update(data), for: intent, &step)
             } catch { Issue.record("\(error)") }
         }
@@ -265,8 +268,8 @@ struct ReducerWorld {
     }
 
     /// Everybody started, and a group of all, founded by the first.
-    static func group(_ count: Int) throws -> ReducerWorld {
-        var world = try ReducerWorld(count)
+    static func group(_ count: Int, selfUpdate: SelfUpdatePolicy = .never) throws -> ReducerWorld {
+        var world = try ReducerWorld(count, selfUpdate: selfUpdate)
         for index in 0..<count { world.reduce(index, .started) }
         world.settle()
         world.act(0, .createGroupChat(name: "Lab", peers: world.accounts.dropFirst().map(\.key)), "create")
