@@ -114,10 +114,10 @@ extension MarmotGroup {
             guard case .proposal(let received) = try mls.process(message, now: event.commitTime) else {
                 return .refused(Refusal("past_epoch", "a message of an epoch that is over"))
             }
-            let report = try Self.note(received, in: &mls, data)
+            let report = try Self.note(received, in: &mls, data, for: self.account)
             self.snapshots[position].undo.records[.core] = .some(mls.record(.core))
             self.changedParts.insert(.snapshot(epoch: self.snapshots[position].epoch))
-            return .proposal(ProposalReport(sender: report.sender, effect: .ignored))
+            return .proposal(ProposalReport(sender: report.sender, effect: .ignored, isDeparture: report.isDeparture))
         } catch let error as MLSError {
             return Disposition(refusedBy: error)
         } catch let error as MarmotError {
@@ -158,7 +158,7 @@ extension CommitReport {
     fileprivate func rollingBack(from epoch: UInt64, displacingOwnCommit: Bool) -> CommitReport {
         CommitReport(
             committer: self.committer, isOwn: self.isOwn, epochBefore: self.epochBefore, epochAfter: self.epochAfter,
-            added: self.added, removed: self.removed, before: self.before, after: self.after,
+            added: self.added, removed: self.removed, left: self.left, before: self.before, after: self.after,
             removedSelf: self.removedSelf, event: self.event, createdAt: self.createdAt, rolledBackFrom: epoch,
             displacedOwnCommit: displacingOwnCommit)
     }

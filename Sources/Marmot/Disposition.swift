@@ -70,6 +70,8 @@ public struct ProposalReport: Sendable, Hashable {
 
     public let sender: PublicKey
     public let effect: Effect
+    /// Whether its sender asks to leave.
+    public let isDeparture: Bool
 }
 
 /// What a commit did.
@@ -80,6 +82,8 @@ public struct CommitReport: Sendable, Hashable {
     public let epochAfter: UInt64
     public let added: [PublicKey]
     public let removed: [PublicKey]
+    /// Those of the removed who had asked for it.
+    public let left: [PublicKey]
     public let before: GroupData
     public let after: GroupData
     /// Whether this member is no longer in the group.

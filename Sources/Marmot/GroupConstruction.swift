@@ -57,10 +57,13 @@ extension MarmotGroup {
     /// Founds a group (MIP-01). With invitees its first commit is merged at once and never published; the Welcomes
     /// may go out as soon as the group is stored.
     ///
-    /// - Parameter data: name, admins, relays; its admins must be members, the founder among them.
+    /// - Parameters:
+    ///   - data: name, admins, relays; its admins must be members, the founder among them.
+    ///   - limits: what the Welcomes must fit into.
     public static func create(
         _ data: GroupData, founder: PublicKey, inviting invitees: [Invitee], client: String,
-        profile: MarmotProfile = .mip, now: Int64, using rng: inout some RandomNumberGenerator
+        profile: MarmotProfile = .mip, limits: SizeLimits = .common, now: Int64,
+        using rng: inout some RandomNumberGenerator
     ) throws -> (group: MarmotGroup, welcomes: [DueWelcome]) {
         try data.validateForWriting()
         try self.validate(data, founder: founder, invitees)
@@ -83,7 +86,8 @@ extension MarmotGroup {
         var request = CommitRequest()
         request.adding = invitees.map(\.keyPackage)
         let commit = try group.mls.commit(request, using: &rng)
-        let welcomes = try group.dueWelcomes(commit, invitees, client: client, now: now)
+        let welcomes = group.dueWelcomes(commit, invitees, client: client, now: now)
+        if let welcome = welcomes.first { try limits.requireFit(of: welcome.rumor, members: invitees.count + 1) }
         group.advance(to: commit.next, data: group.data)
         return (group, welcomes)
     }
@@ -101,18 +105,15 @@ extension MarmotGroup {
 
     func dueWelcomes(
         _ commit: PendingCommit, _ invitees: [Invitee], client: String, now: Int64
-    ) throws(MarmotError) -> [DueWelcome] {
+    ) -> [DueWelcome] {
         guard let welcome = commit.welcome else { return [] }
-        var due: [DueWelcome] = []
-        for invitee in invitees {
-            due.append(
-                DueWelcome(
-                    recipient: invitee.identity,
-                    rumor: try WelcomeEvents.rumor(
-                        welcome, keyPackageEvent: invitee.event, relays: self.data.relays, client: client,
-                        from: self.account, now: now)))
+        return invitees.map { invitee in
+            DueWelcome(
+                recipient: invitee.identity,
+                rumor: WelcomeEvents.rumor(
+                    welcome, keyPackageEvent: invitee.event, relays: self.data.relays, client: client,
+                    from: self.account, now: now))
         }
-        return due
     }
 
     /// Opens an invitation with one of the account's key packages (MIP-02). The inviter must be an admin and a member.

@@ -5,15 +5,17 @@ public import Nostr
 public enum GroupEvents {
     /// Encrypts an MLS message and signs the event with a fresh key.
     static func seal(
-        _ message: [UInt8], key: Secret, nostrGroupID: Bytes32, now: Int64, using rng: inout some RandomNumberGenerator
+        _ message: [UInt8], key: Secret, nostrGroupID: Bytes32, expiration: Int64? = nil, now: Int64,
+        using rng: inout some RandomNumberGenerator
     ) throws -> Event {
         // Eight bytes a draw: drawing single bytes of the system's generator costs as much as all encryption.
         let nonce = Secret.random(count: ChaCha20Poly1305.nonceLength, using: &rng).copyBytes()
         let ciphertext = try ChaCha20Poly1305.seal(message, key: key, nonce: nonce)
         let signer = KeyPair.generate(using: &rng)
+        let tags = [Tag("h", nostrGroupID.hex), Tag("encoding", "base64")]
         return UnsignedEvent(
             pubkey: signer.publicKey, createdAt: now, kind: .groupEvent,
-            tags: [Tag("h", nostrGroupID.hex), Tag("encoding", "base64")], content: Base64.encode(nonce + ciphertext)
+            tags: tags + (expiration.map { [.expiration(at: $0)] } ?? []), content: Base64.encode(nonce + ciphertext)
         ).signed(by: signer, using: &rng)
     }
 

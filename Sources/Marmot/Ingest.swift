@@ -68,7 +68,7 @@ extension MarmotGroup {
                 return .message(
                     ReceivedMessage(rumor: rumor, id: rumor.id, epoch: application.epoch, wrapper: event.id))
             case .proposal(let proposal):
-                return .proposal(try Self.note(proposal, in: &self.mls, self.data))
+                return .proposal(try Self.note(proposal, in: &self.mls, self.data, for: self.account))
             case .commit(let staged): return try self.take(staged, digest, CommitOrder(event))
             }
         } catch let error as MLSError {
@@ -124,7 +124,7 @@ extension MarmotGroup {
     /// Decides what a proposal is good for (wire §5.5). Even one that this member will never commit is kept: a commit
     /// of another member may name it, and can then be judged.
     static func note(
-        _ received: ReceivedProposal, in mls: inout MLSGroup, _ data: GroupData
+        _ received: ReceivedProposal, in mls: inout MLSGroup, _ data: GroupData, for account: PublicKey
     ) throws(MarmotError) -> ProposalReport {
         guard let leaf = mls.member(received.sender) else {
             throw MarmotError(.notFound, "the proposer is no member")
@@ -133,15 +133,15 @@ extension MarmotGroup {
         let waiting = mls.pendingProposals.filter { $0.sender == received.sender }
         guard waiting.count <= Self.maximumProposals else {
             mls.dropPendingProposals { $0.reference == received.reference }
-            return ProposalReport(sender: sender, effect: .ignored)
+            return ProposalReport(sender: sender, effect: .ignored, isDeparture: received.isDeparture)
         }
         let effect: ProposalReport.Effect
         switch received.proposal {
-        case .selfRemove: effect = data.isAdmin(sender) ? .ignored : .commitDue
+        case _ where Self.isDue(received, in: mls, data, for: account): effect = .commitDue
         case .add, .remove: effect = .pending
         default: effect = .ignored
         }
-        return ProposalReport(sender: sender, effect: effect)
+        return ProposalReport(sender: sender, effect: effect, isDeparture: received.isDeparture)
     }
 }
 

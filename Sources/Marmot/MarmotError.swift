@@ -36,6 +36,12 @@ public struct MarmotError: Error, Equatable, Sendable, CustomStringConvertible {
         public static let commitPending = Code(description: "commit_pending")
         /// The Welcome would not fit into a gift wrap, or the event not into a relay's limit.
         public static let tooLarge = Code(description: "too_large")
+        /// An admin cannot leave before it has given up that role (MIP-03).
+        public static let adminStays = Code(description: "admin_stays")
+        /// Nobody else is in the group.
+        public static let lastMember = Code(description: "last_member")
+        /// What is asked for is so already.
+        public static let unchanged = Code(description: "unchanged")
         /// A named member, peer or proposal is not there.
         public static let notFound = Code(description: "not_found")
         /// A stored group cannot be read back.

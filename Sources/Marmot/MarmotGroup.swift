@@ -80,9 +80,11 @@ public struct MarmotGroup: Sendable {
 
     /// Encrypts an inner event for the group; the message key is used up. Returns the kind 445 event.
     ///
-    /// - Parameter rumor: by this account; its JSON carries its id.
+    /// - Parameters:
+    ///   - rumor: by this account; its JSON carries its id.
+    ///   - expiration: when relays may forget the event, in Unix seconds; the group's timer may make it earlier.
     public mutating func seal(
-        _ rumor: UnsignedEvent, now: Int64, using rng: inout some RandomNumberGenerator
+        _ rumor: UnsignedEvent, expiration: Int64? = nil, now: Int64, using rng: inout some RandomNumberGenerator
     ) throws -> Event {
         try self.requireActive()
         guard rumor.pubkey == self.account else {
@@ -93,14 +95,16 @@ public struct MarmotGroup: Sendable {
             throw MarmotError(
                 .tooLarge, "the message has \(json.count) bytes, peers store \(ApplicationMessages.maximumBytes)")
         }
-        return try self.sealOuter(try self.mls.protect(json, using: &rng), now: now, using: &rng)
+        return try self.sealOuter(
+            try self.mls.protect(json, using: &rng),
+            expiration: self.data.wrapperExpiration(createdAt: now, requested: expiration), now: now, using: &rng)
     }
 
     func sealOuter(
-        _ message: [UInt8], now: Int64, using rng: inout some RandomNumberGenerator
+        _ message: [UInt8], expiration: Int64? = nil, now: Int64, using rng: inout some RandomNumberGenerator
     ) throws -> Event {
         try GroupEvents.seal(
             message, key: self.outerKeys[self.epoch] ?? self.profile.outerKey(self.mls),
-            nostrGroupID: self.data.nostrGroupID, now: now, using: &rng)
+            nostrGroupID: self.data.nostrGroupID, expiration: expiration, now: now, using: &rng)
     }
 }

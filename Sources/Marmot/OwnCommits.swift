@@ -9,8 +9,12 @@ public enum GroupChange: Sendable {
     case update(GroupData)
     /// Fresh keys for this member, and nothing else.
     case selfUpdate
-    /// The departure of all members who asked for it.
+    /// The departure of all members who asked for it and whom this member may remove.
     case commitDepartures
+    /// Gives up the role of an admin; what an admin does before it leaves.
+    case selfDemote
+    /// Requires SelfRemove of all members from now on, once everybody supports it.
+    case upgrade
 }
 
 /// A commit of one's own: published, but not confirmed by a relay.
@@ -31,21 +35,31 @@ public struct OwnCommit: Sendable {
 extension MarmotGroup {
     /// Makes a commit and keeps it pending: publish its event, wait for one relay's OK, then ``mergePending()``
     /// (wire §4.4); if no relay takes it, ``clearPending()``.
+    ///
+    /// - Parameter limits: what the Welcomes and the commit must fit into; nothing is committed otherwise.
     @discardableResult
     public mutating func commit(
-        _ change: GroupChange, client: String, now: Int64, using rng: inout some RandomNumberGenerator
+        _ change: GroupChange, client: String, limits: SizeLimits = .common, now: Int64,
+        using rng: inout some RandomNumberGenerator
     ) throws -> OwnCommit {
         try self.requireActive()
         guard self.pending == nil else {
             throw MarmotError(.commitPending, "a commit for epoch \(self.epoch) is not confirmed yet")
         }
-        var request = CommitRequest()
         var invitees: [Invitee] = []
+        if case .add(let added) = change { invitees = added }
+        let request = try self.request(for: change, using: &rng)
+        return try self.finish(request, invitees, client: client, limits, now: now, using: &rng)
+    }
+
+    private func request(
+        for change: GroupChange, using rng: inout some RandomNumberGenerator
+    ) throws -> CommitRequest {
+        var request = CommitRequest()
         switch change {
         case .add(let added):
             try self.requireAdmin("add members")
             try self.requireCompatible(added)
-            invitees = added
             request.adding = added.map(\.keyPackage)
         case .remove(let keys):
             try self.requireAdmin("remove members")
@@ -58,15 +72,19 @@ extension MarmotGroup {
         case .selfUpdate:
             request.signatureKey = try SignaturePrivateKey.generate(self.profile.cipherSuite, using: &rng)
             request.capabilities = self.profile.capabilities(using: &rng)
-        case .commitDepartures:
-            request.references = self.departures
-            guard !request.references.isEmpty else { throw MarmotError(.notFound, "nobody asked to leave") }
+        case .commitDepartures: request = try self.departureRequest()
+        case .selfDemote:
+            try self.requireAdmin("give up that role")
+            request.extensions = try self.demotedExtensions()
+        case .upgrade:
+            try self.requireAdmin("change what the group requires")
+            request.extensions = try self.upgradedExtensions()
         }
-        return try self.finish(request, invitees, client: client, now: now, using: &rng)
+        return request
     }
 
     private mutating func finish(
-        _ request: CommitRequest, _ invitees: [Invitee], client: String, now: Int64,
+        _ request: CommitRequest, _ invitees: [Invitee], client: String, _ limits: SizeLimits, now: Int64,
         using rng: inout some RandomNumberGenerator
     ) throws -> OwnCommit {
         // On a copy: what is refused below leaves no trace, not even a used message key.
@@ -78,21 +96,14 @@ extension MarmotGroup {
         // A commit is encrypted under the epoch that it ends.
         let own = OwnCommit(
             event: try self.sealOuter(commit.message, now: now, using: &rng),
-            welcomes: try self.dueWelcomes(commit, invitees, client: client, now: now), next: commit.next, data: data,
+            welcomes: self.dueWelcomes(commit, invitees, client: client, now: now), next: commit.next, data: data,
             digest: SHA256Derivation.digest(commit.message))
+        let members = commit.next.members.count
+        if let welcome = own.welcomes.first { try limits.requireFit(of: welcome.rumor, members: members) }
+        try limits.requireFit(of: own.event, members: members)
         self.mls = mls
         self.setPending(own)
         return own
-    }
-
-    /// Members who asked to leave; admins give up that role first (wire §5.5).
-    private var departures: [[UInt8]] {
-        self.mls.pendingProposals.filter { entry in
-            guard entry.proposal == .selfRemove, let sender = try? self.mls.member(entry.sender)?.identity() else {
-                return false
-            }
-            return !self.data.isAdmin(sender)
-        }.map(\.reference)
     }
 
     /// Applies the pending commit after a relay has it; returns what it did and the invitations to send now.
@@ -164,22 +175,6 @@ extension MarmotGroup {
         return leaves
     }
 
-    /// All GroupContext extensions with the group data replaced: a change must resend every one (wire §3.5).
-    private func extensions(with data: GroupData) -> [Extension] {
-        self.mls.extensions.map { entry in
-            entry.type == self.profile.groupDataExtension
-                ? Extension(type: entry.type, data: data.encoded()) : entry
-        }
-    }
-
-    /// Removed admins leave the list in the same commit; nil if nobody of them is an admin.
-    private func extensions(withoutAdmins keys: [PublicKey]) -> [Extension]? {
-        guard keys.contains(where: self.data.isAdmin) else { return nil }
-        var data = self.data
-        data.admins.removeAll(where: keys.contains)
-        return self.extensions(with: data)
-    }
-
     /// What all leaves state. Whoever takes a single one out asks whether it is on the curve.
     static func identities(_ group: MLSGroup) -> Set<PublicKey> {
         Set(group.members.compactMap(\.leaf.statedIdentity))
@@ -198,7 +193,8 @@ extension MarmotGroup {
             // An inviter may have put the group at the last epoch there is.
             epochAfter: next?.epoch ?? self.epoch + (self.epoch < .max ? 1 : 0),
             added: after.subtracting(before).filter(\.isOnCurve).sorted(),
-            removed: before.subtracting(after).filter(\.isOnCurve).sorted(), before: self.data, after: data,
+            removed: before.subtracting(after).filter(\.isOnCurve).sorted(),
+            left: self.leavers(among: before.subtracting(after)), before: self.data, after: data,
             removedSelf: next == nil, event: order.id, createdAt: order.createdAt, rolledBackFrom: rolledBackFrom,
             displacedOwnCommit: displacedOwnCommit)
     }

@@ -3,10 +3,7 @@ public import Nostr
 
 /// Kind 444: an MLS Welcome as an inner event, sent in a gift wrap (MIP-02).
 public enum WelcomeEvents {
-    /// The most characters of content that still fit a gift wrap (measured: 40,000 do, 41,000 do not).
-    public static let maximumContent = 40_000
-
-    /// The invitation for one newcomer.
+    /// The invitation for one newcomer. ``SizeLimits`` says whether it can be sent.
     ///
     /// - Parameters:
     ///   - welcome: the encoded MLSMessage with the Welcome for all newcomers of the commit.
@@ -14,19 +11,13 @@ public enum WelcomeEvents {
     public static func rumor(
         _ welcome: [UInt8], keyPackageEvent: EventID, relays: [RelayURL], client: String, from account: PublicKey,
         now: Int64
-    ) throws(MarmotError) -> UnsignedEvent {
-        let content = Base64.encode(welcome)
-        guard content.utf8.count <= self.maximumContent else {
-            throw MarmotError(
-                .tooLarge,
-                "the Welcome has \(content.utf8.count) characters, a gift wrap holds \(self.maximumContent) (NIP-44)")
-        }
-        return UnsignedEvent(
+    ) -> UnsignedEvent {
+        UnsignedEvent(
             pubkey: account, createdAt: now, kind: .welcome,
             tags: [
                 Tag(values: ["relays"] + relays.map(\.string)), Tag("e", keyPackageEvent.hex), Tag("client", client),
                 Tag("encoding", "base64"),
-            ], content: content)
+            ], content: Base64.encode(welcome))
     }
 
     /// A Welcome that was read from its inner event.

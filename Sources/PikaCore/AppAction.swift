@@ -21,6 +21,25 @@ public enum AppAction: Sendable, Hashable {
     case addGroupMembers(chatID: String, peers: [PublicKey])
     case removeGroupMembers(chatID: String, peers: [PublicKey])
     case renameGroup(chatID: String, name: String)
+    case setGroupDescription(chatID: String, description: String)
+    /// The relays that carry the group's events from then on; the change itself goes to those of before.
+    case setGroupRelays(chatID: String, relays: [RelayURL])
+    /// All admins of the group; they must be members.
+    case setGroupAdmins(chatID: String, admins: [PublicKey])
+    /// Gives this account's role as an admin up; another member must have it.
+    case selfDemote(chatID: String)
+    /// Gives the group another public id, so that outsiders cannot tell that it is the same. Its chat id changes too.
+    case rotateGroupID(chatID: String)
+    /// Requires of all members that they can leave by themselves, once everybody's client supports it (MIP-03).
+    case upgradeGroup(chatID: String)
+    /// Seconds after which messages are deleted everywhere; nil for never. MDK up to 0.8 cannot read a group that has
+    /// such a timer.
+    case setDisappearingMessages(chatID: String, seconds: UInt64?)
+    /// New keys for this account in the group.
+    case updateGroupKeys(chatID: String)
+    /// Leaves the group; an admin gives up that role first. It is done when a relay has this account's wish: from then
+    /// on another member removes it, and it is repeated until one does.
+    case leaveGroup(chatID: String)
     /// Accepts an invitation that the policy left open.
     case acceptInvite(wrapper: EventID)
     case declineInvite(wrapper: EventID)

@@ -25,15 +25,21 @@ public struct CoreConfiguration: Sendable, Hashable {
     public var keepsInbox: Bool
     /// What this client calls itself in public events.
     public var client: String
+    /// When this account renews its keys in its groups by itself.
+    public var selfUpdate: SelfUpdatePolicy
+    /// The bytes of an event that relays take: what a group's Welcomes and commits must fit into.
+    public var maximumEventBytes: Int
 
     public init(
         relays: [RelayURL], invites: InvitePolicy = .nobody, publishesKeyPackage: Bool = true, keepsInbox: Bool = true,
-        client: String = "pikabot"
+        client: String = "pikabot", selfUpdate: SelfUpdatePolicy = .standard, maximumEventBytes: Int = 65_536
     ) {
         self.relays = relays
         self.invites = invites
         self.publishesKeyPackage = publishesKeyPackage
         self.keepsInbox = keepsInbox
         self.client = client
+        self.selfUpdate = selfUpdate
+        self.maximumEventBytes = maximumEventBytes
     }
 }

@@ -42,12 +42,19 @@ public struct CommitEvent: Sendable, Hashable {
     public let epochAfter: UInt64
     public let added: [PublicKey]
     public let removed: [PublicKey]
+    /// Those of the removed who left by themselves.
+    public let left: [PublicKey]
     public let oldName: String
     public let newName: String
+    public let newDescription: String
     public let descriptionChanged: Bool
     public let adminsAdded: [PublicKey]
     public let adminsRemoved: [PublicKey]
+    public let newRelays: [RelayURL]
     public let relaysChanged: Bool
+    /// Seconds after which messages are deleted from now on; nil for never.
+    public let disappearingSeconds: UInt64?
+    public let disappearingChanged: Bool
     /// Whether it took the place of a commit that this account had applied before.
     public let rolledBack: Bool
     /// Whether this account is no longer a member.

@@ -78,6 +78,8 @@ final class EffectRunner: Sendable {
                 let messages = try await self.sentMessages(in: groupID, fromEpoch: epoch)
                 self.mailbox.send(.sentLoaded(groupID: groupID, messages))
             }
+        case .loadNextExpiry:
+            self.call(in: &group) { self.mailbox.send(.nextExpiry(try await self.store.nextExpiry())) }
         case .loadMessages(let groupID, let before):
             self.call(in: &group) {
                 let messages = try await self.store.messages(in: groupID, before: before, limit: Self.pageSize)

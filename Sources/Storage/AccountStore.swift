@@ -66,6 +66,10 @@ public final class AccountStore: CoreStore {
         try await self.read { try $0.messages(in: groupID, before: before, limit: limit) }
     }
 
+    public func nextExpiry() async throws -> Int64? {
+        try await self.read { try $0.nextExpiry() }
+    }
+
     public func value(scope: String, key: String) async throws -> [UInt8]? {
         try await self.read { try $0.value(scope, key) }
     }

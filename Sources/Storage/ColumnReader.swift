@@ -18,6 +18,14 @@ struct ColumnReader {
         return value
     }
 
+    mutating func optionalInteger() throws(StoreError) -> Int64? {
+        switch self.next() {
+        case .null: nil
+        case .int64(let value): value
+        case .blob, .double, .string: throw self.corrupt("an integer")
+        }
+    }
+
     mutating func text() throws(StoreError) -> String {
         guard case .string(let value) = self.next() else { throw self.corrupt("a text") }
         return value

@@ -6,6 +6,7 @@ enum Migrations {
         var migrator = DatabaseMigrator()
         migrator.registerMigration("1 account") { try $0.execute(sql: Self.account) }
         migrator.registerMigration("2 memos") { try $0.execute(sql: Self.memos) }
+        migrator.registerMigration("3 message expiry") { try $0.execute(sql: Self.messageExpiry) }
         return migrator
     }
 
@@ -97,5 +98,10 @@ enum Migrations {
             kind TEXT NOT NULL,
             content BLOB NOT NULL
         ) STRICT;
+        """
+
+    private static let messageExpiry = """
+        ALTER TABLE message ADD COLUMN expires_at INTEGER;
+        CREATE INDEX message_expiry ON message(expires_at) WHERE expires_at IS NOT NULL;
         """
 }

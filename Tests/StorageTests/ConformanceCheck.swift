@@ -163,6 +163,34 @@ struct ConformanceCheck: CustomTestStringConvertible, Sendable {
             try await store.commit([.putMessage(elsewhere)])
             #expect(try await store.messages(in: elsewhere.groupID, before: nil, limit: 10) == [elsewhere])
         },
+        ConformanceCheck("messages that end are deleted when due, all others stay") { store in
+            #expect(try await store.nextExpiry() == nil)
+            var messages: [StoredMessage] = []
+            let ends: [Int64?] = [nil, 500, 700, 900]
+            for (number, end) in ends.enumerated() {
+                var message = try Sample.message("\(number)", in: 1 + number % 2, at: Int64(100 + number))
+                message.expiresAt = end
+                messages.append(message)
+            }
+            try await store.commit(messages.map { .putMessage($0) })
+            func found() async throws -> [StoredMessage] {
+                try await store.messages(in: Sample.bytes(1), before: nil, limit: 9)
+                    + store.messages(in: Sample.bytes(2), before: nil, limit: 9)
+            }
+            #expect(try await found() == [messages[2], messages[0], messages[3], messages[1]])
+            #expect(try await store.nextExpiry() == 500)
+            try await store.commit([.deleteExpired(at: 499)])
+            #expect(try await found().count == 4)
+            try await store.commit([.deleteExpired(at: 700)])
+            #expect(try await found() == [messages[0], messages[3]])
+            #expect(try await store.nextExpiry() == 900)
+            try await store.commit([.deleteExpired(at: .max - 1)])
+            #expect(try await found() == [messages[0]])
+            #expect(try await store.nextExpiry() == nil)
+            // It may be stored again: nothing of it is left.
+            try await store.commit([.putMessage(messages[1])])
+            #expect(try await found() == [messages[0], messages[1]])
+        },
         ConformanceCheck("messages are paged newest first, also within a second") { store in
             var messages: [StoredMessage] = []
             for number in 0..<40 { messages.append(try Sample.message("\(number)", at: Int64(100 + number / 7))) }

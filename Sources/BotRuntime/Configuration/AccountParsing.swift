@@ -3,13 +3,14 @@ import Yams
 
 extension ConfigurationParser {
     func account(_ value: ConfigurationValue, _ names: inout Set<String>) -> AccountConfiguration? {
-        guard let fields = value.fields(["name", "key", "invites", "bots"]) else { return nil }
+        guard let fields = value.fields(["name", "key", "invites", "selfUpdate", "bots"]) else { return nil }
         let name = fields.required("name", example: "greeter").flatMap { accountName($0, &names) }
         let key = fields.required("key", example: "{ file: secrets/account.nsec }").flatMap(key)
         let invites = fields.optional("invites").map(invites) ?? .nobody
+        let selfUpdate = fields.optional("selfUpdate").map(selfUpdate) ?? .standard
         let bots = fields.optional("bots").map(bots) ?? []
-        guard let name, let key, let invites, let bots else { return nil }
-        return AccountConfiguration(name: name, key: key, invites: invites, bots: bots)
+        guard let name, let key, let invites, let selfUpdate, let bots else { return nil }
+        return AccountConfiguration(name: name, key: key, invites: invites, selfUpdate: selfUpdate, bots: bots)
     }
 
     private func accountName(_ value: ConfigurationValue, _ names: inout Set<String>) -> String? {
@@ -109,6 +110,29 @@ extension ConfigurationParser {
         case nil:
             return nil
         }
+    }
+
+    private func selfUpdate(_ value: ConfigurationValue) -> SelfUpdatePolicy? {
+        guard let fields = value.fields(["afterJoining", "every"]) else { return nil }
+        var policy = SelfUpdatePolicy.standard
+        if let after = fields.optional("afterJoining") {
+            let range = after.parsed(
+                { text in text == "never" ? .some(nil) : durationRange(configurationText: text).map { .some($0) } },
+                expected: "a range of durations, the smaller first, or never", fix: "write such as 5s..60s")
+            guard let range else { return nil }
+            policy.afterJoining = range
+        }
+        if let every = fields.optional("every") {
+            let duration = every.parsed(
+                { text in
+                    text == "never"
+                        ? .some(nil)
+                        : Duration(configurationText: text).flatMap { $0 >= .seconds(3600) ? .some($0) : nil }
+                }, expected: "a duration of an hour or more, or never", fix: "write such as 7d")
+            guard let duration else { return nil }
+            policy.every = duration
+        }
+        return policy
     }
 
     private func publicKeys(_ value: ConfigurationValue) -> Set<PublicKey>? {

@@ -34,6 +34,11 @@ extension AccountConfiguration {
             let list = keys.sorted().map(\.npub).joined(separator: ", ")
             lines.append("  invites: { accept: allowlist, from: [\(list)] }")
         }
+        let after = selfUpdate.afterJoining.map {
+            "\($0.lowerBound.configurationText)..\($0.upperBound.configurationText)"
+        }
+        let every = selfUpdate.every?.configurationText
+        lines.append("  selfUpdate: { afterJoining: \(after ?? "never"), every: \(every ?? "never") }")
         lines.append(bots.isEmpty ? "  bots: []" : "  bots:")
         for bot in bots { lines += bot.redactedLines.map { "    " + $0 } }
         return lines

@@ -22,6 +22,8 @@ public struct AccountConfiguration: Hashable, Sendable {
     public var name: String
     public var key: KeyReference
     public var invites = InvitePolicy.nobody
+    /// When the account renews its keys in its groups by itself.
+    public var selfUpdate = SelfUpdatePolicy.standard
     public var bots: [BotConfiguration] = []
 }
 

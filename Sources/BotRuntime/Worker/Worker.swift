@@ -132,7 +132,8 @@ extension Worker {
             case .nobody: .nobody
             case .allowlist(let keys): .only(keys)
             }
-        return CoreConfiguration(relays: configuration.relays, invites: invites)
+        return CoreConfiguration(
+            relays: configuration.relays, invites: invites, selfUpdate: account.selfUpdate)
     }
 
     private func signer(of keys: KeyPair, _ clock: SystemClock) -> RelayPool.Signer {

@@ -31,16 +31,21 @@ public final class GroupLab: Sendable {
     public let network: LabNetwork
     /// The relays of every member.
     public let relays: [RelayURL]
+    /// When members renew their keys by themselves.
+    public let selfUpdate: SelfUpdatePolicy
     let executor: LabExecutor
     let log = LabLog()
     private let members = Mutex<[LabMember]>([])
 
     /// - Parameters:
     ///   - relays: how many there are.
+    ///   - selfUpdate: when members renew their keys by themselves; never, unless given.
     ///   - milliseconds: the time to start from, Unix milliseconds.
     public init(
-        seed: UInt64, relays: Int = 1, schedule: Schedule = .inOrder, milliseconds: Int64 = 1_800_000_000_000
+        seed: UInt64, relays: Int = 1, schedule: Schedule = .inOrder, selfUpdate: SelfUpdatePolicy = .never,
+        milliseconds: Int64 = 1_800_000_000_000
     ) throws {
+        self.selfUpdate = selfUpdate
         self.seed = seed
         self.relays = try (0..<relays).map { try RelayURL("wss://relay\($0 + 1).example") }
         self.clock = ManualClock(milliseconds: milliseconds)

@@ -77,7 +77,9 @@ public final class LabMember: Sendable {
         }
         let transport = self.lab.network.transport(name: self.name)
         let core = AppCore(
-            account: self.keys, configuration: CoreConfiguration(relays: self.lab.relays, invites: self.invites),
+            account: self.keys,
+            configuration: CoreConfiguration(
+                relays: self.lab.relays, invites: self.invites, selfUpdate: self.lab.selfUpdate),
             transport: transport, store: store, clock: self.lab.clock,
             randomness: SeededGenerator(seed: self.lab.seed, stream: "\(self.name) run \(runs)"),
             logger: self.lab.log.logger(self.name))

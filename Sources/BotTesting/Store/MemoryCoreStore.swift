@@ -77,6 +77,10 @@ public final class MemoryCoreStore: CoreStore {
         try self.read { $0.messages(in: groupID, before: before, limit: limit) }
     }
 
+    public func nextExpiry() async throws -> Int64? {
+        try self.read { $0.nextExpiry }
+    }
+
     public func value(scope: String, key: String) async throws -> [UInt8]? {
         try self.read { $0.value(scope: scope, key: key) }
     }

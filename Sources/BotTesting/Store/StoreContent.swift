@@ -60,6 +60,8 @@ struct StoreContent: Sendable {
         self.messages[groupID]?.page(before: before, limit: limit) ?? []
     }
 
+    var nextExpiry: Int64? { self.messages.values.flatMap(\.messages).compactMap(\.expiresAt).min() }
+
     func value(scope: String, key: String) -> [UInt8]? { self.values[ValueName(scope: scope, key: key)] }
 
     mutating func apply(_ change: StoreChange) {
@@ -71,6 +73,7 @@ struct StoreContent: Sendable {
         case .deleteGroup(let id): self.deleteGroup(id)
         case .putMessage(let message): self.messages[message.groupID, default: MessageHistory()].insert(message)
         case .moveMessage(let message): self.messages[message.groupID]?.replace(message)
+        case .deleteExpired(let time): for id in self.messages.keys { self.messages[id]?.deleteExpired(at: time) }
         case .putSeen(let id, _): self.putSeen(id)
         case .putWaiting(let event): self.waiting.put(event) { $0.event.id == event.event.id }
         case .deleteWaiting(let id): self.waiting.removeAll { $0.event.id == id }
@@ -126,6 +129,13 @@ struct MessageHistory: Sendable {
     mutating func replace(_ message: StoredMessage) {
         guard let index = self.messages.firstIndex(where: { $0.id == message.id }) else { return }
         self.messages[index] = message
+    }
+
+    mutating func deleteExpired(at time: Int64) {
+        let expired = self.messages.filter { ($0.expiresAt ?? .max) <= time }
+        guard !expired.isEmpty else { return }
+        self.ids.subtract(expired.map(\.id))
+        self.messages.removeAll { ($0.expiresAt ?? .max) <= time }
     }
 
     /// Newest first.

@@ -52,7 +52,8 @@ public struct Bytes32: Hashable, Comparable, Sendable {
             third: UInt64(bigEndian: storage.2), fourth: UInt64(bigEndian: storage.3))
     }
 
-    static func random(using generator: inout some RandomNumberGenerator) -> Bytes32 {
+    /// 32 random bytes.
+    public static func random(using generator: inout some RandomNumberGenerator) -> Bytes32 {
         var value = Bytes32 { _ in }
         value.words = Words(
             first: generator.next(), second: generator.next(), third: generator.next(), fourth: generator.next())

@@ -10,6 +10,8 @@ enum AppEffect: Sendable, Hashable {
     case loadMessages(groupID: [UInt8], before: StoredMessage.Position?)
     /// Reads own messages that were sent in this epoch or later.
     case loadSent(groupID: [UInt8], fromEpoch: UInt64)
+    /// Asks for the time at which the next stored message ends.
+    case loadNextExpiry
     case deliver(CoreEvent)
     case wake(CoreTimer, atMilliseconds: Int64)
     case finish(RequestID, ActionOutcome)

@@ -89,8 +89,12 @@ extension CommitEvent {
         return [
             "id": .string(self.id.hex), "committer": .string(self.committer.hex), "own": .bool(self.isOwn),
             "before": .string(String(self.epochBefore)), "after": .string(String(self.epochAfter)),
-            "added": keys(self.added), "removed": keys(self.removed), "old_name": .string(self.oldName),
-            "new_name": .string(self.newName), "description": .bool(self.descriptionChanged),
+            "added": keys(self.added), "removed": keys(self.removed), "left": keys(self.left),
+            "old_name": .string(self.oldName), "new_name": .string(self.newName),
+            "new_description": .string(self.newDescription), "description": .bool(self.descriptionChanged),
+            "new_relays": .array(self.newRelays.map { .string($0.string) }),
+            "timer": self.disappearingSeconds.map { .string(String($0)) } ?? .null,
+            "timer_changed": .bool(self.disappearingChanged),
             "admins_added": keys(self.adminsAdded), "admins_removed": keys(self.adminsRemoved),
             "relays": .bool(self.relaysChanged), "rolled_back": .bool(self.rolledBack),
             "removed_self": .bool(self.removedSelf),
@@ -104,13 +108,17 @@ extension CommitEvent {
             let oldName = json["old_name"]?.string, let newName = json["new_name"]?.string,
             let description = json["description"]?.bool, let adminsAdded = json.publicKeys("admins_added"),
             let adminsRemoved = json.publicKeys("admins_removed"), let relays = json["relays"]?.bool,
-            let rolledBack = json["rolled_back"]?.bool, let removedSelf = json["removed_self"]?.bool
+            let left = json.publicKeys("left"), let newDescription = json["new_description"]?.string,
+            let newRelays = json["new_relays"]?.array?.compactMap({ $0.string.flatMap { try? RelayURL($0) } }),
+            let timerChanged = json["timer_changed"]?.bool, let rolledBack = json["rolled_back"]?.bool,
+            let removedSelf = json["removed_self"]?.bool
         else { return nil }
         self.init(
             id: id, committer: committer, isOwn: own, epochBefore: before, epochAfter: after, added: added,
-            removed: removed, oldName: oldName, newName: newName, descriptionChanged: description,
-            adminsAdded: adminsAdded, adminsRemoved: adminsRemoved, relaysChanged: relays, rolledBack: rolledBack,
-            removedSelf: removedSelf)
+            removed: removed, left: left, oldName: oldName, newName: newName, newDescription: newDescription,
+            descriptionChanged: description, adminsAdded: adminsAdded, adminsRemoved: adminsRemoved,
+            newRelays: newRelays, relaysChanged: relays, disappearingSeconds: json.unsigned("timer"),
+            disappearingChanged: timerChanged, rolledBack: rolledBack, removedSelf: removedSelf)
     }
 }
 

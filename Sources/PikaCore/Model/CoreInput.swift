@@ -13,6 +13,8 @@ enum CoreInput: Sendable {
     case messagesLoaded(groupID: [UInt8], [StoredMessage], reachedStart: Bool)
     /// Own messages of a group that have to be sealed again.
     case sentLoaded(groupID: [UInt8], [StoredMessage])
+    /// When the next stored message ends, in Unix seconds; nil if none does.
+    case nextExpiry(Int64?)
     /// The handlers are done with an inbox row.
     case handled(inboxID: Int64, [HandlerEffect])
     case timer(CoreTimer)
@@ -39,4 +41,10 @@ enum CoreTimer: Sendable, Hashable {
     case rejoin(groupID: [UInt8])
     /// Nor could a group's.
     case backlog(groupID: [UInt8])
+    /// Stored messages may have ended.
+    case expiry
+    /// Nobody may have executed the departures that were due in a group.
+    case departures(groupID: [UInt8])
+    /// Keys may be due for renewal.
+    case keyUpdates
 }

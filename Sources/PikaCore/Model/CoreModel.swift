@@ -46,6 +46,14 @@ struct CoreModel: Sendable {
     var unsureCommits: Set<[UInt8]> = []
     /// Groups whose own messages are being read to be sealed again, and the messages sent since.
     var resealing: [[UInt8]: Reseal] = [:]
+    /// When the next stored message ends, in Unix seconds, and when the core looks for it, in Unix milliseconds.
+    var nextExpiry: Int64?
+    var expiryWake: Int64?
+    /// How old this account's keys are, by group, and when the core looks at that, in Unix milliseconds.
+    var keyAges: [[UInt8]: KeyAge] = [:]
+    var keyUpdateWake: Int64?
+    /// Groups whose due departures could not be committed, and in which epoch.
+    var failedDepartures: [[UInt8]: UInt64] = [:]
 
     /// Group events that could not be opened and are kept for each group; older ones are given up.
     static let maximumWaiting = 1000
@@ -62,6 +70,7 @@ struct CoreModel: Sendable {
         try self.restoreGroups(stored.groups)
         try self.restoreIntents(stored.memos)
         try self.restoreReseals(stored.memos)
+        try self.restoreKeyAges(stored.memos)
         for waiting in stored.waiting {
             guard let id = try? GroupEvents.nostrGroupID(of: waiting.event), let group = self.groupIDs[id] else {
                 continue

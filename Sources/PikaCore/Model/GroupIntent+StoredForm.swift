@@ -14,6 +14,9 @@ extension GroupIntent {
         case .settled(let event, let epoch):
             fields["settled"] = .string(event.hex)
             fields["epoch"] = .string(String(epoch))
+        case .proposed(let event, let epoch):
+            fields["proposed"] = .string(event.hex)
+            fields["epoch"] = .string(String(epoch))
         }
         return Secret(JSONValue.object(fields).json())
     }
@@ -33,6 +36,8 @@ extension GroupIntent {
             self.phase = .lost(event)
         } else if let event = event("settled"), let epoch = json["epoch"]?.string.flatMap({ UInt64($0) }) {
             self.phase = .settled(event, epoch: epoch)
+        } else if let event = event("proposed"), let epoch = json["epoch"]?.string.flatMap({ UInt64($0) }) {
+            self.phase = .proposed(event, epoch: epoch)
         }
     }
 }
@@ -45,7 +50,12 @@ extension GroupIntent.Goal {
             ["type": "found", "name": .string(name), "peers": keys(peers), "direct": .bool(isDirect)]
         case .add(let peers): ["type": "add", "peers": keys(peers)]
         case .remove(let peers): ["type": "remove", "peers": keys(peers)]
-        case .rename(let name): ["type": "rename", "name": .string(name)]
+        case .set(let field): ["type": "set", "field": field.json]
+        case .selfDemote: ["type": "self_demote"]
+        case .upgrade: ["type": "upgrade"]
+        case .selfUpdate(let isAutomatic): ["type": "self_update", "automatic": .bool(isAutomatic)]
+        case .commitDepartures: ["type": "commit_departures"]
+        case .leave: ["type": "leave"]
         }
     }
 
@@ -61,9 +71,16 @@ extension GroupIntent.Goal {
         case "remove":
             guard let peers else { return nil }
             self = .remove(peers)
-        case "rename":
-            guard let name = json["name"]?.string else { return nil }
-            self = .rename(name)
+        case "set":
+            guard let field = json["field"].flatMap({ GroupField($0) }) else { return nil }
+            self = .set(field)
+        case "self_demote": self = .selfDemote
+        case "upgrade": self = .upgrade
+        case "self_update":
+            guard let isAutomatic = json["automatic"]?.bool else { return nil }
+            self = .selfUpdate(isAutomatic: isAutomatic)
+        case "commit_departures": self = .commitDepartures
+        case "leave": self = .leave
         default: return nil
         }
     }

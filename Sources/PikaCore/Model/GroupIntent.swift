@@ -9,7 +9,18 @@ struct GroupIntent: Sendable {
         case found(name: String, peers: [PublicKey], isDirect: Bool)
         case add([PublicKey])
         case remove([PublicKey])
-        case rename(String)
+        case set(GroupField)
+        case selfDemote
+        case upgrade
+        /// Fresh keys for this account; automatic if nobody asked for them.
+        case selfUpdate(isAutomatic: Bool)
+        /// Execute the departures of others.
+        case commitDepartures
+        /// Leave the group.
+        case leave
+
+        /// Whether nobody asked for it, so that nobody is told of its failure.
+        var isAutomatic: Bool { self == .commitDepartures || self == .selfUpdate(isAutomatic: true) }
     }
 
     enum Phase: Sendable, Hashable {
@@ -22,11 +33,13 @@ struct GroupIntent: Sendable {
         case lost(EventID)
         /// A relay has this commit, which ended this epoch; a better one may still undo it.
         case settled(EventID, epoch: UInt64)
+        /// This proposal asks the other members for it, in this epoch.
+        case proposed(EventID, epoch: UInt64)
 
         var commit: EventID? {
             switch self {
             case .committing(let event), .lost(let event), .settled(let event, _): event
-            case .queued, .searching: nil
+            case .queued, .searching, .proposed: nil
             }
         }
     }
@@ -55,10 +68,13 @@ extension GroupIntent.Goal {
         case again(GroupIntent.Goal)
         /// The other commit did something else of the same kind: it counts.
         case overwritten
+        /// It can wait.
+        case later
     }
 
     /// Whether a goal still makes sense after another commit took the place of the one that was to reach it.
-    func reconsidered(after report: CommitReport, members: Set<PublicKey>) -> Reconsidered {
+    func reconsidered(after report: CommitReport, in group: MarmotGroup) -> Reconsidered {
+        let members = Set(group.members)
         switch self {
         case .found: return .again(self)
         case .add(let peers):
@@ -67,9 +83,15 @@ extension GroupIntent.Goal {
         case .remove(let peers):
             let left = peers.filter(members.contains)
             return left.isEmpty ? .reached : .again(.remove(left))
-        case .rename(let name):
-            if report.after.name == name { return .reached }
-            return report.before.name == report.after.name ? .again(self) : .overwritten
+        case .set(let field):
+            if field.isReached(in: report.after) { return .reached }
+            return field.differs(report.before, report.after) ? .overwritten : .again(self)
+        case .selfDemote: return group.isAdmin ? .again(self) : .reached
+        case .upgrade: return group.requiresSelfRemove ? .reached : .again(self)
+        case .selfUpdate(let isAutomatic): return isAutomatic ? .later : .again(self)
+        // Those who still want to leave ask again.
+        case .commitDepartures: return group.dueDepartures.isEmpty ? .reached : .again(self)
+        case .leave: return group.isActive ? .again(self) : .reached
         }
     }
 }

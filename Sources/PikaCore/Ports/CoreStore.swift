@@ -15,6 +15,9 @@ public protocol CoreStore: Sendable {
     /// Messages of a group, newest first, older than `before` (a position of ``StoredMessage``), at most `limit`.
     func messages(in groupID: [UInt8], before: StoredMessage.Position?, limit: Int) async throws -> [StoredMessage]
 
+    /// The earliest ``StoredMessage/expiresAt`` of all messages; nil if none ends.
+    func nextExpiry() async throws -> Int64?
+
     /// A value that ``StoreChange/putValue(scope:key:value:)`` wrote; nil if there is none.
     func value(scope: String, key: String) async throws -> [UInt8]?
 }
@@ -109,11 +112,14 @@ public struct StoredMessage: Sendable, Hashable {
     public var wrapper: EventID
     public var epoch: UInt64
     public var isOwn: Bool
+    /// Unix seconds after which it is to be deleted; nil if it stays.
+    public var expiresAt: Int64?
 
     public var position: Position { Position(createdAt: self.rumor.createdAt, id: self.id) }
 
     public init(
-        groupID: [UInt8], rumor: UnsignedEvent, id: EventID, wrapper: EventID, epoch: UInt64, isOwn: Bool
+        groupID: [UInt8], rumor: UnsignedEvent, id: EventID, wrapper: EventID, epoch: UInt64, isOwn: Bool,
+        expiresAt: Int64? = nil
     ) {
         self.groupID = groupID
         self.rumor = rumor
@@ -121,6 +127,7 @@ public struct StoredMessage: Sendable, Hashable {
         self.wrapper = wrapper
         self.epoch = epoch
         self.isOwn = isOwn
+        self.expiresAt = expiresAt
     }
 }
 
@@ -209,6 +216,8 @@ public struct MemoName: Sendable, Hashable {
         case groupIntent = "group_intent"
         /// Own messages of a group that have to be sealed again; the key is the group id.
         case reseal
+        /// How old this account's keys in a group are; the key is the group id.
+        case keyAge = "key_age"
     }
 
     public var kind: Kind
@@ -233,6 +242,8 @@ public enum StoreChange: Sendable {
     case putMessage(StoredMessage)
     /// Notes that a stored message was sent anew, in another epoch and event.
     case moveMessage(StoredMessage)
+    /// Deletes the messages whose ``StoredMessage/expiresAt`` is not after this time.
+    case deleteExpired(at: Int64)
     case putSeen(EventID, at: Int64)
     case putWaiting(WaitingEvent)
     case deleteWaiting(EventID)

@@ -17,7 +17,8 @@ extension CoreModel {
                     || (!group.data.name.isEmpty && group.data.name != "DM" && members.count > 1),
                 members: members.map { .init(publicKey: $0, isAdmin: group.data.isAdmin($0)) }, isAdmin: group.isAdmin,
                 epoch: group.epoch, isActive: group.isActive, lastMessage: before?.lastMessage,
-                lastMessageAt: before?.lastMessageAt, unreadCount: before?.unreadCount ?? 0)
+                lastMessageAt: before?.lastMessageAt, lastMessageExpiresAt: before?.lastMessageExpiresAt,
+                unreadCount: before?.unreadCount ?? 0)
         }
         self.state.chatList = chats.sorted { ($0.lastMessageAt ?? 0, $0.chatID) > ($1.lastMessageAt ?? 0, $1.chatID) }
     }
@@ -81,6 +82,7 @@ extension CoreModel {
         else { return }
         self.state.chatList[position].lastMessage = message.rumor.content
         self.state.chatList[position].lastMessageAt = message.rumor.createdAt
+        self.state.chatList[position].lastMessageExpiresAt = message.expiresAt
         if !isOpen, !message.isOwn { self.state.chatList[position].unreadCount += 1 }
     }
 
@@ -103,8 +105,8 @@ extension CoreModel {
         else { return }
         let entry = AppState.ChatMessage(
             id: message.id, sender: message.rumor.pubkey, isOwn: message.isOwn, kind: message.rumor.kind,
-            content: message.rumor.content, createdAt: message.rumor.createdAt, replyTo: target, reactions: [],
-            delivery: delivery)
+            content: message.rumor.content, createdAt: message.rumor.createdAt, expiresAt: message.expiresAt,
+            replyTo: target, reactions: [], delivery: delivery)
         let position = self.state.currentChat?.messages.lastIndex {
             ($0.createdAt, $0.id) < (entry.createdAt, entry.id)
         }

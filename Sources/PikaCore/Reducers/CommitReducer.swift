@@ -9,9 +9,11 @@ extension CoreModel {
     /// Relays may take it just before a crash, so it is stored with the group before it is published.
     mutating func commit(_ change: GroupChange, for intent: GroupIntent, _ step: inout CoreStep) throws {
         let groupID = intent.groupID
+        let limits = self.sizeLimits
         guard
             let own = try self.groups[groupID]?.commit(
-                change, client: self.configuration.client, now: step.now, using: &step.random),
+                change, client: self.configuration.client, limits: limits, now: step.now,
+                using: &step.random),
             let relays = self.groups[groupID].map(self.relays(of:))
         else { return }
         self.dirtyGroups.insert(groupID)
@@ -20,6 +22,8 @@ extension CoreModel {
         self.put(intent, &step)
         self.enqueue(id: Self.commitRow(own.event.id), own.event, to: relays, .commit, groupID: groupID, &step)
     }
+
+    var sizeLimits: SizeLimits { SizeLimits(relayEventBytes: self.configuration.maximumEventBytes) }
 
     static func commitRow(_ event: EventID) -> String { "commit/\(event.hex)" }
 
@@ -64,7 +68,7 @@ extension CoreModel {
 
     // MARK: Commits of which nobody knows whether a relay has them
 
-    /// The pending commits that must not leave now: relays are being read, or have to be, since another commit may
+    /// The pending commits and proposals that must not leave now: relays are being read, or have to be, since another commit may
     /// have taken their place while this account was away.
     var heldCommits: Set<String> {
         var rows: Set<String> = []
@@ -73,6 +77,12 @@ extension CoreModel {
                 continue
             }
             rows.insert(Self.commitRow(pending.event.id))
+        }
+        // A proposal of an epoch that is over makes MDK 0.7 roll back (wire §10, trap 21).
+        for intent in self.intents.values {
+            if case .proposed(let event, _) = intent.phase, self.isReading(intent.groupID) {
+                rows.insert(Self.proposalRow(event))
+            }
         }
         return rows
     }

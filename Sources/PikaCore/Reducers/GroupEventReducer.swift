@@ -43,6 +43,7 @@ extension CoreModel {
         case .proposal(let proposal):
             self.dirtyGroups.insert(groupID)
             step.effects.append(.note(.commit(result: "proposal_\(proposal.effect.rawValue)")))
+            if proposal.effect == .commitDue { self.awaitDepartures(of: groupID, &step) }
             return true
         case .refused(let refusal):
             step.effects.append(.note(.refused(reason: refusal.reason, detail: refusal.detail)))
@@ -63,8 +64,13 @@ extension CoreModel {
         let isOwn = message.rumor.pubkey == self.account.publicKey
         let stored = StoredMessage(
             groupID: groupID, rumor: message.rumor, id: message.id, wrapper: message.wrapper, epoch: message.epoch,
-            isOwn: isOwn)
+            isOwn: isOwn, expiresAt: self.groups[groupID]?.data.expiry(of: message.rumor))
+        guard stored.expiresAt ?? .max > step.now else {
+            step.effects.append(.note(.refused(reason: "expired", detail: "the message has ended before it came")))
+            return
+        }
         step.changes.append(.putMessage(stored))
+        self.awaitExpiry(at: stored.expiresAt, &step)
         step.effects.append(.note(.message))
         self.show(stored, delivery: isOwn ? .sent : .received)
         // From another device of this account.
@@ -116,6 +122,7 @@ extension CoreModel {
         self.refreshChatList()
         self.deliver(.commit(CommitEvent(report)), of: groupID, &step)
         if report.rolledBackFrom != nil { self.startReseal(of: groupID, fromEpoch: report.epochBefore + 1, &step) }
+        if report.isOwn { self.noteRenewal(of: groupID, &step) }
         self.reconsiderIntents(after: report, of: groupID, &step)
         self.resealUnsent(of: groupID, &step)
         self.dropOldRivals(of: groupID, &step)
@@ -174,11 +181,15 @@ extension CommitEvent {
         let after = report.after
         self.init(
             id: report.event, committer: report.committer, isOwn: report.isOwn, epochBefore: report.epochBefore,
-            epochAfter: report.epochAfter, added: report.added, removed: report.removed, oldName: before.name,
-            newName: after.name, descriptionChanged: before.description != after.description,
+            epochAfter: report.epochAfter, added: report.added, removed: report.removed, left: report.left,
+            oldName: before.name, newName: after.name, newDescription: after.description,
+            descriptionChanged: before.description != after.description,
             adminsAdded: Set(after.admins).subtracting(before.admins).sorted(),
             adminsRemoved: Set(before.admins).subtracting(after.admins).sorted(),
-            relaysChanged: before.relays != after.relays, rolledBack: report.rolledBackFrom != nil,
+            newRelays: after.relays, relaysChanged: before.relays != after.relays,
+            disappearingSeconds: after.disappearingSeconds,
+            disappearingChanged: before.disappearingSeconds != after.disappearingSeconds,
+            rolledBack: report.rolledBackFrom != nil,
             removedSelf: report.removedSelf)
     }
 }

@@ -15,11 +15,12 @@ extension CoreModel {
             nostrGroupID: nostrGroupID, name: name, description: "",
             admins: isDirect ? [own] + invitees.map(\.identity) : [own], relays: self.configuration.relays)
         let (group, welcomes) = try MarmotGroup.create(
-            data, founder: own, inviting: invitees, client: self.configuration.client, now: step.now,
-            using: &step.random)
+            data, founder: own, inviting: invitees, client: self.configuration.client, limits: self.sizeLimits,
+            now: step.now, using: &step.random)
         self.groups[group.groupID] = group
         self.index(group)
         self.dirtyGroups.insert(group.groupID)
+        self.noteRenewal(of: group.groupID, &step)
         self.refreshChatList()
         self.resubscribe(&step)
         try self.send(welcomes, of: group, &step)

@@ -32,8 +32,13 @@ extension CoreModel {
     mutating func abandon(_ intent: GroupIntent, _ error: any Error, _ step: inout CoreStep) {
         self.intents[intent.number] = nil
         step.changes.append(.putMemo(intent.memo, nil))
-        self.fail(intent.request, error, &step)
         self.refreshBusy()
+        switch intent.goal {
+        case .commitDepartures: self.failedDepartures[intent.groupID] = self.groups[intent.groupID]?.epoch
+        case .selfUpdate(isAutomatic: true): self.postponeRenewal(of: intent.groupID, &step)
+        default: return self.fail(intent.request, error, &step)
+        }
+        step.effects.append(.note(.sendFailed(reason: "\(error)")))
     }
 
     /// Goes on with the groups whose intents may go on; called at the end of every turn.
@@ -44,13 +49,24 @@ extension CoreModel {
                 self.intentsBlocked.insert(groupID)
                 continue
             }
-            for number in self.intents.keys.sorted() {
-                guard let intent = self.intents[number], intent.groupID == groupID, intent.phase == .queued,
-                    self.groups[groupID]?.pending == nil
+            for number in self.queuedIntents(of: groupID, &step) {
+                guard let intent = self.intents[number], intent.phase == .queued, self.groups[groupID]?.pending == nil
                 else { continue }
                 do { try self.pursue(intent, &step) } catch { self.abandon(intent, error, &step) }
             }
         }
+    }
+
+    /// In the order in which they were asked for. Departures come first: every other commit would undo the wish of
+    /// somebody who may not repeat it.
+    private mutating func queuedIntents(of groupID: [UInt8], _ step: inout CoreStep) -> [Int] {
+        var queued = self.intents.values.filter { $0.groupID == groupID && $0.phase == .queued }
+        guard !queued.isEmpty else { return [] }
+        self.commitDepartures(of: groupID, &step)
+        queued = self.intents.values.filter { $0.groupID == groupID && $0.phase == .queued }
+        return queued.sorted {
+            ($0.goal == .commitDepartures ? 0 : 1, $0.number) < ($1.goal == .commitDepartures ? 0 : 1, $1.number)
+        }.map(\.number)
     }
 
     private mutating func pursue(_ intent: GroupIntent, _ step: inout CoreStep) throws {
@@ -68,10 +84,19 @@ extension CoreModel {
             guard let invitees = intent.invitees else { return self.search(peers, for: intent, &step) }
             try self.commit(.add(invitees.filter { peers.contains($0.identity) }), for: intent, &step)
         case .remove(let peers): try self.commit(.remove(peers), for: intent, &step)
-        case .rename(let name):
+        case .set(let field):
             guard var data = self.groups[intent.groupID]?.data else { return }
-            data.name = name
+            field.apply(to: &data)
             try self.commit(.update(data), for: intent, &step)
+        case .selfDemote: try self.commit(.selfDemote, for: intent, &step)
+        case .upgrade: try self.commit(.upgrade, for: intent, &step)
+        case .selfUpdate: try self.commit(.selfUpdate, for: intent, &step)
+        case .commitDepartures:
+            guard self.groups[intent.groupID]?.dueDepartures.isEmpty == false else {
+                return self.conclude(intent, .done(chatID: nil), &step)
+            }
+            try self.commit(.commitDepartures, for: intent, &step)
+        case .leave: try self.proposeDeparture(intent, &step)
         }
     }
 
@@ -91,7 +116,7 @@ extension CoreModel {
             switch intent.goal {
             case .found(_, let peers, _), .add(let peers):
                 intent.invitees = try self.invitees(peers, events, relayAnswered, step.now)
-            case .remove, .rename: break
+            case .remove, .set, .selfDemote, .upgrade, .selfUpdate, .commitDepartures, .leave: break
             }
             intent.phase = .queued
             self.put(intent, &step)
@@ -107,6 +132,11 @@ extension CoreModel {
     /// A commit was merged: its intent is kept while another commit may still undo it.
     mutating func settle(_ commit: EventID, epoch: UInt64, chatID: String, _ step: inout CoreStep) {
         guard var intent = self.intent(of: commit) else { return }
+        guard intent.goal != .leave else {
+            // It was an admin until now; the departure itself comes next.
+            intent.phase = .queued
+            return self.put(intent, &step)
+        }
         self.finish(intent.request, .done(chatID: chatID), &step)
         intent.request = nil
         intent.invitees = nil
@@ -117,17 +147,19 @@ extension CoreModel {
     /// After a commit: intents that it displaced or undid go on if they still make sense; old ones are forgotten.
     mutating func reconsiderIntents(after report: CommitReport, of groupID: [UInt8], _ step: inout CoreStep) {
         guard let group = self.groups[groupID] else { return }
-        let members = Set(group.members)
         for intent in self.intents.values.filter({ $0.groupID == groupID }).sorted(by: { $0.number < $1.number }) {
             switch intent.phase {
+            case .queued where intent.goal == .leave && report.removedSelf:
+                self.conclude(intent, .done(chatID: report.after.nostrGroupIDHex), &step)
             case .queued, .searching: break
+            case .proposed(let event, _): self.reconsiderDeparture(intent, event, report, &step)
             case .committing(let event):
                 guard event != report.event, group.pending?.event.id != event else { continue }
-                self.reconsider(intent, report, members, &step)
-            case .lost: self.reconsider(intent, report, members, &step)
+                self.reconsider(intent, report, group, &step)
+            case .lost: self.reconsider(intent, report, group, &step)
             case .settled(let event, let epoch):
                 if event != report.event, report.rolledBackFrom != nil, epoch >= report.epochBefore {
-                    self.reconsider(intent, report, members, &step)
+                    self.reconsider(intent, report, group, &step)
                 } else if epoch + UInt64(group.profile.pastEpochs) < group.epoch {
                     self.conclude(intent, .done(chatID: nil), &step)
                 }
@@ -137,15 +169,18 @@ extension CoreModel {
     }
 
     private mutating func reconsider(
-        _ intent: GroupIntent, _ report: CommitReport, _ members: Set<PublicKey>, _ step: inout CoreStep
+        _ intent: GroupIntent, _ report: CommitReport, _ group: MarmotGroup, _ step: inout CoreStep
     ) {
         if let commit = intent.phase.commit { self.dropRow(Self.commitRow(commit), &step) }
-        switch intent.goal.reconsidered(after: report, members: members) {
+        switch intent.goal.reconsidered(after: report, in: group) {
         case .reached: self.conclude(intent, .done(chatID: report.after.nostrGroupIDHex), &step)
         case .overwritten:
             self.conclude(
                 intent, .failed(AppCoreError(.displaced, "another member changed the same thing at the same time")),
                 &step)
+        case .later:
+            self.conclude(intent, .done(chatID: nil), &step)
+            self.postponeRenewal(of: intent.groupID, &step)
         case .again(let goal):
             var intent = intent
             intent.goal = goal
@@ -177,6 +212,9 @@ extension CoreModel {
                 intent.phase = .queued
             }
             if case .lost = intent.phase { intent.phase = .queued }
+            if case .proposed(_, let epoch) = intent.phase, self.groups[intent.groupID]?.epoch != epoch {
+                intent.phase = .queued
+            }
             self.intents[intent.number] = intent
             self.lastIntent = max(self.lastIntent, intent.number)
             if intent.phase == .queued { self.intentsDue.insert(intent.groupID) }

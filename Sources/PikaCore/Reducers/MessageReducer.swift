@@ -23,8 +23,10 @@ extension CoreModel {
         self.markSeen(key, &step)
         self.resealing[groupID]?.sent.insert(id)
         let stored = StoredMessage(
-            groupID: groupID, rumor: rumor, id: id, wrapper: event.id, epoch: group.epoch, isOwn: true)
+            groupID: groupID, rumor: rumor, id: id, wrapper: event.id, epoch: group.epoch, isOwn: true,
+            expiresAt: group.data.expiry(of: rumor))
         step.changes.append(.putMessage(stored))
+        self.awaitExpiry(at: stored.expiresAt, &step)
         self.show(stored, delivery: .pending)
         self.enqueue(
             id: rowID ?? "message/\(event.id.hex)", event,

@@ -33,7 +33,8 @@ extension CoreModel {
             }
         case .message: if let messageID = row.messageID { self.setDelivery(.sent, of: messageID) }
         case .keyPackage: self.state.hasPublishedKeyPackage = true
-        case .proposal, .welcome, .relayList, .deletion: break
+        case .proposal: if let groupID = row.groupID { self.confirmProposal(row.event.id, of: groupID, &step) }
+        case .welcome, .relayList, .deletion: break
         }
         self.flushOutbox(&step)
     }
@@ -49,6 +50,7 @@ extension CoreModel {
             guard let row = self.queue.remove(id) else { return }
             step.changes.append(.deleteOutbox(id: id))
             step.effects.append(.note(.sendFailed(reason: "\(row.purpose.rawValue): \(reason)")))
+            if row.purpose == .proposal { self.dropRefusedProposal(row.event.id, reason: reason, &step) }
             if row.purpose == .commit { self.dropRefusedCommit(row, reason: reason, &step) }
             if let messageID = row.messageID { self.setDelivery(.failed(reason), of: messageID) }
             self.flushOutbox(&step)

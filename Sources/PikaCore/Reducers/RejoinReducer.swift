@@ -121,6 +121,7 @@ extension CoreModel {
                     JoinEvent(
                         inviter: invitation.inviter, name: group.data.name, epoch: group.epoch,
                         memberCount: group.members.count)), of: groupID, &step)
+            self.noteJoin(of: groupID, &step)
             self.readBacklog(of: groupID, &step)
         }
         self.retryWaiting(of: groupID, &step)

@@ -15,6 +15,7 @@ extension CoreModel {
         case .messagesLoaded(let groupID, let messages, let reachedStart):
             self.show(messages, of: groupID, reachedStart: reachedStart)
         case .sentLoaded(let groupID, let messages): self.reseal(messages, of: groupID, &step)
+        case .nextExpiry(let time): self.awaitExpiry(at: time, &step)
         case .handled(let inboxID, let effects): self.finish(inboxID, effects, &step)
         case .timer(.outbox):
             self.readForUnsureCommits(&step)
@@ -26,6 +27,9 @@ extension CoreModel {
         case .timer(.leave(let groupID)): self.stopLingering(groupID, &step)
         case .timer(.rejoin(let groupID)): self.settleRivals(of: groupID, &step)
         case .timer(.backlog(let groupID)): self.retryBacklog(of: groupID, &step)
+        case .timer(.expiry): self.deleteExpired(&step)
+        case .timer(.departures(let groupID)): self.commitDepartures(of: groupID, &step)
+        case .timer(.keyUpdates): self.renewDueKeys(&step)
         }
         self.pursueDueIntents(&step)
     }
@@ -33,6 +37,7 @@ extension CoreModel {
     private mutating func start(_ step: inout CoreStep) {
         self.resumeLingering(&step)
         step.effects.append(.setRelays(self.allRelays))
+        step.effects.append(.loadNextExpiry)
         self.subscribeToGiftWraps(&step)
         self.subscribeToGroups(&step)
         self.resumeRivals(&step)
@@ -45,6 +50,8 @@ extension CoreModel {
                 step.effects.append(.note(.sendFailed(reason: "key package: \(error)")))
             }
         }
+        self.startDepartures(&step)
+        self.startRenewals(&step)
         self.flushOutbox(&step)
     }
 
@@ -74,14 +81,10 @@ extension CoreModel {
         case .createChat(let peer):
             self.intend(.found(name: "DM", peers: [peer], isDirect: true), [], request, &step)
             return nil
-        case .addGroupMembers(let chatID, let peers):
-            self.intend(.add(peers), try self.groupID(ofChat: chatID), request, &step)
-            return nil
-        case .removeGroupMembers(let chatID, let peers):
-            self.intend(.remove(peers), try self.groupID(ofChat: chatID), request, &step)
-            return nil
-        case .renameGroup(let chatID, let name):
-            self.intend(.rename(name), try self.groupID(ofChat: chatID), request, &step)
+        case .addGroupMembers, .removeGroupMembers, .renameGroup, .setGroupDescription, .setGroupRelays,
+            .setGroupAdmins, .rotateGroupID, .setDisappearingMessages, .selfDemote, .upgradeGroup, .updateGroupKeys,
+            .leaveGroup:
+            try self.changeGroup(action, request, &step)
             return nil
         case .acceptInvite(let wrapper): return .done(chatID: try self.acceptInvite(wrapper, &step))
         case .declineInvite(let wrapper): try self.declineInvite(wrapper, &step)

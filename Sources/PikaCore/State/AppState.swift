@@ -67,6 +67,8 @@ public struct AppState: Sendable, Hashable {
         public internal(set) var isActive: Bool
         public internal(set) var lastMessage: String?
         public internal(set) var lastMessageAt: Int64?
+        /// Unix seconds at which ``lastMessage`` ends; nil if it stays.
+        public internal(set) var lastMessageExpiresAt: Int64?
         public internal(set) var unreadCount: Int
     }
 
@@ -84,6 +86,8 @@ public struct AppState: Sendable, Hashable {
         public let kind: Kind
         public let content: String
         public let createdAt: Int64
+        /// Unix seconds at which it ends; nil if it stays.
+        public let expiresAt: Int64?
         /// The message that this one answers.
         public let replyTo: EventID?
         public internal(set) var reactions: [Reaction]

@@ -10,12 +10,12 @@ extension Transaction {
         let content = try self.content(of: message)
         try self.execute(
             """
-            INSERT INTO message (lookup, group_lookup, created_at, content) VALUES (?, ?, ?, ?)
+            INSERT INTO message (lookup, group_lookup, created_at, content, expires_at) VALUES (?, ?, ?, ?, ?)
             ON CONFLICT (lookup) DO NOTHING
             """,
             [
                 Data(lookup), Data(self.groupLookup(message.groupID)), message.rumor.createdAt,
-                self.sealer.seal(content, in: Place(.message, lookup)),
+                self.sealer.seal(content, in: Place(.message, lookup)), message.expiresAt,
             ])
     }
 
@@ -27,12 +27,22 @@ extension Transaction {
             [self.sealer.seal(try self.content(of: message), in: Place(.message, lookup)), Data(lookup)])
     }
 
+    func deleteExpired(at time: Int64) throws {
+        try self.execute("DELETE FROM message WHERE expires_at <= ?", [time])
+    }
+
+    func nextExpiry() throws -> Int64? {
+        try self.map(
+            "message", "SELECT expires_at FROM message WHERE expires_at IS NOT NULL ORDER BY expires_at LIMIT 1"
+        ) { try $0.integer() }.first
+    }
+
     /// Newest first. Messages of one second are ordered by ids, which only we can read: each such run is read whole.
     func messages(in groupID: [UInt8], before: StoredMessage.Position?, limit: Int) throws -> [StoredMessage] {
         guard limit > 0 else { return [] }
         let select = try self.database.cachedStatement(
             sql: """
-                SELECT lookup, created_at, content FROM message
+                SELECT lookup, created_at, content, expires_at FROM message
                 WHERE group_lookup = ? AND created_at <= ? ORDER BY created_at DESC
                 """)
         let arguments: StatementArguments = [Data(self.groupLookup(groupID)), before?.createdAt ?? Int64.max]
@@ -81,10 +91,12 @@ extension Transaction {
         let isOwn = try fields.integer(UInt8.self) == 1
         let rumor = try fields.rumor()
         try fields.finish()
+        let expiresAt = try columns.optionalInteger()
         guard rumor.createdAt == createdAt, self.sealer.lookup("message", groupID, id.bytes) == place.row else {
             throw place.corrupt("the row does not fit its content")
         }
-        return StoredMessage(groupID: groupID, rumor: rumor, id: id, wrapper: wrapper, epoch: epoch, isOwn: isOwn)
+        return StoredMessage(
+            groupID: groupID, rumor: rumor, id: id, wrapper: wrapper, epoch: epoch, isOwn: isOwn, expiresAt: expiresAt)
     }
 }
 

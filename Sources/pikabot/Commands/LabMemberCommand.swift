@@ -44,7 +44,8 @@ private struct LabService: Service {
             try await withTemporaryDirectory(named: "pikabot-lab") { directory in
                 let settings = LocalAccountSettings(
                     key: key,
-                    core: CoreConfiguration(relays: [relay], invites: .anyone, publishesKeyPackage: false),
+                    core: CoreConfiguration(
+                        relays: [relay], invites: .anyone, publishesKeyPackage: false, selfUpdate: .never),
                     stateDirectory: directory, logger: logger)
                 try await withLocalAccount(settings) { account in
                     let member = LabMember(account: account) { Console.print($0.jsonText) }

@@ -58,7 +58,8 @@ extension DemoConversation {
         console.introduce(key.publicKey, as: name)
         let settings = LocalAccountSettings(
             key: key,
-            core: CoreConfiguration(relays: [stage.relay], invites: .anyone, publishesKeyPackage: false),
+            core: CoreConfiguration(
+                relays: [stage.relay], invites: .anyone, publishesKeyPackage: false, selfUpdate: .never),
             stateDirectory: stage.directory + "/" + name, logger: logger)
         return try await withLocalAccount(settings) { account in
             try await steps.run("publish the key package of \(name)") {

@@ -26,6 +26,7 @@ let wholeConfiguration = """
       - name: second
         key: { command: [bin/key, --for, second] }
         invites: { accept: anyone }
+        selfUpdate: { afterJoining: never, every: 36h }
         bots: [ { use: echo } ]
     supervisor: { restart: { strategy: rest_for_one, intensity: 3, period: 2m, backoff: 250ms..5s }, drain: 1m }
     observe: { listen: "[::1]:9464", logs: json, level: debug }
@@ -54,6 +55,9 @@ struct ConfigurationTests {
             ])
         #expect(configuration.accounts[1].key == .command(["/etc/pikabot/bin/key", "--for", "second"]))
         #expect(configuration.accounts[1].invites == .anyone)
+        #expect(greeter.selfUpdate == .standard)
+        #expect(
+            configuration.accounts[1].selfUpdate == SelfUpdatePolicy(afterJoining: nil, every: .seconds(129_600)))
         #expect(
             configuration.supervisor
                 == SupervisionConfiguration(
@@ -126,6 +130,7 @@ struct ConfigurationTests {
                   - name: greeter
                     key: { file: /etc/pikabot/secrets/greeter.nsec }
                     invites: { accept: allowlist, from: [npub10000003zmk89narqpczy4ff6rnuht2wu05na7kpnh3mak7z2tqzsv8vwqk] }
+                    selfUpdate: { afterJoining: 5s..1m, every: 7d }
                     bots:
                       - use: responder
                         groups: { default: mention }
@@ -135,6 +140,7 @@ struct ConfigurationTests {
                   - name: second
                     key: { command: [/etc/pikabot/bin/key, "--for", second] }
                     invites: { accept: anyone }
+                    selfUpdate: { afterJoining: never, every: 36h }
                     bots:
                       - use: echo
                         groups: { default: all }

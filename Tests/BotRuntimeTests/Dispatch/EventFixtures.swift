@@ -47,8 +47,10 @@ func commitEvent(
 ) -> CommitEvent {
     CommitEvent(
         id: eventID(5), committer: committer, isOwn: isOwn, epochBefore: 3, epochAfter: 4, added: added,
-        removed: removed, oldName: name.0, newName: name.1, descriptionChanged: description, adminsAdded: adminsAdded,
-        adminsRemoved: adminsRemoved, relaysChanged: relays, rolledBack: false, removedSelf: removedSelf)
+        removed: removed, left: [], oldName: name.0, newName: name.1, newDescription: "",
+        descriptionChanged: description, adminsAdded: adminsAdded, adminsRemoved: adminsRemoved, newRelays: [],
+        relaysChanged: relays, disappearingSeconds: nil, disappearingChanged: false, rolledBack: false,
+        removedSelf: removedSelf)
 }
 
 func callEvent(_ body: CallSignal.Body) -> CallEvent {

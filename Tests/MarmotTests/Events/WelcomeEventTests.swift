@@ -91,17 +91,6 @@ struct WelcomeEventTests {
         #expect(lab.groups[0].epoch == 2)
     }
 
-    @Test func aWelcomeThatNoGiftWrapHoldsIsRefusedWithTheLimit() throws {
-        let (lab, newcomer, _) = try self.invitation()
-        func rumor(_ count: Int) throws -> UnsignedEvent {
-            try WelcomeEvents.rumor(
-                [UInt8](repeating: 0, count: count), keyPackageEvent: newcomer.invitee.event, relays: [],
-                client: "c", from: lab.keys[0].publicKey, now: lab.now)
-        }
-        #expect(try rumor(30_000).content.utf8.count == 40_000)
-        expectError(.tooLarge, "40000") { _ = try rumor(30_001) }
-    }
-
     @Test func aWelcomeForAnotherKeyPackageIsNotForUs() throws {
         var (lab, newcomer, welcome) = try self.invitation()
         let bundle = try KeyPackageEvents.makeBundle(for: newcomer.keys.publicKey, now: lab.now, using: &lab.rng)
@@ -137,7 +126,7 @@ struct WelcomeEventTests {
         request.adding = [newcomer.invitee.keyPackage]
         var group = plain
         let welcome = try #require(try group.commit(request, using: &lab.rng).welcome)
-        let rumor = try WelcomeEvents.rumor(
+        let rumor = WelcomeEvents.rumor(
             welcome, keyPackageEvent: newcomer.invitee.event, relays: [try RelayURL(Lab.relays[0])], client: "c",
             from: founder.keys.publicKey, now: lab.now)
         expectError(.badGroupData) {

@@ -166,21 +166,6 @@ struct MembershipTests {
         expectError(.badGroupData) { try create({ $0.name = String(repeating: "x", count: 256) }, []) }
     }
 
-    @Test func aGroupWhoseWelcomeNoGiftWrapHoldsIsNotFounded() throws {
-        var lab = try Lab(2)
-        let invitees = try (0..<90).map { _ in try lab.newcomer().invitee }
-        expectError(.tooLarge, "40000") {
-            _ = try MarmotGroup.create(
-                lab.groups[0].data, founder: lab.keys[0].publicKey, inviting: invitees, client: "c", now: lab.now,
-                using: &lab.rng)
-        }
-        let before = lab.groups[0].contents
-        expectError(.tooLarge, "40000") { _ = try lab.commit(.add(invitees), by: 0) }
-        #expect(lab.groups[0].contents == before && lab.groups[0].pending == nil)
-        try lab.change(.selfUpdate, by: 0)
-        try lab.expectAgreement()
-    }
-
     @Test func oneCommitWaitsAtATime() throws {
         var lab = try Lab(2)
         _ = try lab.commit(.selfUpdate, by: 0)

@@ -33,8 +33,8 @@ struct Lab {
             nostrGroupID: Self.groupID(0x11), name: "Lab", description: "",
             admins: admins.map { self.keys[$0].publicKey }, relays: try Self.relays.map { try RelayURL($0) })
         let (group, welcomes) = try MarmotGroup.create(
-            data, founder: founder.publicKey, inviting: newcomers.map(\.invitee), client: Self.client, now: self.now,
-            using: &self.rng)
+            data, founder: founder.publicKey, inviting: newcomers.map(\.invitee), client: Self.client,
+            limits: .unlimited, now: self.now, using: &self.rng)
         self.groups = [group]
         for (newcomer, welcome) in zip(newcomers, welcomes) {
             #expect(welcome.recipient == newcomer.keys.publicKey)

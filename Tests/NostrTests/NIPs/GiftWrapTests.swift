@@ -154,3 +154,25 @@ private func refusal(_ event: Event) -> NostrError.Code? { code { _ = try GiftWr
         code { _ = try GiftWrap.wrap(large, from: sender, to: recipient.publicKey, now: now, using: &generator) }
             == .invalidPayloadSize)
 }
+
+@Test(arguments: [400, 1000, 28_000, 28_672, 28_673, 40_960])
+func theSizeOfAWrapIsKnownBeforehand(count: Int) throws {
+    var generator = SeededGenerator(seed: 6)
+    let short = UnsignedEvent(pubkey: sender.publicKey, createdAt: now, kind: .welcome, content: "")
+    var rumor = short
+    rumor.content = String(repeating: "x", count: count - short.rumorJSON().count)
+    let wrap = try GiftWrap.wrap(rumor, from: sender, to: recipient.publicKey, now: now, using: &generator)
+    #expect(GiftWrap.wrapBytes(aroundRumorOf: count) == wrap.json().count)
+}
+
+@Test func theLargestRumorIsTheLastThatIsWrapped() throws {
+    // 65,535 bytes in the seal's payload allow 40,960; 65,536 in the wrap's event 28,672 (NIP-44's padding).
+    #expect(GiftWrap.largestRumor() == 40_960 && GiftWrap.largestRumor(inWrapOf: 65_536) == 28_672)
+    #expect(GiftWrap.wrapBytes(aroundRumorOf: 40_961) == nil && GiftWrap.wrapBytes(aroundRumorOf: .max) == nil)
+    var generator = SeededGenerator(seed: 7)
+    var rumor = UnsignedEvent(pubkey: sender.publicKey, createdAt: now, kind: .welcome, content: "")
+    rumor.content = String(repeating: "x", count: 40_961 - rumor.rumorJSON().count)
+    #expect(
+        code { _ = try GiftWrap.wrap(rumor, from: sender, to: recipient.publicKey, now: now, using: &generator) }
+            == .invalidPayloadSize)
+}

@@ -23,6 +23,7 @@ import Testing
         func messages(
             in groupID: [UInt8], before: StoredMessage.Position?, limit: Int
         ) async throws -> [StoredMessage] { [] }
+        func nextExpiry() async throws -> Int64? { nil }
         func value(scope: String, key: String) async throws -> [UInt8]? { nil }
     }
 

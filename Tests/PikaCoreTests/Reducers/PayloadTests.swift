@@ -18,8 +18,16 @@ import Testing
             .commit(
                 CommitEvent(
                     id: id, committer: one, isOwn: true, epochBefore: .max - 1, epochAfter: .max, added: [one, two],
-                    removed: [two], oldName: "", newName: "é", descriptionChanged: true, adminsAdded: [one],
-                    adminsRemoved: [], relaysChanged: true, rolledBack: true, removedSelf: true)),
+                    removed: [two], left: [two], oldName: "", newName: "é", newDescription: "d\"",
+                    descriptionChanged: true, adminsAdded: [one], adminsRemoved: [],
+                    newRelays: [ReducerWorld.relay], relaysChanged: true, disappearingSeconds: .max,
+                    disappearingChanged: true, rolledBack: true, removedSelf: true)),
+            .commit(
+                CommitEvent(
+                    id: id, committer: one, isOwn: false, epochBefore: 0, epochAfter: 1, added: [], removed: [],
+                    left: [], oldName: "n", newName: "n", newDescription: "", descriptionChanged: false,
+                    adminsAdded: [], adminsRemoved: [], newRelays: [], relaysChanged: false,
+                    disappearingSeconds: nil, disappearingChanged: false, rolledBack: false, removedSelf: false)),
             .joined(JoinEvent(inviter: two, name: "n", epoch: 0, memberCount: 1000)),
         ]
         let bodies: [CallSignal.Body] = [

@@ -42,6 +42,7 @@ struct DurableState {
             if let index = self.messages.firstIndex(where: { $0.groupID == message.groupID && $0.id == message.id }) {
                 self.messages[index] = message
             }
+        case .deleteExpired(let time): self.messages.removeAll { ($0.expiresAt ?? .max) <= time }
         case .putSeen(let id, _): self.state.seen.insert(id, at: 0)
         case .putWaiting(let event): self.state.waiting.append(event)
         case .deleteWaiting(let id): self.state.waiting.removeAll { $0.event.id == id }
@@ -84,6 +85,8 @@ struct ReducerWorld {
         var durable = DurableState()
         /// Effects that were not carried out yet.
         var due: [AppEffect] = []
+        /// What the core wants to be woken for, and when, in Unix milliseconds.
+        var timers: [(time: Int64, timer: CoreTimer)] = []
         var delivered: [CoreEvent] = []
         var outcomes: [String: ActionOutcome] = [:]
         var notes: [CoreNote] = []
@@ -109,10 +112,13 @@ struct ReducerWorld {
     var accounts: [Account] = []
     var relayed: [Event] = []
 
-    init(_ count: Int, invites: CoreConfiguration.InvitePolicy = .anyone) throws {
+    init(
+        _ count: Int, invites: CoreConfiguration.InvitePolicy = .anyone, selfUpdate: SelfUpdatePolicy = .never
+    ) throws {
         for _ in 0..<count {
             let keys = KeyPair.generate(using: &self.random)
-            let configuration = CoreConfiguration(relays: [ReducerWorld.relay], invites: invites)
+            let configuration = CoreConfiguration(
+                relays: [ReducerWorld.relay], invites: invites, selfUpdate: selfUpdate)
             let model = try CoreModel(account: keys, configuration: configuration, stored: StoredState())
             self.accounts.append(Account(keys: keys, configuration: configuration, model: model))
         }
@@ -126,13 +132,13 @@ struct ReducerWorld {
         self.turn(index) { model, step in for input in inputs { model.reduce(input, &step) } }
     }
 
-    /// Commits new group data, which no action asks for yet.
+    /// Commits new group data as they are.
     mutating func change(_ index: Int, to data: GroupData) {
         let chatID = self[index].chatID
         self.turn(index) { model, step in
             do {
                 let intent = GroupIntent(
-                    number: 999, groupID: try model.groupID(ofChat: chatID), goal: .rename(data.name))
+                    number: 999, groupID: try model.groupID(ofChat: chatID), goal: .set(.name(data.name)))
                 try model.commit(.update(data), for: intent, &step)
             } catch { Issue.record("\(error)") }
         }
@@ -149,6 +155,9 @@ struct ReducerWorld {
             case .deliver(let event): self.accounts[index].delivered.append(event)
             case .finish(let request, let outcome): self.accounts[index].outcomes[request.rawValue] = outcome
             case .note(let note): self.accounts[index].notes.append(note)
+            case .wake(let timer, let time):
+                self.accounts[index].timers.append((time, timer))
+                self.accounts[index].due.append(effect)
             default: self.accounts[index].due.append(effect)
             }
         }
@@ -209,11 +218,29 @@ struct ReducerWorld {
                 $0.groupID == groupID && $0.isOwn && $0.epoch >= epoch
             }
             self.reduce(index, .sentLoaded(groupID: groupID, messages))
+        case .loadNextExpiry:
+            self.reduce(index, .nextExpiry(self[index].durable.messages.compactMap(\.expiresAt).min()))
         case .loadMessages(let groupID, _):
             let messages = self[index].durable.messages.filter { $0.groupID == groupID }
             self.reduce(index, .messagesLoaded(groupID: groupID, messages, reachedStart: true))
         default: break
         }
+    }
+
+    /// Moves the time forward and wakes everybody for what is due, in order, settling in between.
+    mutating func advance(seconds: Int64, deaf: Set<Int> = []) {
+        let end = self.now + seconds * 1000
+        self.settle(deaf: deaf)
+        while let next = self.accounts.flatMap({ $0.timers.map(\.time) }).min(), next <= end {
+            self.now = max(self.now, next)
+            for index in self.accounts.indices {
+                let due = self.accounts[index].timers.filter { $0.time <= self.now }
+                self.accounts[index].timers.removeAll { $0.time <= self.now }
+                for entry in due { self.reduce(index, .timer(entry.timer)) }
+            }
+            self.settle(deaf: deaf)
+        }
+        self.now = end
     }
 
     /// Ends an account's process and starts it anew from what is durable.
@@ -222,6 +249,7 @@ struct ReducerWorld {
         account.model = try CoreModel(
             account: account.keys, configuration: account.configuration, stored: account.durable.state)
         account.due = []
+        account.timers = []
         self.accounts[index] = account
         self.reduce(index, .started)
     }
@@ -240,8 +268,8 @@ struct ReducerWorld {
     }
 
     /// Everybody started, and a group of all, founded by the first.
-    static func group(_ count: Int) throws -> ReducerWorld {
-        var world = try ReducerWorld(count)
+    static func group(_ count: Int, selfUpdate: SelfUpdatePolicy = .never) throws -> ReducerWorld {
+        var world = try ReducerWorld(count, selfUpdate: selfUpdate)
         for index in 0..<count { world.reduce(index, .started) }
         world.settle()
         world.act(0, .createGroupChat(name: "Lab", peers: world.accounts.dropFirst().map(\.key)), "create")

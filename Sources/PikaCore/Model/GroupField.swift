@@ -1,0 +1,87 @@
+import Marmot
+import Nostr
+
+/// One thing of a group's data that an admin may set (MIP-01). Changes are made field by field, on what the group's
+/// data are when they are committed, so that nobody's change of another field is undone.
+enum GroupField: Sendable, Hashable {
+    case name(String)
+    case description(String)
+    case relays([RelayURL])
+    case admins([PublicKey])
+    case nostrGroupID(Bytes32)
+    /// Seconds; nil for no timer.
+    case disappearing(UInt64?)
+
+    func apply(to data: inout GroupData) {
+        switch self {
+        case .name(let name): data.name = name
+        case .description(let description): data.description = description
+        case .relays(let relays): data.relays = relays
+        case .admins(let admins): data.admins = admins
+        case .nostrGroupID(let id): data.nostrGroupID = id
+        case .disappearing(let seconds): data.disappearingSeconds = seconds
+        }
+    }
+
+    /// Whether the data have this value.
+    func isReached(in data: GroupData) -> Bool {
+        switch self {
+        case .name(let name): data.name == name
+        case .description(let description): data.description == description
+        case .relays(let relays): Set(data.relays) == Set(relays)
+        case .admins(let admins): Set(data.admins) == Set(admins)
+        case .nostrGroupID(let id): data.nostrGroupID == id
+        case .disappearing(let seconds): data.disappearingSeconds == seconds
+        }
+    }
+
+    /// Whether this field differs between two states of the data.
+    func differs(_ before: GroupData, _ after: GroupData) -> Bool {
+        switch self {
+        case .name: before.name != after.name
+        case .description: before.description != after.description
+        case .relays: Set(before.relays) != Set(after.relays)
+        case .admins: Set(before.admins) != Set(after.admins)
+        case .nostrGroupID: before.nostrGroupID != after.nostrGroupID
+        case .disappearing: before.disappearingSeconds != after.disappearingSeconds
+        }
+    }
+}
+
+/// How a field is kept: JSON.
+extension GroupField {
+    var json: JSONValue {
+        switch self {
+        case .name(let name): ["name": .string(name)]
+        case .description(let description): ["description": .string(description)]
+        case .relays(let relays): ["relays": .array(relays.map { .string($0.string) })]
+        case .admins(let admins): ["admins": .array(admins.map { .string($0.hex) })]
+        case .nostrGroupID(let id): ["nostr_group_id": .string(id.hex)]
+        case .disappearing(let seconds): ["disappearing": .string(seconds.map { String($0) } ?? "never")]
+        }
+    }
+
+    init?(_ json: JSONValue) {
+        if let name = json["name"]?.string {
+            self = .name(name)
+        } else if let description = json["description"]?.string {
+            self = .description(description)
+        } else if let list = json["relays"]?.array {
+            let relays = list.compactMap { $0.string.flatMap { try? RelayURL($0) } }
+            guard relays.count == list.count else { return nil }
+            self = .relays(relays)
+        } else if let list = json["admins"]?.array {
+            let admins = list.compactMap { $0.string.flatMap { try? PublicKey(hex: $0) } }
+            guard admins.count == list.count else { return nil }
+            self = .admins(admins)
+        } else if let id = json["nostr_group_id"]?.string.flatMap({ Bytes32(hex: $0) }) {
+            self = .nostrGroupID(id)
+        } else if let seconds = json["disappearing"]?.string {
+            guard seconds != "never" else { self = .disappearing(nil); return }
+            guard let number = UInt64(seconds), number > 0 else { return nil }
+            self = .disappearing(number)
+        } else {
+            return nil
+        }
+    }
+}

@@ -1,0 +1,69 @@
+import MLS
+import Nostr
+
+/// How old this account's keys in a group are, and when they are to be renewed; kept as a memo.
+struct KeyAge: Sendable, Hashable {
+    /// Unix seconds of the last commit of one's own; nil if a renewal is due regardless of age: after joining, and
+    /// after one that was displaced.
+    var renewedAt: Int64?
+    /// Unix milliseconds before which no renewal is made.
+    var notBefore: Int64 = 0
+    /// Renewals in a row that other members' commits displaced.
+    var attempts = 0
+
+    /// Displaced renewals in a row after which it is given up until the keys are old.
+    static let maximumAttempts = 5
+
+    /// Unix milliseconds of the next renewal; nil for none.
+    func due(_ policy: SelfUpdatePolicy) -> Int64? {
+        guard self.notBefore < .max else { return nil }
+        guard let renewedAt else { return self.notBefore }
+        guard let every = policy.every else { return nil }
+        let (end, overflow) = (renewedAt * 1000).addingReportingOverflow(every.wholeMilliseconds)
+        return overflow ? nil : max(end, self.notBefore)
+    }
+
+    /// What follows when another member's commit displaced a renewal: another one later, each time later, and after a
+    /// few none until the keys are old.
+    func displaced(
+        at now: Int64, _ policy: SelfUpdatePolicy, using random: inout some RandomNumberGenerator
+    ) -> KeyAge {
+        var age = self
+        age.renewedAt = nil
+        age.attempts += 1
+        if age.attempts < Self.maximumAttempts {
+            age.notBefore = now + policy.delay(using: &random) << Int64(age.attempts)
+        } else {
+            age.attempts = 0
+            age.notBefore = policy.every.map { now + $0.wholeMilliseconds } ?? .max
+        }
+        return age
+    }
+}
+
+/// How it is kept: JSON, version 1.
+extension KeyAge {
+    var stored: Secret {
+        var fields: JSONObject = [
+            "v": 1, "not_before": .integer(self.notBefore), "attempts": .integer(Int64(self.attempts)),
+        ]
+        if let renewedAt { fields["renewed"] = .integer(renewedAt) }
+        return Secret(JSONValue.object(fields).json())
+    }
+
+    init?(_ content: Secret) {
+        guard let json = try? JSONValue(json: content.copyBytes()), json["v"]?.integer == 1,
+            let notBefore = json["not_before"]?.integer, let attempts = json["attempts"]?.integer
+        else { return nil }
+        self.init(renewedAt: json["renewed"]?.integer, notBefore: notBefore, attempts: Int(attempts))
+    }
+}
+
+extension Duration {
+    /// Rounded down; what does not fit is cut off.
+    var wholeMilliseconds: Int64 {
+        let (seconds, attoseconds) = self.components
+        let (product, overflow) = seconds.multipliedReportingOverflow(by: 1000)
+        return overflow ? (seconds < 0 ? .min : .max) : product + attoseconds / 1_000_000_000_000_000
+    }
+}

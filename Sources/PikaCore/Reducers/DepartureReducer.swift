@@ -1,0 +1,83 @@
+import Marmot
+import Nostr
+
+/// Leaving groups, and executing the departure of others (MIP-03, wire §5.5).
+extension CoreModel {
+    /// Proposes this account's departure, or first gives up the role of an admin. A proposal ends with its epoch, so
+    /// this comes again after every commit until one removes this account.
+    mutating func proposeDeparture(_ intent: GroupIntent, _ step: inout CoreStep) throws {
+        let groupID = intent.groupID
+        guard let group = self.groups[groupID], group.isActive else {
+            return self.conclude(intent, .done(chatID: nil), &step)
+        }
+        if group.isAdmin, group.members.count > 1 { return try self.commit(.selfDemote, for: intent, &step) }
+        guard let event = try self.groups[groupID]?.leave(now: step.now, using: &step.random) else { return }
+        self.dirtyGroups.insert(groupID)
+        var intent = intent
+        intent.phase = .proposed(event.id, epoch: group.epoch)
+        self.put(intent, &step)
+        self.enqueue(
+            id: Self.proposalRow(event.id), event, to: self.relays(of: group), .proposal, groupID: groupID, &step)
+    }
+
+    static func proposalRow(_ event: EventID) -> String { "proposal/\(event.hex)" }
+
+    /// A relay has the proposal: the others can execute it.
+    mutating func confirmProposal(_ event: EventID, of groupID: [UInt8], _ step: inout CoreStep) {
+        guard var intent = self.intent(proposedBy: event) else { return }
+        self.finish(intent.request, .done(chatID: self.groups[groupID]?.data.nostrGroupIDHex), &step)
+        intent.request = nil
+        self.put(intent, &step)
+    }
+
+    /// No relay takes the proposal: this account stays.
+    mutating func dropRefusedProposal(_ event: EventID, reason: String, _ step: inout CoreStep) {
+        guard let intent = self.intent(proposedBy: event) else { return }
+        self.abandon(intent, AppCoreError(.refused, "every relay refused the departure: \(reason)"), &step)
+    }
+
+    private func intent(proposedBy event: EventID) -> GroupIntent? {
+        self.intents.values.first { if case .proposed(event, _) = $0.phase { true } else { false } }
+    }
+
+    /// After a commit: a departure that it did not execute is proposed anew, and the old proposal is sent no more.
+    mutating func reconsiderDeparture(
+        _ intent: GroupIntent, _ proposal: EventID, _ report: CommitReport, _ step: inout CoreStep
+    ) {
+        self.dropRow(Self.proposalRow(proposal), &step)
+        guard !report.removedSelf else {
+            return self.conclude(intent, .done(chatID: report.after.nostrGroupIDHex), &step)
+        }
+        var intent = intent
+        intent.phase = .queued
+        self.put(intent, &step)
+    }
+
+    // MARK: Departures of others
+
+    /// Somebody asked to leave and this account may execute it. Everybody may, so each waits for a random while, admins
+    /// shorter than others; who comes first spares the others a race.
+    mutating func awaitDepartures(of groupID: [UInt8], _ step: inout CoreStep) {
+        guard let group = self.groups[groupID], !group.dueDepartures.isEmpty else { return }
+        let delay = Int64.random(in: group.isAdmin ? 0...3000 : 3000...10_000, using: &step.random)
+        step.effects.append(.wake(.departures(groupID: groupID), atMilliseconds: step.nowMilliseconds + delay))
+    }
+
+    /// Executes what nobody has executed in the meantime.
+    mutating func commitDepartures(of groupID: [UInt8], _ step: inout CoreStep) {
+        guard let group = self.groups[groupID], !group.dueDepartures.isEmpty,
+            self.failedDepartures[groupID] != group.epoch,
+            !self.intents.values.contains(where: {
+                $0.groupID == groupID && $0.goal == .commitDepartures && $0.isOpen
+            })
+        else { return }
+        self.intend(.commitDepartures, groupID, nil, &step)
+    }
+
+    /// Waits anew for the departures that were due when the process ended.
+    mutating func startDepartures(_ step: inout CoreStep) {
+        for groupID in self.groups.keys.sorted(by: { $0.lexicographicallyPrecedes($1) }) {
+            self.awaitDepartures(of: groupID, &step)
+        }
+    }
+}

@@ -1,0 +1,35 @@
+import Nostr
+
+/// Actions that change a group become intents.
+extension CoreModel {
+    mutating func changeGroup(_ action: AppAction, _ request: RequestID?, _ step: inout CoreStep) throws {
+        guard let (chatID, goal) = self.groupChange(action, &step) else { return }
+        let groupID = try self.groupID(ofChat: chatID)
+        let isLeaving = self.intents.values.contains { $0.groupID == groupID && $0.goal == .leave && $0.isOpen }
+        guard goal != .leave || !isLeaving else {
+            throw AppCoreError(.busy, "this account is leaving the group already")
+        }
+        self.intend(goal, groupID, request, &step)
+    }
+
+    /// The change that an action asks for, and of which chat.
+    private func groupChange(
+        _ action: AppAction, _ step: inout CoreStep
+    ) -> (chatID: String, goal: GroupIntent.Goal)? {
+        switch action {
+        case .addGroupMembers(let chatID, let peers): (chatID, .add(peers))
+        case .removeGroupMembers(let chatID, let peers): (chatID, .remove(peers))
+        case .renameGroup(let chatID, let name): (chatID, .set(.name(name)))
+        case .setGroupDescription(let chatID, let description): (chatID, .set(.description(description)))
+        case .setGroupRelays(let chatID, let relays): (chatID, .set(.relays(relays)))
+        case .setGroupAdmins(let chatID, let admins): (chatID, .set(.admins(admins)))
+        case .rotateGroupID(let chatID): (chatID, .set(.nostrGroupID(.random(using: &step.random))))
+        case .setDisappearingMessages(let chatID, let seconds): (chatID, .set(.disappearing(seconds)))
+        case .selfDemote(let chatID): (chatID, .selfDemote)
+        case .upgradeGroup(let chatID): (chatID, .upgrade)
+        case .updateGroupKeys(let chatID): (chatID, .selfUpdate(isAutomatic: false))
+        case .leaveGroup(let chatID): (chatID, .leave)
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,130 @@
+import Marmot
+import Nostr
+import Testing
+
+@testable import PikaCore
+
+/// Leaving, and executing the departure of others, as one long wish (MIP-03, wire §5.5).
+@Suite struct DepartureReducerTests {
+    private func members(_ world: ReducerWorld, _ index: Int) -> Int { world[index].group?.members.count ?? 0 }
+
+    private func departureTimers(_ world: ReducerWorld, _ index: Int) -> [Int64] {
+        world[index].timers.filter { if case .departures = $0.timer { true } else { false } }.map {
+            $0.time - world.now
+        }
+    }
+
+    @Test func aMemberLeavesAndOneOfTheOthersExecutesIt() throws {
+        var world = try ReducerWorld.group(4)
+        world.act(3, .leaveGroup(chatID: world[3].chatID), "leave")
+        #expect(world[3].outcomes["leave"] == nil && world[3].model.state.busy.changingChats.count == 1)
+        world.settle()
+        // Done once a relay has the wish; the group stays until somebody removes us.
+        #expect(world[3].outcomes["leave"] == .done(chatID: world[0].chatID))
+        #expect(world[3].group?.isActive == true && world[3].model.state.busy.changingChats.count == 1)
+        #expect(self.departureTimers(world, 0).allSatisfy { (0...3000).contains($0) })
+        for index in 1...2 { #expect(self.departureTimers(world, index).allSatisfy { (3000...10_000).contains($0) }) }
+        for index in 0...2 { #expect(self.departureTimers(world, index).count == 1 && self.members(world, index) == 4) }
+        world.advance(seconds: 11)
+        for index in 0...2 {
+            #expect(self.members(world, index) == 3 && world[index].group?.epoch == 2)
+            #expect(world[index].commits.map(\.left) == [[world[3].key]])
+            #expect(world[index].model.intents.values.allSatisfy { !$0.isOpen })
+        }
+        #expect(world[0].commits.last?.isOwn == true)
+        #expect(world[3].group?.isActive == false && world[3].commits.last?.removedSelf == true)
+        #expect(world[3].model.intents.isEmpty && world[3].model.state.busy.changingChats.isEmpty)
+        world.say(1, "on")
+        world.settle()
+        #expect(world[2].texts == ["on"] && world[3].texts.isEmpty)
+    }
+
+    @Test func anAdminDemotesItselfFirst() throws {
+        var world = try ReducerWorld.group(3)
+        world.act(0, .setGroupAdmins(chatID: world[0].chatID, admins: [world[0].key, world[1].key]))
+        world.settle()
+        #expect(world[2].commits.last?.adminsAdded == [world[1].key])
+        world.act(0, .leaveGroup(chatID: world[0].chatID), "leave")
+        world.settle()
+        #expect(world[1].group?.data.admins == [world[1].key] && world[0].outcomes["leave"] != nil)
+        #expect(world[1].commits.last?.adminsRemoved == [world[0].key])
+        world.advance(seconds: 11)
+        #expect(world[0].group?.isActive == false && self.members(world, 1) == 2 && self.members(world, 2) == 2)
+    }
+
+    @Test func theLastAdminAndTheLastMemberStay() throws {
+        var world = try ReducerWorld.group(2)
+        world.act(0, .leaveGroup(chatID: world[0].chatID), "leave")
+        world.settle()
+        #expect(world[0].outcomes["leave"]?.failure == .notAllowed)
+        #expect(world[0].model.state.toast?.contains("makes another member an admin first") == true)
+        #expect(world[0].model.intents.values.allSatisfy { !$0.isOpen } && world[0].group?.isAdmin == true)
+        var alone = try ReducerWorld.group(1)
+        alone.act(0, .leaveGroup(chatID: alone[0].chatID), "leave")
+        alone.settle()
+        #expect(alone[0].outcomes["leave"]?.failure == .notAllowed)
+    }
+
+    @Test func theWishIsRepeatedAfterEveryCommitThatDoesNotFulfilIt() throws {
+        var world = try ReducerWorld.group(3)
+        world.act(2, .leaveGroup(chatID: world[2].chatID), "leave")
+        // Nobody hears it; then the group changes.
+        let lost = try #require(world[2].publishing.last)
+        world.accept(2, lost.row)
+        world.accounts[2].due = []
+        world.act(0, .renameGroup(chatID: world[0].chatID, name: "new"))
+        world.settle()
+        #expect(world[0].group?.epoch == 2 && world[2].group?.epoch == 2)
+        #expect(world[2].group?.isLeaving == true && self.departureTimers(world, 0).count == 1)
+        world.advance(seconds: 11)
+        #expect(world[2].group?.isActive == false && self.members(world, 0) == 2)
+    }
+
+    @Test func theWishAndTheDutySurviveRestarts() throws {
+        var world = try ReducerWorld.group(3)
+        world.act(2, .leaveGroup(chatID: world[2].chatID), "leave")
+        world.settle()
+        for index in 0...2 { try world.restart(index) }
+        #expect(world[2].model.intents.count == 1 && world[2].group?.isLeaving == true)
+        for index in 0...1 { #expect(self.departureTimers(world, index).count == 1) }
+        world.advance(seconds: 11)
+        #expect(world[2].group?.isActive == false && self.members(world, 0) == 2 && self.members(world, 1) == 2)
+        #expect(world[2].model.intents.isEmpty)
+    }
+
+    @Test func aWishThatNoRelayTakesIsGivenUp() throws {
+        var world = try ReducerWorld.group(2)
+        world.act(1, .leaveGroup(chatID: world[1].chatID), "leave")
+        let row = try #require(world[1].publishing.last?.row)
+        world.accounts[1].due = []
+        world.answer(1, row, .refused("blocked: no"))
+        #expect(world[1].outcomes["leave"]?.failure == .refused && world[1].model.intents.isEmpty)
+        world.act(1, .leaveGroup(chatID: world[1].chatID), "again")
+        world.settle()
+        #expect(world[1].outcomes["again"] == .done(chatID: world[1].chatID))
+        world.act(1, .leaveGroup(chatID: world[1].chatID), "twice")
+        #expect(world[1].outcomes["twice"]?.failure == .busy)
+    }
+
+    @Test func anotherChangeExecutesDeparturesFirst() throws {
+        var world = try ReducerWorld.group(3)
+        world.act(2, .leaveGroup(chatID: world[2].chatID), "leave")
+        world.settle()
+        world.act(0, .renameGroup(chatID: world[0].chatID, name: "new"), "rename")
+        world.settle()
+        #expect(world[2].group?.isActive == false && world[0].outcomes["rename"] == .done(chatID: world[0].chatID))
+        #expect(world[1].group?.epoch == 3 && world[1].group?.data.name == "new")
+        #expect(world[1].commits.map(\.left) == [[world[2].key], []])
+    }
+
+    @Test func severalMembersLeaveAtOnce() throws {
+        var world = try ReducerWorld.group(6)
+        for index in 2...5 { world.act(index, .leaveGroup(chatID: world[index].chatID), "leave") }
+        world.settle()
+        world.advance(seconds: 60)
+        for index in 2...5 { #expect(world[index].group?.isActive == false) }
+        #expect(self.members(world, 0) == 2 && self.members(world, 1) == 2)
+        #expect(world[0].group?.epoch == world[1].group?.epoch)
+        #expect(world.accounts.allSatisfy { account in account.model.intents.values.allSatisfy { !$0.isOpen } })
+    }
+}
