@@ -24,7 +24,7 @@ struct IdentityTests {
         var request = CommitRequest()
         request.adding = [try bundle.keyPackage.verified(now: nil), newcomer.invitee.keyPackage]
         let commit = try lab.groups[0].mls.commit(request, using: &lab.rng)
-        let welcomes = try lab.groups[0].dueWelcomes(commit, [newcomer.invitee], client: Lab.client, now: lab.now)
+        let welcomes = lab.groups[0].dueWelcomes(commit, [newcomer.invitee], client: Lab.client, now: lab.now)
         lab.groups[0].advance(to: commit.next, data: lab.groups[0].data)
         lab.keys.append(newcomer.keys)
         lab.groups.append(try Lab.join(newcomer, try #require(welcomes.first)))
