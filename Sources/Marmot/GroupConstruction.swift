@@ -20,6 +20,16 @@ public struct Invitee: Sendable {
         self.keyPackage.leafNode.capabilities.proposals.contains(proposal)
     }
 
+    /// Whether its client can take part in the newer form of leaving.
+    public var supportsSelfRemove: Bool { self.supports(proposal: MarmotProfile.mip.selfRemoveProposal) }
+
+    /// Throws ``MarmotError/Code/incompatible`` unless the key package has what a group requires of its members, or
+    /// what a new group will, if there is none yet.
+    public func requireSupport(of group: MarmotGroup?) throws(MarmotError) {
+        if let group { return try self.requireSupport(of: group.mls.extensions) }
+        try self.requireSupport(of: [Extension(type: MarmotProfile.mip.groupDataExtension, data: [])])
+    }
+
     /// Throws ``MarmotError/Code/incompatible`` unless the key package has what a group with these extensions needs.
     func requireSupport(of extensions: [Extension]) throws(MarmotError) {
         let capabilities = self.keyPackage.leafNode.capabilities

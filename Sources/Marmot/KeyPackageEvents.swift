@@ -49,6 +49,17 @@ public enum KeyPackageEvents {
         )
     }
 
+    /// How an MLSMessage with a key package begins: version and wire format (RFC 9420 §6).
+    private static let wrappedPrefix: [UInt8] = [0, 1, 0, 5]
+
+    /// Asks relays to delete kind 443 events of one's own (NIP-09); kind 30443 is replaced by its address instead.
+    public static func deletion(
+        of events: [EventID], by account: KeyPair, now: Int64, using rng: inout some RandomNumberGenerator
+    ) -> Event {
+        Deletion(eventIDs: events, kinds: [.keyPackage]).unsigned(by: account.publicKey, now: now)
+            .signed(by: account, using: &rng)
+    }
+
     /// Reads and verifies a peer's key package event; the event's own signature was verified before.
     ///
     /// Older publishers' forms (version `1`, suite `1`, hex content) are read too, as Pika does.
@@ -62,6 +73,9 @@ public enum KeyPackageEvents {
         let bytes = try self.content(event)
         let package: KeyPackage
         do { package = try KeyPackage(tlsEncoded: bytes) } catch {
+            if bytes.starts(with: self.wrappedPrefix) {
+                throw MarmotError(.incompatible, "the key package is wrapped in an MLSMessage, as newer clients do")
+            }
             throw MarmotError(.mls, "key package: \(error)")
         }
         guard package.cipherSuite == profile.cipherSuite else {
@@ -69,7 +83,11 @@ public enum KeyPackageEvents {
         }
         let verified: VerifiedKeyPackage
         do { verified = try package.verified(now: UInt64(max(0, now))) } catch {
-            throw MarmotError(.mls, "\(error)")
+            switch error.code {
+            case .expired: throw MarmotError(.expired, error.message)
+            case .badSignature: throw MarmotError(.badSignature, error.message)
+            default: throw MarmotError(.mls, "\(error)")
+            }
         }
         guard try package.leafNode.identity() == event.pubkey else {
             throw MarmotError(.identityMismatch, "the key package's identity is not the event's author (MIP-00)")

@@ -12,6 +12,10 @@ public struct MarmotError: Error, Equatable, Sendable, CustomStringConvertible {
         public static let badContent = Code(description: "bad_content")
         /// The MLS layer refused it; the message says why.
         public static let mls = Code(description: "mls")
+        /// A key package is not valid yet, or no longer.
+        public static let expired = Code(description: "expired")
+        /// A signature of a key package does not verify.
+        public static let badSignature = Code(description: "bad_signature")
         /// A credential is not a basic one with a Nostr public key (MIP-00).
         public static let badCredential = Code(description: "bad_credential")
         /// A key package, a leaf or an inner event names another identity than its owner's.

@@ -12,13 +12,15 @@ public enum AppAction: Sendable, Hashable {
     // Account
     /// Announces the current key package again, or a fresh one when it nears its expiry. Ends once it is queued.
     case publishKeyPackage
+    /// Looks for the key packages of these peers; ends with ``ActionOutcome/found(_:)``.
+    case findKeyPackages([PublicKey])
 
     // Chats
     /// Founds a group with these peers, found by their key packages on the relays; this account is its admin.
-    case createGroupChat(name: String, peers: [PublicKey])
+    case createGroupChat(name: String, peers: [PublicKey], missing: MissingPeers = .fail)
     /// Founds a 1:1 chat: a group named `DM` with both as admins.
     case createChat(peer: PublicKey)
-    case addGroupMembers(chatID: String, peers: [PublicKey])
+    case addGroupMembers(chatID: String, peers: [PublicKey], missing: MissingPeers = .fail)
     case removeGroupMembers(chatID: String, peers: [PublicKey])
     case renameGroup(chatID: String, name: String)
     case setGroupDescription(chatID: String, description: String)
@@ -53,6 +55,21 @@ public enum AppAction: Sendable, Hashable {
     case startCall(chatID: String, session: CallSession)
     case rejectCall(chatID: String, callID: String, reason: String)
     case endCall(chatID: String, callID: String, reason: String)
+}
+
+/// What to do when some peers have no usable key package.
+public enum MissingPeers: Sendable, Hashable {
+    /// Nothing: the action fails and names them.
+    case fail
+    /// Go on without them; the action ends with ``ActionOutcome/partlyDone(chatID:left:)``.
+    case goOnWithout
+}
+
+/// Why a peer was left out of a group, or may not know that it is in it.
+public enum LeftOut: Sendable, Hashable {
+    case keyPackage(KeyPackageVerdict)
+    /// It is a member, but every relay refused its invitation; the reason is a relay's.
+    case welcomeRefused(reason: String)
 }
 
 /// A message before it is sent: an inner event without author and time.
@@ -96,6 +113,10 @@ public struct RequestID: Hashable, Sendable, RawRepresentable {
 public enum ActionOutcome: Sendable, Hashable {
     /// Done; for actions about a chat its id.
     case done(chatID: String?)
+    /// Done, but for these peers.
+    case partlyDone(chatID: String, left: [PublicKey: LeftOut])
+    /// A search for key packages has ended, with a verdict for each peer.
+    case found([PublicKey: KeyPackageVerdict])
     /// A message was signed and stored for sending: the inner event's id.
     case queued(messageID: EventID)
     case failed(AppCoreError)

@@ -22,6 +22,7 @@ public actor AppCore {
     private nonisolated let mailbox: Mailbox
     private nonisolated let hub = UpdateHub()
     private let transport: any RelayTransport
+    private nonisolated let searchCount = Atomic<Int>(0)
     private var random: CoreRandom
 
     /// - Parameter randomness: for keys and nonces; anything but the system's generator is for tests.
@@ -62,6 +63,18 @@ public actor AppCore {
     /// A durable value that a handler put.
     public nonisolated func value(scope: String, key: String) async throws -> [UInt8]? {
         try await self.store.value(scope: scope, key: key)
+    }
+
+    /// Looks for peers' key packages on this account's relays and on those that the peers name (MIP-00).
+    ///
+    /// Returns a verdict for each of them; none if the core ends before. ``run()`` must be running.
+    public nonisolated func findKeyPackages(of peers: [PublicKey]) async -> [PublicKey: KeyPackageVerdict] {
+        let number = self.searchCount.add(1, ordering: .relaxed).newValue
+        let request = RequestID(rawValue: "find-key-packages/\(number)")
+        let updates = self.updates()
+        self.dispatch(.findKeyPackages(peers), request: request)
+        for await case .finished(_, request, .found(let verdicts)) in updates { return verdicts }
+        return [:]
     }
 
     /// How much is under way: inputs not processed yet, and transport or store calls not answered yet.

@@ -1,3 +1,5 @@
+public import Nostr
+
 /// Why the core could not do what it was asked to.
 public struct AppCoreError: Error, Hashable, Sendable, CustomStringConvertible {
     public struct Code: Hashable, Sendable, CustomStringConvertible {
@@ -26,10 +28,13 @@ public struct AppCoreError: Error, Hashable, Sendable, CustomStringConvertible {
     public let code: Code
     /// What went wrong and what to do.
     public let message: String
+    /// The peers on whose account it failed, for ``Code/noKeyPackage`` and ``Code/noRelay``.
+    public let peers: [PublicKey: KeyPackageVerdict]
 
-    public init(_ code: Code, _ message: String) {
+    public init(_ code: Code, _ message: String, peers: [PublicKey: KeyPackageVerdict] = [:]) {
         self.code = code
         self.message = message
+        self.peers = peers
     }
 
     public var description: String { "\(self.code): \(self.message)" }

@@ -29,10 +29,15 @@ public struct CoreConfiguration: Sendable, Hashable {
     public var selfUpdate: SelfUpdatePolicy
     /// The bytes of an event that relays take: what a group's Welcomes and commits must fit into.
     public var maximumEventBytes: Int
+    /// Relays that a peer's own lists name, at most so many of each list: anybody can publish long ones.
+    public var maximumPeerRelays: Int
+    /// Relays of peers that one search for key packages asks.
+    public var maximumSearchRelays: Int
 
     public init(
         relays: [RelayURL], invites: InvitePolicy = .nobody, publishesKeyPackage: Bool = true, keepsInbox: Bool = true,
-        client: String = "pikabot", selfUpdate: SelfUpdatePolicy = .standard, maximumEventBytes: Int = 65_536
+        client: String = "pikabot", selfUpdate: SelfUpdatePolicy = .standard, maximumEventBytes: Int = 65_536,
+        maximumPeerRelays: Int = 10, maximumSearchRelays: Int = 64
     ) {
         self.relays = relays
         self.invites = invites
@@ -41,5 +46,7 @@ public struct CoreConfiguration: Sendable, Hashable {
         self.client = client
         self.selfUpdate = selfUpdate
         self.maximumEventBytes = maximumEventBytes
+        self.maximumPeerRelays = max(0, maximumPeerRelays)
+        self.maximumSearchRelays = max(0, maximumSearchRelays)
     }
 }

@@ -66,11 +66,12 @@ final class EffectRunner: Sendable {
                 for await report in await self.transport.publish(event, to: relays) {
                     self.mailbox.send(.published(row: row, report))
                 }
-                self.mailbox.send(.publishEnded(row: row))
+                self.mailbox.send(.publishEnded(row: row, relays: relays))
             }
         case .fetch(let purpose, let filters, let relays):
             self.call(in: &group) {
-                let outcomes = await self.transport.fetch(filters, from: relays, timeout: Self.fetchTimeout)
+                var outcomes = await self.transport.fetch(filters, from: relays, timeout: Self.fetchTimeout)
+                for relay in relays where outcomes[relay] == nil { outcomes[relay] = .failed("no answer") }
                 await self.mailbox.sendWhenRoom(.fetched(purpose, outcomes))
             }
         case .loadSent(let groupID, let epoch):

@@ -7,6 +7,7 @@ enum Migrations {
         migrator.registerMigration("1 account") { try $0.execute(sql: Self.account) }
         migrator.registerMigration("2 memos") { try $0.execute(sql: Self.memos) }
         migrator.registerMigration("3 message expiry") { try $0.execute(sql: Self.messageExpiry) }
+        migrator.registerMigration("4 leftovers") { try $0.execute(sql: Self.leftovers) }
         return migrator
     }
 
@@ -90,6 +91,9 @@ enum Migrations {
             content BLOB NOT NULL
         ) STRICT, WITHOUT ROWID;
         """
+
+    /// Null until a relay has the event; then which ones lack it.
+    private static let leftovers = "ALTER TABLE outbox ADD COLUMN leftover BLOB;"
 
     private static let memos = """
         CREATE TABLE memo (

@@ -28,6 +28,7 @@ struct Transaction {
         case .deleteInbox(let id): try self.execute("DELETE FROM inbox WHERE id = ?", [id])
         case .putOutbox(let row): try self.put(row)
         case .countOutboxAttempt(let id): try self.countOutboxAttempt(id)
+        case .settleOutbox(let id, let leftover): try self.settleOutbox(id, leftover)
         case .deleteOutbox(let id): try self.deleteOutbox(id)
         case .advanceCursor(let name, let value): try self.advanceCursor(name, to: value)
         case .putValue(let scope, let key, let value): try self.putValue(scope, key, value)

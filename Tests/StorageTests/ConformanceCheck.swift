@@ -236,6 +236,21 @@ struct ConformanceCheck: CustomTestStringConvertible, Sendable {
             #expect(found.map(\.attempts) == [4])
             #expect(found.first?.relays.map(\.string) == ["wss://one.example/", "ws://two.example:7000"])
         },
+        ConformanceCheck("outbox rows say which relays lack them") { store in
+            var rows = [try Sample.outboxRow("a", sequence: 1), try Sample.outboxRow("b", sequence: 2)]
+            rows[1].leftover = OutboxRow.Leftover(settledAt: 5, relays: [rows[1].relays[0]])
+            let leftover = OutboxRow.Leftover(settledAt: 1_800_000_000, relays: rows[0].relays)
+            try await store.commit(
+                rows.map { .putOutbox($0) }
+                    + [.settleOutbox(id: "a", leftover), .settleOutbox(id: "never", leftover)])
+            rows[0].leftover = leftover
+            #expect(try await store.load().outbox == rows)
+            rows[0].leftover?.relays.removeFirst()
+            try await store.commit(
+                rows[0].leftover.map { [.settleOutbox(id: "a", $0), .countOutboxAttempt(id: "a")] } ?? [])
+            rows[0].attempts += 1
+            #expect(try await store.load().outbox == rows)
+        },
         ConformanceCheck("outbox rows keep every purpose and absent ids") { store in
             var rows: [OutboxRow] = []
             for (number, purpose) in OutboxRow.Purpose.allCases.enumerated() {

@@ -66,12 +66,15 @@ public final class GroupLab: Sendable {
     ///
     /// - Parameters:
     ///   - invites: who may bring it into a group without asking.
+    ///   - relays: its own; all of the lab, unless given.
     ///   - handler: what it does about each event; nothing, unless given.
     public func member(
-        _ name: String, invites: CoreConfiguration.InvitePolicy = .anyone,
+        _ name: String, invites: CoreConfiguration.InvitePolicy = .anyone, relays: [RelayURL]? = nil,
         handler: @escaping LabMember.Handler = { _ in [] }
     ) async throws -> LabMember {
-        try await self.add(LabMember(name, lab: self, invites: invites, work: .handler(handler)))
+        let configuration = CoreConfiguration(
+            relays: relays ?? self.relays, invites: invites, selfUpdate: self.selfUpdate)
+        return try await self.add(LabMember(name, lab: self, configuration: configuration, work: .handler(handler)))
     }
 
     /// A new account with a bot that answers through it, as the runtime would run it.
@@ -80,7 +83,8 @@ public final class GroupLab: Sendable {
         invites: CoreConfiguration.InvitePolicy = .anyone
     ) async throws -> LabMember {
         let bot = try type.init(settings: settings)
-        return try await self.add(LabMember(name ?? B.name, lab: self, invites: invites, work: .bot(bot)))
+        let configuration = CoreConfiguration(relays: self.relays, invites: invites, selfUpdate: self.selfUpdate)
+        return try await self.add(LabMember(name ?? B.name, lab: self, configuration: configuration, work: .bot(bot)))
     }
 
     private func add(_ member: LabMember) async throws -> LabMember {

@@ -31,19 +31,19 @@ public final class LabMember: Sendable {
     public let name: String
     let lab: GroupLab
     private let keys: KeyPair
-    private let invites: CoreConfiguration.InvitePolicy
+    private let configuration: CoreConfiguration
     private let work: Work
     private let life = Mutex<Life?>(nil)
     /// Outlives the run that used it.
     private let lastStore = Mutex<MemoryCoreStore?>(nil)
     let record = Mutex(Record())
 
-    init(_ name: String, lab: GroupLab, invites: CoreConfiguration.InvitePolicy, work: Work) {
+    init(_ name: String, lab: GroupLab, configuration: CoreConfiguration, work: Work) {
         var generator = SeededGenerator(seed: lab.seed, stream: "key of \(name)")
         self.name = name
         self.lab = lab
         self.keys = KeyPair.generate(using: &generator)
-        self.invites = invites
+        self.configuration = configuration
         self.work = work
     }
 
@@ -77,10 +77,8 @@ public final class LabMember: Sendable {
         }
         let transport = self.lab.network.transport(name: self.name)
         let core = AppCore(
-            account: self.keys,
-            configuration: CoreConfiguration(
-                relays: self.lab.relays, invites: self.invites, selfUpdate: self.lab.selfUpdate),
-            transport: transport, store: store, clock: self.lab.clock,
+            account: self.keys, configuration: self.configuration, transport: transport, store: store,
+            clock: self.lab.clock,
             randomness: SeededGenerator(seed: self.lab.seed, stream: "\(self.name) run \(runs)"),
             logger: self.lab.log.logger(self.name))
         let updates = core.updates()

@@ -42,7 +42,7 @@ public final class MemoryCoreStore: CoreStore {
     /// All messages of all groups, oldest first.
     public var allMessages: [StoredMessage] { self.state.withLock { $0.content.allMessages } }
 
-    /// Rows that wait to be acknowledged by a relay.
+    /// Rows that not all of their relays have.
     public var outbox: [OutboxRow] { self.state.withLock { $0.content.state.outbox } }
 
     /// Rows that no handler has finished.

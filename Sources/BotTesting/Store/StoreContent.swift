@@ -82,7 +82,8 @@ struct StoreContent: Sendable {
         case .putInbox(let row): self.inbox[row.id] = row
         case .deleteInbox(let id): self.inbox[id] = nil
         case .putOutbox(let row): if !self.outbox.contains(where: { $0.id == row.id }) { self.outbox.append(row) }
-        case .countOutboxAttempt(let id): self.countAttempt(id)
+        case .countOutboxAttempt(let id): self.withOutbox(id) { $0.attempts += 1 }
+        case .settleOutbox(let id, let leftover): self.withOutbox(id) { $0.leftover = leftover }
         case .deleteOutbox(let id): self.outbox.removeAll { $0.id == id }
         case .advanceCursor(let name, let time): self.cursors[name] = max(time, self.cursors[name] ?? time)
         case .putValue(let scope, let key, let value): self.values[ValueName(scope: scope, key: key)] = value
@@ -110,9 +111,9 @@ struct StoreContent: Sendable {
         self.seen.removeFirst(1000)
     }
 
-    private mutating func countAttempt(_ id: String) {
+    private mutating func withOutbox(_ id: String, _ body: (inout OutboxRow) -> Void) {
         guard let index = self.outbox.firstIndex(where: { $0.id == id }) else { return }
-        self.outbox[index].attempts += 1
+        body(&self.outbox[index])
     }
 }
 

@@ -7,8 +7,8 @@ enum CoreInput: Sendable {
     case relay(RelayUpdate)
     /// One relay's answer to an event of the outbox.
     case published(row: String, PublishReport)
-    /// No further answer will come in this attempt.
-    case publishEnded(row: String)
+    /// No further answer of these relays will come in this attempt.
+    case publishEnded(row: String, relays: [RelayURL])
     case fetched(FetchPurpose, [RelayURL: FetchOutcome])
     case messagesLoaded(groupID: [UInt8], [StoredMessage], reachedStart: Bool)
     /// Own messages of a group that have to be sealed again.
@@ -26,8 +26,8 @@ enum FetchPurpose: Sendable, Hashable {
     case catchUp(RelayURL)
     /// One group from its beginning.
     case backlog(groupID: [UInt8])
-    /// The key packages of the peers of an operation.
-    case keyPackages(operation: Int)
+    /// The key packages of peers; the search's number.
+    case keyPackages(search: Int)
 }
 
 enum CoreTimer: Sendable, Hashable {
@@ -47,4 +47,8 @@ enum CoreTimer: Sendable, Hashable {
     case departures(groupID: [UInt8])
     /// Keys may be due for renewal.
     case keyUpdates
+    /// Key packages may near their end, and things that are kept for a while theirs.
+    case maintenance
+    /// Whoever waits for invitations to be delivered has waited long enough.
+    case welcomes(delivery: Int)
 }

@@ -15,6 +15,19 @@ struct CoreModel: Sendable {
     /// Groups with changes that are not among the step's changes yet.
     var dirtyGroups: Set<[UInt8]> = []
     var keyPackages: [StoredKeyPackage] = []
+    /// How each of them was announced, by its reference.
+    var keyPackageRecords: [[UInt8]: KeyPackageRecord] = [:]
+    var relayLists: [Kind: RelayListRecord] = [:]
+    /// Where peers expect Welcomes that are due.
+    var peerRelays: [PublicKey: PeerRelays] = [:]
+    /// Searches for peers' key packages, by number.
+    var searches: [Int: ActiveSearch] = [:]
+    var lastSearch = 0
+    /// Actions that end when their invitations are delivered, by number.
+    var deliveries: [Int: WelcomeDelivery] = [:]
+    var lastDelivery = 0
+    /// Unix seconds.
+    var startedAt: Int64 = 0
     var waiting: [[UInt8]: [WaitingEvent]] = [:]
     /// Groups of which waiting events were given up for want of room: they are on the relays still.
     var gaveUp: Set<[UInt8]> = []
@@ -92,7 +105,7 @@ struct CoreModel: Sendable {
         self.state.relays = configuration.relays.map {
             AppState.RelayStatus(url: $0, connection: .disconnected, isCaughtUp: false)
         }
-        self.state.invites = stored.invites.map { .init(wrapper: $0.wrapper, inviter: $0.rumor.pubkey) }
+        try self.restoreOwnMemos(stored)
         self.state.outbox.pending = self.queue.count
         self.refreshChatList()
         self.refreshBusy()

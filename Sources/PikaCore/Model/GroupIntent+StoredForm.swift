@@ -7,6 +7,7 @@ extension GroupIntent {
         var fields: JSONObject = [
             "v": 1, "group": .string(Hex.encode(self.groupID)), "goal": self.goal.json,
         ]
+        if self.missing == .goOnWithout { fields["go_on_without"] = .bool(true) }
         switch self.phase {
         case .queued, .searching: break
         case .committing(let event): fields["committing"] = .string(event.hex)
@@ -28,7 +29,8 @@ extension GroupIntent {
             let goal = json["goal"].flatMap({ Goal($0) })
         else { return nil }
         self.init(
-            number: name.key.reduce(0) { $0 << 8 | Int($1) }, groupID: groupID, goal: goal)
+            number: name.key.reduce(0) { $0 << 8 | Int($1) }, groupID: groupID, goal: goal,
+            missing: json["go_on_without"]?.bool == true ? .goOnWithout : .fail)
         func event(_ field: String) -> EventID? { json[field]?.string.flatMap { try? EventID(hex: $0) } }
         if let event = event("committing") {
             self.phase = .committing(event)

@@ -48,11 +48,15 @@ struct GroupIntent: Sendable {
     /// The MLS group id; empty for a group that is still to be founded.
     let groupID: [UInt8]
     var goal: Goal
+    /// What to do about peers that have no usable key package.
+    var missing = MissingPeers.fail
     var phase = Phase.queued
     /// Who asked, in this run of the process.
     var request: RequestID?
     /// The peers' key packages, once found.
     var invitees: [Invitee]?
+    /// The peers that the caller goes on without, as far as this run of the process knows.
+    var left: [PublicKey: LeftOut] = [:]
 
     /// Whether it is still to be done.
     var isOpen: Bool { if case .settled = self.phase { false } else { true } }

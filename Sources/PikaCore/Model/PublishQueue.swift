@@ -1,6 +1,8 @@
 import Nostr
 
 /// The outbox: what is on its way, what waits, and when to try again. Pure; ids are those of ``OutboxRow``.
+///
+/// A row that one relay has is settled: what it was sent for holds, and the other relays get it as ``RelayDebts``.
 struct PublishQueue: Sendable {
     /// Events of one lane (a group, or the account) that may be unanswered at once.
     static let window = 32
@@ -8,15 +10,42 @@ struct PublishQueue: Sendable {
     static let firstDelay: Int64 = 500
     static let maximumDelay: Int64 = 30_000
 
+    /// One attempt to publish a row.
+    private struct Attempt: Sendable, Hashable {
+        /// Relays that have not answered.
+        var outstanding: Set<RelayURL>
+        /// Relays to which it must not go yet.
+        var barred: [RelayURL]
+        var unreachable: [RelayURL] = []
+        var refusals: [String] = []
+    }
+
     private enum Phase: Sendable, Hashable {
         case waiting
-        case inFlight(refusals: [String], unreachable: Int)
+        case inFlight(Attempt)
         case delayed(until: Int64)
     }
 
     private struct Entry: Sendable {
         var row: OutboxRow
         var phase: Phase
+    }
+
+    /// A row that leaves now, and where to.
+    struct Departure: Sendable, Hashable {
+        let row: OutboxRow
+        let relays: [RelayURL]
+    }
+
+    /// What one relay's answer changed.
+    enum Progress: Sendable, Hashable {
+        case none
+        /// This relay is the first to have it; `forgotten` are the leftovers that had to give way.
+        case settled(OutboxRow, forgotten: [String])
+        /// No relay lacks a settled row any longer.
+        case paid(row: String)
+        /// A relay that lacks a settled row is to be asked again then.
+        case retry(atMilliseconds: Int64)
     }
 
     /// How an attempt ended.
@@ -31,28 +60,46 @@ struct PublishQueue: Sendable {
     private var entries: [String: Entry] = [:]
     /// Row ids by lane in the order of their sequence.
     private var lanes: [[UInt8]: [String]] = [:]
+    private(set) var debts = RelayDebts()
 
+    /// Rows that no relay has yet.
     var count: Int { self.entries.count }
 
-    func row(_ id: String) -> OutboxRow? { self.entries[id]?.row }
+    func row(_ id: String) -> OutboxRow? { self.entries[id]?.row ?? self.debts.row(id) }
+    /// The ids of such rows that no relay has yet.
+    func ids(where condition: (OutboxRow) -> Bool) -> Set<String> {
+        Set(self.entries.values.lazy.map(\.row).filter(condition).map(\.id))
+    }
+
+    /// Whether there is such a row that no relay has yet.
     func contains(where condition: (OutboxRow) -> Bool) -> Bool { self.entries.values.contains { condition($0.row) } }
 
-    /// The rows that carry a message.
+    /// The rows that carry a message, settled ones included.
     func rows(ofMessage id: EventID) -> [String] {
-        self.entries.values.filter { $0.row.messageID == id }.map(\.row.id)
+        self.entries.values.filter { $0.row.messageID == id }.map(\.row.id) + self.debts.rows(ofMessage: id)
     }
 
     /// Appends a row; false if one with its id is there already.
     mutating func add(_ row: OutboxRow) -> Bool {
-        guard self.entries[row.id] == nil else { return false }
+        guard self.row(row.id) == nil else { return false }
+        if row.leftover != nil {
+            _ = self.debts.add(row)
+            return true
+        }
         self.entries[row.id] = Entry(row: row, phase: .waiting)
-        self.lanes[row.groupID ?? [], default: []].append(row.id)
+        self.lanes[row.lane, default: []].append(row.id)
         return true
     }
 
-    /// The rows to publish now, in order, `except` some; they count as in flight from here on.
-    mutating func start(nowMilliseconds now: Int64, except held: Set<String> = []) -> [OutboxRow] {
-        var started: [OutboxRow] = []
+    /// The rows to publish now, in order; they count as in flight from here on.
+    ///
+    /// - Parameters:
+    ///   - held: rows that must wait.
+    ///   - away: relays that are not connected and say when they are: leftovers wait for that.
+    mutating func start(
+        nowMilliseconds now: Int64, except held: Set<String> = [], away: Set<RelayURL> = []
+    ) -> [Departure] {
+        var started: [Departure] = []
         for ids in self.lanes.values {
             for id in ids.prefix(Self.window) {
                 guard var entry = self.entries[id], !held.contains(id) else { continue }
@@ -61,42 +108,74 @@ struct PublishQueue: Sendable {
                 case .delayed(let until) where until > now: continue
                 case .waiting, .delayed: break
                 }
-                entry.phase = .inFlight(refusals: [], unreachable: 0)
+                let barred = entry.row.relays.filter { self.debts.lacksCommit(before: entry.row, $0) }
+                let relays = barred.isEmpty ? entry.row.relays : entry.row.relays.filter { !barred.contains($0) }
+                if relays.isEmpty, !barred.isEmpty { continue }
+                entry.phase = .inFlight(Attempt(outstanding: Set(relays), barred: barred))
                 entry.row.attempts += 1
                 self.entries[id] = entry
-                started.append(entry.row)
+                started.append(Departure(row: entry.row, relays: relays))
             }
         }
-        return started.sorted { $0.sequence < $1.sequence }
+        for (row, relay) in self.debts.start(nowMilliseconds: now, away: away) {
+            started.append(Departure(row: row, relays: [relay]))
+        }
+        return started.sorted { $0.row.sequence < $1.row.sequence }
     }
 
-    /// Notes one relay's answer; the row itself if this relay is the first to have it: then it is done.
-    mutating func report(_ id: String, _ outcome: PublishReport.Outcome) -> OutboxRow? {
-        guard var entry = self.entries[id], case .inFlight(var refusals, var unreachable) = entry.phase else {
-            return nil
+    /// Notes one relay's answer.
+    mutating func report(_ id: String, _ report: PublishReport, nowMilliseconds now: Int64) -> Progress {
+        guard var entry = self.entries[id] else {
+            switch self.debts.report(id, report, nowMilliseconds: now) {
+            case .none: return .none
+            case .paid(let row): return .paid(row: row)
+            case .retry(let time): return .retry(atMilliseconds: time)
+            }
         }
-        switch outcome {
-        case .accepted: return self.remove(id)
-        case .refused(let message) where Self.isTemporary(message): unreachable += 1
-        case .refused(let message): refusals.append(message)
-        case .unreachable: unreachable += 1
+        guard case .inFlight(var attempt) = entry.phase else { return .none }
+        attempt.outstanding.remove(report.relay)
+        entry.phase = .inFlight(attempt)
+        switch report.outcome {
+        case .accepted:
+            self.entries[id] = entry
+            return self.settle(id, except: report.relay, now: now / 1000)
+        case .refused(let message) where !Self.isTemporary(message): attempt.refusals.append(message)
+        case .refused, .unreachable: attempt.unreachable.append(report.relay)
         }
-        entry.phase = .inFlight(refusals: refusals, unreachable: unreachable)
+        entry.phase = .inFlight(attempt)
         self.entries[id] = entry
-        return nil
+        return .none
     }
 
     /// Refusals that another attempt may overcome (NIP-01 prefixes).
-    private static func isTemporary(_ message: String) -> Bool {
+    static func isTemporary(_ message: String) -> Bool {
         ["rate-limited:", "error:", "auth-required:"].contains(where: message.hasPrefix)
     }
 
-    /// Notes that no more answers come in this attempt.
-    mutating func end(_ id: String, nowMilliseconds now: Int64) -> Verdict {
-        guard var entry = self.entries[id], case .inFlight(let refusals, let unreachable) = entry.phase else {
-            return .none
+    /// Some relay has a row, `relay` if it is known which: the others get it in the background.
+    mutating func settle(_ id: String, except relay: RelayURL? = nil, now: Int64) -> Progress {
+        guard let entry = self.entries[id] else { return .none }
+        self.removeEntry(id)
+        var row = entry.row
+        var inFlight: Set<RelayURL> = []
+        var lacking = row.relays
+        if case .inFlight(let attempt) = entry.phase {
+            inFlight = attempt.outstanding
+            let others = attempt.barred + attempt.unreachable
+            lacking = row.relays.filter { inFlight.contains($0) || others.contains($0) }
         }
-        if let reason = refusals.first, unreachable == 0 { return .refused(reason) }
+        // A proposal that comes late, when its epoch is over, makes MDK 0.7 roll back (wire §10, trap 21).
+        if row.purpose == .proposal { lacking = [] }
+        row.leftover = OutboxRow.Leftover(settledAt: now, relays: lacking.filter { $0 != relay })
+        return .settled(row, forgotten: self.debts.add(row, inFlight: inFlight))
+    }
+
+    /// Notes that no more answers come from these relays in this attempt.
+    mutating func end(_ id: String, relays: [RelayURL], nowMilliseconds now: Int64) -> Verdict {
+        guard var entry = self.entries[id] else { return self.endDebts(id, relays, now) }
+        guard case .inFlight(let attempt) = entry.phase else { return .none }
+        let isOpen = !attempt.unreachable.isEmpty || !attempt.outstanding.isEmpty || !attempt.barred.isEmpty
+        if let reason = attempt.refusals.first, !isOpen { return .refused(reason) }
         let doublings = min(entry.row.attempts - 1, 10)
         let until = now + min(Self.firstDelay << Int64(max(0, doublings)), Self.maximumDelay)
         entry.phase = .delayed(until: until)
@@ -104,17 +183,38 @@ struct PublishQueue: Sendable {
         return .retry(atMilliseconds: until)
     }
 
+    /// Relays that said nothing at all count as out of reach.
+    private mutating func endDebts(_ id: String, _ relays: [RelayURL], _ now: Int64) -> Verdict {
+        var verdict = Verdict.none
+        for relay in relays where self.debts.isInFlight(id, relay) {
+            let silence = PublishReport(relay: relay, outcome: .unreachable("no answer"))
+            if case .retry(let time) = self.debts.report(id, silence, nowMilliseconds: now) {
+                verdict = .retry(atMilliseconds: time)
+            }
+        }
+        return verdict
+    }
+
     /// Makes delayed rows due: a relay is back.
-    mutating func hurry() {
+    mutating func hurry(_ relay: RelayURL) {
         for (id, entry) in self.entries {
             if case .delayed = entry.phase { self.entries[id]?.phase = .waiting }
         }
+        self.debts.hurry(relay)
     }
+
+    /// Forgets leftovers that are too old; returns their ids.
+    mutating func expireLeftovers(now: Int64) -> [String] { self.debts.expire(now: now) }
 
     @discardableResult
     mutating func remove(_ id: String) -> OutboxRow? {
+        self.removeEntry(id) ?? self.debts.remove(id)
+    }
+
+    @discardableResult
+    private mutating func removeEntry(_ id: String) -> OutboxRow? {
         guard let entry = self.entries.removeValue(forKey: id) else { return nil }
-        let lane = entry.row.groupID ?? []
+        let lane = entry.row.lane
         if let position = self.lanes[lane]?.firstIndex(of: id) { self.lanes[lane]?.remove(at: position) }
         if self.lanes[lane]?.isEmpty == true { self.lanes[lane] = nil }
         return entry.row

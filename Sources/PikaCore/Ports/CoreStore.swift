@@ -32,7 +32,7 @@ public struct StoredState: Sendable {
     public var invites: [StoredInvite] = []
     /// Rows that no handler has finished, in order.
     public var inbox: [InboxRow] = []
-    /// Rows that are neither acknowledged by a relay nor given up, in order.
+    /// Rows that not all of their relays have and that were not given up, in order.
     public var outbox: [OutboxRow] = []
     /// Unix seconds by cursor name.
     public var cursors: [String: Int64] = [:]
@@ -181,6 +181,19 @@ public struct OutboxRow: Sendable, Hashable {
         case deletion
     }
 
+    /// What is left to do for an event that one relay has.
+    public struct Leftover: Sendable, Hashable {
+        /// Unix seconds when the first relay had it.
+        public var settledAt: Int64
+        /// The relays that do not have it; one more of them may, if a process ended at the wrong moment.
+        public var relays: [RelayURL]
+
+        public init(settledAt: Int64, relays: [RelayURL]) {
+            self.settledAt = settledAt
+            self.relays = relays
+        }
+    }
+
     /// Stable: the same cause gives the same id, so a second attempt to queue it changes nothing.
     public var id: String
     /// Ascending; rows of one group leave in this order.
@@ -193,10 +206,12 @@ public struct OutboxRow: Sendable, Hashable {
     /// The inner event's id, for a message.
     public var messageID: EventID?
     public var attempts: Int
+    /// Nil until a relay has the event.
+    public var leftover: Leftover?
 
     public init(
         id: String, sequence: Int64, event: Event, relays: [RelayURL], purpose: Purpose, groupID: [UInt8]? = nil,
-        messageID: EventID? = nil, attempts: Int = 0
+        messageID: EventID? = nil, attempts: Int = 0, leftover: Leftover? = nil
     ) {
         self.id = id
         self.sequence = sequence
@@ -206,6 +221,7 @@ public struct OutboxRow: Sendable, Hashable {
         self.groupID = groupID
         self.messageID = messageID
         self.attempts = attempts
+        self.leftover = leftover
     }
 }
 
@@ -218,6 +234,14 @@ public struct MemoName: Sendable, Hashable {
         case reseal
         /// How old this account's keys in a group are; the key is the group id.
         case keyAge = "key_age"
+        /// How a key package of one's own was announced and used; the key is its reference.
+        case keyPackage = "key_package"
+        /// A relay list of one's own; the key is its kind, big-endian.
+        case relayList = "relay_list"
+        /// Where a peer expects Welcomes, while one is due; the key is its public key.
+        case peerRelays = "peer_relays"
+        /// What an invitation says of its group; the key is the wrapper's id.
+        case invitePreview = "invite_preview"
     }
 
     public var kind: Kind
@@ -254,7 +278,9 @@ public enum StoreChange: Sendable {
     /// A second row with the same id changes nothing.
     case putOutbox(OutboxRow)
     case countOutboxAttempt(id: String)
-    /// Removes an acknowledged or given-up row.
+    /// A relay has the row's event; only these others still lack it.
+    case settleOutbox(id: String, OutboxRow.Leftover)
+    /// Removes a row that all relays have, or that was given up.
     case deleteOutbox(id: String)
     /// Moves a cursor forward; a smaller value than the stored one changes nothing.
     case advanceCursor(name: String, to: Int64)

@@ -32,14 +32,15 @@ extension CoreModel {
         guard self.groups[groupID]?.pending?.event.id == event else { return }
         self.unsureCommits.remove(groupID)
         self.dirtyGroups.insert(groupID)
-        self.dropRow(Self.commitRow(event), &step)
+        // It goes on to the relays that lack it.
+        self.settleOutbox(Self.commitRow(event), &step)
         do {
             guard let (report, welcomes) = try self.groups[groupID]?.mergePending(), let group = self.groups[groupID]
             else { return }
             self.seen.insert(event)
             self.markSeen(event, &step)
-            self.settle(event, epoch: report.epochBefore, chatID: group.data.nostrGroupIDHex, &step)
             try self.send(welcomes, of: group, &step)
+            self.settle(event, epoch: report.epochBefore, &step)
             self.take(report, of: groupID, &step)
         } catch {
             self.groups[groupID]?.clearPending()
@@ -58,12 +59,6 @@ extension CoreModel {
             self.abandon(intent, AppCoreError(.refused, "every relay refused the change: \(reason)"), &step)
         }
         self.retryWaiting(of: groupID, &step)
-    }
-
-    mutating func dropRow(_ id: String, _ step: inout CoreStep) {
-        guard self.queue.remove(id) != nil else { return }
-        step.changes.append(.deleteOutbox(id: id))
-        self.state.outbox.pending = self.queue.count
     }
 
     // MARK: Commits of which nobody knows whether a relay has them

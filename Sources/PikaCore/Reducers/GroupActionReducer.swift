@@ -9,7 +9,9 @@ extension CoreModel {
         guard goal != .leave || !isLeaving else {
             throw AppCoreError(.busy, "this account is leaving the group already")
         }
-        self.intend(goal, groupID, request, &step)
+        var missing = MissingPeers.fail
+        if case .addGroupMembers(_, _, let choice) = action { missing = choice }
+        self.intend(goal, groupID, missing: missing, request, &step)
     }
 
     /// The change that an action asks for, and of which chat.
@@ -17,7 +19,7 @@ extension CoreModel {
         _ action: AppAction, _ step: inout CoreStep
     ) -> (chatID: String, goal: GroupIntent.Goal)? {
         switch action {
-        case .addGroupMembers(let chatID, let peers): (chatID, .add(peers))
+        case .addGroupMembers(let chatID, let peers, _): (chatID, .add(peers))
         case .removeGroupMembers(let chatID, let peers): (chatID, .remove(peers))
         case .renameGroup(let chatID, let name): (chatID, .set(.name(name)))
         case .setGroupDescription(let chatID, let description): (chatID, .set(.description(description)))

@@ -2,11 +2,11 @@ import MLS
 import Marmot
 import Nostr
 
-/// Founding groups and inviting to them.
+/// Founding groups.
 extension CoreModel {
     mutating func found(
         _ name: String, _ invitees: [Invitee], isDirect: Bool, _ step: inout CoreStep
-    ) throws -> String {
+    ) throws -> [UInt8] {
         let own = self.account.publicKey
         guard let nostrGroupID = Bytes32(Secret.random(count: 32, using: &step.random).copyBytes()) else {
             preconditionFailure("32 bytes make a Bytes32")
@@ -24,17 +24,6 @@ extension CoreModel {
         self.refreshChatList()
         self.resubscribe(&step)
         try self.send(welcomes, of: group, &step)
-        return group.data.nostrGroupIDHex
-    }
-
-    /// Gift-wraps invitations and queues them.
-    mutating func send(_ welcomes: [DueWelcome], of group: MarmotGroup, _ step: inout CoreStep) throws {
-        for welcome in welcomes {
-            let wrap = try GiftWrap.wrap(
-                welcome.rumor, from: self.account, to: welcome.recipient, now: step.now, using: &step.random)
-            self.enqueue(
-                id: "welcome/\(Hex.encode(group.groupID))/\(group.epoch)/\(welcome.recipient.hex)", wrap,
-                to: self.allRelays, .welcome, &step)
-        }
+        return group.groupID
     }
 }

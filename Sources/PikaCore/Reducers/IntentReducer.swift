@@ -6,10 +6,12 @@ import Nostr
 extension CoreModel {
     /// Takes up a change; it is durable from here on.
     mutating func intend(
-        _ goal: GroupIntent.Goal, _ groupID: [UInt8], _ request: RequestID?, _ step: inout CoreStep
+        _ goal: GroupIntent.Goal, _ groupID: [UInt8], missing: MissingPeers = .fail, _ request: RequestID?,
+        _ step: inout CoreStep
     ) {
         self.lastIntent += 1
-        let intent = GroupIntent(number: self.lastIntent, groupID: groupID, goal: goal, request: request)
+        let intent = GroupIntent(
+            number: self.lastIntent, groupID: groupID, goal: goal, missing: missing, request: request)
         self.put(intent, &step)
         self.intentsDue.insert(groupID)
     }
@@ -24,6 +26,10 @@ extension CoreModel {
     mutating func conclude(_ intent: GroupIntent, _ outcome: ActionOutcome, _ step: inout CoreStep) {
         self.intents[intent.number] = nil
         step.changes.append(.putMemo(intent.memo, nil))
+        var outcome = outcome
+        if case .done(let chatID?) = outcome, !intent.left.isEmpty {
+            outcome = .partlyDone(chatID: chatID, left: intent.left)
+        }
         self.finish(intent.request, outcome, &step)
         self.refreshBusy()
     }
@@ -75,8 +81,11 @@ extension CoreModel {
             guard let invitees = peers.isEmpty ? [] : intent.invitees else {
                 return self.search(peers, for: intent, &step)
             }
-            let chatID = try self.found(name, invitees, isDirect: isDirect, &step)
-            self.conclude(intent, .done(chatID: chatID), &step)
+            let groupID = try self.found(name, invitees, isDirect: isDirect, &step)
+            self.finishInviting(intent.request, into: groupID, left: intent.left, &step)
+            var intent = intent
+            intent.request = nil
+            self.conclude(intent, .done(chatID: nil), &step)
         case .add(let peers):
             guard let group = self.groups[intent.groupID], group.isActive, group.isAdmin else {
                 throw AppCoreError(.notAllowed, "only an admin may add members (MIP-01)")
@@ -104,19 +113,27 @@ extension CoreModel {
         var intent = intent
         intent.phase = .searching
         self.put(intent, &step)
-        self.fetchKeyPackages(of: peers, intent.number, &step)
+        self.search(for: peers, by: .intent(intent.number), &step)
     }
 
     /// Goes on with an intent whose peers' key packages were looked for.
     mutating func takeKeyPackages(
-        _ number: Int, _ events: [Event], relayAnswered: Bool, _ step: inout CoreStep
+        _ number: Int, _ findings: [PublicKey: KeyPackageSearch.Finding], _ step: inout CoreStep
     ) {
         guard var intent = self.intents[number], intent.phase == .searching else { return }
         do {
             switch intent.goal {
-            case .found(_, let peers, _), .add(let peers):
-                intent.invitees = try self.invitees(peers, events, relayAnswered, step.now)
+            case .found(let name, let peers, let isDirect):
+                let invitees = try self.choose(peers, findings, for: &intent)
+                intent.goal = .found(name: name, peers: invitees.map(\.identity), isDirect: isDirect)
+            case .add(let peers):
+                let invitees = try self.choose(peers, findings, for: &intent)
+                guard !invitees.isEmpty else { throw Self.failure(of: findings.mapValues(\.verdict), among: peers) }
+                intent.goal = .add(invitees.map(\.identity))
             case .remove, .set, .selfDemote, .upgrade, .selfUpdate, .commitDepartures, .leave: break
+            }
+            for invitee in intent.invitees ?? [] {
+                self.setPeerRelays(findings[invitee.identity]?.relays, of: invitee.identity, &step)
             }
             intent.phase = .queued
             self.put(intent, &step)
@@ -130,14 +147,14 @@ extension CoreModel {
     func intent(of commit: EventID) -> GroupIntent? { self.intents.values.first { $0.phase.commit == commit } }
 
     /// A commit was merged: its intent is kept while another commit may still undo it.
-    mutating func settle(_ commit: EventID, epoch: UInt64, chatID: String, _ step: inout CoreStep) {
+    mutating func settle(_ commit: EventID, epoch: UInt64, _ step: inout CoreStep) {
         guard var intent = self.intent(of: commit) else { return }
         guard intent.goal != .leave else {
             // It was an admin until now; the departure itself comes next.
             intent.phase = .queued
             return self.put(intent, &step)
         }
-        self.finish(intent.request, .done(chatID: chatID), &step)
+        self.finishInviting(intent.request, into: intent.groupID, left: intent.left, &step)
         intent.request = nil
         intent.invitees = nil
         intent.phase = .settled(commit, epoch: epoch)

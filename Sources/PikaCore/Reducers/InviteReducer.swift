@@ -14,14 +14,16 @@ extension CoreModel {
                 return
             }
             let invite = StoredInvite(wrapper: event.id, rumor: opened.rumor)
+            // The same invitation in another wrapper.
+            guard !self.invites.values.contains(where: { $0.rumor == invite.rumor }) else { return }
+            let opening = try self.open(invite)
             if self.configuration.invites.admits(opened.rumor.pubkey) {
-                guard case .rival(let groupID) = try self.join(invite, &step),
+                guard case .rival(let groupID) = try self.join(opening, &step),
                     self.rivals[groupID]?.contains(where: { $0.invite?.wrapper == invite.wrapper }) == true
                 else { return }
-                self.keep(invite, &step)
-            } else {
-                _ = try WelcomeEvents.read(opened.rumor)
-                self.keep(invite, &step)
+                self.keep(invite, opening.group, &step)
+            } else if !self.isKnown(opening) {
+                self.keep(invite, opening.group, &step)
             }
         } catch let error as MarmotError {
             step.effects.append(.note(.refused(reason: error.code.description, detail: error.message)))
@@ -33,10 +35,13 @@ extension CoreModel {
     /// Invitations that wait for a decision; the oldest gives way, since anybody can send them.
     static let maximumInvites = 200
 
-    private mutating func keep(_ invite: StoredInvite, _ step: inout CoreStep) {
+    private mutating func keep(_ invite: StoredInvite, _ group: MarmotGroup, _ step: inout CoreStep) {
+        let preview = AppState.InvitedGroup(
+            name: group.data.name, description: group.data.description, memberCount: group.members.count)
         self.invites[invite.wrapper] = invite
-        self.state.invites.append(.init(wrapper: invite.wrapper, inviter: invite.rumor.pubkey))
+        self.state.invites.append(.init(wrapper: invite.wrapper, inviter: invite.rumor.pubkey, group: preview))
         step.changes.append(.putInvite(invite))
+        step.changes.append(.putMemo(MemoName(.invitePreview, invite.wrapper.bytes), preview.memo))
         guard self.state.invites.count > Self.maximumInvites, let oldest = self.state.invites.first,
             let dropped = self.invites[oldest.wrapper]
         else { return }
@@ -48,7 +53,8 @@ extension CoreModel {
     mutating func rejoin(_ groupID: [UInt8], _ step: inout CoreStep) {
         for entry in self.state.invites where self.configuration.invites.admits(entry.inviter) {
             guard let invite = self.invites[entry.wrapper],
-                case .joined? = try? self.join(invite, only: groupID, &step)
+                let opening = try? self.open(invite), opening.group.groupID == groupID,
+                case .joined? = try? self.join(opening, &step)
             else { continue }
             self.forget(invite, &step)
             return
@@ -60,12 +66,11 @@ extension CoreModel {
             throw AppCoreError(.unknownInvite, "no invitation has the id \(wrapper.hex)")
         }
         let groupID: [UInt8]
-        switch try self.join(invite, &step) {
+        switch try self.join(try self.open(invite), &step) {
         case .joined(let id), .known(let id): groupID = id
         case .rival(let id):
             self.adopt(wrapper, &step)
             groupID = id
-        case .other: groupID = []
         }
         self.forget(invite, &step)
         return self.groups[groupID]?.data.nostrGroupIDHex ?? ""
@@ -82,11 +87,12 @@ extension CoreModel {
         self.invites[invite.wrapper] = nil
         self.state.invites.removeAll { $0.wrapper == invite.wrapper }
         step.changes.append(.deleteInvite(wrapper: invite.wrapper))
+        step.changes.append(.putMemo(MemoName(.invitePreview, invite.wrapper.bytes), nil))
     }
 
     /// Takes up an invitation that waited over a restart.
     mutating func takeUp(_ invite: StoredInvite, _ step: inout CoreStep) {
-        if case .rival? = try? self.join(invite, &step) { return }
+        if let opening = try? self.open(invite), case .rival? = try? self.join(opening, &step) { return }
         self.forget(invite, &step)
     }
 
@@ -96,25 +102,44 @@ extension CoreModel {
         case known([UInt8])
         /// So it is, but the invitation is to another state of it: see ``Rival``.
         case rival([UInt8])
-        /// It is not the group that was asked for.
-        case other
     }
 
-    /// Joins the group of an invitation; a group that this account is in already stays as it is.
-    private mutating func join(
-        _ invite: StoredInvite, only wanted: [UInt8]? = nil, _ step: inout CoreStep
-    ) throws -> Joining {
+    /// A Welcome that was opened, and the group as it would be joined.
+    private struct Opening {
+        let wrapper: EventID
+        let invitation: WelcomeEvents.Invitation
+        let group: MarmotGroup
+    }
+
+    /// Opens a Welcome without joining; throws if it is not for this account, or not by an admin of its group.
+    private func open(_ invite: StoredInvite) throws -> Opening {
         let invitation = try WelcomeEvents.read(invite.rumor)
-        let references = Set(invitation.welcome.secrets.map(\.newMember))
-        guard let package = self.keyPackages.first(where: { references.contains($0.reference) }) else {
+        guard let package = self.keyPackage(for: invitation) else {
             throw MarmotError(.notForUs, "the Welcome is for none of this account's key packages")
         }
         let group = try MarmotGroup.join(
             invitation, with: KeyPackageBundle(stored: package.bundle), account: self.account.publicKey)
-        if let wanted, wanted != group.groupID { return .other }
-        if let known = self.groups[group.groupID], known.isActive {
-            guard self.isRival(group, of: known, invitation) else { return .known(group.groupID) }
-            self.await(Rival(invite: (invite.wrapper, invitation), group: group), &step)
+        return Opening(wrapper: invite.wrapper, invitation: invitation, group: group)
+    }
+
+    /// The package of one's own that a Welcome was made for.
+    func keyPackage(for invitation: WelcomeEvents.Invitation) -> StoredKeyPackage? {
+        let references = Set(invitation.welcome.secrets.map(\.newMember))
+        return self.keyPackages.first { references.contains($0.reference) }
+    }
+
+    /// Whether an invitation leads nowhere but to where this account is already.
+    private func isKnown(_ opening: Opening) -> Bool {
+        guard let known = self.groups[opening.group.groupID], known.isActive else { return false }
+        return !self.isRival(opening.group, of: known, opening.invitation)
+    }
+
+    /// Joins the group of an invitation; a group that this account is in already stays as it is.
+    private mutating func join(_ opening: Opening, _ step: inout CoreStep) throws -> Joining {
+        let group = opening.group
+        if self.groups[group.groupID]?.isActive == true {
+            guard !self.isKnown(opening) else { return .known(group.groupID) }
+            self.await(Rival(invite: (opening.wrapper, opening.invitation), group: group), &step)
             return .rival(group.groupID)
         }
         if let holder = self.groupIDs[group.data.nostrGroupID], holder != group.groupID,
@@ -122,7 +147,7 @@ extension CoreModel {
         {
             throw MarmotError(.badGroupData, "another group of this account has the same nostr_group_id")
         }
-        self.enter(group, by: invitation, &step)
+        self.enter(group, by: opening.invitation, &step)
         return .joined(group.groupID)
     }
 }

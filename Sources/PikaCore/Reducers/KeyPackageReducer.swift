@@ -2,22 +2,48 @@ import MLS
 import Marmot
 import Nostr
 
-/// Key packages of one's own.
+/// Key packages of one's own: announced, replaced before they expire and after they were used, forgotten in the end.
+///
+/// All stand in one slot, the `d` tag, so that a new kind 30443 takes the place of the old one; the old kind 443 is
+/// deleted (NIP-09).
 extension CoreModel {
-    /// Seconds before its expiry at which a key package is no longer published.
-    private static let rotationMargin: Int64 = 14 * 86_400
+    /// Seconds before its expiry at which a key package is replaced.
+    static let rotationMargin: Int64 = 14 * 86_400
+    /// Seconds that private keys are kept after the last Welcome for them was to be expected: gift wraps are
+    /// back-dated by up to two days, and relays that were away deliver late.
+    static let keyRetention: Int64 = 4 * 86_400
+    /// Seconds after the start before which nothing is forgotten: old Welcomes may still be on relays.
+    static let readingTime: Int64 = 3600
+    /// Seconds after which a refused event may be too old for the relays: it is signed anew.
+    private static let staleAge: Int64 = 3600
 
-    /// Announces a key package: the stored one while it is good for a while, otherwise a fresh one.
+    /// The newest package that is still good for a while.
+    func currentKeyPackage(_ now: Int64) -> StoredKeyPackage? {
+        self.keyPackages.last {
+            self.keyPackageRecords[$0.reference]?.retiredAt == nil && $0.notAfter - now > Self.rotationMargin
+        }
+    }
+
+    /// Announces the current key package with the relay lists that lead to it; a fresh one, if there is none.
     mutating func publishKeyPackage(_ step: inout CoreStep) throws {
-        let current = self.keyPackages.last { $0.notAfter - step.now > Self.rotationMargin }
-        let package = try current ?? self.makeKeyPackage(&step)
-        let bundle = try KeyPackageBundle(stored: package.bundle)
-        let events = KeyPackageEvents.events(
-            for: bundle.keyPackage, slot: package.slot, relays: self.configuration.relays,
-            client: self.configuration.client, by: self.account, now: step.now, using: &step.random)
-        for event in [events.addressable, events.legacy] {
-            self.enqueue(
-                id: "key_package/\(event.id.hex)", event, to: self.configuration.relays, .keyPackage, &step)
+        guard !self.configuration.relays.isEmpty else { return }
+        self.publishRelayLists(&step)
+        if let current = self.currentKeyPackage(step.now) {
+            try self.announce(current, &step)
+        } else {
+            try self.rotateKeyPackage(&step)
+        }
+    }
+
+    /// Replaces all packages in use by a fresh one.
+    mutating func rotateKeyPackage(_ step: inout CoreStep) throws {
+        let old = self.keyPackages.filter { self.keyPackageRecords[$0.reference]?.retiredAt == nil }
+        try self.announce(try self.makeKeyPackage(&step), &step)
+        for package in old {
+            var record = self.keyPackageRecords[package.reference] ?? KeyPackageRecord()
+            record.retiredAt = step.now
+            self.setRecord(record, of: package.reference, &step)
+            self.withdrawEvents(record.events, &step)
         }
     }
 
@@ -33,5 +59,131 @@ extension CoreModel {
         self.keyPackages.append(stored)
         step.changes.append(.putKeyPackage(stored))
         return stored
+    }
+
+    /// Sends a package's events: the same as before, unless they name other relays.
+    private mutating func announce(_ package: StoredKeyPackage, _ step: inout CoreStep) throws {
+        var record = self.keyPackageRecords[package.reference] ?? KeyPackageRecord()
+        let relays = self.configuration.relays.map(\.string)
+        let isCurrent = record.events.allSatisfy { Array($0.firstTag("relays")?.values.dropFirst() ?? []) == relays }
+        if record.events.isEmpty || !isCurrent {
+            let outdated = record.events
+            record.events = try self.signEvents(of: package, &step)
+            self.setRecord(record, of: package.reference, &step)
+            self.withdrawEvents(outdated, &step)
+        }
+        for event in record.events {
+            let row = Self.keyPackageRow(event.id)
+            if self.queue.contains(where: { $0.id == row }) { continue }
+            // What is left of an earlier announcement gives way to this one.
+            self.dropRow(row, &step)
+            self.enqueue(id: row, event, to: self.configuration.relays, .keyPackage, &step)
+        }
+    }
+
+    private mutating func signEvents(of package: StoredKeyPackage, _ step: inout CoreStep) throws -> [Event] {
+        // Of two events of one second, relays keep the one with the lower id.
+        let last = self.keyPackageRecords.values.flatMap(\.events).map(\.createdAt).max()
+        let bundle = try KeyPackageBundle(stored: package.bundle)
+        let events = KeyPackageEvents.events(
+            for: bundle.keyPackage, slot: package.slot, relays: self.configuration.relays,
+            client: self.configuration.client, by: self.account, now: max(step.now, (last ?? 0) + 1),
+            using: &step.random)
+        return [events.addressable, events.legacy]
+    }
+
+    private static func keyPackageRow(_ event: EventID) -> String { "key_package/\(event.hex)" }
+
+    /// Takes announcements back: from the outbox, and kind 443 from the relays.
+    private mutating func withdrawEvents(_ events: [Event], _ step: inout CoreStep) {
+        for event in events { self.dropRow(Self.keyPackageRow(event.id), &step) }
+        let legacy = events.filter { $0.kind == .keyPackage }
+        guard !legacy.isEmpty else { return }
+        let deletion = KeyPackageEvents.deletion(
+            of: legacy.map(\.id), by: self.account, now: step.now, using: &step.random)
+        let stated = legacy.flatMap { (try? KeyPackageEvents.relays(of: $0)) ?? [] }
+        var seen: Set<RelayURL> = []
+        self.enqueue(
+            id: "deletion/\(deletion.id.hex)", deletion,
+            to: (self.configuration.relays + stated).filter { seen.insert($0).inserted }, .deletion, &step)
+    }
+
+    private mutating func setRecord(
+        _ record: KeyPackageRecord?, of reference: [UInt8], _ step: inout CoreStep
+    ) {
+        self.keyPackageRecords[reference] = record
+        step.changes.append(.putMemo(MemoName(.keyPackage, reference), record?.memo))
+    }
+
+    /// This account has joined a group with a package: others must use another one from now on (MIP-00).
+    mutating func consume(_ package: StoredKeyPackage, _ step: inout CoreStep) {
+        var record = self.keyPackageRecords[package.reference] ?? KeyPackageRecord()
+        if record.usedAt == nil {
+            record.usedAt = step.now
+            self.setRecord(record, of: package.reference, &step)
+        }
+        guard record.retiredAt == nil, !record.events.isEmpty else { return }
+        self.tryRotation(&step)
+    }
+
+    private mutating func tryRotation(_ step: inout CoreStep) {
+        do { try self.rotateKeyPackage(&step) } catch {
+            step.effects.append(.note(.sendFailed(reason: "key package: \(error)")))
+        }
+    }
+
+    /// Every relay refused an announcement: an old one may be too old for them.
+    mutating func replaceRefusedKeyPackage(_ event: Event, _ step: inout CoreStep) {
+        guard step.now - event.createdAt >= Self.staleAge,
+            let package = self.currentKeyPackage(step.now),
+            var record = self.keyPackageRecords[package.reference], record.events.contains(event)
+        else { return }
+        let outdated = record.events
+        record.events = []
+        self.setRecord(record, of: package.reference, &step)
+        self.withdrawEvents(outdated, &step)
+        do { try self.announce(package, &step) } catch {
+            step.effects.append(.note(.sendFailed(reason: "key package: \(error)")))
+        }
+    }
+
+    // MARK: Time
+
+    /// Replaces a package that nears its expiry.
+    mutating func rotateDueKeyPackage(_ step: inout CoreStep) {
+        let isAnnounced = self.keyPackageRecords.values.contains { $0.retiredAt == nil && !$0.events.isEmpty }
+        if isAnnounced, self.currentKeyPackage(step.now) == nil { self.tryRotation(&step) }
+    }
+
+    /// Deletes private keys that no Welcome is to be expected for any more.
+    mutating func forgetKeyPackages(_ step: inout CoreStep) {
+        guard self.hasReadWelcomes(step.now) else { return }
+        let awaited = self.invitedReferences
+        for package in self.keyPackages {
+            let record = self.keyPackageRecords[package.reference]
+            // One that was used is kept no longer than needed; of one that was not, peers may hold copies.
+            let isSpent = record?.usedAt != nil && !awaited.contains(package.reference)
+            let end = isSpent ? record?.retiredAt ?? package.notAfter : package.notAfter
+            guard step.now - end > Self.keyRetention else { continue }
+            self.keyPackages.removeAll { $0.reference == package.reference }
+            step.changes.append(.deleteKeyPackage(reference: package.reference))
+            self.setRecord(nil, of: package.reference, &step)
+        }
+    }
+
+    /// Whether what came while this account was away has been read.
+    private func hasReadWelcomes(_ now: Int64) -> Bool {
+        let connected = self.state.relays.filter { $0.connection == .connected }
+        return now - self.startedAt >= Self.readingTime && !connected.isEmpty && connected.allSatisfy(\.isCaughtUp)
+    }
+
+    /// The packages that open invitations are for.
+    private var invitedReferences: Set<[UInt8]> {
+        var references: Set<[UInt8]> = []
+        for invite in self.invites.values {
+            guard let invitation = try? WelcomeEvents.read(invite.rumor) else { continue }
+            references.formUnion(invitation.welcome.secrets.map(\.newMember))
+        }
+        return references
     }
 }

@@ -17,43 +17,104 @@ extension CoreModel {
     }
 
     mutating func flushOutbox(_ step: inout CoreStep) {
-        for row in self.queue.start(nowMilliseconds: step.nowMilliseconds, except: self.heldCommits) {
-            step.effects.append(.publish(row: row.id, row.event, row.relays))
+        let away = Set(self.state.relays.filter { $0.connection != .connected }.map(\.url))
+        for departure in self.queue.start(
+            nowMilliseconds: step.nowMilliseconds, except: self.heldCommits, away: away)
+        {
+            step.effects.append(.publish(row: departure.row.id, departure.row.event, departure.relays))
         }
-        self.state.outbox.pending = self.queue.count
+        self.countOutbox()
+    }
+
+    mutating func countOutbox() {
+        if self.state.outbox.pending != self.queue.count { self.state.outbox.pending = self.queue.count }
     }
 
     mutating func takeReport(_ report: PublishReport, row id: String, _ step: inout CoreStep) {
-        guard let row = self.queue.report(id, report.outcome) else { return }
-        step.changes.append(.deleteOutbox(id: id))
-        switch row.purpose {
-        case .commit:
-            if let groupID = row.groupID {
-                self.confirmCommit(row.event.id, of: groupID, &step); self.retryWaiting(of: groupID, &step)
-            }
-        case .message: if let messageID = row.messageID { self.setDelivery(.sent, of: messageID) }
-        case .keyPackage: self.state.hasPublishedKeyPackage = true
-        case .proposal: if let groupID = row.groupID { self.confirmProposal(row.event.id, of: groupID, &step) }
-        case .welcome, .relayList, .deletion: break
+        switch self.queue.report(id, report, nowMilliseconds: step.nowMilliseconds) {
+        case .none: return
+        case .settled(let row, let forgotten):
+            self.noteSettled(row, forgotten, &step)
+            self.takeEffect(of: row, &step)
+        case .paid(let id): step.changes.append(.deleteOutbox(id: id))
+        case .retry(let time): step.effects.append(.wake(.outbox, atMilliseconds: time))
         }
         self.flushOutbox(&step)
     }
 
-    mutating func endAttempt(row id: String, _ step: inout CoreStep) {
-        switch self.queue.end(id, nowMilliseconds: step.nowMilliseconds) {
+    /// Some relay has a row, and nobody waits for more than that.
+    mutating func settleOutbox(_ id: String, _ step: inout CoreStep) {
+        guard case .settled(let row, let forgotten) = self.queue.settle(id, now: step.now) else { return }
+        self.noteSettled(row, forgotten, &step)
+        self.countOutbox()
+    }
+
+    private func noteSettled(_ row: OutboxRow, _ forgotten: [String], _ step: inout CoreStep) {
+        for id in forgotten { step.changes.append(.deleteOutbox(id: id)) }
+        if let leftover = row.leftover, !leftover.relays.isEmpty {
+            step.changes.append(.settleOutbox(id: row.id, leftover))
+        } else {
+            step.changes.append(.deleteOutbox(id: row.id))
+        }
+    }
+
+    /// What holds as soon as one relay has an event.
+    private mutating func takeEffect(of row: OutboxRow, _ step: inout CoreStep) {
+        switch row.purpose {
+        case .commit:
+            if let groupID = row.groupID {
+                self.confirmCommit(row.event.id, of: groupID, &step)
+                self.retryWaiting(of: groupID, &step)
+            }
+        case .message: if let messageID = row.messageID { self.setDelivery(.sent, of: messageID) }
+        case .keyPackage: self.state.hasPublishedKeyPackage = true
+        case .relayList: self.confirmRelayList(row.event, &step)
+        case .welcome: self.endWelcome(row.id, refused: nil, &step)
+        case .proposal: if let groupID = row.groupID { self.confirmProposal(row.event.id, of: groupID, &step) }
+        case .deletion: break
+        }
+    }
+
+    mutating func endAttempt(row id: String, relays: [RelayURL], _ step: inout CoreStep) {
+        switch self.queue.end(id, relays: relays, nowMilliseconds: step.nowMilliseconds) {
         case .none: break
         case .retry(let time):
-            self.noteUnanswered(id)
-            step.changes.append(.countOutboxAttempt(id: id))
+            if self.queue.row(id)?.leftover == nil {
+                self.noteUnanswered(id)
+                step.changes.append(.countOutboxAttempt(id: id))
+            }
             step.effects.append(.wake(.outbox, atMilliseconds: time))
         case .refused(let reason):
             guard let row = self.queue.remove(id) else { return }
             step.changes.append(.deleteOutbox(id: id))
             step.effects.append(.note(.sendFailed(reason: "\(row.purpose.rawValue): \(reason)")))
-            if row.purpose == .proposal { self.dropRefusedProposal(row.event.id, reason: reason, &step) }
-            if row.purpose == .commit { self.dropRefusedCommit(row, reason: reason, &step) }
-            if let messageID = row.messageID { self.setDelivery(.failed(reason), of: messageID) }
+            self.takeRefusal(of: row, reason, &step)
             self.flushOutbox(&step)
         }
+    }
+
+    /// What follows when no relay takes an event.
+    private mutating func takeRefusal(of row: OutboxRow, _ reason: String, _ step: inout CoreStep) {
+        switch row.purpose {
+        case .commit: self.dropRefusedCommit(row, reason: reason, &step)
+        case .message: if let messageID = row.messageID { self.setDelivery(.failed(reason), of: messageID) }
+        case .keyPackage: self.replaceRefusedKeyPackage(row.event, &step)
+        case .welcome:
+            self.state.toast = "an invitation could not be delivered: every relay refused it (\(reason))"
+            self.endWelcome(row.id, refused: reason, &step)
+        case .proposal: self.dropRefusedProposal(row.event.id, reason: reason, &step)
+        case .relayList, .deletion: break
+        }
+    }
+
+    /// Takes a row out of the outbox, whoever has it by now.
+    mutating func dropRow(_ id: String, _ step: inout CoreStep) {
+        guard self.queue.remove(id) != nil else { return }
+        step.changes.append(.deleteOutbox(id: id))
+        self.countOutbox()
+    }
+
+    mutating func expireLeftovers(_ step: inout CoreStep) {
+        for id in self.queue.expireLeftovers(now: step.now) { step.changes.append(.deleteOutbox(id: id)) }
     }
 }

@@ -43,7 +43,9 @@ extension CoreModel {
             var probe = rival.group
             let opens = events.contains { event in
                 switch probe.ingest(event, now: step.now) {
-                case .message, .commit, .proposal: true
+                case .message, .proposal: true
+                // A state that this account was removed from is not one to go back to.
+                case .commit(let report): !report.removedSelf
                 case .waiting, .refused, .ownCommit, .ownEcho: false
                 }
             }
@@ -123,6 +125,7 @@ extension CoreModel {
                         memberCount: group.members.count)), of: groupID, &step)
             self.noteJoin(of: groupID, &step)
             self.readBacklog(of: groupID, &step)
+            if let package = self.keyPackage(for: invitation) { self.consume(package, &step) }
         }
         self.retryWaiting(of: groupID, &step)
     }

@@ -5,8 +5,8 @@ import Nostr
 extension CoreModel {
     /// Seconds that a relay's newest event is reread from after a reconnect: senders' clocks differ and events are late.
     static let groupOverlap: Int64 = 3600
-    /// Gift wraps are back-dated by up to two days (NIP-59).
-    static let giftWrapOverlap: Int64 = 259_200
+    /// Gift wraps are back-dated by up to two days (NIP-59), and a relay that was away gets them up to a day late.
+    static let giftWrapOverlap: Int64 = 345_600
     /// Events older than this are refused anyway (MIP-03).
     static let maximumAge: Int64 = 3_888_000
 
@@ -102,7 +102,7 @@ extension CoreModel {
         self.failedReads[relay] = nil
         self.catchUp(relay, &step)
         self.readDueBacklogs(from: relay, &step)
-        self.queue.hurry()
+        self.queue.hurry(relay)
         self.flushOutbox(&step)
     }
 
@@ -126,9 +126,7 @@ extension CoreModel {
         var events: [EventID: Event] = [:]
         for case .events(let found) in outcomes.values { for event in found { events[event.id] = event } }
         switch purpose {
-        case .keyPackages(let operation):
-            let answered = outcomes.values.contains { if case .events = $0 { true } else { false } }
-            self.takeKeyPackages(operation, Array(events.values), relayAnswered: answered, &step)
+        case .keyPackages(let search): self.takeKeyPackages(ofSearch: search, outcomes, &step)
         case .backlog(let groupID):
             self.endBacklog(of: groupID, outcomes, &step)
             self.takeStored(Array(events.values) + self.releaseHeld(), &step)

@@ -10,7 +10,7 @@ extension CoreModel {
         case .action(let action, let request): self.act(action, request, &step)
         case .relay(let update): self.take(update, &step)
         case .published(let row, let report): self.takeReport(report, row: row, &step)
-        case .publishEnded(let row): self.endAttempt(row: row, &step)
+        case .publishEnded(let row, let relays): self.endAttempt(row: row, relays: relays, &step)
         case .fetched(let purpose, let outcomes): self.takeFetched(purpose, outcomes, &step)
         case .messagesLoaded(let groupID, let messages, let reachedStart):
             self.show(messages, of: groupID, reachedStart: reachedStart)
@@ -30,12 +30,18 @@ extension CoreModel {
         case .timer(.expiry): self.deleteExpired(&step)
         case .timer(.departures(let groupID)): self.commitDepartures(of: groupID, &step)
         case .timer(.keyUpdates): self.renewDueKeys(&step)
+        case .timer(.maintenance): self.maintain(&step)
+        case .timer(.welcomes(let delivery)): self.endDelivery(delivery, &step)
         }
         self.pursueDueIntents(&step)
     }
 
+    /// Milliseconds between two looks at what time alone makes due.
+    private static let maintenanceInterval: Int64 = 21_600_000
+
     private mutating func start(_ step: inout CoreStep) {
         self.resumeLingering(&step)
+        self.startedAt = step.now
         step.effects.append(.setRelays(self.allRelays))
         step.effects.append(.loadNextExpiry)
         self.subscribeToGiftWraps(&step)
@@ -45,7 +51,7 @@ extension CoreModel {
             step.effects.append(.loadSent(groupID: groupID, fromEpoch: reseal.fromEpoch))
         }
         for event in self.inbox.values.sorted(by: { $0.inboxID < $1.inboxID }) { step.effects.append(.deliver(event)) }
-        if self.configuration.publishesKeyPackage, !self.queue.contains(where: { $0.purpose == .keyPackage }) {
+        if self.configuration.publishesKeyPackage {
             do { try self.publishKeyPackage(&step) } catch {
                 step.effects.append(.note(.sendFailed(reason: "key package: \(error)")))
             }
@@ -53,6 +59,17 @@ extension CoreModel {
         self.startDepartures(&step)
         self.startRenewals(&step)
         self.flushOutbox(&step)
+        self.maintain(&step)
+    }
+
+    /// What time alone makes due; looked at again and again.
+    private mutating func maintain(_ step: inout CoreStep) {
+        self.rotateDueKeyPackage(&step)
+        self.forgetKeyPackages(&step)
+        self.forgetPeerRelays(&step)
+        self.expireLeftovers(&step)
+        step.effects.append(
+            .wake(.maintenance, atMilliseconds: step.nowMilliseconds + Self.maintenanceInterval))
     }
 
     private mutating func act(_ action: AppAction, _ request: RequestID?, _ step: inout CoreStep) {
@@ -75,8 +92,11 @@ extension CoreModel {
             self.push(.chat(chatID: chatID), &step)
         case .clearToast: self.state.toast = nil
         case .publishKeyPackage: try self.publishKeyPackage(&step)
-        case .createGroupChat(let name, let peers):
-            self.intend(.found(name: name, peers: peers, isDirect: false), [], request, &step)
+        case .findKeyPackages(let peers):
+            self.search(for: peers, by: .request(request), &step)
+            return nil
+        case .createGroupChat(let name, let peers, let missing):
+            self.intend(.found(name: name, peers: peers, isDirect: false), [], missing: missing, request, &step)
             return nil
         case .createChat(let peer):
             self.intend(.found(name: "DM", peers: [peer], isDirect: true), [], request, &step)

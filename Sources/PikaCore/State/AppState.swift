@@ -121,9 +121,20 @@ public struct AppState: Sendable, Hashable {
         }
     }
 
+    /// An invitation by an admin of its group; those of others are refused.
     public struct InviteSummary: Sendable, Hashable {
         public let wrapper: EventID
         public let inviter: PublicKey
+        /// What the Welcome says of the group; nil only if an earlier version of this software kept it.
+        public internal(set) var group: InvitedGroup?
+    }
+
+    /// A group as an invitation shows it.
+    public struct InvitedGroup: Sendable, Hashable {
+        public let name: String
+        public let description: String
+        /// This account included.
+        public let memberCount: Int
     }
 
     public struct RelayStatus: Sendable, Hashable {

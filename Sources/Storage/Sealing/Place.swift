@@ -15,6 +15,7 @@ struct Place {
         case invite = "invite.content"
         case inbox = "inbox.payload"
         case outbox = "outbox.content"
+        case leftover = "outbox.leftover"
         case value = "stored_value.content"
         case memo = "memo.content"
     }

@@ -27,13 +27,36 @@ extension Transaction {
         let lookup = self.outboxLookup(row.id)
         try self.execute(
             """
-            INSERT INTO outbox (lookup, sequence, attempts, content) VALUES (?, ?, ?, ?)
+            INSERT INTO outbox (lookup, sequence, attempts, content, leftover) VALUES (?, ?, ?, ?, ?)
             ON CONFLICT (lookup) DO NOTHING
             """,
             [
                 Data(lookup), row.sequence, row.attempts,
                 self.sealer.seal(Self.content(of: row), in: Place(.outbox, lookup)),
+                row.leftover.map { self.sealed($0, lookup) },
             ])
+    }
+
+    func settleOutbox(_ id: String, _ leftover: OutboxRow.Leftover) throws {
+        let lookup = self.outboxLookup(id)
+        try self.execute(
+            "UPDATE outbox SET leftover = ? WHERE lookup = ?", [self.sealed(leftover, lookup), Data(lookup)])
+    }
+
+    private func sealed(_ leftover: OutboxRow.Leftover, _ lookup: [UInt8]) -> Data {
+        var writer = FieldWriter(capacity: 256)
+        writer.integer(leftover.settledAt)
+        writer.relays(leftover.relays)
+        return self.sealer.seal(writer.bytes, in: Place(.leftover, lookup))
+    }
+
+    private func leftover(_ sealed: Data?, _ lookup: [UInt8]) throws -> OutboxRow.Leftover? {
+        guard let sealed else { return nil }
+        let place = Place(.leftover, lookup)
+        var fields = FieldReader(try self.sealer.openBytes(sealed, in: place), place)
+        let leftover = OutboxRow.Leftover(settledAt: try fields.integer(), relays: try fields.relays())
+        try fields.finish()
+        return leftover
     }
 
     func countOutboxAttempt(_ id: String) throws {
@@ -47,13 +70,16 @@ extension Transaction {
 
     func outbox() throws -> [OutboxRow] {
         try self.map(
-            "outbox", "SELECT lookup, sequence, attempts, content FROM outbox ORDER BY sequence, id"
+            "outbox", "SELECT lookup, sequence, attempts, content, leftover FROM outbox ORDER BY sequence, id"
         ) { columns in
-            let place = Place(.outbox, try columns.bytes())
+            let lookup = try columns.bytes()
+            let place = Place(.outbox, lookup)
             let sequence = try columns.integer()
             let attempts = try columns.integer()
             var fields = FieldReader(try self.sealer.openBytes(try columns.data(), in: place), place)
-            return try Self.outboxRow(&fields, sequence: sequence, attempts: Int(attempts))
+            var row = try Self.outboxRow(&fields, sequence: sequence, attempts: Int(attempts))
+            row.leftover = try self.leftover(try columns.optionalData(), lookup)
+            return row
         }
     }
 
@@ -65,8 +91,7 @@ extension Transaction {
         writer.text(row.purpose.rawValue)
         writer.optional(row.groupID)
         writer.optional(row.messageID?.bytes)
-        writer.integer(UInt32(row.relays.count))
-        for relay in row.relays { writer.text(relay.string) }
+        writer.relays(row.relays)
         writer.data(row.event.json())
         return writer.bytes
     }
@@ -80,13 +105,19 @@ extension Transaction {
         }
         let groupID = try fields.optional()
         let messageID = try fields.optionalEventID()
-        var relays: [RelayURL] = []
-        for _ in 0..<(try fields.integer(UInt32.self)) { relays.append(try fields.relay()) }
+        let relays = try fields.relays()
         let event = try fields.event()
         try fields.finish()
         return OutboxRow(
             id: id, sequence: sequence, event: event, relays: relays, purpose: purpose, groupID: groupID,
             messageID: messageID, attempts: attempts)
+    }
+}
+
+extension FieldWriter {
+    fileprivate mutating func relays(_ relays: [RelayURL]) {
+        self.integer(UInt32(relays.count))
+        for relay in relays { self.text(relay.string) }
     }
 }
 
@@ -96,7 +127,13 @@ extension FieldReader {
         do { return try EventID(bytes: bytes) } catch { throw self.place.corrupt("an event id", cause: error) }
     }
 
-    fileprivate mutating func relay() throws(StoreError) -> RelayURL {
+    fileprivate mutating func relays() throws(StoreError) -> [RelayURL] {
+        var relays: [RelayURL] = []
+        for _ in 0..<(try self.integer(UInt32.self)) { relays.append(try self.relay()) }
+        return relays
+    }
+
+    private mutating func relay() throws(StoreError) -> RelayURL {
         let text = try self.text()
         do { return try RelayURL(text) } catch { throw self.place.corrupt("a relay's address", cause: error) }
     }

@@ -226,8 +226,8 @@ struct KeyPackageEventTests {
         let event = try self.make().events.addressable
         _ = try self.read(event, now: self.now - 3600)
         _ = try self.read(event, now: self.now + 7_257_600)
-        expectError(.mls, "expired") { _ = try self.read(event, now: self.now - 3601) }
-        expectError(.mls, "expired") { _ = try self.read(event, now: self.now + 7_257_601) }
+        expectError(.expired, "valid from") { _ = try self.read(event, now: self.now - 3601) }
+        expectError(.expired, "valid from") { _ = try self.read(event, now: self.now + 7_257_601) }
     }
 
     @Test func trailingBytesWrappingAndBadSignaturesAreRefused() throws {
@@ -235,10 +235,12 @@ struct KeyPackageEventTests {
         let bytes = bundle.keyPackage.encoded
         func content(_ bytes: [UInt8]) -> Event { self.changed(events.legacy, content: Base64.encode(bytes)) }
         expectError(.mls, "follow after the end") { _ = try self.read(content(bytes + [0])) }
-        expectError(.mls) { _ = try self.read(content(MLSMessage.keyPackage(bundle.keyPackage).tlsEncoded())) }
+        expectError(.incompatible, "wrapped") {
+            _ = try self.read(content(MLSMessage.keyPackage(bundle.keyPackage).tlsEncoded()))
+        }
         var forged = bytes
         forged[forged.count - 1] ^= 1
-        expectError(.mls, "bad_signature") { _ = try self.read(content(forged)) }
+        expectError(.badSignature, "does not verify") { _ = try self.read(content(forged)) }
         for length in 0..<bytes.count {
             #expect(throws: MarmotError.self) { try self.read(content(Array(bytes[..<length]))) }
         }

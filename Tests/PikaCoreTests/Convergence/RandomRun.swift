@@ -144,7 +144,7 @@ final class RandomRun {
 extension AppAction {
     fileprivate var chat: String? {
         switch self {
-        case .sendMessage(let chat, _), .renameGroup(let chat, _), .addGroupMembers(let chat, _),
+        case .sendMessage(let chat, _), .renameGroup(let chat, _), .addGroupMembers(let chat, _, _),
             .removeGroupMembers(let chat, _):
             chat
         default: nil

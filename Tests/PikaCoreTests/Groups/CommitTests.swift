@@ -120,6 +120,8 @@ import Testing
         trio.lab.network.takeDown(one)
         try await trio.bob.restart()
         let message = try #require(trio.lab.network.events(at: one).last)
+        // Nor is its author there to give the other relay what it lacks.
+        trio.alice.crash()
         trio.lab.network.bringUp(two)
         try await trio.lab.settle()
         trio.lab.network.inject(message, at: two)

@@ -71,6 +71,18 @@ import Testing
         await #expect(throws: Broken.self) { try await core.run() }
     }
 
+    @Test(.timeLimit(.minutes(1))) func aSearchEndsAlsoWhenNoRelayAnswers() async throws {
+        let store = NoteStore(isBroken: false)
+        let core = self.core(store, EagerTransport(store, updates: 0))
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await core.run() }
+            #expect(await core.findKeyPackages(of: [core.account]) == [core.account: .noRelayAnswered])
+            #expect(await core.findKeyPackages(of: []) == [:])
+            group.cancelAll()
+            try await group.waitForAll()
+        }
+    }
+
     @Test(.timeLimit(.minutes(1))) func nothingIsPublishedBeforeItIsDurableAndRevsRise() async throws {
         let store = NoteStore(isBroken: false)
         let transport = EagerTransport(store, updates: 0)
@@ -95,6 +107,6 @@ import Testing
             }
             try await group.waitForAll()
         }
-        #expect(transport.commitsAtPublish.withLock { $0.count == 2 && $0.allSatisfy { $0 > 0 } })
+        #expect(transport.commitsAtPublish.withLock { $0.count == 4 && $0.allSatisfy { $0 > 0 } })
     }
 }

@@ -4,69 +4,6 @@ import Testing
 @testable import PikaCore
 
 @Suite struct QueueTests {
-    private func rows(_ count: Int, lane: UInt8 = 1) throws -> [OutboxRow] {
-        var random = StepRandom(state: 3)
-        let keys = KeyPair.generate(using: &random)
-        let event = UnsignedEvent(pubkey: keys.publicKey, createdAt: 1, kind: .chatMessage, content: "")
-            .signed(by: keys, using: &random)
-        return (0..<count).map {
-            OutboxRow(
-                id: "\(lane)/\($0)", sequence: Int64($0), event: event, relays: [], purpose: .message, groupID: [lane])
-        }
-    }
-
-    @Test func aWindowOfEachLaneIsOnItsWayInOrder() throws {
-        var queue = PublishQueue()
-        for row in try self.rows(40) { _ = queue.add(row) }
-        for row in try self.rows(1, lane: 2) { _ = queue.add(row) }
-        let isNew = queue.add(try self.rows(1)[0])
-        #expect(!isNew)
-        let started = queue.start(nowMilliseconds: 0).map(\.id)
-        #expect(started.filter { $0.hasPrefix("1/") } == (0..<PublishQueue.window).map { "1/\($0)" })
-        #expect(started.contains("2/0"))
-        let result1 = queue.start(nowMilliseconds: 0)
-        #expect(result1.isEmpty)
-        let result2 = queue.report("1/5", .accepted)
-        #expect(result2?.id == "1/5")
-        let result3 = queue.report("1/5", .accepted)
-        #expect(result3 == nil)
-        let result4 = queue.start(nowMilliseconds: 0)
-        #expect(result4.map(\.id) == ["1/32"])
-        #expect(queue.count == 40)
-    }
-
-    @Test func temporaryRefusalsAreTriedAgainAndFinalOnesAreNot() throws {
-        for (message, isFinal) in [
-            ("rate-limited: slow down", false), ("error: disk", false), ("auth-required: who", false),
-            ("blocked: no", true), ("invalid: kind", true), ("", true),
-        ] {
-            var queue = PublishQueue()
-            for row in try self.rows(1) { _ = queue.add(row) }
-            _ = queue.start(nowMilliseconds: 0)
-            let result5 = queue.report("1/0", .refused(message))
-            #expect(result5 == nil)
-            let result6 = queue.end("1/0", nowMilliseconds: 0)
-            #expect(result6 == (isFinal ? .refused(message) : .retry(atMilliseconds: 500)))
-        }
-    }
-
-    @Test func oneRelayThatIsDownKeepsARefusedEventAlive() throws {
-        var queue = PublishQueue()
-        for row in try self.rows(1) { _ = queue.add(row) }
-        _ = queue.start(nowMilliseconds: 0)
-        _ = queue.report("1/0", .refused("blocked: no"))
-        _ = queue.report("1/0", .unreachable("down"))
-        let result7 = queue.end("1/0", nowMilliseconds: 0)
-        #expect(result7 == .retry(atMilliseconds: 500))
-        let result8 = queue.start(nowMilliseconds: 499)
-        #expect(result8.isEmpty)
-        queue.hurry()
-        let result9 = queue.start(nowMilliseconds: 499)
-        #expect(result9.map(\.attempts) == [2])
-        let result10 = queue.end("unknown", nowMilliseconds: 0)
-        #expect(result10 == .none)
-    }
-
     @Test func seenEventsForgetTheOldest() throws {
         let ids = try (0..<6).map { try EventID(bytes: [UInt8](repeating: UInt8($0), count: 32)) }
         var seen = SeenEvents(capacity: 3, newestFirst: [ids[2], ids[1], ids[0], ids[5]])

@@ -54,6 +54,10 @@ struct DurableState {
             if !self.state.outbox.contains(where: { $0.id == row.id }) { self.state.outbox.append(row) }
         case .countOutboxAttempt(let id):
             if let row = self.state.outbox.firstIndex(where: { $0.id == id }) { self.state.outbox[row].attempts += 1 }
+        case .settleOutbox(let id, let leftover):
+            if let row = self.state.outbox.firstIndex(where: { $0.id == id }) {
+                self.state.outbox[row].leftover = leftover
+            }
         case .deleteOutbox(let id): self.state.outbox.removeAll { $0.id == id }
         case .advanceCursor(let name, let value):
             self.state.cursors[name] = max(value, self.state.cursors[name] ?? .min)
@@ -180,13 +184,13 @@ struct ReducerWorld {
     mutating func accept(_ index: Int, _ row: String) {
         self.reduce(
             index, .published(row: row, PublishReport(relay: ReducerWorld.relay, outcome: .accepted)),
-            .publishEnded(row: row))
+            .publishEnded(row: row, relays: [ReducerWorld.relay]))
     }
 
     mutating func answer(_ index: Int, _ row: String, _ outcome: PublishReport.Outcome) {
         self.reduce(
             index, .published(row: row, PublishReport(relay: ReducerWorld.relay, outcome: outcome)),
-            .publishEnded(row: row))
+            .publishEnded(row: row, relays: [ReducerWorld.relay]))
     }
 
     /// Carries out effects until nothing is left: one good relay, everybody listening except `deaf`.

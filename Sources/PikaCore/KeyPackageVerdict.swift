@@ -1,0 +1,47 @@
+public import Nostr
+
+/// What a search for a peer's key package came to.
+public enum KeyPackageVerdict: Sendable, Hashable, CustomStringConvertible {
+    /// There is one that the peer can be invited with.
+    case usable(FoundKeyPackage)
+    /// A relay that ought to have it has answered, and has none.
+    case missing
+    /// The newest is not valid yet, or no longer.
+    case expired
+    /// The signature of the newest, the event's or the key package's own, does not verify.
+    case badSignature
+    /// The newest names another account than its author.
+    case wrongIdentity
+    /// The newest is not well-formed.
+    case malformed(reason: String)
+    /// The peer's client is too old, or too new: its packages lack what the group requires.
+    case incompatible(reason: String)
+    /// Nobody who ought to know has answered: nothing is known.
+    case noRelayAnswered
+
+    public var isUsable: Bool { if case .usable = self { true } else { false } }
+
+    public var description: String {
+        switch self {
+        case .usable(let package): "usable (kind \(package.kind.rawValue))"
+        case .missing: "no key package on its relays"
+        case .expired: "expired"
+        case .badSignature: "bad signature"
+        case .wrongIdentity: "made for another account"
+        case .malformed(let reason): "malformed: \(reason)"
+        case .incompatible(let reason): "incompatible: \(reason)"
+        case .noRelayAnswered: "no relay answered"
+        }
+    }
+}
+
+/// A key package that passed all checks, Nostr's and MLS's.
+public struct FoundKeyPackage: Sendable, Hashable {
+    public let event: EventID
+    /// 30443, or 443 of older clients.
+    public let kind: Kind
+    /// Unix seconds.
+    public let createdAt: Int64
+    /// Whether the client supports SelfRemove, as MDK 0.8 does and 0.7 does not.
+    public let supportsSelfRemove: Bool
+}

@@ -1,0 +1,37 @@
+import Nostr
+
+extension CoreModel {
+    /// Reads the small things that were remembered; those of groups are read with their groups.
+    mutating func restoreOwnMemos(_ stored: StoredState) throws(AppCoreError) {
+        var previews: [EventID: AppState.InvitedGroup] = [:]
+        for (name, memo) in stored.memos {
+            var isReadable = true
+            switch name.kind {
+            case .keyPackage:
+                self.keyPackageRecords[name.key] = KeyPackageRecord(memo: memo)
+                isReadable = self.keyPackageRecords[name.key] != nil
+            case .relayList:
+                let list = RelayListRecord(memo: memo)
+                if let list { self.relayLists[list.event.kind] = list }
+                isReadable = list != nil
+            case .peerRelays:
+                let peer = try? PublicKey(bytes: name.key)
+                let relays = PeerRelays(memo: memo)
+                if let peer { self.peerRelays[peer] = relays }
+                isReadable = peer != nil && relays != nil
+            case .invitePreview:
+                let wrapper = try? EventID(bytes: name.key)
+                let preview = AppState.InvitedGroup(memo: memo)
+                if let wrapper { previews[wrapper] = preview }
+                isReadable = wrapper != nil && preview != nil
+            case .groupIntent, .reseal, .keyAge: break
+            }
+            guard isReadable else {
+                throw AppCoreError(.corruptState, "a memo of kind \(name.kind.rawValue) cannot be read")
+            }
+        }
+        self.state.invites = stored.invites.map {
+            .init(wrapper: $0.wrapper, inviter: $0.rumor.pubkey, group: previews[$0.wrapper])
+        }
+    }
+}

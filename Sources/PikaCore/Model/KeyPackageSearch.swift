@@ -1,0 +1,185 @@
+import Marmot
+import Nostr
+
+/// A search for key packages: on this account's relays first, and on those that the peers' own lists name as soon as
+/// they are known. Every relay is asked by itself, so that a slow one holds nobody up.
+struct KeyPackageSearch: Sendable {
+    /// The newest packages of a peer, of each kind, that are looked at: anybody can publish many.
+    static let maximumCandidates = 10
+    static let kinds: [Kind] = [.addressableKeyPackage, .keyPackage, .keyPackageRelays, .inboxRelays]
+
+    /// What was found for one peer.
+    struct Finding: Sendable {
+        var verdict: KeyPackageVerdict
+        var invitee: Invitee?
+        /// Where the peer expects Welcomes.
+        var relays: [RelayURL]
+    }
+
+    /// One request to one relay.
+    struct Request: Sendable, Hashable {
+        let relay: RelayURL
+        let peers: [PublicKey]
+
+        var filter: Filter { Filter(authors: self.peers, kinds: KeyPackageSearch.kinds) }
+    }
+
+    private enum Reading: Sendable {
+        case usable(Invitee)
+        case bad(KeyPackageVerdict)
+    }
+
+    let peers: [PublicKey]
+    private let ownRelays: [RelayURL]
+    private let relaysPerPeer: Int
+    private var relaysLeft: Int
+    private var events: [EventID: Event] = [:]
+    private var readings: [EventID: Reading] = [:]
+    private var inFlight: [RelayURL: [PublicKey]] = [:]
+    private var asked: [RelayURL: Set<PublicKey>] = [:]
+    private var answered: [PublicKey: Set<RelayURL>] = [:]
+
+    init(_ peers: [PublicKey], _ configuration: CoreConfiguration) {
+        var seen: Set<PublicKey> = []
+        self.peers = peers.filter { seen.insert($0).inserted }
+        self.ownRelays = configuration.relays
+        self.relaysPerPeer = configuration.maximumPeerRelays
+        self.relaysLeft = configuration.maximumSearchRelays
+    }
+
+    // MARK: Asking
+
+    /// Whom to ask next; they count as asked from here on.
+    mutating func nextRequests() -> [Request] {
+        var wanted: [RelayURL: [PublicKey]] = [:]
+        var order: [RelayURL] = []
+        func want(_ relay: RelayURL, _ peer: PublicKey) {
+            if wanted[relay] == nil { order.append(relay) }
+            wanted[relay, default: []].append(peer)
+        }
+        for relay in self.ownRelays { for peer in self.peers { want(relay, peer) } }
+        // The first relay of everybody before the second of anybody: the number of relays is limited.
+        let lists = self.peers.map { (peer: $0, relays: self.namedRelays(of: $0)) }
+        for position in 0..<self.relaysPerPeer {
+            for (peer, relays) in lists where position < relays.count { want(relays[position], peer) }
+        }
+        var requests: [Request] = []
+        for relay in order where self.inFlight[relay] == nil {
+            let peers = (wanted[relay] ?? []).filter { self.asked[relay]?.contains($0) != true }
+            guard !peers.isEmpty else { continue }
+            if self.asked[relay] == nil, !self.ownRelays.contains(relay) {
+                guard self.relaysLeft > 0 else { continue }
+                self.relaysLeft -= 1
+            }
+            self.asked[relay, default: []].formUnion(peers)
+            self.inFlight[relay] = peers
+            requests.append(Request(relay: relay, peers: peers))
+        }
+        return requests
+    }
+
+    /// Takes in what a relay answered; events of others than the peers are passed over.
+    mutating func take(_ outcome: FetchOutcome, from relay: RelayURL) {
+        let peers = self.inFlight.removeValue(forKey: relay) ?? []
+        guard case .events(let events) = outcome else { return }
+        for peer in peers { self.answered[peer, default: []].insert(relay) }
+        for event in events where peers.contains(event.pubkey) && Self.kinds.contains(event.kind) {
+            let isList = event.kind == .keyPackageRelays || event.kind == .inboxRelays
+            if isList, (try? event.verify()) == nil { continue }
+            self.events[event.id] = event
+        }
+    }
+
+    /// Whether every relay has answered or failed, or nothing better is to be expected.
+    mutating func isOver(for group: MarmotGroup?, now: Int64) -> Bool {
+        if self.inFlight.isEmpty { return true }
+        let isHomeRead = !self.ownRelays.contains { self.inFlight[$0] != nil }
+        for peer in self.peers {
+            let named = self.namedRelays(of: peer)
+            let isKnown = named.isEmpty ? isHomeRead : named.contains { self.answered[peer]?.contains($0) == true }
+            guard isKnown, self.finding(peer, for: group, now: now).verdict.isUsable else { return false }
+        }
+        return true
+    }
+
+    private func namedRelays(of peer: PublicKey) -> [RelayURL] {
+        let list = RelayListEvents.relays(.keyPackageRelays, of: peer, in: self.events.values) ?? []
+        return Array(list.prefix(self.relaysPerPeer))
+    }
+
+    // MARK: Judging
+
+    mutating func findings(for group: MarmotGroup?, now: Int64) -> [PublicKey: Finding] {
+        var findings: [PublicKey: Finding] = [:]
+        for peer in self.peers { findings[peer] = self.finding(peer, for: group, now: now) }
+        return findings
+    }
+
+    /// The newest usable package, kind 30443 before 443; one that lacks what the group requires gives way to another.
+    private mutating func finding(_ peer: PublicKey, for group: MarmotGroup?, now: Int64) -> Finding {
+        var problem: KeyPackageVerdict?
+        for event in self.candidates(peer) {
+            switch self.read(event, now: now) {
+            case .bad(let verdict): problem = problem ?? verdict
+            case .usable(let invitee):
+                do { try invitee.requireSupport(of: group) } catch {
+                    problem = problem ?? .incompatible(reason: error.message)
+                    continue
+                }
+                let found = FoundKeyPackage(
+                    event: event.id, kind: event.kind, createdAt: event.createdAt,
+                    supportsSelfRemove: invitee.supportsSelfRemove)
+                return Finding(
+                    verdict: .usable(found), invitee: invitee, relays: self.welcomeRelays(peer, event))
+            }
+        }
+        return Finding(verdict: problem ?? self.absence(of: peer), invitee: nil, relays: [])
+    }
+
+    private func candidates(_ peer: PublicKey) -> [Event] {
+        let own = self.events.values.filter { $0.pubkey == peer }
+        return [Kind.addressableKeyPackage, .keyPackage].flatMap { kind in
+            own.filter { $0.kind == kind }.sorted { (-$0.createdAt, $0.id) < (-$1.createdAt, $1.id) }
+                .prefix(Self.maximumCandidates)
+        }
+    }
+
+    /// Nothing is there only if somebody says so who ought to know.
+    private func absence(of peer: PublicKey) -> KeyPackageVerdict {
+        let named = self.namedRelays(of: peer)
+        let answered = self.answered[peer] ?? []
+        return answered.isDisjoint(with: named.isEmpty ? self.ownRelays : named) ? .noRelayAnswered : .missing
+    }
+
+    private mutating func read(_ event: Event, now: Int64) -> Reading {
+        if let reading = self.readings[event.id] { return reading }
+        let reading: Reading
+        do throws(NostrError) {
+            try event.verify()
+            reading = Self.readVerified(event, now: now)
+        } catch { reading = .bad(.badSignature) }
+        self.readings[event.id] = reading
+        return reading
+    }
+
+    private static func readVerified(_ event: Event, now: Int64) -> Reading {
+        do { return .usable(try Invitee(event, now: now)) } catch {
+            switch error.code {
+            case .expired: return .bad(.expired)
+            case .badSignature: return .bad(.badSignature)
+            case .identityMismatch, .badCredential: return .bad(.wrongIdentity)
+            case .incompatible: return .bad(.incompatible(reason: error.message))
+            default: return .bad(.malformed(reason: error.message))
+            }
+        }
+    }
+
+    /// The inbox first (NIP-17), then where older clients look: the relays of the list and of the package itself.
+    private func welcomeRelays(_ peer: PublicKey, _ package: Event) -> [RelayURL] {
+        let inbox = RelayListEvents.relays(.inboxRelays, of: peer, in: self.events.values) ?? []
+        let stated = (try? KeyPackageEvents.relays(of: package)) ?? []
+        var seen: Set<RelayURL> = []
+        let all = (inbox + self.namedRelays(of: peer) + stated).filter { seen.insert($0).inserted }
+        return Array(all.prefix(self.relaysPerPeer))
+    }
+}

@@ -1,0 +1,106 @@
+import MLS
+import Nostr
+
+/// How a key package of one's own was announced, and what became of it.
+struct KeyPackageRecord: Sendable, Hashable {
+    /// The events that announce it, kinds 30443 and 443; sent again as they are, so that relays keep one of each.
+    var events: [Event] = []
+    /// Unix seconds of the first join with it.
+    var usedAt: Int64?
+    /// Unix seconds when another took its place.
+    var retiredAt: Int64?
+}
+
+/// A relay list of one's own.
+struct RelayListRecord: Sendable, Hashable {
+    var event: Event
+    /// Whether a relay has it.
+    var isConfirmed = false
+}
+
+/// Where a peer who is being invited expects its Welcome.
+struct PeerRelays: Sendable, Hashable {
+    var relays: [RelayURL]
+    /// Unix seconds.
+    var foundAt: Int64
+}
+
+// MARK: - Stored forms: JSON, version 1
+
+extension KeyPackageRecord {
+    var memo: Secret {
+        var json: JSONObject = ["v": 1, "events": .array(self.events.map(\.jsonValue))]
+        if let usedAt { json["used"] = .integer(usedAt) }
+        if let retiredAt { json["retired"] = .integer(retiredAt) }
+        return Secret(JSONValue.object(json).json())
+    }
+
+    init?(memo: Secret) {
+        guard let json = JSONValue(memo: memo), let list = json["events"]?.array else { return nil }
+        self.events = list.compactMap { Event($0) }
+        guard self.events.count == list.count else { return nil }
+        self.usedAt = json["used"]?.integer
+        self.retiredAt = json["retired"]?.integer
+    }
+}
+
+extension RelayListRecord {
+    var memo: Secret {
+        Secret((["v": 1, "event": self.event.jsonValue, "confirmed": .bool(self.isConfirmed)] as JSONValue).json())
+    }
+
+    init?(memo: Secret) {
+        guard let json = JSONValue(memo: memo), let event = json["event"].flatMap({ Event($0) }),
+            let isConfirmed = json["confirmed"]?.bool
+        else { return nil }
+        self.init(event: event, isConfirmed: isConfirmed)
+    }
+}
+
+extension PeerRelays {
+    var memo: Secret {
+        let relays = JSONValue.array(self.relays.map { .string($0.string) })
+        return Secret((["v": 1, "relays": relays, "at": .integer(self.foundAt)] as JSONValue).json())
+    }
+
+    init?(memo: Secret) {
+        guard let json = JSONValue(memo: memo), let list = json["relays"]?.array, let foundAt = json["at"]?.integer
+        else { return nil }
+        let relays = list.compactMap { $0.string.flatMap { try? RelayURL($0) } }
+        guard relays.count == list.count else { return nil }
+        self.init(relays: relays, foundAt: foundAt)
+    }
+}
+
+extension AppState.InvitedGroup {
+    var memo: Secret {
+        let json: JSONValue = [
+            "v": 1, "name": .string(self.name), "description": .string(self.description),
+            "members": .integer(Int64(self.memberCount)),
+        ]
+        return Secret(json.json())
+    }
+
+    init?(memo: Secret) {
+        guard let json = JSONValue(memo: memo), let name = json["name"]?.string,
+            let description = json["description"]?.string, let count = json["members"]?.integer.flatMap(Int.init)
+        else { return nil }
+        self.init(name: name, description: description, memberCount: count)
+    }
+}
+
+extension JSONValue {
+    fileprivate init?(memo: Secret) {
+        guard let json = try? JSONValue(json: memo.copyBytes()), json["v"]?.integer == 1 else { return nil }
+        self = json
+    }
+}
+
+extension Event {
+    fileprivate var jsonValue: JSONValue { .string(String(decoding: self.json(), as: UTF8.self)) }
+
+    fileprivate init?(_ json: JSONValue) {
+        guard let text = json.string, let event = try? Event(json: Array(text.utf8)) else { return nil }
+        self = event
+    }
+}

@@ -1,0 +1,44 @@
+import Marmot
+import Nostr
+
+/// The lists that say where this account's key packages are and where it reads Welcomes: kinds 10051 and 10050.
+extension CoreModel {
+    /// Publishes the lists that have changed, or that no relay has confirmed yet.
+    mutating func publishRelayLists(_ step: inout CoreStep) {
+        for kind in [Kind.keyPackageRelays, .inboxRelays] { self.publishRelayList(kind, &step) }
+    }
+
+    private mutating func publishRelayList(_ kind: Kind, _ step: inout CoreStep) {
+        let relays = self.configuration.relays
+        let known = self.relayLists[kind]
+        if let known, known.event.relayTags.map(\.string) == relays.map(\.string) {
+            if !known.isConfirmed { self.send(known.event, &step) }
+            return
+        }
+        if let known { self.dropRow(Self.relayListRow(known.event), &step) }
+        // Of two lists of one second, relays keep the one with the lower id.
+        let time = max(step.now, (known?.event.createdAt ?? 0) + 1)
+        let event = RelayListEvents.event(kind, relays: relays, by: self.account, now: time, using: &step.random)
+        self.setRelayList(RelayListRecord(event: event), &step)
+        self.send(event, &step)
+    }
+
+    private mutating func send(_ list: Event, _ step: inout CoreStep) {
+        self.enqueue(id: Self.relayListRow(list), list, to: self.configuration.relays, .relayList, &step)
+    }
+
+    private static func relayListRow(_ list: Event) -> String { "relay_list/\(list.id.hex)" }
+
+    private mutating func setRelayList(_ record: RelayListRecord, _ step: inout CoreStep) {
+        let kind = record.event.kind
+        self.relayLists[kind] = record
+        let key = [UInt8(truncatingIfNeeded: kind.rawValue >> 8), UInt8(truncatingIfNeeded: kind.rawValue)]
+        step.changes.append(.putMemo(MemoName(.relayList, key), record.memo))
+    }
+
+    mutating func confirmRelayList(_ event: Event, _ step: inout CoreStep) {
+        guard var record = self.relayLists[event.kind], record.event.id == event.id, !record.isConfirmed else { return }
+        record.isConfirmed = true
+        self.setRelayList(record, &step)
+    }
+}

@@ -1,0 +1,89 @@
+import Marmot
+import Nostr
+
+/// Invitations to others: gift-wrapped, sent to where the peer looks, and followed until a relay has them.
+extension CoreModel {
+    /// Milliseconds that the end of an action waits for its invitations to reach a relay.
+    private static let patience: Int64 = 20_000
+    /// Seconds that a peer's relays are remembered for an invitation that is not made after all.
+    private static let peerRelaysLifetime: Int64 = 7 * 86_400
+
+    /// An action that is done but for the delivery of its invitations.
+    struct WelcomeDelivery: Sendable {
+        let request: RequestID
+        let chatID: String
+        /// Rows that no relay has yet.
+        var rows: Set<String>
+        var left: [PublicKey: LeftOut]
+
+        var outcome: ActionOutcome {
+            self.left.isEmpty ? .done(chatID: self.chatID) : .partlyDone(chatID: self.chatID, left: self.left)
+        }
+    }
+
+    /// Gift-wraps invitations and queues them.
+    mutating func send(_ welcomes: [DueWelcome], of group: MarmotGroup, _ step: inout CoreStep) throws {
+        for welcome in welcomes {
+            let wrap = try GiftWrap.wrap(
+                welcome.rumor, from: self.account, to: welcome.recipient, now: step.now, using: &step.random)
+            let stated = self.peerRelays[welcome.recipient]?.relays ?? []
+            var seen: Set<RelayURL> = []
+            let relays = (stated + group.data.relays + self.configuration.relays).filter { seen.insert($0).inserted }
+            self.enqueue(
+                id: Self.welcomeRows(of: group.groupID) + "\(group.epoch)/\(welcome.recipient.hex)", wrap,
+                to: relays, .welcome, &step)
+            self.setPeerRelays(nil, of: welcome.recipient, &step)
+        }
+    }
+
+    /// How the ids of a group's invitations begin; they end with the peer's key.
+    private static func welcomeRows(of groupID: [UInt8]) -> String { "welcome/\(Hex.encode(groupID))/" }
+
+    /// Remembers where a peer wants its invitation, until it is sent.
+    mutating func setPeerRelays(_ relays: [RelayURL]?, of peer: PublicKey, _ step: inout CoreStep) {
+        let value = relays.map { PeerRelays(relays: $0, foundAt: step.now) }
+        guard value != nil || self.peerRelays[peer] != nil else { return }
+        self.peerRelays[peer] = value
+        step.changes.append(.putMemo(MemoName(.peerRelays, peer.bytes), value?.memo))
+    }
+
+    mutating func forgetPeerRelays(_ step: inout CoreStep) {
+        for (peer, entry) in self.peerRelays where step.now - entry.foundAt > Self.peerRelaysLifetime {
+            self.setPeerRelays(nil, of: peer, &step)
+        }
+    }
+
+    // MARK: Delivery
+
+    /// Ends an action that invited others when a relay has the invitations, or after a while.
+    mutating func finishInviting(
+        _ request: RequestID?, into groupID: [UInt8], left: [PublicKey: LeftOut] = [:], _ step: inout CoreStep
+    ) {
+        guard let request, let chatID = self.groups[groupID]?.data.nostrGroupIDHex else { return }
+        let prefix = Self.welcomeRows(of: groupID)
+        let delivery = WelcomeDelivery(
+            request: request, chatID: chatID, rows: self.queue.ids { $0.id.hasPrefix(prefix) }, left: left)
+        guard !delivery.rows.isEmpty else { return self.finish(request, delivery.outcome, &step) }
+        self.lastDelivery += 1
+        self.deliveries[self.lastDelivery] = delivery
+        step.effects.append(
+            .wake(.welcomes(delivery: self.lastDelivery), atMilliseconds: step.nowMilliseconds + Self.patience))
+    }
+
+    /// A relay has an invitation, or every relay refused it.
+    mutating func endWelcome(_ row: String, refused reason: String?, _ step: inout CoreStep) {
+        for (number, delivery) in self.deliveries where delivery.rows.contains(row) {
+            self.deliveries[number]?.rows.remove(row)
+            if let reason, let peer = try? PublicKey(hex: String(row.suffix(64))) {
+                self.deliveries[number]?.left[peer] = .welcomeRefused(reason: reason)
+            }
+            if self.deliveries[number]?.rows.isEmpty == true { self.endDelivery(number, &step) }
+        }
+    }
+
+    /// Ends an action with what is known of its invitations; the rest is still on its way.
+    mutating func endDelivery(_ number: Int, _ step: inout CoreStep) {
+        guard let delivery = self.deliveries.removeValue(forKey: number) else { return }
+        self.finish(delivery.request, delivery.outcome, &step)
+    }
+}

@@ -1,0 +1,247 @@
+import Marmot
+import Nostr
+import Testing
+
+@testable import PikaCore
+
+@Suite struct KeyPackageReducerTests {
+    private static let day: Int64 = 86_400
+
+    private func started(_ count: Int = 1) throws -> ReducerWorld {
+        var world = try ReducerWorld(count)
+        for index in 0..<count { world.reduce(index, .started) }
+        world.settle()
+        return world
+    }
+
+    private func connect(_ world: inout ReducerWorld, _ index: Int) {
+        world.reduce(index, .relay(.state(relay: ReducerWorld.relay, .connected)))
+        world.settle()
+    }
+
+    private func packages(_ world: ReducerWorld, _ index: Int, _ kind: Kind) -> [Event] {
+        world.relayed.filter { $0.kind == kind && $0.pubkey == world[index].key }
+    }
+
+    private func advance(_ world: inout ReducerWorld, days: Int64) {
+        world.now += days * Self.day * 1000
+    }
+
+    // MARK: Announcing
+
+    @Test func aRestartSendsTheSameEventsAgain() throws {
+        var world = try self.started()
+        let first = world.relayed
+        #expect(first.map(\.kind.rawValue).sorted() == [443, 10050, 10051, 30443])
+        self.advance(&world, days: 3)
+        try world.restart(0)
+        // Those that announce the package, since relays may have lost them; confirmed lists stay where they are.
+        let again = world[0].publishing.map(\.event)
+        #expect(Set(again) == Set(first.filter { $0.kind == .keyPackage || $0.kind == .addressableKeyPackage }))
+        #expect(world[0].durable.state.keyPackages.count == 1)
+        world.settle()
+        #expect(world[0].durable.state.outbox.isEmpty)
+    }
+
+    @Test func listsThatNoRelayConfirmedAreSentAgain() throws {
+        var world = try ReducerWorld(1)
+        world.reduce(0, .started)
+        let lists = world[0].publishing.map(\.event).filter { $0.kind == .keyPackageRelays || $0.kind == .inboxRelays }
+        #expect(lists.count == 2)
+        #expect(
+            lists.allSatisfy { $0.tags.map(\.values) == [["relay", ReducerWorld.relay.string]] && $0.content == "" })
+        for row in world[0].durable.state.outbox { world.answer(0, row.id, .refused("blocked: no")) }
+        #expect(world[0].durable.state.outbox.isEmpty)
+        try world.restart(0)
+        #expect(Set(world[0].publishing.map(\.event)).isSuperset(of: lists))
+    }
+
+    @Test func otherRelaysMeanNewListsAndNewEventsForTheSamePackage() throws {
+        var world = try self.started()
+        let account = world[0]
+        let relays = [ReducerWorld.relay, try RelayURL("wss://second.example")]
+        let configuration = CoreConfiguration(relays: relays)
+        world.accounts[0] = ReducerWorld.Account(
+            keys: account.keys, configuration: configuration,
+            model: try CoreModel(account: account.keys, configuration: configuration, stored: account.durable.state),
+            durable: account.durable)
+        world.reduce(0, .started)
+        let events = world[0].publishing.map(\.event)
+        for kind in [Kind.keyPackageRelays, .inboxRelays] {
+            let list = try #require(events.first { $0.kind == kind })
+            #expect(list.relayTags == relays && list.createdAt == ReducerWorld.start + 1)
+        }
+        let old = try #require(self.packages(world, 0, .keyPackage).first)
+        let new = try #require(events.first { $0.kind == .keyPackage })
+        #expect(new.content == old.content && new.createdAt > old.createdAt)
+        #expect(new.firstTag("relays")?.values.dropFirst().elementsEqual(relays.map(\.string)) == true)
+        let deletion = try #require(events.first { $0.kind == .deletion })
+        #expect(deletion.tags.map(\.values) == [["e", old.id.hex], ["k", "443"]])
+    }
+
+    @Test func anAnnouncementThatIsTooOldForTheRelaysIsSignedAnew() throws {
+        var world = try self.started()
+        let old = try #require(self.packages(world, 0, .keyPackage).first)
+        world.now += 7_200_000
+        try world.restart(0)
+        let row = try #require(world[0].publishing.first { $0.event == old }).row
+        world.accounts[0].due = []
+        world.answer(0, row, .refused("invalid: too old"))
+        let new = try #require(world[0].publishing.first { $0.event.kind == .keyPackage })
+        #expect(new.event.content == old.content && new.event.createdAt == ReducerWorld.start + 7200)
+        // A refusal of a fresh one has another reason.
+        world.accounts[0].due = []
+        world.answer(0, new.row, .refused("blocked: no"))
+        #expect(world[0].publishing.isEmpty)
+    }
+
+    // MARK: Rotation
+
+    @Test func aPackageIsReplacedTwoWeeksBeforeItExpires() throws {
+        var world = try self.started()
+        let old30443 = try #require(self.packages(world, 0, .addressableKeyPackage).first)
+        let old443 = try #require(self.packages(world, 0, .keyPackage).first)
+        self.advance(&world, days: 69)
+        world.reduce(0, .timer(.maintenance))
+        #expect(world[0].publishing.isEmpty)
+        self.advance(&world, days: 1)
+        let step = world.reduce(0, .timer(.maintenance))
+        #expect(step.effects.contains(.wake(.maintenance, atMilliseconds: world.now + 21_600_000)))
+        world.settle()
+        let new = try #require(self.packages(world, 0, .addressableKeyPackage).last)
+        #expect(new.id != old30443.id && new.content != old30443.content)
+        #expect(new.firstTag("d")?.value == old30443.firstTag("d")?.value)
+        #expect(new.firstTag("i")?.value != old30443.firstTag("i")?.value)
+        let deletion = try #require(world.relayed.first { $0.kind == .deletion })
+        #expect(try Deletion(deletion).eventIDs == [old443.id])
+        // Peers may hold copies of the old one until it expires.
+        #expect(world[0].durable.state.keyPackages.count == 2)
+        let count = world.relayed.count
+        world.reduce(0, .timer(.maintenance))
+        world.settle()
+        #expect(world.relayed.count == count)
+    }
+
+    @Test func aPackageThatBroughtThisAccountIntoAGroupIsReplacedAndItsEventDeleted() throws {
+        var world = try self.started(3)
+        let used = try #require(self.packages(world, 1, .keyPackage).first)
+        world.act(0, .createGroupChat(name: "Lab", peers: [world[1].key]), "create")
+        world.settle()
+        let fresh = self.packages(world, 1, .addressableKeyPackage)
+        #expect(fresh.count == 2 && Set(fresh.compactMap { $0.firstTag("d")?.value }).count == 1)
+        #expect(fresh[1].createdAt > fresh[0].createdAt, "relays keep the newer one of an address")
+        let deletions = world.relayed.filter { $0.kind == .deletion && $0.pubkey == world[1].key }
+        #expect(try deletions.map { try Deletion($0).eventIDs } == [[used.id]])
+        // The founder's package was not used.
+        #expect(self.packages(world, 0, .addressableKeyPackage).count == 1)
+        // An invitation with the old one that is on its way is still good, and changes nothing more.
+        let late = try MarmotGroup.create(
+            GroupData(
+                nostrGroupID: try #require(Bytes32([UInt8](repeating: 7, count: 32))), name: "Late", description: "",
+                admins: [world[2].key], relays: [ReducerWorld.relay]), founder: world[2].key,
+            inviting: [try Invitee(used, now: ReducerWorld.start)], client: "test", now: ReducerWorld.start,
+            using: &world.random)
+        let wrap = try GiftWrap.wrap(
+            try #require(late.welcomes.first).rumor, from: world[2].keys, to: world[1].key, now: ReducerWorld.start,
+            using: &world.random)
+        world.receive(1, wrap)
+        world.settle()
+        #expect(world[1].model.groups.count == 2)
+        #expect(self.packages(world, 1, .addressableKeyPackage).count == 2)
+        try world.restart(1)
+        #expect(world[1].model.currentKeyPackage(ReducerWorld.start)?.reference != nil)
+        #expect(Set(world[1].publishing.map(\.event)).contains(fresh[1]))
+        #expect(!world[1].publishing.contains { $0.event == used })
+    }
+
+    @Test func aWelcomeThatFailedUsesNothingUp() throws {
+        var world = try self.started(2)
+        let package = try #require(self.packages(world, 1, .keyPackage).first)
+        var (_, welcomes) = try MarmotGroup.create(
+            GroupData(
+                nostrGroupID: try #require(Bytes32([UInt8](repeating: 7, count: 32))), name: "", description: "",
+                admins: [world[0].key], relays: [ReducerWorld.relay]), founder: world[0].key,
+            inviting: [try Invitee(package, now: ReducerWorld.start)], client: "test", now: ReducerWorld.start,
+            using: &world.random)
+        // Sent by somebody who is no admin of the group.
+        let stranger = KeyPair.generate(using: &world.random)
+        var rumor = welcomes.removeFirst().rumor
+        rumor.pubkey = stranger.publicKey
+        world.receive(
+            1, try GiftWrap.wrap(rumor, from: stranger, to: world[1].key, now: ReducerWorld.start, using: &world.random)
+        )
+        #expect(world[1].notes.contains { if case .refused("not_admin", _) = $0 { true } else { false } })
+        #expect(world[1].model.groups.isEmpty && world[1].publishing.isEmpty)
+        #expect(world[1].model.keyPackageRecords.values.allSatisfy { $0.usedAt == nil && $0.retiredAt == nil })
+    }
+
+    // MARK: Forgetting
+
+    @Test func keysThatWereUsedAreForgottenWhenNoWelcomeCanBeOnItsWay() throws {
+        var world = try ReducerWorld.group(2)
+        self.connect(&world, 1)
+        #expect(world[1].durable.state.keyPackages.count == 2)
+        self.advance(&world, days: 4)
+        world.reduce(1, .timer(.maintenance))
+        #expect(world[1].durable.state.keyPackages.count == 2)
+        world.now += 1000
+        world.reduce(1, .timer(.maintenance))
+        #expect(world[1].durable.state.keyPackages.count == 1)
+        #expect(world[1].model.keyPackages == world[1].durable.state.keyPackages)
+        #expect(world[1].durable.state.memos.keys.filter { $0.kind == .keyPackage }.count == 1)
+        #expect(world[1].model.currentKeyPackage(world.now / 1000) != nil)
+        try world.restart(1)
+        #expect(world[1].model.keyPackageRecords.count == 1)
+    }
+
+    @Test func nothingIsForgottenBeforeTheMailOfTheMeantimeWasRead() throws {
+        var world = try ReducerWorld.group(2)
+        self.advance(&world, days: 10)
+        try world.restart(1)
+        world.settle()
+        #expect(world[1].durable.state.keyPackages.count == 2)
+        self.connect(&world, 1)
+        world.reduce(1, .timer(.maintenance))
+        #expect(world[1].durable.state.keyPackages.count == 2)
+        world.now += 3_600_000
+        world.reduce(1, .timer(.maintenance))
+        #expect(world[1].durable.state.keyPackages.count == 1)
+    }
+
+    @Test func unusedKeysAreForgottenSomeDaysAfterTheirExpiry() throws {
+        var world = try self.started()
+        self.connect(&world, 0)
+        self.advance(&world, days: 71)
+        world.reduce(0, .timer(.maintenance))
+        world.settle()
+        #expect(world[0].durable.state.keyPackages.count == 2)
+        self.advance(&world, days: 16)
+        world.reduce(0, .timer(.maintenance))
+        #expect(world[0].durable.state.keyPackages.count == 2)
+        self.advance(&world, days: 2)
+        world.reduce(0, .timer(.maintenance))
+        #expect(world[0].durable.state.keyPackages.count == 1)
+    }
+
+    @Test func keysOfAnOpenInvitationStay() throws {
+        var world = try ReducerWorld(3, invites: .nobody)
+        for index in 0..<3 { world.reduce(index, .started) }
+        world.settle()
+        for founder in [0, 2] {
+            world.act(founder, .createGroupChat(name: "by \(founder)", peers: [world[1].key]), "create")
+            world.settle()
+        }
+        self.connect(&world, 1)
+        let invites = world[1].model.state.invites
+        #expect(invites.compactMap(\.group?.name) == ["by 0", "by 2"])
+        world.act(1, .acceptInvite(wrapper: invites[0].wrapper), "first")
+        world.settle()
+        self.advance(&world, days: 20)
+        world.reduce(1, .timer(.maintenance))
+        world.act(1, .acceptInvite(wrapper: invites[1].wrapper), "second")
+        #expect(world[1].outcomes["second"] == .done(chatID: world[2].chatID))
+        world.settle()
+        world.reduce(1, .timer(.maintenance))
+        #expect(world[1].durable.state.keyPackages.count == 1)
+    }
+}
