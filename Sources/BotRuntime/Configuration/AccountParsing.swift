@@ -1,3 +1,4 @@
+import BotKit
 import Nostr
 import Yams
 
@@ -112,26 +113,28 @@ extension ConfigurationParser {
         }
     }
 
+    /// A value, or the word never in its place.
+    private enum Setting<Value> {
+        case never
+        case value(Value)
+
+        var value: Value? { if case .value(let value) = self { value } else { nil } }
+    }
+
     private func selfUpdate(_ value: ConfigurationValue) -> SelfUpdatePolicy? {
         guard let fields = value.fields(["afterJoining", "every"]) else { return nil }
         var policy = SelfUpdatePolicy.standard
-        if let after = fields.optional("afterJoining") {
-            let range = after.parsed(
-                { text in text == "never" ? .some(nil) : durationRange(configurationText: text).map { .some($0) } },
-                expected: "a range of durations, the smaller first, or never", fix: "write such as 5s..60s")
-            guard let range else { return nil }
-            policy.afterJoining = range
-        }
-        if let every = fields.optional("every") {
-            let duration = every.parsed(
-                { text in
-                    text == "never"
-                        ? .some(nil)
-                        : Duration(configurationText: text).flatMap { $0 >= .seconds(3600) ? .some($0) : nil }
-                }, expected: "a duration of an hour or more, or never", fix: "write such as 7d")
-            guard let duration else { return nil }
-            policy.every = duration
-        }
+        let after = fields.optional("afterJoining")?.parsed(
+            { text -> Setting<ClosedRange<Duration>>? in
+                text == "never" ? .never : durationRange(configurationText: text).map { .value($0) }
+            }, expected: "a range of durations, the smaller first, or never", fix: "write such as 5s..60s")
+        if let after { policy.afterJoining = after.value }
+        let every = fields.optional("every")?.parsed(
+            { text -> Setting<Duration>? in
+                if text == "never" { return .never }
+                return Duration(configurationText: text).flatMap { $0 >= .seconds(3600) ? .value($0) : nil }
+            }, expected: "a duration of an hour or more, or never", fix: "write such as 7d")
+        if let every { policy.every = every.value }
         return policy
     }
 

@@ -42,21 +42,8 @@ let wrongBotConfigurations: [WrongConfiguration] = [
         """#,
         [
             #"bot.yaml:6:33: accounts[0].selfUpdate.afterJoining: expected a range of durations, the smaller first, or never, found "60s..5s"; write such as 5s..60s"#,
+            #"bot.yaml:6:49: accounts[0].selfUpdate.every: expected a duration of an hour or more, or never, found "10m"; write such as 7d"#,
             #"bot.yaml:6:54: accounts[0].selfUpdate: expected one of afterJoining, every, found the unknown key "after"; remove it"#,
-        ]),
-    WrongConfiguration(
-        "selfUpdateTooOften",
-        #"""
-        version: 1
-        relays: [wss://relay.example]
-        accounts:
-          - name: greeter
-            key: { env: GREETER_KEY }
-            selfUpdate: { every: 10m }
-
-        """#,
-        [
-            #"bot.yaml:6:26: accounts[0].selfUpdate.every: expected a duration of an hour or more, or never, found "10m"; write such as 7d"#
         ]),
     WrongConfiguration(
         "allowlistWithoutFrom",
