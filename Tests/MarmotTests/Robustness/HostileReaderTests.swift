@@ -70,7 +70,8 @@ struct HostileReaderTests {
         for round in 0..<Self.rounds {
             let event: Event
             switch round % 8 {
-            case 0...3: event = mutator.damage(wrap)
+            case 0...2: event = mutator.damage(wrap)
+            case 3: event = try self.withWrongSignature(wrap, bit: round / 8 % 512)
             case 4, 5: event = mutator.damage(wrap).unsigned.signed(by: once, using: &lab.rng)
             case 6:
                 event = try self.layer(.giftWrap, mutator.damage(seal.json()), by: once, to: newcomer, &lab.rng)
@@ -90,6 +91,14 @@ struct HostileReaderTests {
 
     private func open(_ event: Event, _ newcomer: Lab.Newcomer, _ lab: Lab) throws -> String {
         try self.join(try GiftWrap.unwrap(event, by: newcomer.keys).rumor, newcomer, lab)
+    }
+
+    private func withWrongSignature(_ event: Event, bit: Int) throws -> Event {
+        var bytes = event.signature.bytes
+        bytes[bit / 8] ^= 1 << UInt8(bit % 8)
+        return Event(
+            id: event.id, pubkey: event.pubkey, createdAt: event.createdAt, kind: event.kind, tags: event.tags,
+            content: event.content, signature: try Signature(bytes: bytes))
     }
 
     private func layer(
