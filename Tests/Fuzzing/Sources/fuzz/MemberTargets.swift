@@ -59,7 +59,7 @@ extension Target {
                 let welcome = try world.welcome(
                     with: info, signedBy: signer, fits: fits, pathSecret: pathSecret)
                 let invitation = WelcomeEvents.Invitation(
-                    inviter: world.keys[0].publicKey, welcome: welcome, relays: [world.relay])
+                    inviter: world.keys[0].publicKey, welcome: welcome, relays: [world.relay], createdAt: world.now)
                 var group = try MarmotGroup.join(
                     invitation, with: world.newcomer, account: world.newcomerKeys.publicKey)
                 // Whoever got in can live there.
