@@ -16,10 +16,8 @@ from pathlib import Path
 from nostr_sdk import Event, Keys, PublicKey, UnsignedEvent, UnwrappedGift, nip59_make_gift_wrap
 
 from connection import Connection
+from mdk_process import HERE, MDK, MDKError
 
-HERE = Path(__file__).resolve().parent
-INSTALLED = Path(sys.prefix).parent
-LINE_LIMIT = 64 * 1024 * 1024
 WAIT_SECONDS = 30
 
 
@@ -27,6 +25,18 @@ def free_port():
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return probe.getsockname()[1]
+
+
+def sign(keys, kind, content, tags, created_at=None):
+    """An event as JSON values."""
+    unsigned = {
+        "pubkey": keys.public_key().to_hex(),
+        "created_at": created_at or int(time.time()),
+        "kind": kind,
+        "tags": tags,
+        "content": content,
+    }
+    return json.loads(UnsignedEvent.from_json(json.dumps(unsigned)).sign(keys).as_json())
 
 
 class Relay:
@@ -55,65 +65,38 @@ class Relay:
     close = stop
 
 
-class MDKError(Exception):
-    """What MDK answered when it refused a command."""
-
-
-class MDK:
-    """The process of one member; see mdk_member.py for its commands."""
-
-    def __init__(self, version, database):
-        self.arguments = [str(INSTALLED / "mdk-python"), version, str(HERE / "mdk_member.py"), str(database)]
-        self.process = None
-        self.turn = asyncio.Lock()
-
-    async def start(self):
-        pipe = asyncio.subprocess.PIPE
-        self.process = await asyncio.create_subprocess_exec(*self.arguments, stdin=pipe, stdout=pipe, limit=LINE_LIMIT)
-
-    async def call(self, command, **arguments):
-        async with self.turn:
-            self.process.stdin.write(json.dumps({"cmd": command, **arguments}).encode() + b"\n")
-            await self.process.stdin.drain()
-            line = await self.process.stdout.readline()
-        if not line:
-            raise MDKError(f"the member process ended during {command}")
-        answer = json.loads(line)
-        if not answer["ok"]:
-            raise MDKError(f"{command}: {answer['error']}")
-        return answer["result"]
-
-    async def close(self):
-        if self.process and self.process.returncode is None:
-            self.process.stdin.close()
-            await self.process.wait()
-
-
 class Member:
     """A Nostr account with an MDK member behind it, connected to one relay.
 
     `own_commits` says how it takes in a commit of its own after the relay's OK: "process" feeds the event back through
     message processing, which keeps a snapshot and yields to an earlier competing commit; "merge" is the plain
-    merge_pending_commit, after which MDK stays on its branch.
+    merge_pending_commit, after which MDK stays on its branch. `address` is the relay's URL in what the member
+    publishes, where that is another than the one it connects to; `host` is a process shared with other members.
     """
 
-    def __init__(self, name, relay, folder, version="0.8.0", own_commits="process", changed=None):
+    def __init__(
+        self, name, relay, folder, version="0.8.0", own_commits="process", changed=None, host=None, address=None
+    ):
         self.name, self.version, self.own_commits = name, version, own_commits
         self.relay_url = relay.url
+        self.address = address or relay.url
         self.keys = Keys.generate()
         self.pubkey = self.keys.public_key().to_hex()
-        self.mdk = MDK(version, Path(folder) / f"{name}.sqlite")
+        self.mdk = MDK(version, Path(folder) / f"{name}.sqlite", host)
         self.groups = {}  # nostr group id -> the state MDK reported last
         self.messages = []  # rumors in the order of decryption, own ones excluded
         self.outcomes = []  # (event id, result) of every group event
         self.failed = {}  # event id -> (event, live, reason) that MDK could not process so far
         self.late = []  # ids of events that came live, failed, and succeeded after a later commit
         self.joined_at = {}
+        self._subscriptions = {}
         self.changed = changed or asyncio.Condition()  # shared, a wait can look at several members
         self._own = set()
         self._incoming = asyncio.Queue()
         self._turn = asyncio.Lock()  # held by whoever changes a group: one commit, or one incoming event
         self._attempts = itertools.count()
+        self._reading = asyncio.Event()  # cleared, what arrives waits
+        self._reading.set()
 
     async def start(self):
         await self.mdk.start()
@@ -131,10 +114,10 @@ class Member:
 
     async def publish_key_packages(self):
         """Publishes the kinds this release writes (0.8: 30443 and 443, 0.7: 443); returns kind -> event."""
-        made = await self.mdk.call("create_key_package", relays=[self.relay_url])
+        made = await self.mdk.call("create_key_package", relays=[self.address])
         published = {}
         for kind, tags in made["events"].items():
-            published[int(kind)] = self.sign(int(kind), made["content"], tags)
+            published[int(kind)] = sign(self.keys, int(kind), made["content"], tags)
             await self.connection.publish(published[int(kind)])
         return published
 
@@ -143,16 +126,6 @@ class Member:
         kinds = kinds or ([30443, 443] if self.version >= "0.8" else [443])
         wanted = {"kinds": kinds, "authors": [pubkey]}
         return await self.connection.first(wanted, seconds, lambda event: (event["kind"], event["created_at"]))
-
-    def sign(self, kind, content, tags, created_at=None):
-        unsigned = {
-            "pubkey": self.pubkey,
-            "created_at": created_at or int(time.time()),
-            "kind": kind,
-            "tags": tags,
-            "content": content,
-        }
-        return json.loads(UnsignedEvent.from_json(json.dumps(unsigned)).sign(self.keys).as_json())
 
     # Changing groups
 
@@ -163,7 +136,7 @@ class Member:
             made = await self.mdk.call(
                 "create_group",
                 name=name,
-                relays=[self.relay_url],
+                relays=[self.address],
                 key_packages=packages,
                 admins=[self.pubkey, *admins],
             )
@@ -188,6 +161,9 @@ class Member:
     async def self_update(self, group):
         await self._commit(group, [], "self_update")
 
+    async def self_demote(self, group):
+        await self._commit(group, [], "self_demote")
+
     async def leave(self, group):
         """Publishes the proposal; the member is out once somebody's commit of it arrives."""
         if self.version >= "0.8" and self.pubkey in self.groups[group]["admin_pubkeys"]:
@@ -199,10 +175,15 @@ class Member:
 
     async def send(self, group, content, kind=9, tags=()):
         """Returns when the relay has the message; the result is the outer event."""
+        event = await self.encrypt(group, content, kind, tags)
+        await self.connection.publish(event)
+        return event
+
+    async def encrypt(self, group, content, kind=9, tags=()):
+        """A message as an event that nobody has yet."""
         async with self._turn:
             made = await self.mdk.call("create_message", group=group, content=content, kind=kind, tags=list(tags))
             self._own.add(made["event"]["id"])
-        await self.connection.publish(made["event"])
         return made["event"]
 
     async def _commit(self, group, packages, command, **arguments):
@@ -210,6 +191,23 @@ class Member:
             made = await self.mdk.call(command, group=group, **arguments)
             await self._publish_commit(group, made["event"])
             await self._send_welcomes(made["welcomes"], packages)
+
+    async def prepare(self, group, command, **arguments):
+        """A commit as an event that nobody has yet; it is pending here. End with `merge` or `publish_prepared`."""
+        async with self._turn:
+            made = await self.mdk.call(command, group=group, **arguments)
+            self._own.add(made["event"]["id"])
+        return made["event"]
+
+    async def merge(self, group, event):
+        """Takes in a prepared commit as if a relay had it."""
+        async with self._turn:
+            await self.mdk.call("process_message", event=event)
+            await self._refresh(group)
+
+    async def publish_prepared(self, group, event):
+        async with self._turn:
+            await self._publish_commit(group, event)
 
     async def _publish_commit(self, group, event):
         self._own.add(event["id"])
@@ -235,6 +233,13 @@ class Member:
 
     # Taking in what arrives
 
+    def pause(self):
+        """What arrives from now on waits for `resume`."""
+        self._reading.clear()
+
+    def resume(self):
+        self._reading.set()
+
     def _arrived(self, event, live):
         if event["id"] not in self._own:
             self._incoming.put_nowait((event, live))
@@ -242,6 +247,7 @@ class Member:
     async def _work(self):
         while True:
             event, live = await self._incoming.get()
+            await self._reading.wait()
             try:
                 async with self._turn:
                     if event["kind"] == 1059:
@@ -259,14 +265,18 @@ class Member:
         if rumor["kind"] != 444:
             return
         welcome = await self.mdk.call("process_welcome", wrapper_id=wrap["id"], rumor=rumor)
-        if welcome["nostr_group_id"] not in self.groups:
+        known = self.groups.get(welcome["nostr_group_id"])
+        if known is None or known.get("state") != "active":
             await self.mdk.call("accept_welcome", id=welcome["id"])
             await self._follow(welcome["nostr_group_id"], rumor["created_at"])
 
     async def _follow(self, group, since):
         self.joined_at[group] = since
         await self._refresh(group)
-        await self.connection.subscribe({"kinds": [445], "#h": [group], "since": since}, self._arrived)
+        if group in self._subscriptions:  # invited again
+            await self.connection.unsubscribe(self._subscriptions[group])
+        wanted = {"kinds": [445], "#h": [group], "since": since}
+        self._subscriptions[group] = await self.connection.subscribe(wanted, self._arrived)
 
     async def _take_group_event(self, event, live):
         group = next(tag[1] for tag in event["tags"] if tag[0] == "h")

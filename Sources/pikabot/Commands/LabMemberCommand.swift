@@ -11,7 +11,7 @@ extension Pikabot {
         static let configuration = CommandConfiguration(
             commandName: "lab-member", abstract: "An account driven by lines of JSON, for tests and experiments.",
             discussion: """
-                Commands: publish_kp, create_group {name, members}, send {group, content}, rename {group, name}, \
+                Commands: publish_kp, create_group {name, members}, create_chat {peer}, send {group, content}, rename {group, name}, \
                 add {group, members}, remove {group, members}, shutdown. Answers: ok, error; events: ready, message, \
                 commit, call, group. Its state is gone when it ends.
                 """, shouldDisplay: false)

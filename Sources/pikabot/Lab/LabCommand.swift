@@ -4,6 +4,7 @@ import Nostr
 enum LabCommand: Hashable, Sendable {
     case publishKeyPackage
     case createGroup(name: String, members: [PublicKey])
+    case createChat(peer: PublicKey)
     case send(group: String, content: String)
     case rename(group: String, name: String)
     case add(group: String, members: [PublicKey])
@@ -26,6 +27,7 @@ enum LabCommand: Hashable, Sendable {
             switch name {
             case "publish_kp": .publishKeyPackage
             case "create_group": .createGroup(name: try fields.text("name"), members: try fields.members())
+            case "create_chat": .createChat(peer: try fields.peer())
             case "send": .send(group: try fields.text("group"), content: try fields.text("content"))
             case "rename": .rename(group: try fields.text("group"), name: try fields.text("name"))
             case "add": .add(group: try fields.text("group"), members: try fields.members())
@@ -39,6 +41,7 @@ enum LabCommand: Hashable, Sendable {
         switch self {
         case .publishKeyPackage: "publish_kp"
         case .createGroup: "create_group"
+        case .createChat: "create_chat"
         case .send: "send"
         case .rename: "rename"
         case .add: "add"
@@ -54,6 +57,13 @@ enum LabCommand: Hashable, Sendable {
         func text(_ name: String) throws(Problem) -> String {
             guard let text = json[name]?.string else { throw Problem(name: command, message: "\(name) is no text") }
             return text
+        }
+
+        func peer() throws(Problem) -> PublicKey {
+            guard let key = try? PublicKey(parsing: try text("peer")) else {
+                throw Problem(name: command, message: "peer is no public key")
+            }
+            return key
         }
 
         func members() throws(Problem) -> [PublicKey] {

@@ -41,6 +41,8 @@ struct LabMember: Sendable {
             try await account.publishKeyPackage()
         case .createGroup(let name, let members):
             return ["group": .string(try await account.performInChat(.createGroupChat(name: name, peers: members)))]
+        case .createChat(let peer):
+            return ["group": .string(try await account.performInChat(.createChat(peer: peer)))]
         case .send(let group, let content):
             let outcome = try await account.perform(.sendMessage(chatID: group, .text(content)))
             if case .queued(let messageID) = outcome { return ["message_id": .string(messageID.hex)] }

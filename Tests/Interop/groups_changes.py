@@ -1,0 +1,91 @@
+"""What a group is called, who runs it, and its members' keys."""
+
+from mdk_process import MDKError
+from pikabot import LabError
+from scene import refused
+
+
+async def rename(scene):
+    founder, *others = await scene.cast(3)
+    group = await scene.found(founder, *others, name="before")
+    for name in ("after", "zażółć gęślą jaźń 🦊", ""):
+        await founder.rename(group, name)
+        await scene.agree(group, founder, *others, name=name)
+    await scene.talk(group, founder, *others)
+
+
+async def describe(scene):
+    founder, *others = await scene.cast(3)
+    group = await scene.found(founder, *others)
+    await founder.describe_group(group, "What this is about:\nall of it.")
+    await scene.agree(group, founder, *others, epoch=2, description="What this is about:\nall of it.")
+    await scene.talk(group, founder, *others)
+
+
+async def relays(scene):
+    """The group's list of relays gets another entry, one that nobody answers at."""
+    founder, *others = await scene.cast(3)
+    group = await scene.found(founder, *others)
+    addresses = sorted([scene.address, "ws://127.0.0.1:9"])
+    await founder.set_relays(group, addresses)
+    await scene.agree(group, founder, *others, relays=addresses)
+    await scene.talk(group, founder, *others)
+
+
+async def self_update(scene):
+    """A plain member renews its keys, twice; then the founder does."""
+    updater, founder, witness = await scene.cast(3)
+    group = await scene.found(founder, updater, witness)
+    for epoch in (2, 3):
+        await updater.self_update(group)
+        await scene.agree(group, updater, founder, witness, epoch=epoch)
+        await scene.talk(group, updater, founder, witness)
+    await founder.self_update(group)
+    await scene.agree(group, updater, founder, witness, epoch=4)
+    await scene.talk(group, updater, founder, witness)
+
+
+async def admins(scene):
+    """Another member becomes an admin and acts as one; then it no longer is, and cannot."""
+    founder, second, witness = await scene.cast(3)
+    everyone = [founder, second, witness]
+    group = await scene.found(*everyone)
+    await refused(second.rename(group, "by nobody"), LabError, MDKError)
+    await founder.set_admins(group, founder, second)
+    await scene.agree(group, *everyone, epoch=2, admins=[founder, second])
+    await second.rename(group, "by the second")
+    await scene.agree(group, *everyone, epoch=3, name="by the second")
+    await founder.set_admins(group, founder)
+    await scene.agree(group, *everyone, epoch=4, admins=[founder])
+    await refused(second.rename(group, "by nobody"), LabError, MDKError)
+    await scene.talk(group, *everyone)
+    await scene.agree(group, *everyone, epoch=4, name="by the second")
+
+
+async def removed_admin(scene):
+    """An admin is removed and must not be one when it comes back."""
+    founder, second, witness = await scene.cast(3)
+    group = await scene.found(founder, second, witness, admins=[second])
+    await founder.remove(group, second)
+    await scene.agree(group, founder, witness, members=[founder, witness])
+    await scene.out(group, second)
+    state = await scene.agree(group, founder, witness)
+    if founder.is_ours or founder.version >= "0.8":
+        await scene.agree(group, founder, witness, admins=[founder])
+    await founder.add(group, second)
+    await scene.agree(group, founder, second, witness, epoch=state["epoch"] + 1, admins=[
+        founder, *([] if founder.is_ours or founder.version >= "0.8" else [second])])
+    await scene.talk(group, founder, second, witness)
+
+
+async def self_demote(scene):
+    """One of two admins gives that role up."""
+    demoted, second, witness = await scene.cast(3)
+    everyone = [demoted, second, witness]
+    group = await scene.found(*everyone, admins=[second])
+    await demoted.self_demote(group)
+    await scene.agree(group, *everyone, admins=[second])
+    await refused(demoted.rename(group, "by nobody"), LabError, MDKError)
+    await second.rename(group, "by the second")
+    await scene.agree(group, *everyone, name="by the second")
+    await scene.talk(group, *everyone)
