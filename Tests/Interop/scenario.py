@@ -3,6 +3,7 @@
 import argparse
 import asyncio
 import shutil
+import signal
 import sys
 import tempfile
 import time
@@ -119,4 +120,12 @@ def main(scenarios, parser=None, Shared=None):
                         help="for each scenario")
     parser.add_argument("--keep", action="store_true", help="keep the files of failed scenarios")
     options = parser.parse_args()
-    sys.exit(asyncio.run(run_shared(scenarios, options, Shared) if Shared else run_all(scenarios, options)))
+    sys.exit(asyncio.run(until_terminated(
+        run_shared(scenarios, options, Shared) if Shared else run_all(scenarios, options))))
+
+
+async def until_terminated(running):
+    """A SIGTERM ends the run as an error would: what was started is taken down."""
+    task = asyncio.ensure_future(running)
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
+    return await task
