@@ -57,7 +57,7 @@ async def late(scene):
             await sender.publish(event)
             await scene.audit(group)
         else:
-            await scene.too_late(group, event, others)
+            scene.unusable.add(event["id"])
             await sender.publish(event)
     await scene.talk(group, *everyone)
 
@@ -90,7 +90,7 @@ async def before_commit(scene):
         publish = founder.member.connection.publish
     await publish(message)
     # A message that can be read proves that the other has been looked at before the commit comes.
-    await scene.say(group, guest, others)
+    await scene.say(group, guest, [us, founder])
     await scene.until("the sentence in between", lambda: all(
         any(text[0] == guest.pubkey for text in reader.texts(group)) for reader in others if reader is not guest))
     check(all("ahead" not in dict(map(reversed, reader.texts(group))) for reader in others), "read without its commit")

@@ -49,6 +49,7 @@ async def ours_wins_first(scene):
     commit = await rival.member.prepare(group, "update_group_data", name="theirs")
     rival.member.resume()
     await scene.agree(group, us, rival, witness, epoch=epoch + 1, name="ours")
+    scene.unusable.add(commit["id"])
     await rival.member.connection.publish(commit)
     await settled(scene, group, us, rival, witness, epoch + 1, "ours")
 
@@ -76,6 +77,7 @@ async def theirs_wins_first(scene):
     action, commit = await held_rename(us, group, "ours")
     await rival.member.publish_prepared(group, theirs)
     await displaced(action)
+    scene.unusable.add(commit["id"])
     await us.gate.release(commit)
     await settled(scene, group, us, rival, witness, epoch + 1, "theirs")
 
@@ -89,6 +91,7 @@ async def theirs_wins_late(scene):
     await scene.next_second(theirs)
     await us.rename(group, "ours")
     await scene.agree(group, us, witness, epoch=epoch + 1, name="ours")
+    scene.unusable.add(us.commits(group)[-1]["id"])
     await rival.member.publish_prepared(group, theirs)
     rival.member.resume()
     await settled(scene, group, us, rival, witness, epoch + 1, "theirs")
@@ -113,6 +116,7 @@ async def lost_add(scene):
     theirs = await rival.member.prepare(group, "update_group_data", name="theirs")
     await scene.next_second(theirs)
     await us.add(group, late)
+    scene.unusable.add(us.commits(group)[-1]["id"])
     await rival.member.publish_prepared(group, theirs)
     rival.member.resume()
     everyone = [us, rival, witness, late]

@@ -90,6 +90,8 @@ class Member:
         self.late = []  # ids of events that came live, failed, and succeeded after a later commit
         self.joined_at = {}
         self._subscriptions = {}
+        self._accepted = set()
+        self._taken = set()  # group events that need not be seen again
         self.changed = changed or asyncio.Condition()  # shared, a wait can look at several members
         self._own = set()
         self._incoming = asyncio.Queue()
@@ -265,8 +267,9 @@ class Member:
         if rumor["kind"] != 444:
             return
         welcome = await self.mdk.call("process_welcome", wrapper_id=wrap["id"], rumor=rumor)
-        known = self.groups.get(welcome["nostr_group_id"])
-        if known is None or known.get("state") != "active":
+        # A second invitation to one group is for another branch of it, or for a time after this member was removed.
+        if rumor["id"] not in self._accepted:
+            self._accepted.add(rumor["id"])
             await self.mdk.call("accept_welcome", id=welcome["id"])
             await self._follow(welcome["nostr_group_id"], rumor["created_at"])
 
@@ -279,6 +282,8 @@ class Member:
         self._subscriptions[group] = await self.connection.subscribe(wanted, self._arrived)
 
     async def _take_group_event(self, event, live):
+        if event["id"] in self._taken:
+            return
         group = next(tag[1] for tag in event["tags"] if tag[0] == "h")
         if not await self._process(group, event, live):
             return
@@ -297,6 +302,7 @@ class Member:
         if result in ("error", "unprocessable", "previously_failed"):
             self.failed[event["id"]] = (event, live, outcome.get("reason", result))
             return False
+        self._taken.add(event["id"])
         if event["id"] in self.failed:
             del self.failed[event["id"]]
             if live:

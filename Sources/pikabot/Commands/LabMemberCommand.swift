@@ -11,9 +11,11 @@ extension Pikabot {
         static let configuration = CommandConfiguration(
             commandName: "lab-member", abstract: "An account driven by lines of JSON, for tests and experiments.",
             discussion: """
-                Commands: publish_kp, create_group {name, members}, create_chat {peer}, send {group, content}, rename {group, name}, \
-                add {group, members}, remove {group, members}, shutdown. Answers: ok, error; events: ready, message, \
-                commit, call, group. Its state is gone when it ends.
+                Commands: publish_kp, create_group {name, members}, create_chat {peer}, send {group, content}, \
+                rename {group, name}, set_description {group, description}, set_relays {group, relays}, \
+                set_admins {group, members}, add {group, members}, remove {group, members}, self_update {group}, \
+                self_demote {group}, rotate_id {group}, upgrade {group}, leave {group}, shutdown. Answers: ok, error; \
+                events: ready, message, commit, call, group. Its state is gone when it ends.
                 """, shouldDisplay: false)
 
         @Option(help: "Address of the relay.") var relay: RelayArgument

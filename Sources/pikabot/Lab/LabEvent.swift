@@ -27,7 +27,7 @@ enum LabEvent {
             ]
         case .commit(let commit):
             return [
-                "event": "commit", "group": group, "from": .string(commit.committer.hex),
+                "event": "commit", "group": group, "id": .string(commit.id.hex), "from": .string(commit.committer.hex),
                 "own": .bool(commit.isOwn), "epoch_before": .integer(Int64(clamping: commit.epochBefore)),
                 "epoch_after": .integer(Int64(clamping: commit.epochAfter)), "rolled_back": .bool(commit.rolledBack),
             ]
