@@ -64,6 +64,10 @@ class Theirs:
         """(sender, text) of everything read, in the order of decryption."""
         return [(m["pubkey"], m["content"]) for m in self.member.messages if m["group"] == group]
 
+    def may_lose(self):
+        """Ids of commits that this account made where others may have been first; `agree` sees to those that count."""
+        return self.member.answers
+
     def unreadable(self, group):
         """What should have been read; a member that is, or was, out of the group gets more than concerns it."""
         return [(event, why) for event, why in self.member.lost(group) if EVICTED not in why]
@@ -112,6 +116,12 @@ class Ours:
     async def self_demote(self, group):
         await self.lab.command("self_demote", group=group)
 
+    async def rotate_id(self, group):
+        await self.lab.command("rotate_id", group=group)
+
+    async def upgrade(self, group):
+        await self.lab.command("upgrade", group=group)
+
     async def leave(self, group):
         await self.lab.command("leave", group=group)
 
@@ -133,6 +143,9 @@ class Ours:
 
     def commits(self, group):
         return self._events("commit", group)
+
+    def may_lose(self):
+        return {event["id"] for event in self.lab.events if event["event"] == "commit" and event["own"]}
 
     def unreadable(self, group):
         return []  # what stays unread here shows as a text that is missing

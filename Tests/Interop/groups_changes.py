@@ -2,6 +2,7 @@
 
 from mdk_process import MDKError
 from pikabot import LabError
+from scenario import check
 from scene import refused
 
 
@@ -89,3 +90,36 @@ async def self_demote(scene):
     await second.rename(group, "by the second")
     await scene.agree(group, *everyone, name="by the second")
     await scene.talk(group, *everyone)
+
+
+async def rotate_id(scene):
+    """The group gets another public id: MDK cannot do that, but follows, and both ids are heard until all have."""
+    us, *guests = await scene.cast(3)
+    group = await scene.found(us, *guests)
+    await scene.talk(group, us, *guests)
+    await us.rotate_id(group)
+    rotated = await scene.until("another id", lambda: next(iter(us.groups() - {group}), None))
+    await scene.agree(rotated, us, *guests, epoch=2, members=[us, *guests])
+    await scene.talk(rotated, us, *guests)
+    await guests[0].self_update(rotated)
+    await scene.agree(rotated, us, *guests, epoch=3)
+    await scene.talk(rotated, us, *guests)
+
+
+async def upgrade(scene):
+    """Once the last 0.7 member is gone the group may require what 0.8 members need to leave by themselves."""
+    us, new, old = await scene.us(), await scene.them("new", "0.8.0"), await scene.them("old", "0.7.0")
+    group = await scene.found(us, new, old)
+    await refused(us.upgrade(group), LabError)
+    await us.remove(group, old)
+    await scene.agree(group, us, new, epoch=2, members=[us, new])
+    required = (await new.member.mdk.call("required_proposals", group=group))["proposals"]
+    check(not required, f"a group with an 0.7 member requires {required}")
+    await us.upgrade(group)
+    await scene.agree(group, us, new, epoch=3)
+    required = (await new.member.mdk.call("required_proposals", group=group))["proposals"]
+    check(len(required) == 1, f"after the upgrade the group requires {required}")
+    await scene.talk(group, us, new)
+    await new.leave(group)
+    await scene.out(group, new)
+    await scene.agree(group, us, epoch=4, members=[us])

@@ -128,6 +128,17 @@ async def leave(scene):
     await scene.talk(group, founder, witness)
 
 
+async def leave_before_us(scene):
+    """We look on, as a plain member, when another plain member leaves."""
+    us = await scene.us()
+    founder, leaver = await scene.them("founder"), await scene.them("leaver")
+    group = await scene.found(founder, leaver, us)
+    await leaver.leave(group)
+    await scene.out(group, leaver)
+    await scene.agree(group, founder, us, members=[founder, us])
+    await scene.talk(group, founder, us)
+
+
 async def leave_two(scene):
     """As leave, from a group of two: the one who stays, an admin, has to commit it alone."""
     leaver, founder = await scene.cast(2)
@@ -156,8 +167,21 @@ async def too_large(scene):
     crowd = await scene.crowd(150)
     reason = await refused(founder.found("too many", [guest, *crowd]), LabError, NostrSdkError)
     if founder.is_ours:
-        check("40000" in reason, f"the error does not name the limit: {reason}")
+        check("65536" in reason and "fit" in reason, f"the error does not name the limit: {reason}")
     small = await scene.found(founder, guest, name="few")
     await scene.talk(small, founder, guest)
     check(await scene.invitations_to(crowd) == 0, "some of a crowd that is too large were invited")
     check(guest.groups() == {small}, f"{guest.name} is in {guest.groups()}, which is more than {small}")
+
+
+async def large(scene):
+    """As many members as the Welcome of this group can have over relays that take 65,536 bytes, or nearly so."""
+    founder, guest = await scene.cast(2)
+    crowd = await scene.crowd(53)
+    group = await founder.found("large", [guest, *crowd])
+    await scene.agree(group, founder, guest, epoch=1, members=[founder, guest, *crowd])
+    await scene.invited(crowd)
+    await scene.talk(group, founder, guest)
+    await founder.remove(group, crowd[0])
+    await scene.agree(group, founder, guest, epoch=2, members=[founder, guest, *crowd[1:]])
+    await scene.talk(group, founder, guest)

@@ -86,6 +86,10 @@ class Member:
         state["relays"] = self.mdk.get_relays(found.mls_group_id)
         return state
 
+    def required_proposals(self, group):
+        """Names of the proposal types that every member must support; 0.8 only."""
+        return {"proposals": [kind.name for kind in self.mdk.group_required_proposals(self._id(group))]}
+
     def messages(self, group):
         return {"messages": plain(self.mdk.get_messages(self._id(group), None, None, None))}
 

@@ -91,6 +91,7 @@ class Member:
         self.joined_at = {}
         self._subscriptions = {}
         self._accepted = set()
+        self.answers = set()  # ids of commits made because another member asked to leave
         self._taken = set()  # group events that need not be seen again
         self.changed = changed or asyncio.Condition()  # shared, a wait can look at several members
         self._own = set()
@@ -310,6 +311,7 @@ class Member:
         if result == "application_message":
             self.messages.append({**outcome["rumor"], "group": group, "event_id": event["id"]})
         elif result == "proposal":
+            self.answers.add(outcome["event"]["id"])
             await self._publish_commit(group, outcome["event"])
         elif result == "commit":
             await self._refresh(group)
@@ -330,9 +332,18 @@ class Member:
         try:
             self.groups[group] = await self.mdk.call("group", group=group)
         except MDKError as error:
-            self.groups.setdefault(group, {})["state"] = f"gone: {error}"
+            await self._follow_rotation(group, error)
         async with self.changed:
             self.changed.notify_all()
+
+    async def _follow_rotation(self, group, error):
+        """The group goes by another nostr group id now, if it is there at all."""
+        before = self.groups.setdefault(group, {})
+        for state in (await self.mdk.call("groups"))["groups"]:
+            if state["mls_group_id"] == before.get("mls_group_id"):
+                await self._follow(state["nostr_group_id"], self.joined_at[group])
+                error = f"now {state['nostr_group_id']}"
+        self.groups[group] = {**before, "state": f"gone: {error}"}
 
     def lost(self, group):
         """Events of the group's time since joining that are still unreadable: (event id, reason)."""

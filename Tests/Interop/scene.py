@@ -15,7 +15,7 @@ from peers import Member, sign
 from pikabot import LabMember
 from scenario import check
 
-SECONDS = 20
+SECONDS = 30
 SAME_EVERYWHERE = ("name", "description", "epoch", "members", "admins", "relays")
 
 
@@ -46,6 +46,7 @@ class Scene:
         self.changed = stage.changed
         self.expected = defaultdict(Counter)  # (reader, group) -> (sender, text) -> 1
         self.readers = {}  # the accounts in `expected`
+        self.accounts = []
         self.unusable = set()  # ids of events that members rightly refuse
         self.numbers = itertools.count(1)
 
@@ -63,7 +64,8 @@ class Scene:
         lab = LabMember(self.stage.options.pikabot, gate or self.relay, folder, changed=self.changed)
         await self.stage.enter(lab)
         await lab.command("publish_kp")
-        return Ours(lab, gate)
+        self.accounts.append(Ours(lab, gate))
+        return self.accounts[-1]
 
     async def them(self, name, version=None, **options):
         """A member by MDK with its key packages published."""
@@ -72,7 +74,8 @@ class Scene:
                         host=self.stage.shared.host(version), **options)
         await self.stage.enter(member)
         await member.publish_key_packages()
-        return Theirs(member)
+        self.accounts.append(Theirs(member))
+        return self.accounts[-1]
 
     async def cast(self, count, gated=False):
         """`count` accounts, we among them: whoever acts comes first, we or an MDK member; then all others."""
@@ -91,14 +94,33 @@ class Scene:
                 await member.connection.publish(sign(key, int(kind), made["content"], tags))
         return accounts
 
-    async def invitations_to(self, accounts):
-        """How many gift wraps the relay has for them."""
+    async def invited(self, accounts):
+        """Waits until the relay has exactly one gift wrap for each of these accounts."""
+        keys = {account.pubkey for account in accounts}
+        arrived, complete = Counter(), asyncio.Event()
+
+        def deliver(event, live):
+            arrived.update(tag[1] for tag in event["tags"] if tag[0] == "p")
+            if set(arrived) >= keys:
+                complete.set()
+
         connection = Connection(self.relay.url)
         try:
-            events = await connection.stored({"kinds": [1059], "#p": [account.pubkey for account in accounts]})
+            await connection.subscribe({"kinds": [1059], "#p": sorted(keys)}, deliver)
+            await asyncio.wait_for(complete.wait(), SECONDS)
+        except TimeoutError:
+            raise TimeoutError(f"{len(arrived)} of {len(keys)} were invited after {SECONDS} s") from None
         finally:
             await connection.close()
-        return len(events)
+        check(max(arrived.values()) == 1, "somebody was invited twice")
+
+    async def invitations_to(self, accounts):
+        """How many gift wraps the relay has for them now."""
+        connection = Connection(self.relay.url)
+        try:
+            return len(await connection.stored({"kinds": [1059], "#p": [account.pubkey for account in accounts]}))
+        finally:
+            await connection.close()
 
     async def found(self, founder, *others, name="room", admins=()):
         """A group that all have joined; returns its id."""
@@ -167,19 +189,19 @@ class Scene:
 
     async def audit(self, group):
         """Waits until every reader has what it must have read so far; nothing else, nothing twice, nothing lost."""
+        readers = [(self.readers[name], wanted) for (name, g), wanted in self.expected.items() if g == group]
 
-        def missing():
-            return {name: list((wanted - Counter(self.readers[name].texts(g))).elements())
-                    for (name, g), wanted in self.expected.items() if g == group
-                    and wanted - Counter(self.readers[name].texts(g))}
+        def lacking():
+            lost = set().union(self.unusable, *[account.may_lose() for account in self.accounts])
+            lists = {account.name: [*(wanted - Counter(account.texts(group))).elements(),
+                                    *[event for event in account.unreadable(group) if event[0] not in lost]]
+                     for account, wanted in readers}
+            return {name: events for name, events in lists.items() if events}
 
-        await self.until(lambda: f"reading of {missing()}", lambda: not missing())
-        for (name, g), wanted in self.expected.items():
-            if g == group:
-                more = Counter(self.readers[name].texts(group)) - wanted
-                check(not more, f"{name} read {dict(more)}, which nobody sent or which was read before")
-                lost = [event for event in self.readers[name].unreadable(group) if event[0] not in self.unusable]
-                check(not lost, f"{name} could not read {lost}")
+        await self.until(lambda: f"reading of {lacking()}", lambda: not lacking())
+        for account, wanted in readers:
+            more = Counter(account.texts(group)) - wanted
+            check(not more, f"{account.name} read {dict(more)}, which nobody sent or which was read before")
 
     async def next_second(self, event=None):
         """Returns in a later second than the event's, or than this one: what is made then is later in every order."""
