@@ -46,6 +46,18 @@ async def self_update(scene):
     await scene.talk(group, updater, founder, witness)
 
 
+async def renewal(scene):
+    """We renew our keys by ourselves soon after joining, which the key package that was used asks for (MIP-02)."""
+    us = await scene.us(flags=["--renew-keys"])
+    founder, witness = await scene.them("founder"), await scene.them("witness")
+    group = await founder.found("room", [us, witness])
+    everyone = [us, founder, witness]
+    await scene.agree(group, *everyone, epoch=2, members=everyone)
+    await scene.talk(group, *everyone)
+    await scene.until("report of our commit", lambda: us.commits(group))
+    check([commit["own"] for commit in us.commits(group)] == [True], f"commits: {us.commits(group)}")
+
+
 async def admins(scene):
     """Another member becomes an admin and acts as one; then it no longer is, and cannot."""
     founder, second, witness = await scene.cast(3)

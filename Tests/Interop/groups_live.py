@@ -46,6 +46,7 @@ SCENARIOS = [
     ("describe", changes.describe, BOTH),
     ("change relays", changes.relays, BOTH),
     ("self-update", changes.self_update, BOTH),
+    ("self-update after joining", changes.renewal, ["by us"]),
     ("admin added and removed", changes.admins, BOTH),
     ("admin removed from the group", changes.removed_admin, BOTH),
     ("self-demote", changes.self_demote, BOTH),

@@ -152,8 +152,9 @@ class LabMember:
 
     name = "pikabot lab-member"
 
-    def __init__(self, binary, relay, folder, changed=None):
+    def __init__(self, binary, relay, folder, changed=None, flags=()):
         self.binary, self.folder, self.relay = Path(binary).resolve(), Path(folder), relay
+        self.flags = flags
         self.folder.mkdir(parents=True)
         self.pubkey = write_key(self.folder / "lab.key")
         self.log = self.folder / "lab-member.log"
@@ -162,7 +163,7 @@ class LabMember:
         self.changed = changed or asyncio.Condition()  # shared, a wait can look at several members
 
     async def start(self):
-        arguments = ["lab-member", "--relay", self.relay.url, "--key", str(self.folder / "lab.key")]
+        arguments = ["lab-member", "--relay", self.relay.url, "--key", str(self.folder / "lab.key"), *self.flags]
         with self.log.open("ab") as log:
             self.process = await asyncio.create_subprocess_exec(
                 str(self.binary), *arguments, cwd=self.folder, start_new_session=True, limit=LINE_LIMIT,

@@ -52,7 +52,7 @@ class Scene:
 
     # Accounts
 
-    async def us(self, gated=False):
+    async def us(self, gated=False, flags=()):
         """Our account with its key packages published; `gated`, it speaks to the relay through a Gate.
 
         Call it first when gated: the gate is then the group's relay for all that members say of it.
@@ -61,7 +61,7 @@ class Scene:
         if gate:
             self.address = gate.url
         folder = self.stage.folder / f"us-{next(self.numbers)}"
-        lab = LabMember(self.stage.options.pikabot, gate or self.relay, folder, changed=self.changed)
+        lab = LabMember(self.stage.options.pikabot, gate or self.relay, folder, changed=self.changed, flags=flags)
         await self.stage.enter(lab)
         await lab.command("publish_kp")
         self.accounts.append(Ours(lab, gate))

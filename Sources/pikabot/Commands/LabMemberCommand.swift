@@ -20,11 +20,15 @@ extension Pikabot {
 
         @Option(help: "Address of the relay.") var relay: RelayArgument
         @Option(help: "File with an nsec or 64 hex digits; without it a new key.") var key: String?
+        @Flag(help: "Renew the account's keys soon after it joins a group; without it only when told to.")
+        var renewKeys = false
 
         func run() async throws {
             StandardErrorLog.bootstrap(level: .notice)
             let logger = Logger(label: "lab-member")
-            let service = LabService(key: try loadKey(), relay: relay.url, logger: logger)
+            let renewal = SelfUpdatePolicy(afterJoining: .zero ... .milliseconds(500), every: nil)
+            let service = LabService(
+                key: try loadKey(), relay: relay.url, selfUpdate: renewKeys ? renewal : .never, logger: logger)
             try await runUntilSignal([service], logger: logger)
         }
 
@@ -39,6 +43,7 @@ extension Pikabot {
 private struct LabService: Service {
     let key: KeyPair
     let relay: RelayURL
+    let selfUpdate: SelfUpdatePolicy
     let logger: Logger
 
     func run() async throws {
@@ -47,7 +52,7 @@ private struct LabService: Service {
                 let settings = LocalAccountSettings(
                     key: key,
                     core: CoreConfiguration(
-                        relays: [relay], invites: .anyone, publishesKeyPackage: false, selfUpdate: .never),
+                        relays: [relay], invites: .anyone, publishesKeyPackage: false, selfUpdate: selfUpdate),
                     stateDirectory: directory, logger: logger)
                 try await withLocalAccount(settings) { account in
                     let member = LabMember(account: account) { Console.print($0.jsonText) }
