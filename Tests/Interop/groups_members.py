@@ -164,7 +164,7 @@ async def leave_as_admin(scene):
 async def too_large(scene):
     """A Welcome that no gift wrap holds: the founder hears of it, and nobody is invited to anything."""
     founder, guest = await scene.cast(2)
-    crowd = await scene.crowd(150)
+    crowd = await scene.crowd(100)
     reason = await refused(founder.found("too many", [guest, *crowd]), LabError, NostrSdkError)
     if founder.is_ours:
         check("65536" in reason and "fit" in reason, f"the error does not name the limit: {reason}")

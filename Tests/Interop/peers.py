@@ -134,7 +134,7 @@ class Member:
 
     async def create_group(self, name, pubkeys, admins=()):
         """Founds a group, sends the Welcomes and returns the nostr group id. `admins` come beside the founder."""
-        packages = [await self.fetch_key_package(pubkey) for pubkey in pubkeys]
+        packages = await asyncio.gather(*[self.fetch_key_package(pubkey) for pubkey in pubkeys])
         async with self._turn:
             made = await self.mdk.call(
                 "create_group",
@@ -149,7 +149,7 @@ class Member:
         return group
 
     async def add(self, group, pubkeys):
-        packages = [await self.fetch_key_package(pubkey) for pubkey in pubkeys]
+        packages = await asyncio.gather(*[self.fetch_key_package(pubkey) for pubkey in pubkeys])
         await self._commit(group, packages, "add_members", key_packages=packages)
 
     async def remove(self, group, pubkeys):

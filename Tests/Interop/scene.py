@@ -84,15 +84,17 @@ class Scene:
         return [us, *guests] if self.by_us else [guests[0], us, *guests[1:]]
 
     async def crowd(self, count):
-        """Accounts that have published a key package, and that nobody plays."""
+        """Accounts that have published a key package, of the kind that all releases read, and that nobody plays."""
         member = (await self.them("crowd")).member
         keys = [Keys.generate() for _ in range(count)]
-        accounts = [Absent(key.public_key().to_hex()) for key in keys]
-        for key, account in zip(keys, accounts):
-            made = await member.mdk.call("create_key_package", relays=[self.address], pubkey=account.pubkey)
-            for kind, tags in made["events"].items():
-                await member.connection.publish(sign(key, int(kind), made["content"], tags))
-        return accounts
+
+        async def publish(key):
+            pubkey = key.public_key().to_hex()
+            made = await member.mdk.call("create_key_package", relays=[self.address], pubkey=pubkey)
+            await member.connection.publish(sign(key, 443, made["content"], made["events"]["443"]))
+            return Absent(pubkey)
+
+        return await asyncio.gather(*[publish(key) for key in keys])
 
     async def invited(self, accounts):
         """Waits until the relay has exactly one gift wrap for each of these accounts."""
