@@ -1,4 +1,5 @@
 import Nostr
+import PikaCore
 import Yams
 
 extension ConfigurationParser {
@@ -117,14 +118,16 @@ extension ConfigurationParser {
         var policy = SelfUpdatePolicy.standard
         if let after = fields.optional("afterJoining") {
             let range = after.parsed(
-                { text in text == "never" ? .some(nil) : durationRange(configurationText: text).map { .some($0) } },
+                { text -> ClosedRange<Duration>?? in
+                    text == "never" ? .some(nil) : durationRange(configurationText: text).map { .some($0) }
+                },
                 expected: "a range of durations, the smaller first, or never", fix: "write such as 5s..60s")
             guard let range else { return nil }
             policy.afterJoining = range
         }
         if let every = fields.optional("every") {
             let duration = every.parsed(
-                { text in
+                { text -> Duration?? in
                     text == "never"
                         ? .some(nil)
                         : Duration(configurationText: text).flatMap { $0 >= .seconds(3600) ? .some($0) : nil }
