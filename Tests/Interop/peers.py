@@ -130,11 +130,21 @@ class Member:
         wanted = {"kinds": kinds, "authors": [pubkey]}
         return await self.connection.first(wanted, seconds, lambda event: (event["kind"], event["created_at"]))
 
+    async def fetch_key_packages(self, pubkeys):
+        """One for each, a few at a time: relays limit how many subscriptions a connection may have."""
+        places = asyncio.Semaphore(8)
+
+        async def fetch(pubkey):
+            async with places:
+                return await self.fetch_key_package(pubkey)
+
+        return await asyncio.gather(*[fetch(pubkey) for pubkey in pubkeys])
+
     # Changing groups
 
     async def create_group(self, name, pubkeys, admins=()):
         """Founds a group, sends the Welcomes and returns the nostr group id. `admins` come beside the founder."""
-        packages = await asyncio.gather(*[self.fetch_key_package(pubkey) for pubkey in pubkeys])
+        packages = await self.fetch_key_packages(pubkeys)
         async with self._turn:
             made = await self.mdk.call(
                 "create_group",
@@ -149,7 +159,7 @@ class Member:
         return group
 
     async def add(self, group, pubkeys):
-        packages = await asyncio.gather(*[self.fetch_key_package(pubkey) for pubkey in pubkeys])
+        packages = await self.fetch_key_packages(pubkeys)
         await self._commit(group, packages, "add_members", key_packages=packages)
 
     async def remove(self, group, pubkeys):
