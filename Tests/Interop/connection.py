@@ -24,6 +24,7 @@ class Subscription:
         self.newest = 0
         self.stored = []
         self.seen = set()
+        self.complete = asyncio.Event()  # once what was stored has been handed over
 
     def request(self):
         """The filter for this connection: after a reconnect only what may be new, for relays cap stored events."""
@@ -42,6 +43,7 @@ class Subscription:
         stored, self.stored = self.stored or [], None
         for event in sorted(stored, key=lambda event: event["created_at"]):
             self._hand_over(event, live=False)
+        self.complete.set()
 
     def _hand_over(self, event, live):
         if event["id"] in self.seen or not Event.from_json(json.dumps(event)).verify():
@@ -95,6 +97,15 @@ class Connection:
         finally:
             await self.unsubscribe(name)
         return max(candidates, key=prefer)
+
+    async def stored(self, filter, seconds=30):
+        """What the relay has stored for a filter now. Raises TimeoutError."""
+        events, name = [], await self.subscribe(filter, lambda event, live: events.append(event))
+        try:
+            await asyncio.wait_for(self.subscriptions[name].complete.wait(), seconds)
+        finally:
+            await self.unsubscribe(name)
+        return events
 
     async def publish(self, event, seconds=30):
         """Returns when the relay has answered OK true; sends again after a reconnect. Raises on a refusal."""

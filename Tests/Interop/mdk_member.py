@@ -1,13 +1,15 @@
-"""One member of Marmot groups, played by the reference implementation (mdk-python 0.7 or 0.8), without a network.
+"""Members of Marmot groups, played by the reference implementation (mdk-python 0.7 or 0.8), without a network.
 
 Reads one JSON object a line on stdin, answers each with one JSON line on stdout, in order:
 
-    {"cmd": "create_message", "group": "<nostr group id>", "content": "hello"}
+    {"database": "<file>", "cmd": "create_message", "group": "<nostr group id>", "content": "hello"}
     {"ok": true, "result": {...}}            or            {"ok": false, "error": "..."}
+
+A member is its database file, which is created when missing; its key is fixed, it is a test's own.
 
 A group is always named by its nostr group id in hex (the `h` tag). Key packages and Welcome rumors come out unsigned,
 group events (kind 445) come out signed with MDK's own throw-away key. Whoever drives this process signs, wraps,
-publishes and fetches. Usage: mdk_member.py DATABASE (created when missing; its key is fixed, it is a test's own).
+publishes and fetches.
 """
 
 import json
@@ -46,9 +48,12 @@ class Member:
         self.pubkey = pubkey
         return {"pubkey": pubkey}
 
-    def create_key_package(self, relays):
-        """`events` maps each kind this release publishes to its tags; the content is the same for all."""
-        made = self.mdk.create_key_package_for_event(self.pubkey, relays)
+    def create_key_package(self, relays, pubkey=None):
+        """`events` maps each kind this release publishes to its tags; the content is the same for all.
+
+        With a `pubkey` it is for another account, one that will never join.
+        """
+        made = self.mdk.create_key_package_for_event(pubkey or self.pubkey, relays)
         legacy_tags = getattr(made, "tags_legacy", None)
         events = {"443": made.tags} if legacy_tags is None else {"30443": made.tags, "443": legacy_tags}
         return {"content": made.key_package, "events": events, "hash_ref": made.hash_ref.hex()}
@@ -80,6 +85,10 @@ class Member:
         state["members"] = sorted(self.mdk.get_members(found.mls_group_id))
         state["relays"] = self.mdk.get_relays(found.mls_group_id)
         return state
+
+    def required_proposals(self, group):
+        """Names of the proposal types that every member must support; 0.8 only."""
+        return {"proposals": [kind.name for kind in self.mdk.group_required_proposals(self._id(group))]}
 
     def messages(self, group):
         return {"messages": plain(self.mdk.get_messages(self._id(group), None, None, None))}
@@ -154,13 +163,16 @@ class Member:
 
 
 def main():
-    member = Member(sys.argv[1])
+    members = {}
     for line in sys.stdin:
         request = json.loads(line)
-        command = request.pop("cmd")
+        database, command = request.pop("database"), request.pop("cmd")
         try:
             if command.startswith("_"):
                 raise LookupError(f"no command {command}")
+            member = members.get(database)
+            if member is None:
+                member = members[database] = Member(database)
             answer = {"ok": True, "result": getattr(member, command)(**request)}
         except Exception as error:  # whatever MDK refuses is an answer, and the process lives on
             answer = {"ok": False, "error": f"{type(error).__name__}: {error}"}

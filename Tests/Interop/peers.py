@@ -16,10 +16,8 @@ from pathlib import Path
 from nostr_sdk import Event, Keys, PublicKey, UnsignedEvent, UnwrappedGift, nip59_make_gift_wrap
 
 from connection import Connection
+from mdk_process import HERE, MDK, MDKError
 
-HERE = Path(__file__).resolve().parent
-INSTALLED = Path(sys.prefix).parent
-LINE_LIMIT = 64 * 1024 * 1024
 WAIT_SECONDS = 30
 
 
@@ -27,6 +25,18 @@ def free_port():
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return probe.getsockname()[1]
+
+
+def sign(keys, kind, content, tags, created_at=None):
+    """An event as JSON values."""
+    unsigned = {
+        "pubkey": keys.public_key().to_hex(),
+        "created_at": created_at or int(time.time()),
+        "kind": kind,
+        "tags": tags,
+        "content": content,
+    }
+    return json.loads(UnsignedEvent.from_json(json.dumps(unsigned)).sign(keys).as_json())
 
 
 class Relay:
@@ -55,65 +65,41 @@ class Relay:
     close = stop
 
 
-class MDKError(Exception):
-    """What MDK answered when it refused a command."""
-
-
-class MDK:
-    """The process of one member; see mdk_member.py for its commands."""
-
-    def __init__(self, version, database):
-        self.arguments = [str(INSTALLED / "mdk-python"), version, str(HERE / "mdk_member.py"), str(database)]
-        self.process = None
-        self.turn = asyncio.Lock()
-
-    async def start(self):
-        pipe = asyncio.subprocess.PIPE
-        self.process = await asyncio.create_subprocess_exec(*self.arguments, stdin=pipe, stdout=pipe, limit=LINE_LIMIT)
-
-    async def call(self, command, **arguments):
-        async with self.turn:
-            self.process.stdin.write(json.dumps({"cmd": command, **arguments}).encode() + b"\n")
-            await self.process.stdin.drain()
-            line = await self.process.stdout.readline()
-        if not line:
-            raise MDKError(f"the member process ended during {command}")
-        answer = json.loads(line)
-        if not answer["ok"]:
-            raise MDKError(f"{command}: {answer['error']}")
-        return answer["result"]
-
-    async def close(self):
-        if self.process and self.process.returncode is None:
-            self.process.stdin.close()
-            await self.process.wait()
-
-
 class Member:
     """A Nostr account with an MDK member behind it, connected to one relay.
 
     `own_commits` says how it takes in a commit of its own after the relay's OK: "process" feeds the event back through
     message processing, which keeps a snapshot and yields to an earlier competing commit; "merge" is the plain
-    merge_pending_commit, after which MDK stays on its branch.
+    merge_pending_commit, after which MDK stays on its branch. `address` is the relay's URL in what the member
+    publishes, where that is another than the one it connects to; `host` is a process shared with other members.
     """
 
-    def __init__(self, name, relay, folder, version="0.8.0", own_commits="process", changed=None):
+    def __init__(
+        self, name, relay, folder, version="0.8.0", own_commits="process", changed=None, host=None, address=None
+    ):
         self.name, self.version, self.own_commits = name, version, own_commits
         self.relay_url = relay.url
+        self.address = address or relay.url
         self.keys = Keys.generate()
         self.pubkey = self.keys.public_key().to_hex()
-        self.mdk = MDK(version, Path(folder) / f"{name}.sqlite")
+        self.mdk = MDK(version, Path(folder) / f"{name}.sqlite", host)
         self.groups = {}  # nostr group id -> the state MDK reported last
         self.messages = []  # rumors in the order of decryption, own ones excluded
         self.outcomes = []  # (event id, result) of every group event
         self.failed = {}  # event id -> (event, live, reason) that MDK could not process so far
         self.late = []  # ids of events that came live, failed, and succeeded after a later commit
         self.joined_at = {}
+        self._subscriptions = {}
+        self._accepted = set()
+        self.answers = set()  # ids of commits made because another member asked to leave
+        self._taken = set()  # group events that need not be seen again
         self.changed = changed or asyncio.Condition()  # shared, a wait can look at several members
         self._own = set()
         self._incoming = asyncio.Queue()
         self._turn = asyncio.Lock()  # held by whoever changes a group: one commit, or one incoming event
         self._attempts = itertools.count()
+        self._reading = asyncio.Event()  # cleared, what arrives waits
+        self._reading.set()
 
     async def start(self):
         await self.mdk.start()
@@ -131,10 +117,10 @@ class Member:
 
     async def publish_key_packages(self):
         """Publishes the kinds this release writes (0.8: 30443 and 443, 0.7: 443); returns kind -> event."""
-        made = await self.mdk.call("create_key_package", relays=[self.relay_url])
+        made = await self.mdk.call("create_key_package", relays=[self.address])
         published = {}
         for kind, tags in made["events"].items():
-            published[int(kind)] = self.sign(int(kind), made["content"], tags)
+            published[int(kind)] = sign(self.keys, int(kind), made["content"], tags)
             await self.connection.publish(published[int(kind)])
         return published
 
@@ -144,26 +130,26 @@ class Member:
         wanted = {"kinds": kinds, "authors": [pubkey]}
         return await self.connection.first(wanted, seconds, lambda event: (event["kind"], event["created_at"]))
 
-    def sign(self, kind, content, tags, created_at=None):
-        unsigned = {
-            "pubkey": self.pubkey,
-            "created_at": created_at or int(time.time()),
-            "kind": kind,
-            "tags": tags,
-            "content": content,
-        }
-        return json.loads(UnsignedEvent.from_json(json.dumps(unsigned)).sign(self.keys).as_json())
+    async def fetch_key_packages(self, pubkeys):
+        """One for each, a few at a time: relays limit how many subscriptions a connection may have."""
+        places = asyncio.Semaphore(8)
+
+        async def fetch(pubkey):
+            async with places:
+                return await self.fetch_key_package(pubkey)
+
+        return await asyncio.gather(*[fetch(pubkey) for pubkey in pubkeys])
 
     # Changing groups
 
     async def create_group(self, name, pubkeys, admins=()):
         """Founds a group, sends the Welcomes and returns the nostr group id. `admins` come beside the founder."""
-        packages = [await self.fetch_key_package(pubkey) for pubkey in pubkeys]
+        packages = await self.fetch_key_packages(pubkeys)
         async with self._turn:
             made = await self.mdk.call(
                 "create_group",
                 name=name,
-                relays=[self.relay_url],
+                relays=[self.address],
                 key_packages=packages,
                 admins=[self.pubkey, *admins],
             )
@@ -173,7 +159,7 @@ class Member:
         return group
 
     async def add(self, group, pubkeys):
-        packages = [await self.fetch_key_package(pubkey) for pubkey in pubkeys]
+        packages = await self.fetch_key_packages(pubkeys)
         await self._commit(group, packages, "add_members", key_packages=packages)
 
     async def remove(self, group, pubkeys):
@@ -188,6 +174,9 @@ class Member:
     async def self_update(self, group):
         await self._commit(group, [], "self_update")
 
+    async def self_demote(self, group):
+        await self._commit(group, [], "self_demote")
+
     async def leave(self, group):
         """Publishes the proposal; the member is out once somebody's commit of it arrives."""
         if self.version >= "0.8" and self.pubkey in self.groups[group]["admin_pubkeys"]:
@@ -199,10 +188,15 @@ class Member:
 
     async def send(self, group, content, kind=9, tags=()):
         """Returns when the relay has the message; the result is the outer event."""
+        event = await self.encrypt(group, content, kind, tags)
+        await self.connection.publish(event)
+        return event
+
+    async def encrypt(self, group, content, kind=9, tags=()):
+        """A message as an event that nobody has yet."""
         async with self._turn:
             made = await self.mdk.call("create_message", group=group, content=content, kind=kind, tags=list(tags))
             self._own.add(made["event"]["id"])
-        await self.connection.publish(made["event"])
         return made["event"]
 
     async def _commit(self, group, packages, command, **arguments):
@@ -210,6 +204,23 @@ class Member:
             made = await self.mdk.call(command, group=group, **arguments)
             await self._publish_commit(group, made["event"])
             await self._send_welcomes(made["welcomes"], packages)
+
+    async def prepare(self, group, command, **arguments):
+        """A commit as an event that nobody has yet; it is pending here. End with `merge` or `publish_prepared`."""
+        async with self._turn:
+            made = await self.mdk.call(command, group=group, **arguments)
+            self._own.add(made["event"]["id"])
+        return made["event"]
+
+    async def merge(self, group, event):
+        """Takes in a prepared commit as if a relay had it."""
+        async with self._turn:
+            await self.mdk.call("process_message", event=event)
+            await self._refresh(group)
+
+    async def publish_prepared(self, group, event):
+        async with self._turn:
+            await self._publish_commit(group, event)
 
     async def _publish_commit(self, group, event):
         self._own.add(event["id"])
@@ -235,6 +246,13 @@ class Member:
 
     # Taking in what arrives
 
+    def pause(self):
+        """What arrives from now on waits for `resume`."""
+        self._reading.clear()
+
+    def resume(self):
+        self._reading.set()
+
     def _arrived(self, event, live):
         if event["id"] not in self._own:
             self._incoming.put_nowait((event, live))
@@ -242,6 +260,7 @@ class Member:
     async def _work(self):
         while True:
             event, live = await self._incoming.get()
+            await self._reading.wait()
             try:
                 async with self._turn:
                     if event["kind"] == 1059:
@@ -259,16 +278,23 @@ class Member:
         if rumor["kind"] != 444:
             return
         welcome = await self.mdk.call("process_welcome", wrapper_id=wrap["id"], rumor=rumor)
-        if welcome["nostr_group_id"] not in self.groups:
+        # A second invitation to one group is for another branch of it, or for a time after this member was removed.
+        if rumor["id"] not in self._accepted:
+            self._accepted.add(rumor["id"])
             await self.mdk.call("accept_welcome", id=welcome["id"])
             await self._follow(welcome["nostr_group_id"], rumor["created_at"])
 
     async def _follow(self, group, since):
         self.joined_at[group] = since
         await self._refresh(group)
-        await self.connection.subscribe({"kinds": [445], "#h": [group], "since": since}, self._arrived)
+        if group in self._subscriptions:  # invited again
+            await self.connection.unsubscribe(self._subscriptions[group])
+        wanted = {"kinds": [445], "#h": [group], "since": since}
+        self._subscriptions[group] = await self.connection.subscribe(wanted, self._arrived)
 
     async def _take_group_event(self, event, live):
+        if event["id"] in self._taken:
+            return
         group = next(tag[1] for tag in event["tags"] if tag[0] == "h")
         if not await self._process(group, event, live):
             return
@@ -287,6 +313,7 @@ class Member:
         if result in ("error", "unprocessable", "previously_failed"):
             self.failed[event["id"]] = (event, live, outcome.get("reason", result))
             return False
+        self._taken.add(event["id"])
         if event["id"] in self.failed:
             del self.failed[event["id"]]
             if live:
@@ -294,6 +321,7 @@ class Member:
         if result == "application_message":
             self.messages.append({**outcome["rumor"], "group": group, "event_id": event["id"]})
         elif result == "proposal":
+            self.answers.add(outcome["event"]["id"])
             await self._publish_commit(group, outcome["event"])
         elif result == "commit":
             await self._refresh(group)
@@ -314,9 +342,18 @@ class Member:
         try:
             self.groups[group] = await self.mdk.call("group", group=group)
         except MDKError as error:
-            self.groups.setdefault(group, {})["state"] = f"gone: {error}"
+            await self._follow_rotation(group, error)
         async with self.changed:
             self.changed.notify_all()
+
+    async def _follow_rotation(self, group, error):
+        """The group goes by another nostr group id now, if it is there at all."""
+        before = self.groups.setdefault(group, {})
+        for state in (await self.mdk.call("groups"))["groups"]:
+            if state["mls_group_id"] == before.get("mls_group_id"):
+                await self._follow(state["nostr_group_id"], self.joined_at[group])
+                error = f"now {state['nostr_group_id']}"
+        self.groups[group] = {**before, "state": f"gone: {error}"}
 
     def lost(self, group):
         """Events of the group's time since joining that are still unreadable: (event id, reason)."""

@@ -110,6 +110,39 @@ class EchoWorker:
         return f"exit status {status}, log ends:" + "".join(f"\n    {line}" for line in lines)
 
 
+class OurRelay:
+    """`pikabot relay`, which keeps its events in memory."""
+
+    name = "pikabot relay"
+
+    def __init__(self, binary, folder):
+        self.binary = Path(binary).resolve()
+        self.log = Path(folder) / "our-relay.log"
+        self.process = None
+
+    async def start(self):
+        with self.log.open("ab") as log:
+            self.process = await asyncio.create_subprocess_exec(
+                str(self.binary), "relay", "--listen", "127.0.0.1:0", "--data", ":memory:", start_new_session=True,
+                stdin=asyncio.subprocess.DEVNULL, stdout=log, stderr=asyncio.subprocess.PIPE)
+        while line := (await self.process.stderr.readline()).decode():
+            if line.startswith("PIKA_RELAY_PORT="):
+                self.url = f"ws://127.0.0.1:{line.split('=')[1].strip()}"
+                self.reader = asyncio.create_task(self._copy_log())
+                return
+        raise RuntimeError(f"{self.name} ended with status {await self.process.wait()}")
+
+    async def _copy_log(self):
+        with self.log.open("ab") as log:
+            while line := await self.process.stderr.readline():
+                log.write(line)
+
+    async def close(self):
+        if self.process:
+            await end(self.process)
+            await self.reader
+
+
 class LabError(Exception):
     """An `error` event of the lab member."""
 
@@ -119,17 +152,18 @@ class LabMember:
 
     name = "pikabot lab-member"
 
-    def __init__(self, binary, relay, folder):
+    def __init__(self, binary, relay, folder, changed=None, flags=()):
         self.binary, self.folder, self.relay = Path(binary).resolve(), Path(folder), relay
+        self.flags = flags
         self.folder.mkdir(parents=True)
         self.pubkey = write_key(self.folder / "lab.key")
         self.log = self.folder / "lab-member.log"
         self.process = None
         self.events = []
-        self.changed = asyncio.Condition()
+        self.changed = changed or asyncio.Condition()  # shared, a wait can look at several members
 
     async def start(self):
-        arguments = ["lab-member", "--relay", self.relay.url, "--key", str(self.folder / "lab.key")]
+        arguments = ["lab-member", "--relay", self.relay.url, "--key", str(self.folder / "lab.key"), *self.flags]
         with self.log.open("ab") as log:
             self.process = await asyncio.create_subprocess_exec(
                 str(self.binary), *arguments, cwd=self.folder, start_new_session=True, limit=LINE_LIMIT,

@@ -3,6 +3,7 @@
 import argparse
 import asyncio
 import shutil
+import signal
 import sys
 import tempfile
 import time
@@ -28,8 +29,8 @@ def check(condition, text):
 class Stage:
     """Owns what one scenario starts, and takes it down in reverse order whatever happens."""
 
-    def __init__(self, options):
-        self.options = options
+    def __init__(self, options, shared=None):
+        self.options, self.shared = options, shared
         self.folder = Path(tempfile.mkdtemp(prefix="interop-"))
         self.players = []
         self.changed = asyncio.Condition()
@@ -61,9 +62,9 @@ class Stage:
             shutil.rmtree(self.folder, ignore_errors=True)
 
 
-async def run_one(name, scenario, options):
+async def run_one(name, scenario, options, shared=None):
     """Returns "PASS", "FAIL" or "SKIP" after printing the line."""
-    stage, start, verdict = Stage(options), time.monotonic(), "FAIL"
+    stage, start, verdict = Stage(options, shared), time.monotonic(), "FAIL"
     try:
         await asyncio.wait_for(scenario(stage), options.timeout)
         verdict = "PASS"
@@ -84,18 +85,47 @@ async def run_one(name, scenario, options):
     return verdict
 
 
-async def run_all(scenarios, options):
+async def run_all(scenarios, options, shared=None):
     chosen = {name: body for name, body in scenarios.items() if not options.only or options.only in name}
-    verdicts = [await run_one(name, body, options) for name, body in chosen.items()]
+    places = asyncio.Semaphore(options.jobs)
+
+    async def play(name, body):
+        async with places:
+            return await run_one(name, body, options, shared)
+
+    verdicts = await asyncio.gather(*[play(name, body) for name, body in chosen.items()])
     passed, failed, skipped = (verdicts.count(word) for word in ("PASS", "FAIL", "SKIP"))
     print(f"{passed} passed, {failed} failed, {skipped} skipped")
     return 1 if failed or not passed else 0
 
 
-def main(scenarios, parser=None):
+async def run_shared(scenarios, options, Shared):
+    """As run_all, with what all stages share started before and closed after: `Shared(options, folder).players`."""
+    stage = Stage(options)
+    shared = Shared(options, stage.folder)
+    try:
+        await asyncio.gather(*[stage.enter(player) for player in shared.players])
+        return await run_all(scenarios, options, shared)
+    finally:
+        await stage.close(keep=False)
+
+
+def main(scenarios, parser=None, Shared=None):
     """`scenarios` maps names to async functions of one Stage. Ends the process with the verdict."""
     parser = parser or argparse.ArgumentParser()
+    if parser.get_default("jobs") is None:
+        parser.set_defaults(jobs=1)
     parser.add_argument("--only", metavar="TEXT", help="run scenarios whose name contains TEXT")
-    parser.add_argument("--timeout", type=float, default=300, metavar="SECONDS", help="for each scenario")
+    parser.add_argument("--timeout", type=float, default=parser.get_default("timeout") or 300, metavar="SECONDS",
+                        help="for each scenario")
     parser.add_argument("--keep", action="store_true", help="keep the files of failed scenarios")
-    sys.exit(asyncio.run(run_all(scenarios, parser.parse_args())))
+    options = parser.parse_args()
+    sys.exit(asyncio.run(until_terminated(
+        run_shared(scenarios, options, Shared) if Shared else run_all(scenarios, options))))
+
+
+async def until_terminated(running):
+    """A SIGTERM ends the run as an error would: what was started is taken down."""
+    task = asyncio.ensure_future(running)
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
+    return await task

@@ -1,5 +1,6 @@
 import BotKit
 import Nostr
+import PikaCore
 import Yams
 
 extension ConfigurationParser {

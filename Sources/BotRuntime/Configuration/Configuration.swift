@@ -1,5 +1,6 @@
 public import BotKit
 public import Nostr
+public import PikaCore
 
 /// A whole configuration file, read, checked and with every default filled in.
 ///

@@ -12,7 +12,8 @@ extension CoreModel {
             let before = known[chatID] ?? group.formerNostrGroupIDs.reversed().lazy.compactMap { known[$0.hex] }.first
             let members = group.members
             return AppState.ChatSummary(
-                chatID: chatID, name: group.data.name,
+                chatID: chatID, name: group.data.name, description: group.data.description,
+                relays: group.data.relays,
                 isGroup: members.count > 2
                     || (!group.data.name.isEmpty && group.data.name != "DM" && members.count > 1),
                 members: members.map { .init(publicKey: $0, isAdmin: group.data.isAdmin($0)) }, isAdmin: group.isAdmin,

@@ -59,6 +59,9 @@ public struct AppState: Sendable, Hashable {
         /// Hex of the nostrGroupID.
         public internal(set) var chatID: String
         public internal(set) var name: String
+        public internal(set) var description: String
+        /// Where the group's events are published.
+        public internal(set) var relays: [RelayURL]
         public internal(set) var isGroup: Bool
         public internal(set) var members: [Member]
         public internal(set) var isAdmin: Bool

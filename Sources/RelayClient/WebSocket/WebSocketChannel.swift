@@ -77,7 +77,6 @@ struct WebSocketConnector: Sendable {
         }
         var head = HTTPRequestHead(version: .http1_1, method: .GET, uri: relay.path)
         head.headers.add(name: "Host", value: relay.authority)
-        head.headers.add(name: "Content-Length", value: "0")
         let upgrade = NIOTypedHTTPClientUpgradeConfiguration(
             upgradeRequestHead: head, upgraders: [upgrader()],
             notUpgradingCompletionHandler: { channel in

@@ -11,18 +11,24 @@ extension Pikabot {
         static let configuration = CommandConfiguration(
             commandName: "lab-member", abstract: "An account driven by lines of JSON, for tests and experiments.",
             discussion: """
-                Commands: publish_kp, create_group {name, members}, send {group, content}, rename {group, name}, \
-                add {group, members}, remove {group, members}, shutdown. Answers: ok, error; events: ready, message, \
-                commit, call, group. Its state is gone when it ends.
+                Commands: publish_kp, create_group {name, members}, create_chat {peer}, send {group, content}, \
+                rename {group, name}, set_description {group, description}, set_relays {group, relays}, \
+                set_admins {group, members}, add {group, members}, remove {group, members}, self_update {group}, \
+                self_demote {group}, rotate_id {group}, upgrade {group}, leave {group}, shutdown. Answers: ok, error; \
+                events: ready, message, commit, call, group. Its state is gone when it ends.
                 """, shouldDisplay: false)
 
         @Option(help: "Address of the relay.") var relay: RelayArgument
         @Option(help: "File with an nsec or 64 hex digits; without it a new key.") var key: String?
+        @Flag(help: "Renew the account's keys soon after it joins a group; without it only when told to.")
+        var renewKeys = false
 
         func run() async throws {
             StandardErrorLog.bootstrap(level: .notice)
             let logger = Logger(label: "lab-member")
-            let service = LabService(key: try loadKey(), relay: relay.url, logger: logger)
+            let renewal = SelfUpdatePolicy(afterJoining: .zero ... .milliseconds(500), every: nil)
+            let service = LabService(
+                key: try loadKey(), relay: relay.url, selfUpdate: renewKeys ? renewal : .never, logger: logger)
             try await runUntilSignal([service], logger: logger)
         }
 
@@ -37,6 +43,7 @@ extension Pikabot {
 private struct LabService: Service {
     let key: KeyPair
     let relay: RelayURL
+    let selfUpdate: SelfUpdatePolicy
     let logger: Logger
 
     func run() async throws {
@@ -45,7 +52,7 @@ private struct LabService: Service {
                 let settings = LocalAccountSettings(
                     key: key,
                     core: CoreConfiguration(
-                        relays: [relay], invites: .anyone, publishesKeyPackage: false, selfUpdate: .never),
+                        relays: [relay], invites: .anyone, publishesKeyPackage: false, selfUpdate: selfUpdate),
                     stateDirectory: directory, logger: logger)
                 try await withLocalAccount(settings) { account in
                     let member = LabMember(account: account) { Console.print($0.jsonText) }

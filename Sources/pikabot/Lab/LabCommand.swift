@@ -1,14 +1,29 @@
 import Nostr
 
 /// One line that drives a lab member.
-enum LabCommand: Hashable, Sendable {
-    case publishKeyPackage
-    case createGroup(name: String, members: [PublicKey])
-    case send(group: String, content: String)
-    case rename(group: String, name: String)
-    case add(group: String, members: [PublicKey])
-    case remove(group: String, members: [PublicKey])
-    case shutdown
+struct LabCommand: Hashable, Sendable {
+    /// The line's `cmd`.
+    let name: String
+    let operation: Operation
+
+    enum Operation: Hashable, Sendable {
+        case publishKeyPackage
+        case createGroup(name: String, members: [PublicKey])
+        case createChat(peer: PublicKey)
+        case send(group: String, content: String)
+        case rename(group: String, name: String)
+        case setDescription(group: String, description: String)
+        case setRelays(group: String, relays: [RelayURL])
+        case setAdmins(group: String, admins: [PublicKey])
+        case add(group: String, members: [PublicKey])
+        case remove(group: String, members: [PublicKey])
+        case selfUpdate(group: String)
+        case selfDemote(group: String)
+        case rotateID(group: String)
+        case upgrade(group: String)
+        case leave(group: String)
+        case shutdown
+    }
 
     /// Why a line is no command, and what `cmd` it has, if any.
     struct Problem: Error {
@@ -21,48 +36,74 @@ enum LabCommand: Hashable, Sendable {
         guard let json = try? JSONValue(json: line), let name = json["cmd"]?.string else {
             throw Problem(name: "", message: "not a JSON object with a cmd")
         }
-        let fields = Fields(json: json, command: name)
+        self.name = name
+        self.operation = try Operation(name, Fields(json: json, command: name))
+    }
+}
+
+extension LabCommand.Operation {
+    fileprivate init(_ name: String, _ fields: Fields) throws(LabCommand.Problem) {
         self =
             switch name {
             case "publish_kp": .publishKeyPackage
-            case "create_group": .createGroup(name: try fields.text("name"), members: try fields.members())
-            case "send": .send(group: try fields.text("group"), content: try fields.text("content"))
-            case "rename": .rename(group: try fields.text("group"), name: try fields.text("name"))
-            case "add": .add(group: try fields.text("group"), members: try fields.members())
-            case "remove": .remove(group: try fields.text("group"), members: try fields.members())
+            case "create_group": .createGroup(name: try fields.text("name"), members: try fields.keys("members"))
+            case "create_chat": .createChat(peer: try fields.key("peer"))
+            case "send": .send(group: try fields.group, content: try fields.text("content"))
+            case "rename": .rename(group: try fields.group, name: try fields.text("name"))
+            case "set_description":
+                .setDescription(group: try fields.group, description: try fields.text("description"))
+            case "set_relays": .setRelays(group: try fields.group, relays: try fields.relays("relays"))
+            case "set_admins": .setAdmins(group: try fields.group, admins: try fields.keys("members"))
+            case "add": .add(group: try fields.group, members: try fields.keys("members"))
+            case "remove": .remove(group: try fields.group, members: try fields.keys("members"))
+            case "self_update": .selfUpdate(group: try fields.group)
+            case "self_demote": .selfDemote(group: try fields.group)
+            case "rotate_id": .rotateID(group: try fields.group)
+            case "upgrade": .upgrade(group: try fields.group)
+            case "leave": .leave(group: try fields.group)
             case "shutdown": .shutdown
-            default: throw Problem(name: name, message: "no such command")
+            default: throw LabCommand.Problem(name: name, message: "no such command")
             }
     }
+}
 
-    var name: String {
-        switch self {
-        case .publishKeyPackage: "publish_kp"
-        case .createGroup: "create_group"
-        case .send: "send"
-        case .rename: "rename"
-        case .add: "add"
-        case .remove: "remove"
-        case .shutdown: "shutdown"
-        }
+/// A command's arguments.
+private struct Fields {
+    let json: JSONValue
+    let command: String
+
+    var group: String {
+        get throws(LabCommand.Problem) { try text("group") }
     }
 
-    private struct Fields {
-        let json: JSONValue
-        let command: String
+    func text(_ name: String) throws(LabCommand.Problem) -> String {
+        guard let text = json[name]?.string else { throw problem("\(name) is no text") }
+        return text
+    }
 
-        func text(_ name: String) throws(Problem) -> String {
-            guard let text = json[name]?.string else { throw Problem(name: command, message: "\(name) is no text") }
-            return text
-        }
+    func key(_ name: String) throws(LabCommand.Problem) -> PublicKey {
+        guard let key = try? PublicKey(parsing: try text(name)) else { throw problem("\(name) is no public key") }
+        return key
+    }
 
-        func members() throws(Problem) -> [PublicKey] {
-            let texts = json["members"]?.array ?? []
-            let keys = texts.compactMap { $0.string.flatMap { try? PublicKey(parsing: $0) } }
-            guard !keys.isEmpty, keys.count == texts.count else {
-                throw Problem(name: command, message: "members is no list of public keys")
-            }
-            return keys
-        }
+    func keys(_ name: String) throws(LabCommand.Problem) -> [PublicKey] {
+        try list(name, of: "public keys") { try? PublicKey(parsing: $0) }
+    }
+
+    func relays(_ name: String) throws(LabCommand.Problem) -> [RelayURL] {
+        try list(name, of: "relays") { try? RelayURL($0) }
+    }
+
+    private func list<Element>(
+        _ name: String, of what: String, _ parse: (String) -> Element?
+    ) throws(LabCommand.Problem) -> [Element] {
+        let texts = json[name]?.array ?? []
+        let elements = texts.compactMap { $0.string.flatMap(parse) }
+        guard !elements.isEmpty, elements.count == texts.count else { throw problem("\(name) is no list of \(what)") }
+        return elements
+    }
+
+    private func problem(_ message: String) -> LabCommand.Problem {
+        LabCommand.Problem(name: command, message: message)
     }
 }

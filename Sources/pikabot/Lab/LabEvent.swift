@@ -27,9 +27,9 @@ enum LabEvent {
             ]
         case .commit(let commit):
             return [
-                "event": "commit", "group": group, "from": .string(commit.committer.hex),
+                "event": "commit", "group": group, "id": .string(commit.id.hex), "from": .string(commit.committer.hex),
                 "own": .bool(commit.isOwn), "epoch_before": .integer(Int64(clamping: commit.epochBefore)),
-                "epoch_after": .integer(Int64(clamping: commit.epochAfter)),
+                "epoch_after": .integer(Int64(clamping: commit.epochAfter)), "rolled_back": .bool(commit.rolledBack),
             ]
         case .call(let call):
             return [
@@ -44,8 +44,10 @@ enum LabEvent {
     static func group(_ chat: AppState.ChatSummary) -> JSONValue {
         [
             "event": "group", "group": .string(chat.chatID), "name": .string(chat.name),
+            "description": .string(chat.description), "relays": .array(chat.relays.map { .string($0.string) }),
             "epoch": .integer(Int64(clamping: chat.epoch)), "active": .bool(chat.isActive),
             "members": .array(chat.members.map { .string($0.publicKey.hex) }),
+            "admins": .array(chat.members.filter(\.isAdmin).map { .string($0.publicKey.hex) }),
         ]
     }
 }

@@ -24,33 +24,31 @@ struct LabMember: Sendable {
         do {
             let command = try LabCommand(line: line)
             do {
-                write(LabEvent.done(command.name, try await perform(command)))
+                write(LabEvent.done(command.name, try await perform(command.operation)))
             } catch {
                 write(LabEvent.failed(command.name, String(describing: error)))
             }
-            return command != .shutdown
+            return command.operation != .shutdown
         } catch {
             write(LabEvent.failed(error.name, error.message))
             return true
         }
     }
 
-    private func perform(_ command: LabCommand) async throws -> JSONObject {
-        switch command {
+    private func perform(_ operation: LabCommand.Operation) async throws -> JSONObject {
+        switch operation {
         case .publishKeyPackage:
             try await account.publishKeyPackage()
         case .createGroup(let name, let members):
             return ["group": .string(try await account.performInChat(.createGroupChat(name: name, peers: members)))]
+        case .createChat(let peer):
+            return ["group": .string(try await account.performInChat(.createChat(peer: peer)))]
         case .send(let group, let content):
             let outcome = try await account.perform(.sendMessage(chatID: group, .text(content)))
             if case .queued(let messageID) = outcome { return ["message_id": .string(messageID.hex)] }
-        case .rename(let group, let name):
-            _ = try await account.perform(.renameGroup(chatID: group, name: name))
-        case .add(let group, let members):
-            _ = try await account.perform(.addGroupMembers(chatID: group, peers: members))
-        case .remove(let group, let members):
-            _ = try await account.perform(.removeGroupMembers(chatID: group, peers: members))
         case .shutdown: break
+        default:
+            if let action = operation.groupChange { _ = try await account.perform(action) }
         }
         return [:]
     }
@@ -71,6 +69,26 @@ struct LabMember: Sendable {
                 guard written.updateValue(line, forKey: chat.chatID) != line else { continue }
                 write(line)
             }
+        }
+    }
+}
+
+extension LabCommand.Operation {
+    /// The action behind an operation that changes a group.
+    fileprivate var groupChange: AppAction? {
+        switch self {
+        case .rename(let group, let name): .renameGroup(chatID: group, name: name)
+        case .setDescription(let group, let text): .setGroupDescription(chatID: group, description: text)
+        case .setRelays(let group, let relays): .setGroupRelays(chatID: group, relays: relays)
+        case .setAdmins(let group, let admins): .setGroupAdmins(chatID: group, admins: admins)
+        case .add(let group, let members): .addGroupMembers(chatID: group, peers: members)
+        case .remove(let group, let members): .removeGroupMembers(chatID: group, peers: members)
+        case .selfUpdate(let group): .updateGroupKeys(chatID: group)
+        case .selfDemote(let group): .selfDemote(chatID: group)
+        case .rotateID(let group): .rotateGroupID(chatID: group)
+        case .upgrade(let group): .upgradeGroup(chatID: group)
+        case .leave(let group): .leaveGroup(chatID: group)
+        case .publishKeyPackage, .createGroup, .createChat, .send, .shutdown: nil
         }
     }
 }

@@ -1,0 +1,221 @@
+"""What a scenario about groups plays on: accounts of both kinds on one relay, and a record of who must have read what."""
+
+import asyncio
+import itertools
+import time
+from collections import Counter, defaultdict
+from dataclasses import dataclass
+
+from nostr_sdk import Keys
+
+from accounts import Ours, Theirs
+from connection import Connection
+from gate import Gate
+from peers import Member, sign
+from pikabot import LabMember
+from scenario import check
+
+SECONDS = 30
+SAME_EVERYWHERE = ("name", "description", "epoch", "members", "admins", "relays")
+
+
+@dataclass(frozen=True)
+class Casting:
+    """In which variant a scenario is played."""
+
+    relay: str
+    version: str
+    role: str  # "by us" or "by them": who does what the scenario is named after
+
+    def __str__(self):
+        return f"{self.role}, MDK {self.version}, {self.relay}"
+
+
+@dataclass(frozen=True)
+class Absent:
+    pubkey: str
+
+
+class Scene:
+    def __init__(self, stage, casting):
+        self.stage, self.casting = stage, casting
+        self.version, self.by_us = casting.version, casting.role == "by us"
+        self.other_version = "0.7.0" if self.version == "0.8.0" else "0.8.0"
+        self.relay = stage.shared.relays[casting.relay]
+        self.address = self.relay.url  # where the group lives, for its members
+        self.changed = stage.changed
+        self.expected = defaultdict(Counter)  # (reader, group) -> (sender, text) -> 1
+        self.readers = {}  # the accounts in `expected`
+        self.accounts = []
+        self.unusable = set()  # ids of events that members rightly refuse
+        self.numbers = itertools.count(1)
+
+    # Accounts
+
+    async def us(self, gated=False, flags=()):
+        """Our account with its key packages published; `gated`, it speaks to the relay through a Gate.
+
+        Call it first when gated: the gate is then the group's relay for all that members say of it.
+        """
+        gate = await self.stage.enter(Gate(self.relay)) if gated else None
+        if gate:
+            self.address = gate.url
+        folder = self.stage.folder / f"us-{next(self.numbers)}"
+        lab = LabMember(self.stage.options.pikabot, gate or self.relay, folder, changed=self.changed, flags=flags)
+        await self.stage.enter(lab)
+        await lab.command("publish_kp")
+        self.accounts.append(Ours(lab, gate))
+        return self.accounts[-1]
+
+    async def them(self, name, version=None, **options):
+        """A member by MDK with its key packages published."""
+        version = version or self.version
+        member = Member(name, self.relay, self.stage.folder, version, changed=self.changed, address=self.address,
+                        host=self.stage.shared.host(version), **options)
+        await self.stage.enter(member)
+        await member.publish_key_packages()
+        self.accounts.append(Theirs(member))
+        return self.accounts[-1]
+
+    async def cast(self, count, gated=False):
+        """`count` accounts, we among them: whoever acts comes first, we or an MDK member; then all others."""
+        us = await self.us(gated)
+        guests = await asyncio.gather(*[self.them(f"guest{number}") for number in range(1, count)])
+        return [us, *guests] if self.by_us else [guests[0], us, *guests[1:]]
+
+    async def crowd(self, count):
+        """Accounts that have published a key package, of the kind that all releases read, and that nobody plays."""
+        member = (await self.them("crowd")).member
+        keys = [Keys.generate() for _ in range(count)]
+
+        async def publish(key):
+            pubkey = key.public_key().to_hex()
+            made = await member.mdk.call("create_key_package", relays=[self.address], pubkey=pubkey)
+            await member.connection.publish(sign(key, 443, made["content"], made["events"]["443"]))
+            return Absent(pubkey)
+
+        return await asyncio.gather(*[publish(key) for key in keys])
+
+    async def invited(self, accounts):
+        """Waits until the relay has exactly one gift wrap for each of these accounts."""
+        keys = {account.pubkey for account in accounts}
+        arrived, complete = Counter(), asyncio.Event()
+
+        def deliver(event, live):
+            arrived.update(tag[1] for tag in event["tags"] if tag[0] == "p")
+            if set(arrived) >= keys:
+                complete.set()
+
+        connection = Connection(self.relay.url)
+        try:
+            await connection.subscribe({"kinds": [1059], "#p": sorted(keys)}, deliver)
+            await asyncio.wait_for(complete.wait(), SECONDS)
+        except TimeoutError:
+            raise TimeoutError(f"{len(arrived)} of {len(keys)} were invited after {SECONDS} s") from None
+        finally:
+            await connection.close()
+        check(max(arrived.values()) == 1, "somebody was invited twice")
+
+    async def invitations_to(self, accounts):
+        """How many gift wraps the relay has for them now."""
+        connection = Connection(self.relay.url)
+        try:
+            return len(await connection.stored({"kinds": [1059], "#p": [account.pubkey for account in accounts]}))
+        finally:
+            await connection.close()
+
+    async def found(self, founder, *others, name="room", admins=()):
+        """A group that all have joined; returns its id."""
+        group = await founder.found(name, others, admins)
+        everyone = [founder, *others]
+        await self.agree(group, *everyone, name=name, members=everyone, admins=[founder, *admins])
+        return group
+
+    # State
+
+    async def until(self, what, predicate, seconds=SECONDS):
+        """Waits until `predicate()` is true and returns its value; `what()` or the text `what` names it in a failure."""
+
+        async def wait():
+            async with self.changed:
+                return await self.changed.wait_for(predicate)
+
+        try:
+            return await asyncio.wait_for(wait(), seconds)
+        except TimeoutError:
+            raise TimeoutError(f"no {what() if callable(what) else what} after {seconds} s") from None
+
+    async def agree(self, group, *accounts, **expected):
+        """Waits until all see one state of the group, with these values; returns it. Accounts stand for their keys."""
+        for field in ("members", "admins"):
+            if field in expected:
+                expected[field] = sorted(account.pubkey for account in expected[field])
+
+        def states():
+            return {account.name: account.state(group) for account in accounts}
+
+        def agreed():
+            seen = list(states().values())
+            if any(state is None or not state["active"] for state in seen):
+                return None
+            same = all(state[field] == seen[0][field] for state in seen for field in SAME_EVERYWHERE)
+            return seen[0] if same and all(seen[0][key] == value for key, value in expected.items()) else None
+
+        return await self.until(lambda: f"agreement on {expected}; seen: {states()}", agreed)
+
+    async def out(self, group, *accounts):
+        """Waits until these accounts know that they are out of the group."""
+        for account in accounts:
+            await self.until(
+                lambda: f"end of {account.name}'s membership; seen: {account.state(group)}",
+                lambda: (account.state(group) or {"active": True})["active"] is False)
+
+    # Messages
+
+    def expect(self, group, sender, text, readers):
+        """From now on each reader must have this text exactly once when the scene is audited."""
+        for reader in readers:
+            if reader is not sender:
+                self.readers[reader.name] = reader
+                self.expected[reader.name, group][sender.pubkey, text] += 1
+
+    async def say(self, group, sender, readers):
+        text = f"message {next(self.numbers)} of {sender.name}"
+        self.expect(group, sender, text, readers)
+        await sender.send(group, text)
+
+    async def talk(self, group, *accounts):
+        """Each says something at the same time, and all others read it."""
+        await asyncio.gather(*[self.say(group, account, accounts) for account in accounts])
+        await self.audit(group)
+
+    async def audit(self, group):
+        """Waits until every reader has what it must have read so far; nothing else, nothing twice, nothing lost."""
+        readers = [(self.readers[name], wanted) for (name, g), wanted in self.expected.items() if g == group]
+
+        def lacking():
+            lost = set().union(self.unusable, *[account.may_lose() for account in self.accounts])
+            lists = {account.name: [*(wanted - Counter(account.texts(group))).elements(),
+                                    *[event for event in account.unreadable(group) if event[0] not in lost]]
+                     for account, wanted in readers}
+            return {name: events for name, events in lists.items() if events}
+
+        await self.until(lambda: f"reading of {lacking()}", lambda: not lacking())
+        for account, wanted in readers:
+            more = Counter(account.texts(group)) - wanted
+            check(not more, f"{account.name} read {dict(more)}, which nobody sent or which was read before")
+
+    async def next_second(self, event=None):
+        """Returns in a later second than the event's, or than this one: what is made then is later in every order."""
+        moment = event["created_at"] if event else int(time.time())
+        while (now := time.time()) < moment + 1:
+            await asyncio.sleep(moment + 1 - now)
+
+
+async def refused(action, *errors):
+    """Runs an action that must fail with one of these exceptions; returns its text."""
+    try:
+        await action
+    except errors as error:
+        return str(error)
+    check(False, "what must be refused was done")
