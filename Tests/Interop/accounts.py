@@ -68,6 +68,9 @@ class Theirs:
         """Ids of commits that this account made where others may have been first; `agree` sees to those that count."""
         return self.member.answers
 
+    def has_seen(self, events):
+        return events <= self.member.seen
+
     def unreadable(self, group):
         """What should have been read; a member that is, or was, out of the group gets more than concerns it."""
         return [(event, why) for event, why in self.member.lost(group) if EVICTED not in why]
@@ -143,6 +146,9 @@ class Ours:
 
     def commits(self, group):
         return self._events("commit", group)
+
+    def has_seen(self, events):
+        return True  # not told: what we refuse has no event
 
     def may_lose(self):
         return {event["id"] for event in self.lab.events if event["event"] == "commit" and event["own"]}

@@ -355,6 +355,11 @@ class Member:
                 error = f"now {state['nostr_group_id']}"
         self.groups[group] = {**before, "state": f"gone: {error}"}
 
+    @property
+    def seen(self):
+        """Ids of the group events that this member made or was shown."""
+        return self._own | {event for event, _ in self.outcomes}
+
     def lost(self, group):
         """Events of the group's time since joining that are still unreadable: (event id, reason)."""
         joined = self.joined_at[group]

@@ -159,7 +159,10 @@ class Scene:
             if any(state is None or not state["active"] for state in seen):
                 return None
             same = all(state[field] == seen[0][field] for state in seen for field in SAME_EVERYWHERE)
-            return seen[0] if same and all(seen[0][key] == value for key, value in expected.items()) else None
+            # Members who answered the same leave at once agree in all of this on branches of their own, until they meet.
+            answers = set().union(*[account.member.answers for account in accounts if not account.is_ours])
+            met = all(account.has_seen(answers) for account in accounts)
+            return seen[0] if same and met and all(seen[0][key] == value for key, value in expected.items()) else None
 
         return await self.until(lambda: f"agreement on {expected}; seen: {states()}", agreed)
 
