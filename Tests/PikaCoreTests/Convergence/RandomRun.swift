@@ -16,7 +16,8 @@ final class RandomRun {
     private var said = 0
 
     init(seed: UInt64, accounts: Int = 6) async throws {
-        self.lab = try GroupLab(seed: seed, relays: 2, schedule: .shuffled)
+        self.lab = try GroupLab(
+            seed: seed, relays: 2, schedule: .shuffled, selfUpdate: seed.isMultiple(of: 2) ? .standard : .never)
         self.random = SeededGenerator(seed: seed, stream: "operations")
         for number in 0..<accounts { self.members.append(try await self.lab.member("m\(number)")) }
         let first = try await self.members[0].create("one", inviting: [self.members[1], self.members[2]])
@@ -79,7 +80,7 @@ final class RandomRun {
         let relay = self.lab.relays[Int.random(in: 0..<self.lab.relays.count, using: &self.random)]
         let anybody = self.members[Int.random(in: 0..<self.members.count, using: &self.random)]
         guard let actor = try await self.present(in: chat).randomElement(using: &self.random) else { return }
-        switch Int.random(in: 0..<30, using: &self.random) {
+        switch Int.random(in: 0..<35, using: &self.random) {
         case 0..<12: self.say(actor, chat)
         case 12..<14:
             self.begin(actor, .renameGroup(chatID: chat, name: "name \(self.trace.count)"), "renames")
@@ -120,6 +121,17 @@ final class RandomRun {
         case 27:
             self.note("release")
             self.lab.network.release(shuffledBy: &self.random)
+        case 28:
+            guard actor !== self.founder(of: chat) else { return }
+            self.begin(actor, .leaveGroup(chatID: chat), "leaves")
+        case 29, 30: self.begin(actor, .updateGroupKeys(chatID: chat), "renews its keys in")
+        case 31:
+            let admins = try await self.present(in: chat).filter { _ in Bool.random(using: &self.random) }
+            let founder = self.founder(of: chat)
+            self.begin(
+                actor, .setGroupAdmins(chatID: chat, admins: [founder.publicKey] + admins.map(\.publicKey)),
+                "lets \(admins.map(\.name)) be admins of")
+        case 32: self.begin(actor, .setGroupDescription(chatID: chat, description: "\(self.trace.count)"), "describes")
         default:
             let seconds = Int.random(in: 1..<40, using: &self.random)
             self.note("\(seconds) s")
@@ -145,7 +157,8 @@ extension AppAction {
     fileprivate var chat: String? {
         switch self {
         case .sendMessage(let chat, _), .renameGroup(let chat, _), .addGroupMembers(let chat, _, _),
-            .removeGroupMembers(let chat, _):
+            .removeGroupMembers(let chat, _), .leaveGroup(let chat), .updateGroupKeys(let chat),
+            .setGroupAdmins(let chat, _), .setGroupDescription(let chat, _):
             chat
         default: nil
         }
