@@ -73,6 +73,7 @@ var targets: [Target] = [
     tests("MarmotTests", ["Marmot", "MLS", "Nostr", "TLSCodec"]),
     tests("PikaCoreTests", ["PikaCore", "Marmot", "MLS", "Nostr", "BotTesting"]),
     tests("RelayClientTests", ["RelayClient", "EmbeddedRelay", "PikaCore", "Nostr", logging, nioSSL] + nio),
+    tests("BlossomClientTests", ["BlossomClient", "EmbeddedRelay", "PikaCore", "Nostr", crypto, logging] + nio),
     tests("EmbeddedRelayTests", ["EmbeddedRelay", "Nostr", crypto, lifecycle, logging, grdb] + nio),
     tests("StorageTests", ["Storage", "PikaCore", "Marmot", "MLS", "Nostr", grdb]),
     tests(

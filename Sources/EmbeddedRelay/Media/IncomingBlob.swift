@@ -80,7 +80,8 @@ final class IncomingBlob: Sendable {
     /// Makes the draft durable; its hash and size.
     func complete() throws -> (hash: Bytes32, size: Int) {
         try draft.withLock { draft in
-            guard let whole = draft, fsync(whole.descriptor) == 0, let hash = Bytes32(Array(whole.hasher.finalize())) else {
+            guard let whole = draft, fsync(whole.descriptor) == 0, let hash = Bytes32(Array(whole.hasher.finalize()))
+            else {
                 throw Self.failure("made durable")
             }
             return (hash, whole.count)
