@@ -53,7 +53,8 @@ var targets: [Target] = [
     library(
         "BotRuntime",
         [
-            "BotKit", "PikaCore", "Marmot", "Nostr", "RelayClient", "Storage", yams, lifecycle, unixSignals, logging,
+            "BotKit", "BlossomClient", "PikaCore", "Marmot", "Nostr", "RelayClient", "Storage", yams, lifecycle,
+            unixSignals, logging,
             metrics,
         ]),
     library("BotTesting", ["BotKit", "PikaCore", "Marmot", "MLS", "Nostr", "EmbeddedRelay", logging]),
@@ -63,7 +64,8 @@ var targets: [Target] = [
     .executableTarget(
         name: "pikabot",
         dependencies: [
-            "BotRuntime", "BotKit", "EchoBot", "Supervisor", "EmbeddedRelay", "RelayClient", "Storage", "PikaCore",
+            "BotRuntime", "BotKit", "BlossomClient", "EchoBot", "Supervisor", "EmbeddedRelay", "RelayClient", "Storage",
+            "PikaCore",
             "Marmot", "MLS", "Nostr", arguments, lifecycle, unixSignals, logging,
         ],
         swiftSettings: settings),

@@ -10,7 +10,8 @@ extension Pikabot {
             commandName: "relay", abstract: "Run a Nostr relay and Blossom media store in the foreground.",
             discussion: """
                 Takes PORT (0 for any free one, default 3334), HOST, DATA_DIR (default ./data) and MEDIA_DIR (default \
-                ./media) from the environment; options come first. Prints PIKA_RELAY_PORT=<n> on standard error when it listens.
+                ./media) from the environment; options come first. Prints PIKA_RELAY_PORT=<n> on standard \
+                error when it listens.
                 """)
 
         @Option(help: "HOST:PORT to listen on.") var listen: ListenArgument?

@@ -46,6 +46,7 @@ struct LabMember: Sendable {
         case .send(let group, let content):
             let outcome = try await account.perform(.sendMessage(chatID: group, .text(content)))
             if case .queued(let messageID) = outcome { return ["message_id": .string(messageID.hex)] }
+        case .sendMedia, .downloadMedia, .setImage, .downloadImage: return try await performMedia(operation)
         case .shutdown: break
         default:
             if let action = operation.groupChange { _ = try await account.perform(action) }

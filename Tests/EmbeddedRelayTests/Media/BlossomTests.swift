@@ -101,7 +101,10 @@ struct BlossomTests {
     @Test func survivesARestartInItsFolder() async throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("blossom-\(UUID().uuidString)").path
         defer { try? FileManager.default.removeItem(atPath: folder) }
-        try await withBlossom(directory: folder) { #expect(try await $0.upload("kept").status == 200) }
+        try await withBlossom(directory: folder) { blossom in
+            let reply = try await blossom.upload("kept")
+            #expect(reply.status == 200)
+        }
         // What an upload left that a crash ended.
         _ = FileManager.default.createFile(atPath: folder + "/draft/1-1", contents: Data([1]))
         try await withBlossom(directory: folder) { blossom in
