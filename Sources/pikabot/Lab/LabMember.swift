@@ -89,7 +89,10 @@ extension LabCommand.Operation {
         case .rotateID(let group): .rotateGroupID(chatID: group)
         case .upgrade(let group): .upgradeGroup(chatID: group)
         case .leave(let group): .leaveGroup(chatID: group)
-        case .publishKeyPackage, .createGroup, .createChat, .send, .shutdown: nil
+        case .publishKeyPackage, .createGroup, .createChat, .send, .sendMedia, .downloadMedia, .setImage,
+            .downloadImage,
+            .shutdown:
+            nil
         }
     }
 }
