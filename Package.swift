@@ -26,6 +26,7 @@ let nio: [Target.Dependency] = [
     .product(name: "NIOWebSocket", package: "swift-nio"),
 ]
 let unixSignals: Target.Dependency = .product(name: "UnixSignals", package: "swift-service-lifecycle")
+let httpClient: Target.Dependency = .product(name: "AsyncHTTPClient", package: "async-http-client")
 let nioSSL: Target.Dependency = .product(name: "NIOSSL", package: "swift-nio-ssl")
 
 func library(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
@@ -45,13 +46,15 @@ var targets: [Target] = [
     library("Marmot", ["MLS", "TLSCodec", "Nostr"]),
     library("PikaCore", ["Marmot", "MLS", "Nostr", logging, metrics]),
     library("RelayClient", ["Nostr", "PikaCore", logging, metrics, lifecycle, nioSSL] + nio),
+    library("BlossomClient", ["PikaCore", "Nostr", httpClient, logging] + nio),
     library("Storage", ["PikaCore", "MLS", "Nostr", "CSodium", grdb]),
-    library("EmbeddedRelay", ["Nostr", grdb, logging, lifecycle] + nio),
+    library("EmbeddedRelay", ["Nostr", crypto, grdb, logging, lifecycle] + nio),
     library("BotKit", ["PikaCore", "Nostr", logging]),
     library(
         "BotRuntime",
         [
-            "BotKit", "PikaCore", "Marmot", "Nostr", "RelayClient", "Storage", yams, lifecycle, unixSignals, logging,
+            "BotKit", "BlossomClient", "PikaCore", "Marmot", "Nostr", "RelayClient", "Storage", yams, lifecycle,
+            unixSignals, logging,
             metrics,
         ]),
     library("BotTesting", ["BotKit", "PikaCore", "Marmot", "MLS", "Nostr", "EmbeddedRelay", logging]),
@@ -61,7 +64,8 @@ var targets: [Target] = [
     .executableTarget(
         name: "pikabot",
         dependencies: [
-            "BotRuntime", "BotKit", "EchoBot", "Supervisor", "EmbeddedRelay", "RelayClient", "Storage", "PikaCore",
+            "BotRuntime", "BotKit", "BlossomClient", "EchoBot", "Supervisor", "EmbeddedRelay", "RelayClient", "Storage",
+            "PikaCore",
             "Marmot", "MLS", "Nostr", arguments, lifecycle, unixSignals, logging,
         ],
         swiftSettings: settings),
@@ -71,7 +75,8 @@ var targets: [Target] = [
     tests("MarmotTests", ["Marmot", "MLS", "Nostr", "TLSCodec"]),
     tests("PikaCoreTests", ["PikaCore", "Marmot", "MLS", "Nostr", "BotTesting"]),
     tests("RelayClientTests", ["RelayClient", "EmbeddedRelay", "PikaCore", "Nostr", logging, nioSSL] + nio),
-    tests("EmbeddedRelayTests", ["EmbeddedRelay", "Nostr", lifecycle, logging, grdb] + nio),
+    tests("BlossomClientTests", ["BlossomClient", "EmbeddedRelay", "PikaCore", "Nostr", crypto, logging] + nio),
+    tests("EmbeddedRelayTests", ["EmbeddedRelay", "Nostr", crypto, lifecycle, logging, grdb] + nio),
     tests("StorageTests", ["Storage", "PikaCore", "Marmot", "MLS", "Nostr", grdb]),
     tests(
         "BotRuntimeTests", ["BotRuntime", "BotKit", "BotTesting", "EchoBot", "PikaCore", "Nostr", lifecycle, logging]),
@@ -110,6 +115,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-system", from: "1.8.1"),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
+        .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
         .package(url: "https://github.com/swiftlang/swift-subprocess", from: "1.0.2"),
     ],

@@ -21,11 +21,13 @@ public final class BotContext: Sendable {
     /// Names the bot among those of its account; begins the ids of effects, and is the scope of values.
     package let bot: String
     private let readValue: @Sendable (_ key: String) async throws -> [UInt8]?
+    let readMedia: @Sendable (_ message: EventID, _ index: Int) async throws -> [UInt8]
     private let collected = Mutex(Collected())
 
     package init(
         bot: String, event: CoreEvent, scope: EventScope, now: Int64, logger: Logger,
-        readValue: @escaping @Sendable (_ key: String) async throws -> [UInt8]?
+        readValue: @escaping @Sendable (_ key: String) async throws -> [UInt8]?,
+        readMedia: @escaping @Sendable (_ message: EventID, _ index: Int) async throws -> [UInt8]
     ) {
         self.bot = bot
         self.event = event
@@ -33,6 +35,7 @@ public final class BotContext: Sendable {
         self.now = now
         self.logger = logger
         self.readValue = readValue
+        self.readMedia = readMedia
     }
 
     public var chatID: String { event.chatID }

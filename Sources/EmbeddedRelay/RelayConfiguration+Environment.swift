@@ -1,6 +1,7 @@
 extension RelayConfiguration {
     /// The contract of the development relay: `PORT` (0 for any free one, default 3334), `DATA_DIR` (default
-    /// `./data`, `:memory:` for none), `MEDIA_DIR` (default `./media`), and `HOST` (default 127.0.0.1).
+    /// `./data`, `:memory:` for none), `MEDIA_DIR` (default `./media`, `:memory:` for a temporary folder), and `HOST`
+    /// (default 127.0.0.1).
     ///
     /// An empty value counts as missing.
     public init(environment: [String: String]) throws(RelayError) {
@@ -16,6 +17,7 @@ extension RelayConfiguration {
         self.port = Int(number)
         let folder = value("DATA_DIR") ?? "./data"
         storage = folder == ":memory:" ? .memory : .file(folder + "/relay.sqlite")
-        mediaDirectory = value("MEDIA_DIR") ?? "./media"
+        let media = value("MEDIA_DIR") ?? "./media"
+        mediaDirectory = media == ":memory:" ? nil : media
     }
 }

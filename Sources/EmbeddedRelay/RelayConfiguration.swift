@@ -13,7 +13,8 @@ public struct RelayConfiguration: Sendable {
     /// 0 takes any free port; `Relay.waitUntilListening()` tells which.
     public var port = 0
     public var storage = Storage.memory
-    /// Folder of a media store on the same port; the event relay itself writes nothing there.
+    /// Folder of the media store (Blossom) on the same port, made when missing; nil keeps files in a temporary folder
+    /// that goes when the relay stops.
     public var mediaDirectory: String?
     public var name = "pikabot relay"
     public var summary = "Nostr relay of the pikabot framework"
@@ -40,6 +41,9 @@ public struct RelayConfiguration: Sendable {
         }
         guard (1...Int(UInt32.max)).contains(limits.messageBytes) else {
             throw RelayError(.invalidConfiguration, "a message has 1 to \(UInt32.max) bytes")
+        }
+        guard limits.blobBytes > 0 else {
+            throw RelayError(.invalidConfiguration, "a file of the media store has at least 1 byte")
         }
     }
 }

@@ -31,5 +31,8 @@ public struct RelayLimits: Hashable, Sendable {
     /// How long a connection may stay silent before the upgrade, and between pings after it.
     public var idleTimeout: Duration = .seconds(60)
 
+    /// Bytes of one file in the media store; by default the most that MIP-04 allows, encrypted.
+    public var blobBytes = (100 << 20) + 16
+
     public init() {}
 }

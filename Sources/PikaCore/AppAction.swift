@@ -42,6 +42,8 @@ public enum AppAction: Sendable, Hashable {
     /// Leaves the group; an admin gives up that role first. It is done when a relay has this account's wish: from then
     /// on another member removes it, and it is repeated until one does.
     case leaveGroup(chatID: String)
+    /// Encrypts and uploads a picture for the group, then commits it; nil takes the group's picture away.
+    case setGroupImage(chatID: String, OutgoingImage?)
     /// Accepts an invitation that the policy left open.
     case acceptInvite(wrapper: EventID)
     case declineInvite(wrapper: EventID)
@@ -49,6 +51,8 @@ public enum AppAction: Sendable, Hashable {
     // Messages
     case sendMessage(chatID: String, OutgoingMessage)
     case reactToMessage(chatID: String, messageID: EventID, emoji: String)
+    /// Encrypts files, uploads them and sends a message that refers to them. An upload under way ends with the process.
+    case sendMedia(chatID: String, OutgoingMedia)
 
     // Calls
     /// Invites the other member of a chat, or of a group, to a call.

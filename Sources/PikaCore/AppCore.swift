@@ -15,8 +15,9 @@ public actor AppCore {
     public private(set) var state = AppState()
 
     private let keys: KeyPair
-    private let configuration: CoreConfiguration
-    private let store: any CoreStore
+    let configuration: CoreConfiguration
+    let store: any CoreStore
+    let mediaStore: any MediaStore
     private let clock: any CoreClock
     private let runner: EffectRunner
     private nonisolated let mailbox: Mailbox
@@ -24,11 +25,16 @@ public actor AppCore {
     private let transport: any RelayTransport
     private nonisolated let searchCount = Atomic<Int>(0)
     private var random: CoreRandom
+    /// As of the newest turn.
+    var mediaLookup = MediaLookup()
 
-    /// - Parameter randomness: for keys and nonces; anything but the system's generator is for tests.
+    /// - Parameters:
+    ///   - media: where files are; without one, actions with files fail.
+    ///   - randomness: for keys and nonces; anything but the system's generator is for tests.
     public init(
         account: KeyPair, configuration: CoreConfiguration, transport: any RelayTransport, store: any CoreStore,
-        clock: any CoreClock, randomness: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator(),
+        media: any MediaStore = NoMediaStore(), clock: any CoreClock,
+        randomness: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator(),
         logger: Logger
     ) {
         let (events, continuation) = AsyncStream.makeStream(of: CoreEvent.self)
@@ -38,12 +44,14 @@ public actor AppCore {
         self.configuration = configuration
         self.transport = transport
         self.store = store
+        self.mediaStore = media
         self.clock = clock
         self.events = events
         self.mailbox = mailbox
         self.random = CoreRandom(randomness)
         self.runner = EffectRunner(
-            transport: transport, store: store, clock: clock, mailbox: mailbox, hub: self.hub, events: continuation,
+            transport: transport, store: store, media: media, clock: clock, mailbox: mailbox, hub: self.hub,
+            events: continuation,
             logger: logger)
     }
 
@@ -117,6 +125,7 @@ public actor AppCore {
         for input in batch { model.reduce(input, &step) }
         model.storeDirtyGroups(&step)
         self.random = step.random
+        self.mediaLookup = MediaLookup(groupIDs: model.groupIDs, images: model.groupImages)
         if !step.changes.isEmpty { try await self.store.commit(step.changes) }
         if model.stateChanged {
             model.state.rev += 1

@@ -21,6 +21,14 @@ public struct AppCoreError: Error, Hashable, Sendable, CustomStringConvertible {
         public static let busy = Code(description: "busy")
         /// A better commit of another member took this one's place.
         public static let displaced = Code(description: "displaced")
+        /// No media server is configured.
+        public static let noMediaServer = Code(description: "no_media_server")
+        /// No media server took or had a file, or it was not the one that was meant.
+        public static let mediaFailed = Code(description: "media_failed")
+        /// No message has such a file.
+        public static let unknownMedia = Code(description: "unknown_media")
+        /// An address that is none, or of another kind.
+        public static let badAddress = Code(description: "bad_address")
         /// Stored state cannot be read.
         public static let corruptState = Code(description: "corrupt_state")
     }

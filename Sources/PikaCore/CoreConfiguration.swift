@@ -33,11 +33,14 @@ public struct CoreConfiguration: Sendable, Hashable {
     public var maximumPeerRelays: Int
     /// Relays of peers that one search for key packages asks.
     public var maximumSearchRelays: Int
+    /// Where files are uploaded, in order of preference, and looked for when the sender's server does not have them.
+    public var mediaServers: [MediaURL]
 
     public init(
         relays: [RelayURL], invites: InvitePolicy = .nobody, publishesKeyPackage: Bool = true, keepsInbox: Bool = true,
         client: String = "pikabot", selfUpdate: SelfUpdatePolicy = .standard, maximumEventBytes: Int = 65_536,
-        maximumPeerRelays: Int = 10, maximumSearchRelays: Int = 64
+        maximumPeerRelays: Int = 10, maximumSearchRelays: Int = 64,
+        mediaServers: [MediaURL] = []
     ) {
         self.relays = relays
         self.invites = invites
@@ -48,5 +51,6 @@ public struct CoreConfiguration: Sendable, Hashable {
         self.maximumEventBytes = maximumEventBytes
         self.maximumPeerRelays = max(0, maximumPeerRelays)
         self.maximumSearchRelays = max(0, maximumSearchRelays)
+        self.mediaServers = mediaServers
     }
 }

@@ -7,6 +7,7 @@ import Synchronization
 final class EffectRunner: Sendable {
     private let transport: any RelayTransport
     private let store: any CoreStore
+    private let media: any MediaStore
     private let clock: any CoreClock
     private let mailbox: Mailbox
     private let hub: UpdateHub
@@ -19,11 +20,13 @@ final class EffectRunner: Sendable {
     private static let pageSize = 50
 
     init(
-        transport: any RelayTransport, store: any CoreStore, clock: any CoreClock, mailbox: Mailbox, hub: UpdateHub,
+        transport: any RelayTransport, store: any CoreStore, media: any MediaStore, clock: any CoreClock,
+        mailbox: Mailbox, hub: UpdateHub,
         events: AsyncStream<CoreEvent>.Continuation, logger: Logger
     ) {
         self.transport = transport
         self.store = store
+        self.media = media
         self.clock = clock
         self.mailbox = mailbox
         self.hub = hub
@@ -81,6 +84,11 @@ final class EffectRunner: Sendable {
             }
         case .loadNextExpiry:
             self.call(in: &group) { self.mailbox.send(.nextExpiry(try await self.store.nextExpiry())) }
+        case .upload(let operation, let blobs, let servers):
+            self.call(in: &group) {
+                let result = await self.media.upload(blobs, to: servers)
+                self.mailbox.send(.uploaded(operation: operation, result))
+            }
         case .loadMessages(let groupID, let before):
             self.call(in: &group) {
                 let messages = try await self.store.messages(in: groupID, before: before, limit: Self.pageSize)

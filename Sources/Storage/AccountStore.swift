@@ -74,6 +74,10 @@ public final class AccountStore: CoreStore {
         try await self.read { try $0.value(scope, key) }
     }
 
+    public func media(in groupID: [UInt8], message: EventID) async throws -> [StoredMedia] {
+        try await self.read { try $0.media(in: groupID, message: message) }
+    }
+
     /// Empties the write-ahead log, so that deleted keys are in no file any more.
     ///
     /// Commits do this by themselves every few dozen commits and after a pause; call it when a busy time ends.

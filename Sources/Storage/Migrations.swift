@@ -8,6 +8,7 @@ enum Migrations {
         migrator.registerMigration("2 memos") { try $0.execute(sql: Self.memos) }
         migrator.registerMigration("3 message expiry") { try $0.execute(sql: Self.messageExpiry) }
         migrator.registerMigration("4 leftovers") { try $0.execute(sql: Self.leftovers) }
+        migrator.registerMigration("5 media") { try $0.execute(sql: Self.media) }
         return migrator
     }
 
@@ -94,6 +95,16 @@ enum Migrations {
 
     /// Null until a relay has the event; then which ones lack it.
     private static let leftovers = "ALTER TABLE outbox ADD COLUMN leftover BLOB;"
+
+    private static let media = """
+        CREATE TABLE media (
+            id INTEGER PRIMARY KEY,
+            message_lookup BLOB NOT NULL REFERENCES message(lookup) ON DELETE CASCADE,
+            position INTEGER NOT NULL,
+            content BLOB NOT NULL,
+            UNIQUE (message_lookup, position)
+        ) STRICT;
+        """
 
     private static let memos = """
         CREATE TABLE memo (

@@ -19,6 +19,7 @@ struct Transaction {
         case .putMessage(let message): try self.put(message)
         case .moveMessage(let message): try self.replace(message)
         case .deleteExpired(let time): try self.deleteExpired(at: time)
+        case .putMedia(let media): try self.put(media)
         case .putSeen(let id, let time): try self.putSeen(id, at: time)
         case .putWaiting(let event): try self.put(event)
         case .deleteWaiting(let id): try self.deleteWaiting(id)

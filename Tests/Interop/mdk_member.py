@@ -41,6 +41,7 @@ class Member:
     def __init__(self, database):
         self.mdk = mdk.new_mdk_with_key(database, DATABASE_KEY, None)
         self.pubkey = None
+        self.uploads = {}
 
     # Identity and key packages
 
@@ -129,6 +130,34 @@ class Member:
     def clear_pending_commit(self, group):
         self.mdk.clear_pending_commit(self._id(group))
         return {}
+
+    # Files (0.8 only) and group pictures; bytes travel as hex
+
+    def encrypt_media(self, group, data, mime, filename):
+        """`blob` goes to a server; its `hash` names it there and in `media_tags`."""
+        made = self.mdk.encrypt_media_for_upload(self._id(group), bytes.fromhex(data), mime, filename)
+        self.uploads[made.encrypted_hash.hex()] = made
+        return {"blob": made.encrypted_data.hex(), "hash": made.encrypted_hash.hex(), "x": made.original_hash.hex()}
+
+    def media_tags(self, group, hash, url):
+        return {"tags": self.mdk.create_media_imeta_tag(self._id(group), self.uploads[hash], url)}
+
+    def decrypt_media(self, group, tag, blob):
+        """The plaintext of a blob that a message's imeta tag refers to."""
+        reference = self.mdk.parse_media_imeta_tag(self._id(group), [tag])
+        plaintext = self.mdk.decrypt_media_from_download(self._id(group), bytes.fromhex(blob), reference)
+        return {"data": plaintext.hex(), "reference": plain(reference)}
+
+    def prepare_image(self, data, mime):
+        return plain(mdk.prepare_group_image_for_upload(bytes.fromhex(data), mime))
+
+    def decrypt_image(self, blob, hash, key, nonce):
+        fields = (bytes.fromhex(blob), bytes.fromhex(hash), bytes.fromhex(key), bytes.fromhex(nonce))
+        return {"data": mdk.decrypt_group_image(*fields).hex()}
+
+    def update_image(self, group, hash, key, nonce):
+        return self.update_group_data(
+            group, image_hash=bytes.fromhex(hash), image_key=bytes.fromhex(key), image_nonce=bytes.fromhex(nonce))
 
     # Incoming group events
 

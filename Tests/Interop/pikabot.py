@@ -164,6 +164,8 @@ class LabMember:
 
     async def start(self):
         arguments = ["lab-member", "--relay", self.relay.url, "--key", str(self.folder / "lab.key"), *self.flags]
+        if media := getattr(self.relay, "media_url", None):
+            arguments += ["--media", media]
         with self.log.open("ab") as log:
             self.process = await asyncio.create_subprocess_exec(
                 str(self.binary), *arguments, cwd=self.folder, start_new_session=True, limit=LINE_LIMIT,

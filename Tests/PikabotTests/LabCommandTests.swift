@@ -31,6 +31,16 @@ import Testing
             (#"{"cmd":"leave","group":"g"}"#, .leave(group: "g")),
             (#"{"cmd":"add","group":"g",\#(members)}"#, .add(group: "g", members: [key, key])),
             (#"{"cmd":"remove","group":"g",\#(members)}"#, .remove(group: "g", members: [key, key])),
+            (
+                #"{"cmd":"send_media","group":"g","path":"/p","filename":"f","mime":"text/plain"}"#,
+                .sendMedia(group: "g", path: "/p", filename: "f", type: "text/plain", caption: "", server: nil)
+            ),
+            (
+                #"{"cmd":"download_media","group":"g","message":"\#(Self.hex)","index":2,"path":"/p"}"#,
+                .downloadMedia(group: "g", message: try EventID(hex: Self.hex), index: 2, path: "/p")
+            ),
+            (#"{"cmd":"set_image","group":"g"}"#, .setImage(group: "g", path: nil, type: "")),
+            (#"{"cmd":"download_image","group":"g","path":"/p"}"#, .downloadImage(group: "g", path: "/p")),
             (#"{"cmd":"shutdown"}"#, .shutdown),
         ]
         for (line, operation) in lines {
@@ -48,6 +58,7 @@ import Testing
         (#"{"cmd":"leave"}"#, "leave", "group is no text"),
         (#"{"cmd":"create_chat","peer":"00"}"#, "create_chat", "peer is no public key"),
         (#"{"cmd":"set_relays","group":"g","relays":["http://x"]}"#, "set_relays", "relays is no list of relays"),
+        (#"{"cmd":"download_media","group":"g","message":"x","path":"p"}"#, "download_media", "message is no event id"),
         (#"{"cmd":"add","group":"g","members":[]}"#, "add", "members is no list of public keys"),
         (#"{"cmd":"add","group":"g","members":["00"]}"#, "add", "members is no list of public keys"),
         (#"{"cmd":"add","group":"g","members":[3]}"#, "add", "members is no list of public keys"),

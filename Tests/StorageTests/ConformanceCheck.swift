@@ -14,7 +14,7 @@ struct ConformanceCheck: CustomTestStringConvertible, Sendable {
         self.run = run
     }
 
-    static let all: [ConformanceCheck] = stateChecks + groupChecks + messageChecks + queueChecks
+    static let all: [ConformanceCheck] = stateChecks + groupChecks + messageChecks + mediaChecks + queueChecks
 
     private static let stateChecks = [
         ConformanceCheck("a new store is empty") { store in
@@ -209,6 +209,32 @@ struct ConformanceCheck: CustomTestStringConvertible, Sendable {
             }
             #expect(try await store.messages(in: Sample.bytes(1), before: nil, limit: 0).isEmpty)
             #expect(try await store.messages(in: Sample.bytes(3), before: nil, limit: 5).isEmpty)
+        },
+    ]
+
+    private static let mediaChecks = [
+        ConformanceCheck("the files of a message come back in order, and a second one changes nothing") { store in
+            let message = try Sample.message("with files")
+            func media(_ index: Int, _ text: String) -> StoredMedia {
+                StoredMedia(
+                    groupID: message.groupID, messageID: message.id, index: index,
+                    reference: Tag("imeta", "url https://x/\(text)", ""), keys: [Sample.secret(1), Sample.secret(2)])
+            }
+            let files = [media(1, "one"), media(0, "zero")]
+            try await store.commit([.putMessage(message)] + files.map { .putMedia($0) } + [.putMedia(media(1, "two"))])
+            #expect(try await store.media(in: message.groupID, message: message.id) == files.reversed())
+            #expect(try await store.media(in: Sample.bytes(2), message: message.id).isEmpty)
+            #expect(try await store.media(in: message.groupID, message: Sample.id(5)).isEmpty)
+        },
+        ConformanceCheck("files go with the group") { store in
+            let message = try Sample.message("with a file")
+            let file = StoredMedia(
+                groupID: message.groupID, messageID: message.id, index: 0, reference: Tag("imeta"), keys: [])
+            try await store.commit([
+                .putGroupHeader(groupID: message.groupID, header: Sample.secret(1)), .putMessage(message),
+                .putMedia(file), .deleteGroup(groupID: message.groupID),
+            ])
+            #expect(try await store.media(in: message.groupID, message: message.id).isEmpty)
         },
     ]
 

@@ -23,6 +23,10 @@ import Testing
         let changes: [StoreChange] = [
             .putKeyPackage(package), .putGroupHeader(groupID: group, header: secret),
             .updateGroup(groupID: group, Sample.changes([.core: secret])), .putMessage(message),
+            .putMedia(
+                StoredMedia(
+                    groupID: group, messageID: message.id, index: 0,
+                    reference: Tag("imeta", "filename lighthouse.png"), keys: [secret])),
             .putWaiting(WaitingEvent(event: Sample.event("lighthouse, waiting"), arrivedAt: 1)),
             .putInvite(StoredInvite(wrapper: try Sample.id(2), rumor: Sample.rumor("lighthouse, invited"))),
             .putInbox(InboxRow(id: 1, payload: Array(text.utf8))), .putOutbox(outbox),

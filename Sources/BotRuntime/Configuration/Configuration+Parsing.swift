@@ -54,20 +54,23 @@ struct ConfigurationParser {
     let knownBots: [String]
 
     func configuration(_ root: ConfigurationValue) -> Configuration? {
-        guard let fields = root.fields(["version", "relays", "state", "accounts", "supervisor", "observe"]) else {
+        guard let fields = root.fields(["version", "relays", "state", "accounts", "media", "supervisor", "observe"])
+        else {
             return nil
         }
         version(fields)
         let relays = fields.required("relays", example: "[wss://relay.example]").flatMap(relays)
         let state = fields.optional("state").map(stateDirectory) ?? resolved("state")
         let accounts = fields.required("accounts", example: "[ { name: …, key: … } ]").flatMap(accounts)
+        let media = fields.optional("media").map(media) ?? MediaConfiguration()
         var supervisor = SupervisionConfiguration()
         if let value = fields.optional("supervisor") { read(value, into: &supervisor) }
         var observe = ObservationConfiguration()
         if let value = fields.optional("observe") { read(value, into: &observe) }
         guard let relays, let state, let accounts else { return nil }
         return Configuration(
-            relays: relays, stateDirectory: state, accounts: accounts, supervisor: supervisor, observe: observe)
+            relays: relays, stateDirectory: state, accounts: accounts, media: media, supervisor: supervisor,
+            observe: observe)
     }
 
     /// A path of the file, seen from the working directory.

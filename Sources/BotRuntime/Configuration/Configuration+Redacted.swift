@@ -10,6 +10,7 @@ extension Configuration {
         lines.append("state: { directory: \(text(stateDirectory)) }")
         lines.append("accounts:")
         for account in accounts { lines += account.redactedLines.map { "  " + $0 } }
+        lines.append("media: { servers: [\(media.servers.map { text($0.description) }.joined(separator: ", "))] }")
         let restart = [
             "strategy: \(supervisor.strategy.rawValue)", "intensity: \(supervisor.intensity)",
             "period: \(supervisor.period.configurationText)",

@@ -13,8 +13,15 @@ public struct Configuration: Hashable, Sendable {
     /// Where accounts keep their state; absolute, or relative to the working directory as the file's own path was.
     public var stateDirectory: String
     public var accounts: [AccountConfiguration]
+    public var media = MediaConfiguration()
     public var supervisor = SupervisionConfiguration()
     public var observe = ObservationConfiguration()
+}
+
+/// Where the files of messages are kept.
+public struct MediaConfiguration: Hashable, Sendable {
+    /// Blossom servers, in order of preference; none: accounts receive files and cannot send any.
+    public var servers: [MediaURL] = []
 }
 
 /// One account: a Nostr key, who may invite it, and the bots that answer through it.

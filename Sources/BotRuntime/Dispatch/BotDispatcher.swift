@@ -118,7 +118,8 @@ extension BotDispatcher {
         let began = clock.nowMilliseconds
         let context = BotContext(
             bot: bot.label, event: event, scope: scope, now: began / 1000, logger: logger,
-            readValue: { try await value(scope: bot.label, key: $0) })
+            readValue: { try await value(scope: bot.label, key: $0) },
+            readMedia: { [core] in try await core.media(chatID: event.chatID, messageID: $0, index: $1) })
         guard let outcome = await run(work, context), !Task.isCancelled else { return [] }
         metrics.record(milliseconds: clock.nowMilliseconds - began)
         let asked = context.finish()

@@ -11,6 +11,7 @@ protocol HandlerCore: Sendable {
     /// Enqueues only: the event is done with and its effects happen some time later, together.
     func complete(_ inboxID: Int64, effects: [HandlerEffect])
     func value(scope: String, key: String) async throws -> [UInt8]?
+    func media(chatID: String, messageID: EventID, index: Int) async throws -> [UInt8]
 }
 
 extension AppCore: HandlerCore {

@@ -1,3 +1,4 @@
+import BlossomClient
 import BotKit
 public import Logging
 import Nostr
@@ -54,7 +55,7 @@ public struct Worker: Service {
         let keys = try loadKeys()
         let store = try openStore(of: keys)
         do {
-            try await run(keys, store)
+            try await runWithMedia(keys, store)
         } catch {
             // The first error is the one to know.
             try? store.close()
@@ -63,12 +64,23 @@ public struct Worker: Service {
         try store.close()
     }
 
-    private func run(_ keys: KeyPair, _ store: AccountStore) async throws {
+    private func runWithMedia(_ keys: KeyPair, _ store: AccountStore) async throws {
+        let media = BlossomClient(logger: logger)
+        do {
+            try await run(keys, store, media)
+        } catch {
+            try? await media.shutdown()
+            throw error
+        }
+        try await media.shutdown()
+    }
+
+    private func run(_ keys: KeyPair, _ store: AccountStore, _ media: BlossomClient) async throws {
         let clock = SystemClock()
         let pool = try RelayPool(signer: signer(of: keys, clock), logger: logger)
         let core = AppCore(
-            account: keys, configuration: coreConfiguration, transport: pool, store: store, clock: clock,
-            logger: logger)
+            account: keys, configuration: coreConfiguration, transport: pool, store: store, media: media,
+            clock: clock, logger: logger)
         let dispatcher = BotDispatcher(
             bots: bots, core: core, clock: clock,
             configuration: BotDispatcher.Configuration(
@@ -133,7 +145,8 @@ extension Worker {
             case .allowlist(let keys): .only(keys)
             }
         return CoreConfiguration(
-            relays: configuration.relays, invites: invites, selfUpdate: account.selfUpdate)
+            relays: configuration.relays, invites: invites, selfUpdate: account.selfUpdate,
+            mediaServers: configuration.media.servers)
     }
 
     private func signer(of keys: KeyPair, _ clock: SystemClock) -> RelayPool.Signer {

@@ -29,6 +29,9 @@ public final class GroupLab: Sendable {
     public let seed: UInt64
     public let clock: ManualClock
     public let network: LabNetwork
+    public let media = LabMediaStore()
+    /// The media servers of every member, in their order.
+    public let mediaServers: [MediaURL]
     /// The relays of every member.
     public let relays: [RelayURL]
     /// When members renew their keys by themselves.
@@ -48,6 +51,7 @@ public final class GroupLab: Sendable {
         self.selfUpdate = selfUpdate
         self.seed = seed
         self.relays = try (0..<relays).map { try RelayURL("wss://relay\($0 + 1).example") }
+        self.mediaServers = try (1...2).map { try MediaURL("https://media\($0).example") }
         self.clock = ManualClock(milliseconds: milliseconds)
         self.network = LabNetwork(relays: self.relays)
         self.executor = LabExecutor(
@@ -73,7 +77,8 @@ public final class GroupLab: Sendable {
         handler: @escaping LabMember.Handler = { _ in [] }
     ) async throws -> LabMember {
         let configuration = CoreConfiguration(
-            relays: relays ?? self.relays, invites: invites, selfUpdate: self.selfUpdate)
+            relays: relays ?? self.relays, invites: invites, selfUpdate: self.selfUpdate,
+            mediaServers: self.mediaServers)
         return try await self.add(LabMember(name, lab: self, configuration: configuration, work: .handler(handler)))
     }
 
@@ -83,7 +88,9 @@ public final class GroupLab: Sendable {
         invites: CoreConfiguration.InvitePolicy = .anyone
     ) async throws -> LabMember {
         let bot = try type.init(settings: settings)
-        let configuration = CoreConfiguration(relays: self.relays, invites: invites, selfUpdate: self.selfUpdate)
+        let configuration = CoreConfiguration(
+            relays: self.relays, invites: invites, selfUpdate: self.selfUpdate,
+            mediaServers: self.mediaServers)
         return try await self.add(LabMember(name ?? B.name, lab: self, configuration: configuration, work: .bot(bot)))
     }
 

@@ -35,7 +35,8 @@ struct LabBot {
             let name = self.name
             let context = BotContext(
                 bot: name, event: event, scope: scope, now: self.clock.now, logger: self.logger,
-                readValue: { try await core.value(scope: name, key: $0) })
+                readValue: { try await core.value(scope: name, key: $0) },
+                readMedia: { try await core.media(chatID: event.chatID, messageID: $0, index: $1) })
             do { try await work(context) } catch {
                 self.logger.error("A handler failed", metadata: ["handler": "\(handler.label)", "error": "\(error)"])
                 return []

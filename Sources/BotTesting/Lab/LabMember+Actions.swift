@@ -56,6 +56,26 @@ extension LabMember {
         return id
     }
 
+    /// Sends files into a chat, the only one unless one is named; returns the message's id.
+    @discardableResult
+    public func send(
+        _ files: [OutgoingFile], caption: String = "", in chatID: String? = nil
+    ) async throws -> EventID {
+        let media = OutgoingMedia(files: files, caption: caption)
+        let chatID = try await self.chat(chatID)
+        guard case .queued(let id) = try await self.perform(.sendMedia(chatID: chatID, media)) else {
+            throw self.lab.error(.actionFailed, "\(self.name): the message was not queued")
+        }
+        return id
+    }
+
+    /// Downloads a file of a message.
+    public func download(_ index: Int = 0, of messageID: EventID, in chatID: String? = nil) async throws -> [UInt8] {
+        let chatID = try await self.chat(chatID)
+        let core = self.core
+        return try await self.lab.run { try await core.media(chatID: chatID, messageID: messageID, index: index) }
+    }
+
     public func add(_ peers: [LabMember], to chatID: String? = nil) async throws {
         try await self.perform(.addGroupMembers(chatID: try await self.chat(chatID), peers: peers.map(\.publicKey)))
     }

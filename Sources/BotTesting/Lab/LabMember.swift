@@ -78,7 +78,7 @@ public final class LabMember: Sendable {
         let transport = self.lab.network.transport(name: self.name)
         let core = AppCore(
             account: self.keys, configuration: self.configuration, transport: transport, store: store,
-            clock: self.lab.clock,
+            media: self.lab.media, clock: self.lab.clock,
             randomness: SeededGenerator(seed: self.lab.seed, stream: "\(self.name) run \(runs)"),
             logger: self.lab.log.logger(self.name))
         let updates = core.updates()

@@ -81,6 +81,10 @@ public final class MemoryCoreStore: CoreStore {
         try self.read { $0.nextExpiry }
     }
 
+    public func media(in groupID: [UInt8], message: EventID) async throws -> [StoredMedia] {
+        try self.read { $0.media(in: groupID, message: message) }
+    }
+
     public func value(scope: String, key: String) async throws -> [UInt8]? {
         try self.read { $0.value(scope: scope, key: key) }
     }

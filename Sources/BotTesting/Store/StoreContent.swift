@@ -22,6 +22,7 @@ struct StoreContent: Sendable {
     private var groupIDs: [[UInt8]] = []
     private var groups: [[UInt8]: Group] = [:]
     private var messages: [[UInt8]: MessageHistory] = [:]
+    private var media: [StoredMedia] = []
     private var waiting: [WaitingEvent] = []
     private var invites: [StoredInvite] = []
     private var inbox: [Int64: InboxRow] = [:]
@@ -62,6 +63,10 @@ struct StoreContent: Sendable {
 
     var nextExpiry: Int64? { self.messages.values.flatMap(\.messages).compactMap(\.expiresAt).min() }
 
+    func media(in groupID: [UInt8], message: EventID) -> [StoredMedia] {
+        self.media.filter { $0.groupID == groupID && $0.messageID == message }.sorted { $0.index < $1.index }
+    }
+
     func value(scope: String, key: String) -> [UInt8]? { self.values[ValueName(scope: scope, key: key)] }
 
     mutating func apply(_ change: StoreChange) {
@@ -73,7 +78,13 @@ struct StoreContent: Sendable {
         case .deleteGroup(let id): self.deleteGroup(id)
         case .putMessage(let message): self.messages[message.groupID, default: MessageHistory()].insert(message)
         case .moveMessage(let message): self.messages[message.groupID]?.replace(message)
-        case .deleteExpired(let time): for id in self.messages.keys { self.messages[id]?.deleteExpired(at: time) }
+        case .deleteExpired(let time):
+            for id in self.messages.keys { self.messages[id]?.deleteExpired(at: time) }
+            self.media.removeAll { self.messages[$0.groupID]?.contains($0.messageID) != true }
+        case .putMedia(let media):
+            if !self.media(in: media.groupID, message: media.messageID).contains(where: { $0.index == media.index }) {
+                self.media.append(media)
+            }
         case .putSeen(let id, _): self.putSeen(id)
         case .putWaiting(let event): self.waiting.put(event) { $0.event.id == event.event.id }
         case .deleteWaiting(let id): self.waiting.removeAll { $0.event.id == id }
@@ -100,6 +111,7 @@ struct StoreContent: Sendable {
         self.groups[id] = nil
         self.groupIDs.removeAll { $0 == id }
         self.messages[id] = nil
+        self.media.removeAll { $0.groupID == id }
     }
 
     private mutating func putSeen(_ id: EventID) {
@@ -131,6 +143,8 @@ struct MessageHistory: Sendable {
         guard let index = self.messages.firstIndex(where: { $0.id == message.id }) else { return }
         self.messages[index] = message
     }
+
+    func contains(_ id: EventID) -> Bool { self.ids.contains(id) }
 
     mutating func deleteExpired(at time: Int64) {
         let expired = self.messages.filter { ($0.expiresAt ?? .max) <= time }

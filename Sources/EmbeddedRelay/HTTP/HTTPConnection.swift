@@ -3,8 +3,9 @@ import NIOCore
 import NIOHTTP1
 
 /// Answers plain HTTP requests; leaves the pipeline when the connection becomes a WebSocket.
-final class HTTPConnection: ChannelInboundHandler, RemovableChannelHandler {
+final class HTTPConnection: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPServerRequestPart
+    typealias OutboundIn = HTTPServerResponsePart
     typealias OutboundOut = HTTPServerResponsePart
 
     private struct Exchange {
@@ -14,81 +15,217 @@ final class HTTPConnection: ChannelInboundHandler, RemovableChannelHandler {
         var isTooLarge = false
     }
 
-    private let router: HTTPRouter
-    private let logger: Logger
-    private var exchange: Exchange?
+    private enum Phase {
+        case idle
+        /// A short body is gathered.
+        case gathering(Exchange)
+        /// A long body goes on as it comes.
+        case streaming(HTTPRequestHead, any HTTPBodySink)
+        /// The answer went out before the body ended; what is left of it is thrown away.
+        case discarding(left: Int, answered: EventLoopFuture<Void>)
+        /// The request is complete, its answer on the way.
+        case answering
+    }
 
-    init(router: HTTPRouter, logger: Logger) {
+    /// Bytes that may wait for a sink before the socket is no longer read.
+    private static let mostUnwritten = 1 << 20
+
+    private let router: HTTPRouter
+    private let mostDiscarded: Int
+    private let logger: Logger
+    private var phase = Phase.idle
+    private var unwritten = 0
+    private var readIsHeld = false
+    /// Whether the client took something since the last look at a silent connection.
+    private var hasProgressed = false
+
+    /// - Parameter mostDiscarded: bytes of a refused body that are read, so that the client sees the refusal.
+    init(router: HTTPRouter, mostDiscarded: Int, logger: Logger) {
         self.router = router
+        self.mostDiscarded = mostDiscarded
         self.logger = logger
     }
 
+    // MARK: Requests
+
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         switch unwrapInboundIn(data) {
-        case .head(let head):
-            exchange = Exchange(head: head, resolution: router.resolve(head))
-        case .body(var part):
-            guard let exchange, !exchange.isTooLarge else { return }
-            let most = if case .route(let route) = exchange.resolution { route.maximumBody } else { 0 }
-            if exchange.body.readableBytes + part.readableBytes > most {
-                self.exchange?.isTooLarge = true
-            } else {
-                self.exchange?.body.writeBuffer(&part)
-            }
-        case .end:
-            guard let exchange else { return }
-            self.exchange = nil
-            answer(exchange, context)
+        case .head(let head): begin(head, context)
+        case .body(let part): take(part, context)
+        case .end: end(context)
         }
     }
+
+    private func begin(_ head: HTTPRequestHead, _ context: ChannelHandlerContext) {
+        let resolution = router.resolve(head)
+        guard case .route(let route) = resolution, let open = route.openBody else {
+            phase = .gathering(Exchange(head: head, resolution: resolution))
+            return
+        }
+        do {
+            phase = .streaming(head, try open(head, context.eventLoop))
+            if head.headers[canonicalForm: "Expect"].contains(where: { $0.lowercased() == "100-continue" }) {
+                let interim = HTTPResponseHead(version: head.version, status: .continue)
+                context.writeAndFlush(wrapOutboundOut(.head(interim)), promise: nil)
+            }
+        } catch { refuse(error, head, context) }
+    }
+
+    private func take(_ part: ByteBuffer, _ context: ChannelHandlerContext) {
+        switch phase {
+        case .gathering(var exchange): phase = .gathering(Self.gather(part, &exchange))
+        case .streaming(let head, let sink):
+            let count = part.readableBytes
+            unwritten += count
+            sink.take(part).assumeIsolated().whenComplete { result in
+                self.unwritten -= count
+                if case .failure(let error) = result { self.streamFailed(error, head, sink, context) }
+                self.resumeReading(context)
+            }
+        case .discarding(let left, let answered):
+            let rest = left - part.readableBytes
+            phase = .discarding(left: rest, answered: answered)
+            if rest < 0 { context.close(promise: nil) }
+        case .idle, .answering: break
+        }
+    }
+
+    private static func gather(_ part: ByteBuffer, _ exchange: inout Exchange) -> Exchange {
+        guard !exchange.isTooLarge else { return exchange }
+        let most = if case .route(let route) = exchange.resolution { route.maximumBody } else { 0 }
+        if exchange.body.readableBytes + part.readableBytes > most {
+            exchange.isTooLarge = true
+        } else {
+            exchange.body.writeImmutableBuffer(part)
+        }
+        return exchange
+    }
+
+    private func streamFailed(
+        _ error: any Error, _ head: HTTPRequestHead, _ sink: any HTTPBodySink, _ context: ChannelHandlerContext
+    ) {
+        // Once the body is complete the failure comes out of finish().
+        guard case .streaming(_, let current) = phase, current === sink else { return }
+        sink.abandon()
+        refuse(error, head, context)
+    }
+
+    /// Answers before the body has ended; the connection can serve no further request then.
+    private func refuse(_ error: any Error, _ head: HTTPRequestHead, _ context: ChannelHandlerContext) {
+        var answer = self.answer(to: error)
+        answer.headers.replaceOrAdd(name: "Connection", value: "close")
+        phase = .discarding(left: mostDiscarded, answered: send(answer, to: head, isLast: true, context))
+    }
+
+    private func end(_ context: ChannelHandlerContext) {
+        switch phase {
+        case .gathering(let exchange):
+            phase = .answering
+            answer(exchange, context)
+        case .streaming(let head, let sink):
+            phase = .answering
+            sink.finish().assumeIsolated().whenComplete { self.write($0, to: head, context) }
+        case .discarding(_, let answered):
+            phase = .answering
+            answered.assumeIsolated().whenComplete { _ in context.close(promise: nil) }
+        case .idle, .answering: break
+        }
+    }
+
+    // MARK: Answers
 
     private func answer(_ exchange: Exchange, _ context: ChannelHandlerContext) {
         switch exchange.resolution {
         case _ where exchange.isTooLarge:
-            write(.text(.payloadTooLarge, "the body is too large\n"), to: exchange.head, context)
+            write(.success(.text(.payloadTooLarge, "the body is too large\n")), to: exchange.head, context)
         case .answer(let answer):
-            write(answer, to: exchange.head, context)
+            write(.success(answer), to: exchange.head, context)
         case .route(let route):
             let head = exchange.head
-            let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
-            let logger = logger
             route.respond(HTTPRequest(head: head, body: exchange.body), context.eventLoop)
-                .recover { error in
-                    logger.error("An HTTP request failed", metadata: ["error": "\(error)"])
-                    return .text(.internalServerError, "internal error\n")
-                }
-                .whenSuccess { answer in
-                    let (connection, context) = bound.value
-                    connection.write(answer, to: head, context)
-                }
+                .assumeIsolated().whenComplete { self.write($0, to: head, context) }
         }
     }
 
-    private func write(_ answer: HTTPAnswer, to request: HTTPRequestHead, _ context: ChannelHandlerContext) {
-        var headers = answer.headers
-        headers.replaceOrAdd(name: "Access-Control-Allow-Origin", value: "*")
-        headers.replaceOrAdd(name: "Access-Control-Allow-Headers", value: "*")
-        if answer.status != .noContent {
-            headers.replaceOrAdd(name: "Content-Length", value: "\(answer.body.readableBytes)")
+    private func answer(to error: any Error) -> HTTPAnswer {
+        if let refusal = error as? HTTPRefusal { return refusal.answer }
+        logger.error("An HTTP request failed", metadata: ["error": "\(error)"])
+        return .text(.internalServerError, "internal error\n")
+    }
+
+    private func write(
+        _ result: Result<HTTPAnswer, any Error>, to request: HTTPRequestHead, _ context: ChannelHandlerContext
+    ) {
+        let answer: HTTPAnswer
+        switch result {
+        case .success(let value): answer = value
+        case .failure(let error): answer = self.answer(to: error)
         }
-        if let type = answer.contentType { headers.replaceOrAdd(name: "Content-Type", value: type) }
         let isLast = !request.isKeepAlive
-        if isLast { headers.replaceOrAdd(name: "Connection", value: "close") }
-        let head = HTTPResponseHead(version: request.version, status: answer.status, headers: headers)
+        send(answer, to: request, isLast: isLast, context).assumeIsolated().whenComplete { _ in
+            if isLast { context.close(promise: nil) }
+        }
+    }
+
+    /// Ends when the client has everything, or is gone.
+    private func send(
+        _ answer: HTTPAnswer, to request: HTTPRequestHead, isLast: Bool, _ context: ChannelHandlerContext
+    ) -> EventLoopFuture<Void> {
+        let head = answer.head(to: request, isLast: isLast)
         context.write(wrapOutboundOut(.head(head)), promise: nil)
-        if request.method != .HEAD, answer.body.readableBytes > 0 {
-            context.write(wrapOutboundOut(.body(.byteBuffer(answer.body))), promise: nil)
+        guard request.method != .HEAD, let file = answer.file else {
+            if request.method != .HEAD, answer.body.readableBytes > 0 {
+                context.write(wrapOutboundOut(.body(.byteBuffer(answer.body))), promise: nil)
+            }
+            return context.writeAndFlush(wrapOutboundOut(.end(nil)))
         }
-        let bound = context.loopBound
-        context.writeAndFlush(wrapOutboundOut(.end(nil))).whenComplete { _ in
-            if isLast { bound.value.close(promise: nil) }
+        let done = context.eventLoop.makePromise(of: Void.self)
+        send(file, context, done)
+        return done.futureResult
+    }
+
+    private func send(_ file: FileSlice, _ context: ChannelHandlerContext, _ done: EventLoopPromise<Void>) {
+        guard file.length > 0 else { return context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: done) }
+        file.read(on: context.eventLoop).assumeIsolated().flatMap { bytes in
+            context.writeAndFlush(self.wrapOutboundOut(.body(.byteBuffer(bytes)))).map { bytes.readableBytes }
+        }.whenComplete { result in
+            switch result {
+            case .success(let count):
+                self.hasProgressed = true
+                self.send(file.dropping(count), context, done)
+            case .failure(let error):
+                // The head promised more bytes, so only a broken connection can tell.
+                context.close(promise: nil)
+                done.fail(error)
+            }
         }
+    }
+
+    // MARK: Channel events
+
+    func read(context: ChannelHandlerContext) {
+        if unwritten > Self.mostUnwritten { readIsHeld = true } else { context.read() }
+    }
+
+    private func resumeReading(_ context: ChannelHandlerContext) {
+        guard readIsHeld, unwritten <= Self.mostUnwritten else { return }
+        readIsHeld = false
+        context.read()
     }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-        // A client that never finishes its request.
-        if event is IdleStateHandler.IdleStateEvent { context.close(promise: nil) }
+        // A client that never finishes its request, or never takes its answer.
+        if event is IdleStateHandler.IdleStateEvent {
+            if !hasProgressed { context.close(promise: nil) }
+            hasProgressed = false
+        }
         context.fireUserInboundEventTriggered(event)
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        if case .streaming(_, let sink) = phase { sink.abandon() }
+        phase = .idle
+        context.fireChannelInactive()
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {

@@ -11,13 +11,17 @@ struct HTTPAnswer: Sendable {
     var contentType: String?
     var headers: HTTPHeaders = [:]
     var body = ByteBuffer()
+    /// Sent instead of `body`.
+    var file: FileSlice?
+
+    var length: Int { file?.length ?? body.readableBytes }
 
     static func text(_ status: HTTPResponseStatus, _ text: String) -> HTTPAnswer {
         HTTPAnswer(status: status, contentType: "text/plain; charset=utf-8", body: ByteBuffer(string: text))
     }
 }
 
-/// One kind of request and what answers it. HEAD asks the GET route.
+/// One kind of request and what answers it. HEAD asks the GET route unless it has one of its own.
 struct HTTPRoute: Sendable {
     let method: HTTPMethod
     /// Whether the path of the request, without its query, belongs to this route.
@@ -26,6 +30,8 @@ struct HTTPRoute: Sendable {
     var maximumBody = 0
     /// Called on the connection's event loop; an error becomes 500.
     let respond: @Sendable (HTTPRequest, any EventLoop) -> EventLoopFuture<HTTPAnswer>
+    /// For bodies that are not gathered in memory: asked when the head is there; `respond` is not asked then.
+    var openBody: (@Sendable (HTTPRequestHead, any EventLoop) throws(HTTPRefusal) -> any HTTPBodySink)?
 
     /// A route for one path whose answer needs no waiting.
     static func get(_ path: String, _ answer: @escaping @Sendable (HTTPRequestHead) -> HTTPAnswer) -> HTTPRoute {
@@ -53,10 +59,14 @@ struct HTTPRouter: Sendable {
         if head.method == .OPTIONS {
             let allow = methods.sorted().joined(separator: ", ")
             return .answer(
-                HTTPAnswer(status: .noContent, headers: ["Allow": allow, "Access-Control-Allow-Methods": allow]))
+                HTTPAnswer(
+                    status: .noContent,
+                    headers: [
+                        "Allow": allow, "Access-Control-Allow-Methods": allow, "Access-Control-Max-Age": "86400",
+                    ]))
         }
-        let method = head.method == .HEAD ? .GET : head.method
-        guard let route = routes.first(where: { $0.method == method }) else {
+        let own = routes.first { $0.method == head.method }
+        guard let route = own ?? (head.method == .HEAD ? routes.first { $0.method == .GET } : nil) else {
             return .answer(.text(.methodNotAllowed, "method not allowed\n"))
         }
         return .route(route)

@@ -8,6 +8,7 @@ struct RelayCore: Sendable {
     let hub: RelayHub
     let store: EventStore
     let writer: GroupCommit
+    let blobs: BlobStore
     let logger: Logger
     /// Unix seconds.
     let now: @Sendable () -> Int64
@@ -16,6 +17,7 @@ struct RelayCore: Sendable {
         _ configuration: RelayConfiguration, logger: Logger, now: @escaping @Sendable () -> Int64
     ) throws(RelayError) {
         let hub = RelayHub()
+        blobs = try BlobStore(directory: configuration.mediaDirectory, mostBytes: configuration.limits.blobBytes)
         store = try EventStore(configuration.storage, synchronousCommits: configuration.synchronousCommits)
         writer = GroupCommit(store, logger: logger) { hub.committed($0) }
         self.hub = hub

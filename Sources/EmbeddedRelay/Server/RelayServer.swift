@@ -30,7 +30,9 @@ final class RelayServer: Sendable {
     }
 
     private static func bootstrap(_ core: RelayCore, _ group: MultiThreadedEventLoopGroup) -> ServerBootstrap {
-        let pipeline = ServerPipeline(core: core, router: .relay(core.configuration))
+        let pipeline = ServerPipeline(
+            core: core,
+            router: HTTPRouter(routes: HTTPRouter.relay(core.configuration).routes + BlossomRoutes(core).routes))
         return ServerBootstrap(group: group)
             .serverChannelOption(.backlog, value: 256)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
@@ -61,6 +63,7 @@ final class RelayServer: Sendable {
         deadline.cancel()
         // The database before the threads, because its last answers are given on them.
         let closing = Result { try core.store.close() }
+        core.blobs.close()
         try await group.shutdownGracefully()
         try closing.get()
     }

@@ -18,7 +18,8 @@ struct ServerPipeline: Sendable {
             completionHandler: { context in Self.leaveHTTP(context.pipeline.syncOperations) }
         )
         try pipeline.configureHTTPServerPipeline(withServerUpgrade: upgrade)
-        try pipeline.addHandler(HTTPConnection(router: router, logger: core.logger))
+        try pipeline.addHandler(
+            HTTPConnection(router: router, mostDiscarded: core.limits.blobBytes, logger: core.logger))
     }
 
     private func upgrader() -> NIOWebSocketServerUpgrader {

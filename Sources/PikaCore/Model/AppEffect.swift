@@ -13,6 +13,8 @@ enum AppEffect: Sendable, Hashable {
     /// Asks for the time at which the next stored message ends.
     case loadNextExpiry
     case deliver(CoreEvent)
+    /// Each blob goes to the first server that takes it.
+    case upload(operation: Int, [MediaUpload], to: [MediaURL])
     case wake(CoreTimer, atMilliseconds: Int64)
     case finish(RequestID, ActionOutcome)
     /// For the log and the counters: something was refused or ignored, and why.

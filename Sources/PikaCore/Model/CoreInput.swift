@@ -18,6 +18,8 @@ enum CoreInput: Sendable {
     /// The handlers are done with an inbox row.
     case handled(inboxID: Int64, [HandlerEffect])
     case timer(CoreTimer)
+    /// The addresses of an operation's files in their order, or why there are none.
+    case uploaded(operation: Int, Result<[String], AppCoreError>)
 }
 
 /// Why stored events were asked for.

@@ -67,6 +67,11 @@ struct CoreModel: Sendable {
     var keyUpdateWake: Int64?
     /// Groups whose due departures could not be committed, and in which epoch.
     var failedDepartures: [[UInt8]: UInt64] = [:]
+    var mediaOperations: [Int: MediaOperation] = [:]
+    var lastMediaOperation = 0
+    var mediaSecrets: [[UInt8]: MediaSecrets] = [:]
+    var dirtyMediaSecrets: Set<[UInt8]> = []
+    var groupImages: [[UInt8]: GroupImage] = [:]
 
     /// Group events that could not be opened and are kept for each group; older ones are given up.
     static let maximumWaiting = 1000
@@ -80,6 +85,7 @@ struct CoreModel: Sendable {
         self.lastInboxID = max(stored.cursors[Self.inboxCursor] ?? 0, stored.inbox.map(\.id).max() ?? 0)
         self.keyPackages = stored.keyPackages
         for invite in stored.invites { self.invites[invite.wrapper] = invite }
+        try self.restoreMediaSecrets(stored.memos)
         try self.restoreGroups(stored.groups)
         try self.restoreIntents(stored.memos)
         try self.restoreReseals(stored.memos)
@@ -159,6 +165,7 @@ struct CoreModel: Sendable {
             }
             self.groupIDs[id] = group.groupID
         }
+        self.noteMedia(of: group)
     }
 
     /// What is under way, as the screens show it.

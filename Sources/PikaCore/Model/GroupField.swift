@@ -11,6 +11,8 @@ enum GroupField: Sendable, Hashable {
     case nostrGroupID(Bytes32)
     /// Seconds; nil for no timer.
     case disappearing(UInt64?)
+    /// A picture that a server has; nil for none.
+    case image(GroupImage?)
 
     func apply(to data: inout GroupData) {
         switch self {
@@ -20,6 +22,7 @@ enum GroupField: Sendable, Hashable {
         case .admins(let admins): data.admins = admins
         case .nostrGroupID(let id): data.nostrGroupID = id
         case .disappearing(let seconds): data.disappearingSeconds = seconds
+        case .image(let image): data.image = image
         }
     }
 
@@ -32,6 +35,7 @@ enum GroupField: Sendable, Hashable {
         case .admins(let admins): Set(data.admins) == Set(admins)
         case .nostrGroupID(let id): data.nostrGroupID == id
         case .disappearing(let seconds): data.disappearingSeconds == seconds
+        case .image(let image): data.image == image
         }
     }
 
@@ -44,6 +48,7 @@ enum GroupField: Sendable, Hashable {
         case .admins: Set(before.admins) != Set(after.admins)
         case .nostrGroupID: before.nostrGroupID != after.nostrGroupID
         case .disappearing: before.disappearingSeconds != after.disappearingSeconds
+        case .image: before.image != after.image
         }
     }
 }
@@ -58,6 +63,7 @@ extension GroupField {
         case .admins(let admins): ["admins": .array(admins.map { .string($0.hex) })]
         case .nostrGroupID(let id): ["nostr_group_id": .string(id.hex)]
         case .disappearing(let seconds): ["disappearing": .string(seconds.map { String($0) } ?? "never")]
+        case .image(let image): ["image": image?.json ?? .null]
         }
     }
 
@@ -80,8 +86,29 @@ extension GroupField {
             guard seconds != "never" else { self = .disappearing(nil); return }
             guard let number = UInt64(seconds), number > 0 else { return nil }
             self = .disappearing(number)
+        } else if let image = json["image"] {
+            guard image != .null else { self = .image(nil); return }
+            guard let image = GroupImage(image) else { return nil }
+            self = .image(image)
         } else {
             return nil
         }
+    }
+}
+
+extension GroupImage {
+    fileprivate var json: JSONValue {
+        [
+            "hash": .string(Hex.encode(self.hash)), "key": .string(Hex.encode(self.key)),
+            "nonce": .string(Hex.encode(self.nonce)), "upload_key": .string(Hex.encode(self.uploadKey)),
+        ]
+    }
+
+    fileprivate init?(_ json: JSONValue) {
+        func bytes(_ field: String) -> [UInt8]? { json[field]?.string.flatMap { Hex.decode($0) } }
+        guard let hash = bytes("hash"), let key = bytes("key"), let nonce = bytes("nonce"),
+            let uploadKey = bytes("upload_key")
+        else { return nil }
+        self.init(hash: hash, key: key, nonce: nonce, uploadKey: uploadKey)
     }
 }

@@ -1,4 +1,5 @@
 import MLS
+import Marmot
 import Nostr
 
 /// How an intent is kept: JSON, version 1. A search starts anew after a restart.

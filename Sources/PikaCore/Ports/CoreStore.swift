@@ -20,6 +20,9 @@ public protocol CoreStore: Sendable {
 
     /// A value that ``StoreChange/putValue(scope:key:value:)`` wrote; nil if there is none.
     func value(scope: String, key: String) async throws -> [UInt8]?
+
+    /// The files of a message that ``StoreChange/putMedia(_:)`` wrote, by index; none if the message is gone.
+    func media(in groupID: [UInt8], message: EventID) async throws -> [StoredMedia]
 }
 
 /// What a store holds when a core starts.
@@ -128,6 +131,35 @@ public struct StoredMessage: Sendable, Hashable {
         self.epoch = epoch
         self.isOwn = isOwn
         self.expiresAt = expiresAt
+    }
+}
+
+/// A file of a message: where it is, and what opens it.
+public struct StoredMedia: Sendable, Hashable {
+    public var groupID: [UInt8]
+    public var messageID: EventID
+    /// Its place among the files of the message.
+    public var index: Int
+    /// The `imeta` tag. Private: sealed at rest.
+    public var reference: Tag
+    /// The likeliest first. Private: sealed at rest.
+    public var keys: [Secret]
+
+    public init(groupID: [UInt8], messageID: EventID, index: Int, reference: Tag, keys: [Secret]) {
+        self.groupID = groupID
+        self.messageID = messageID
+        self.index = index
+        self.reference = reference
+        self.keys = keys
+    }
+
+    public static func == (left: StoredMedia, right: StoredMedia) -> Bool {
+        left.groupID == right.groupID && left.messageID == right.messageID && left.index == right.index
+            && left.reference == right.reference && left.keys == right.keys
+    }
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(self.messageID)
+        hasher.combine(self.index)
     }
 }
 
@@ -242,6 +274,8 @@ public struct MemoName: Sendable, Hashable {
         case peerRelays = "peer_relays"
         /// What an invitation says of its group; the key is the wrapper's id.
         case invitePreview = "invite_preview"
+        /// What the keys of files come from, of a few epochs of a group; the key is the group id.
+        case mediaSecrets = "media_secrets"
     }
 
     public var kind: Kind
@@ -268,6 +302,9 @@ public enum StoreChange: Sendable {
     case moveMessage(StoredMessage)
     /// Deletes the messages whose ``StoredMessage/expiresAt`` is not after this time.
     case deleteExpired(at: Int64)
+    /// Follows the ``putMessage(_:)`` of its message, and goes with it. A second one with the same message and index
+    /// changes nothing.
+    case putMedia(StoredMedia)
     case putSeen(EventID, at: Int64)
     case putWaiting(WaitingEvent)
     case deleteWaiting(EventID)

@@ -19,7 +19,7 @@ extension CoreModel {
                 members: members.map { .init(publicKey: $0, isAdmin: group.data.isAdmin($0)) }, isAdmin: group.isAdmin,
                 epoch: group.epoch, isActive: group.isActive, lastMessage: before?.lastMessage,
                 lastMessageAt: before?.lastMessageAt, lastMessageExpiresAt: before?.lastMessageExpiresAt,
-                unreadCount: before?.unreadCount ?? 0)
+                unreadCount: before?.unreadCount ?? 0, imageHash: group.data.image.map { Hex.encode($0.hash) })
         }
         self.state.chatList = chats.sorted { ($0.lastMessageAt ?? 0, $0.chatID) > ($1.lastMessageAt ?? 0, $1.chatID) }
     }
@@ -107,7 +107,7 @@ extension CoreModel {
         let entry = AppState.ChatMessage(
             id: message.id, sender: message.rumor.pubkey, isOwn: message.isOwn, kind: message.rumor.kind,
             content: message.rumor.content, createdAt: message.rumor.createdAt, expiresAt: message.expiresAt,
-            replyTo: target, reactions: [], delivery: delivery)
+            replyTo: target, media: MediaAttachment.all(in: message.rumor.tags), reactions: [], delivery: delivery)
         let position = self.state.currentChat?.messages.lastIndex {
             ($0.createdAt, $0.id) < (entry.createdAt, entry.id)
         }

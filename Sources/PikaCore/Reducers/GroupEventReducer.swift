@@ -71,6 +71,7 @@ extension CoreModel {
         }
         step.changes.append(.putMessage(stored))
         self.awaitExpiry(at: stored.expiresAt, &step)
+        self.storeMedia(of: stored, &step)
         step.effects.append(.note(.message))
         self.show(stored, delivery: isOwn ? .sent : .received)
         // From another device of this account.

@@ -27,6 +27,7 @@ extension CoreModel {
             expiresAt: group.data.expiry(of: rumor))
         step.changes.append(.putMessage(stored))
         self.awaitExpiry(at: stored.expiresAt, &step)
+        self.storeMedia(of: stored, &step)
         self.show(stored, delivery: .pending)
         self.enqueue(
             id: rowID ?? "message/\(event.id.hex)", event,

@@ -69,6 +69,10 @@ extension CoreModel {
         moved.wrapper = event.id
         moved.epoch = group.epoch
         step.changes.append(.moveMessage(moved))
+        if !MediaAttachment.references(in: message.rumor.tags).isEmpty {
+            step.effects.append(
+                .note(.sendFailed(reason: "files of a message were encrypted for an epoch that was given up")))
+        }
         self.enqueue(
             id: "message/\(event.id.hex)", event, to: self.relays(of: group), .message, groupID: message.groupID,
             messageID: message.id, &step)

@@ -32,6 +32,7 @@ extension CoreModel {
         case .timer(.keyUpdates): self.renewDueKeys(&step)
         case .timer(.maintenance): self.maintain(&step)
         case .timer(.welcomes(let delivery)): self.endDelivery(delivery, &step)
+        case .uploaded(let operation, let result): self.takeUploaded(operation, result, &step)
         }
         self.pursueDueIntents(&step)
     }
@@ -111,6 +112,15 @@ extension CoreModel {
         case .sendMessage(let chatID, let message): return try self.send(message, toChat: chatID, &step)
         case .reactToMessage(let chatID, let target, let emoji):
             return try self.send(.reaction(emoji, to: target), toChat: chatID, &step)
+        case .sendMedia(let chatID, let media):
+            try self.sendMedia(media, toChat: chatID, request, &step)
+            return nil
+        case .setGroupImage(let chatID, let image?):
+            try self.uploadGroupImage(image, ofChat: chatID, request, &step)
+            return nil
+        case .setGroupImage(let chatID, nil):
+            try self.clearGroupImage(ofChat: chatID, request, &step)
+            return nil
         case .startCall(let chatID, let session): try self.startCall(chatID, session, &step)
         case .rejectCall(let chatID, let callID, let reason):
             try self.sendCallSignal(.reject(reason: reason), callID: callID, toChat: chatID, &step)
@@ -155,5 +165,6 @@ extension CoreModel {
             }
         }
         self.dirtyGroups = []
+        self.storeMediaSecrets(&step)
     }
 }

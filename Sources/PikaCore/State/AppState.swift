@@ -73,6 +73,8 @@ public struct AppState: Sendable, Hashable {
         /// Unix seconds at which ``lastMessage`` ends; nil if it stays.
         public internal(set) var lastMessageExpiresAt: Int64?
         public internal(set) var unreadCount: Int
+        /// Changes with the group's picture; nil if it has none. ``AppCore/groupImage(chatID:servers:)`` downloads it.
+        public internal(set) var imageHash: String?
     }
 
     public enum Delivery: Sendable, Hashable {
@@ -93,6 +95,7 @@ public struct AppState: Sendable, Hashable {
         public let expiresAt: Int64?
         /// The message that this one answers.
         public let replyTo: EventID?
+        public let media: [MediaAttachment]
         public internal(set) var reactions: [Reaction]
         public internal(set) var delivery: Delivery
     }

@@ -18,6 +18,7 @@ struct Place {
         case leftover = "outbox.leftover"
         case value = "stored_value.content"
         case memo = "memo.content"
+        case media = "media.content"
     }
 
     let column: Column

@@ -1,3 +1,4 @@
+import BlossomClient
 import Foundation
 import Logging
 import Nostr
@@ -67,6 +68,21 @@ func withLocalAccount<Result: Sendable>(
 ) async throws -> Result {
     let store = try openStore(settings)
     defer { try? store.close() }
+    let media = BlossomClient(logger: settings.logger)
+    do {
+        let result = try await runLocalAccount(settings, store, media, body)
+        try await media.shutdown()
+        return result
+    } catch {
+        try? await media.shutdown()
+        throw error
+    }
+}
+
+private func runLocalAccount<Result: Sendable>(
+    _ settings: LocalAccountSettings, _ store: AccountStore, _ media: BlossomClient,
+    _ body: @escaping @Sendable (LocalAccount) async throws -> Result
+) async throws -> Result {
     let key = settings.key
     let pool = try RelayPool(
         signer: { challenge, relay in
@@ -75,8 +91,8 @@ func withLocalAccount<Result: Sendable>(
             return NIP42.authenticationEvent(challenge: challenge, relay: relay, by: key, now: now, using: &generator)
         }, logger: settings.logger)
     let core = AppCore(
-        account: key, configuration: settings.core, transport: pool, store: store, clock: SystemClock(),
-        logger: settings.logger)
+        account: key, configuration: settings.core, transport: pool, store: store, media: media,
+        clock: SystemClock(), logger: settings.logger)
     let account = LocalAccount(core: core, relays: pool)
     let updates = core.updates()
     return try await withThrowingTaskGroup(of: Result?.self) { group in

@@ -14,21 +14,25 @@ extension Pikabot {
                 Commands: publish_kp, create_group {name, members}, create_chat {peer}, send {group, content}, \
                 rename {group, name}, set_description {group, description}, set_relays {group, relays}, \
                 set_admins {group, members}, add {group, members}, remove {group, members}, self_update {group}, \
-                self_demote {group}, rotate_id {group}, upgrade {group}, leave {group}, shutdown. Answers: ok, error; \
-                events: ready, message, commit, call, group. Its state is gone when it ends.
+                self_demote {group}, rotate_id {group}, upgrade {group}, leave {group}, \
+                send_media {group, path, filename, mime, content, server}, \
+                download_media {group, message, index, path}, set_image {group, path, mime}, \
+                download_image {group, path}, shutdown. Answers: ok, error; events: ready, message, commit, call, group. Its state is gone when it ends.
                 """, shouldDisplay: false)
 
         @Option(help: "Address of the relay.") var relay: RelayArgument
         @Option(help: "File with an nsec or 64 hex digits; without it a new key.") var key: String?
         @Flag(help: "Renew the account's keys soon after it joins a group; without it only when told to.")
         var renewKeys = false
+        @Option(help: "Address of a media server, http or https.") var media: String?
 
         func run() async throws {
             StandardErrorLog.bootstrap(level: .notice)
             let logger = Logger(label: "lab-member")
             let renewal = SelfUpdatePolicy(afterJoining: .zero ... .milliseconds(500), every: nil)
             let service = LabService(
-                key: try loadKey(), relay: relay.url, selfUpdate: renewKeys ? renewal : .never, logger: logger)
+                key: try loadKey(), relay: relay.url, selfUpdate: renewKeys ? renewal : .never,
+                mediaServers: try media.map { [try MediaURL($0)] } ?? [], logger: logger)
             try await runUntilSignal([service], logger: logger)
         }
 
@@ -44,6 +48,7 @@ private struct LabService: Service {
     let key: KeyPair
     let relay: RelayURL
     let selfUpdate: SelfUpdatePolicy
+    let mediaServers: [MediaURL]
     let logger: Logger
 
     func run() async throws {
@@ -52,7 +57,8 @@ private struct LabService: Service {
                 let settings = LocalAccountSettings(
                     key: key,
                     core: CoreConfiguration(
-                        relays: [relay], invites: .anyone, publishesKeyPackage: false, selfUpdate: selfUpdate),
+                        relays: [relay], invites: .anyone, publishesKeyPackage: false, selfUpdate: selfUpdate,
+                        mediaServers: mediaServers),
                     stateDirectory: directory, logger: logger)
                 try await withLocalAccount(settings) { account in
                     let member = LabMember(account: account) { Console.print($0.jsonText) }

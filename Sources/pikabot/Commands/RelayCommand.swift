@@ -7,14 +7,16 @@ import ServiceLifecycle
 extension Pikabot {
     struct RelayCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "relay", abstract: "Run a Nostr relay in the foreground.",
+            commandName: "relay", abstract: "Run a Nostr relay and Blossom media store in the foreground.",
             discussion: """
-                Takes PORT (0 for any free one, default 3334), HOST, DATA_DIR (default ./data) and MEDIA_DIR from the \
-                environment; options come first. Prints PIKA_RELAY_PORT=<n> on standard error when it listens.
+                Takes PORT (0 for any free one, default 3334), HOST, DATA_DIR (default ./data) and MEDIA_DIR (default \
+                ./media) from the environment; options come first. Prints PIKA_RELAY_PORT=<n> on standard \
+                error when it listens.
                 """)
 
         @Option(help: "HOST:PORT to listen on.") var listen: ListenArgument?
         @Option(help: "Folder of the events, or :memory: to keep none.") var data: String?
+        @Option(help: "Folder of the media store's files, or :memory: to keep none.") var media: String?
 
         func run() async throws {
             StandardErrorLog.bootstrap(level: .info)
@@ -26,6 +28,7 @@ extension Pikabot {
         private func relayConfiguration() throws -> RelayConfiguration {
             var environment = ProcessInfo.processInfo.environment
             if let data { environment["DATA_DIR"] = data }
+            if let media { environment["MEDIA_DIR"] = media }
             if let listen {
                 environment["HOST"] = listen.host
                 environment["PORT"] = String(listen.port)

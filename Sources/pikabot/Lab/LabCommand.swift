@@ -22,6 +22,14 @@ struct LabCommand: Hashable, Sendable {
         case rotateID(group: String)
         case upgrade(group: String)
         case leave(group: String)
+        /// Sends the file at `path`; `server` nil: the configured ones.
+        case sendMedia(group: String, path: String, filename: String, type: String, caption: String, server: String?)
+        /// Writes a file of a message to `path`.
+        case downloadMedia(group: String, message: EventID, index: Int, path: String)
+        /// Sets the picture of a group from the file at `path`; nil takes it away.
+        case setImage(group: String, path: String?, type: String)
+        /// Writes the picture of a group to `path`.
+        case downloadImage(group: String, path: String)
         case shutdown
     }
 
@@ -61,6 +69,19 @@ extension LabCommand.Operation {
             case "rotate_id": .rotateID(group: try fields.group)
             case "upgrade": .upgrade(group: try fields.group)
             case "leave": .leave(group: try fields.group)
+            case "send_media":
+                .sendMedia(
+                    group: try fields.group, path: try fields.text("path"), filename: try fields.text("filename"),
+                    type: try fields.text("mime"), caption: fields.json["content"]?.string ?? "",
+                    server: fields.json["server"]?.string)
+            case "download_media":
+                .downloadMedia(
+                    group: try fields.group, message: try fields.eventID("message"),
+                    index: Int(clamping: fields.json["index"]?.integer ?? 0), path: try fields.text("path"))
+            case "set_image":
+                .setImage(
+                    group: try fields.group, path: fields.json["path"]?.string, type: fields.json["mime"]?.string ?? "")
+            case "download_image": .downloadImage(group: try fields.group, path: try fields.text("path"))
             case "shutdown": .shutdown
             default: throw LabCommand.Problem(name: name, message: "no such command")
             }
@@ -79,6 +100,11 @@ private struct Fields {
     func text(_ name: String) throws(LabCommand.Problem) -> String {
         guard let text = json[name]?.string else { throw problem("\(name) is no text") }
         return text
+    }
+
+    func eventID(_ name: String) throws(LabCommand.Problem) -> EventID {
+        guard let id = try? EventID(hex: try text(name)) else { throw problem("\(name) is no event id") }
+        return id
     }
 
     func key(_ name: String) throws(LabCommand.Problem) -> PublicKey {

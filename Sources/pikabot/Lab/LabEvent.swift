@@ -24,6 +24,7 @@ enum LabEvent {
                 "event": "message", "group": group, "id": .string(message.id.hex),
                 "from": .string(message.sender.hex), "kind": .integer(Int64(message.kind.rawValue)),
                 "content": .string(message.content),
+                "media": .array(message.media.map { .string($0.filename) }),
             ]
         case .commit(let commit):
             return [

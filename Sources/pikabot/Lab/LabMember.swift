@@ -46,6 +46,7 @@ struct LabMember: Sendable {
         case .send(let group, let content):
             let outcome = try await account.perform(.sendMessage(chatID: group, .text(content)))
             if case .queued(let messageID) = outcome { return ["message_id": .string(messageID.hex)] }
+        case .sendMedia, .downloadMedia, .setImage, .downloadImage: return try await performMedia(operation)
         case .shutdown: break
         default:
             if let action = operation.groupChange { _ = try await account.perform(action) }
@@ -88,7 +89,10 @@ extension LabCommand.Operation {
         case .rotateID(let group): .rotateGroupID(chatID: group)
         case .upgrade(let group): .upgradeGroup(chatID: group)
         case .leave(let group): .leaveGroup(chatID: group)
-        case .publishKeyPackage, .createGroup, .createChat, .send, .shutdown: nil
+        case .publishKeyPackage, .createGroup, .createChat, .send, .sendMedia, .downloadMedia, .setImage,
+            .downloadImage,
+            .shutdown:
+            nil
         }
     }
 }

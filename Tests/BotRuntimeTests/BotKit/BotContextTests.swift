@@ -9,7 +9,24 @@ struct BotContextTests {
     private func context(_ event: CoreEvent) -> BotContext {
         BotContext(
             bot: "echo", event: event, scope: scope(), now: 1_700_000_000,
-            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, readValue: { _ in nil })
+            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, readValue: { _ in nil },
+            readMedia: { _, index in [UInt8(index)] })
+    }
+
+    @Test func filesAreSentAndFetchedThroughTheCore() async throws {
+        let file = OutgoingFile(bytes: [1], filename: "f", mediaType: "text/plain")
+        let sent = operations(.message(messageEvent("!x"))) { $0.send(media: [file], caption: "look") }
+        #expect(
+            sent == [.dispatch(.sendMedia(chatID: "c1", OutgoingMedia(files: [file], caption: "look")))])
+        let imeta = Tag(
+            "imeta", "url https://x.example/1", "m text/plain", "filename f", "x " + String(repeating: "0", count: 64),
+            "n " + String(repeating: "0", count: 24), "v mip04-v2")
+        let received = messageEvent("", tags: [imeta])
+        let attachment = try #require(received.media.first)
+        let found = try await context(coreEvent(1, .message(received))).download(attachment)
+        #expect(found == [0])
+        let joined = context(coreEvent(1, .joined(JoinEvent(inviter: key("a"), name: "", epoch: 1, memberCount: 2))))
+        await #expect(throws: BotError.self) { try await joined.download(attachment) }
     }
 
     private func operations(

@@ -14,7 +14,8 @@ private func answer(of bot: any Bot, to event: CoreEvent) async throws -> [Handl
     guard let (_, work) = installed.work(for: event, in: scope) else { return [] }
     let context = BotContext(
         bot: "bot", event: event, scope: scope, now: 1_700_000_000,
-        logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, readValue: { _ in nil })
+        logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, readValue: { _ in nil },
+        readMedia: { _, index in [UInt8(index)] })
     try await work(context)
     return context.finish().map(\.operation)
 }

@@ -28,6 +28,7 @@ let wholeConfiguration = """
         invites: { accept: anyone }
         selfUpdate: { afterJoining: never, every: 36h }
         bots: [ { use: echo } ]
+    media: { servers: [https://media.example, "http://127.0.0.1:3334"] }
     supervisor: { restart: { strategy: rest_for_one, intensity: 3, period: 2m, backoff: 250ms..5s }, drain: 1m }
     observe: { listen: "[::1]:9464", logs: json, level: debug }
 
@@ -58,6 +59,7 @@ struct ConfigurationTests {
         #expect(greeter.selfUpdate == .standard)
         #expect(
             configuration.accounts[1].selfUpdate == SelfUpdatePolicy(afterJoining: nil, every: .seconds(129_600)))
+        #expect(configuration.media.servers.map(\.description) == ["https://media.example", "http://127.0.0.1:3334"])
         #expect(
             configuration.supervisor
                 == SupervisionConfiguration(
@@ -146,6 +148,7 @@ struct ConfigurationTests {
                         groups: { default: all }
                         limits: { botPair: 3 }
                         with: {}
+                media: { servers: ["https://media.example", "http://127.0.0.1:3334"] }
                 supervisor: { restart: { strategy: rest_for_one, intensity: 3, period: 2m, backoff: 250ms..5s }, \
                 drain: 1m }
                 observe: { listen: "[::1]:9464", logs: json, level: debug }

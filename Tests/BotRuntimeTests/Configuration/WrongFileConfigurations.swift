@@ -24,7 +24,7 @@ let wrongFileConfigurations: [WrongConfiguration] = [
 
         """#,
         [
-            #"bot.yaml:1:1: expected a mapping with one of version, relays, state, accounts, supervisor, observe, found a list; write it as { version: … } or remove it"#
+            #"bot.yaml:1:1: expected a mapping with one of version, relays, state, accounts, media, supervisor, observe, found a list; write it as { version: … } or remove it"#
         ]),
     WrongConfiguration(
         "missingEverything",
@@ -62,7 +62,7 @@ let wrongFileConfigurations: [WrongConfiguration] = [
 
         """#,
         [
-            #"bot.yaml:6:1: expected one of version, relays, state, accounts, supervisor, observe, found the unknown key "relay"; write relays"#
+            #"bot.yaml:6:1: expected one of version, relays, state, accounts, media, supervisor, observe, found the unknown key "relay"; write relays"#
         ]),
     WrongConfiguration(
         "unknownKeyFarFromAll",
@@ -76,7 +76,7 @@ let wrongFileConfigurations: [WrongConfiguration] = [
 
         """#,
         [
-            #"bot.yaml:6:1: expected one of version, relays, state, accounts, supervisor, observe, found the unknown key "colour"; remove it"#
+            #"bot.yaml:6:1: expected one of version, relays, state, accounts, media, supervisor, observe, found the unknown key "colour"; remove it"#
         ]),
     WrongConfiguration(
         "relaysNotAList",
@@ -395,5 +395,21 @@ let wrongFileConfigurations: [WrongConfiguration] = [
         """#,
         [
             #"bot.yaml:5:21: accounts[0].key.command: expected a program and its arguments, found an empty list; write such as command: [pass, show, greeter]"#
+        ]),
+    WrongConfiguration(
+        "mediaServers",
+        #"""
+        version: 1
+        relays: [wss://relay.example]
+        accounts:
+          - name: greeter
+            key: { file: k }
+        media: { servers: [wss://media.example, https://media.example, https://media.example], server: x }
+
+        """#,
+        [
+            #"bot.yaml:6:20: media.servers[0]: expected the address of a media server, found "wss://media.example"; write an http:// or https:// address, such as https://media.example"#,
+            #"bot.yaml:6:64: media.servers[2]: expected each server once, found "https://media.example"; remove one of the two"#,
+            #"bot.yaml:6:88: media: expected servers, found the unknown key "server"; write servers"#,
         ]),
 ]

@@ -37,6 +37,8 @@ final class ScriptedCore: HandlerCore {
 
     func value(scope: String, key: String) async throws -> [UInt8]? { stored["\(scope).\(key)"] }
 
+    func media(chatID: String, messageID: EventID, index: Int) async throws -> [UInt8] { [UInt8(index)] }
+
     func deliver(_ events: CoreEvent...) {
         for event in events { nextEvent.yield(event) }
     }

@@ -25,6 +25,7 @@ import Testing
         ) async throws -> [StoredMessage] { [] }
         func nextExpiry() async throws -> Int64? { nil }
         func value(scope: String, key: String) async throws -> [UInt8]? { nil }
+        func media(in groupID: [UInt8], message: EventID) async throws -> [StoredMedia] { [] }
     }
 
     /// Has many updates ready, and takes every event.

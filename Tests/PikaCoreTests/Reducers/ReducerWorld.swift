@@ -22,6 +22,7 @@ struct StepRandom: RandomNumberGenerator, Sendable {
 struct DurableState {
     var state = StoredState()
     var messages: [StoredMessage] = []
+    var media: [StoredMedia] = []
 
     mutating func apply(_ change: StoreChange) {
         switch change {
@@ -43,6 +44,7 @@ struct DurableState {
                 self.messages[index] = message
             }
         case .deleteExpired(let time): self.messages.removeAll { ($0.expiresAt ?? .max) <= time }
+        case .putMedia(let media): self.media.append(media)
         case .putSeen(let id, _): self.state.seen.insert(id, at: 0)
         case .putWaiting(let event): self.state.waiting.append(event)
         case .deleteWaiting(let id): self.state.waiting.removeAll { $0.event.id == id }

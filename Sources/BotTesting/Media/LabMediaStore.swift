@@ -1,0 +1,79 @@
+import Nostr
+public import PikaCore
+import Synchronization
+
+/// The media servers of a lab: what is uploaded is there at once for everybody, unless the test says otherwise.
+public final class LabMediaStore: MediaStore {
+    private struct State {
+        /// Blobs by address.
+        var blobs: [String: [UInt8]] = [:]
+        var down: Set<MediaURL> = []
+        var uploads: [MediaUpload] = []
+        var holds = false
+        var held: [CheckedContinuation<Void, Never>] = []
+    }
+
+    private let state = Mutex(State())
+
+    public init() {}
+
+    // MARK: Faults
+
+    /// Lets a server refuse every call, or work again.
+    public func setDown(_ isDown: Bool, _ server: MediaURL) {
+        self.state.withLock { state in
+            if isDown { state.down.insert(server) } else { state.down.remove(server) }
+        }
+    }
+
+    /// Lets uploads wait from now on, until ``release()``.
+    public func hold() {
+        self.state.withLock { $0.holds = true }
+    }
+
+    /// Lets waiting uploads go on, and later ones pass.
+    public func release() {
+        let held = self.state.withLock { state in
+            state.holds = false
+            defer { state.held = [] }
+            return state.held
+        }
+        for waiter in held { waiter.resume() }
+    }
+
+    /// Puts other bytes in the place of everything that is stored.
+    public func replaceEverything(with bytes: [UInt8]) {
+        self.state.withLock { state in for address in state.blobs.keys { state.blobs[address] = bytes } }
+    }
+
+    /// Everything that was taken, in order.
+    public var uploads: [MediaUpload] { self.state.withLock { $0.uploads } }
+
+    // MARK: Servers
+
+    public func upload(_ blob: MediaUpload, to server: MediaURL) async throws -> StoredBlob {
+        await withCheckedContinuation { continuation in
+            let waits = self.state.withLock { state in
+                if state.holds { state.held.append(continuation) }
+                return state.holds
+            }
+            if !waits { continuation.resume() }
+        }
+        let url = server.blob(blob.hash)
+        try self.state.withLock { state in
+            guard !state.down.contains(server) else { throw LabError(.injectedFault, "the server is down") }
+            state.blobs[url.description] = blob.bytes
+            state.uploads.append(blob)
+        }
+        return StoredBlob(url: url.description, hash: blob.hash)
+    }
+
+    public func download(_ url: MediaURL, limit: Int) async throws -> [UInt8] {
+        try self.state.withLock { state in
+            guard !state.down.contains(where: { url.description.hasPrefix($0.description) }),
+                let blob = state.blobs[url.description], blob.count <= limit
+            else { throw LabError(.injectedFault, "the server does not have the file") }
+            return blob
+        }
+    }
+}

@@ -1,0 +1,67 @@
+import NIOCore
+import NIOHTTP1
+import NIOPosix
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
+/// A part of an open file, still to be sent.
+struct FileSlice: Sendable {
+    /// Read and sent at one time.
+    static let chunk = 256 << 10
+
+    let file: OpenFile
+    let start: Int
+    let length: Int
+
+    func dropping(_ count: Int) -> FileSlice {
+        FileSlice(file: file, start: start + count, length: length - count)
+    }
+
+    /// The next bytes, at most ``chunk``; at least one unless the file has shrunk, which is an error.
+    func read(on eventLoop: any EventLoop) -> EventLoopFuture<ByteBuffer> {
+        NIOThreadPool.singleton.runIfActive(eventLoop: eventLoop) {
+            try file.read(min(length, Self.chunk), at: start)
+        }
+    }
+}
+
+/// A file open for reading, closed when nobody needs it any more.
+final class OpenFile: Sendable {
+    let size: Int
+    private let descriptor: Int32
+
+    /// Nil if there is no regular file that can be read at this path.
+    init?(_ path: String) {
+        descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+        guard descriptor >= 0 else { return nil }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            size = 0
+            return nil
+        }
+        size = Int(status.st_size)
+    }
+
+    deinit {
+        if descriptor >= 0 { close(descriptor) }
+    }
+
+    func read(_ count: Int, at offset: Int) throws -> ByteBuffer {
+        var bytes = ByteBuffer()
+        var got = 0
+        repeat {
+            bytes.writeWithUnsafeMutableBytes(minimumWritableBytes: count) { target in
+                got = pread(descriptor, target.baseAddress, min(count, target.count), off_t(offset))
+                return max(0, got)
+            }
+        } while got < 0 && errno == EINTR
+        guard got > 0 else { throw HTTPRefusal(.internalServerError, "a stored file cannot be read") }
+        return bytes
+    }
+}

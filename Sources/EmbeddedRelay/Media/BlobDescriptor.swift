@@ -1,0 +1,76 @@
+import Nostr
+
+/// What the store knows of one file; kept beside it, and told to clients (BUD-02).
+struct BlobDescriptor: Sendable, Hashable {
+    let hash: Bytes32
+    let size: Int
+    /// As the uploader declared it; a type that is none becomes `application/octet-stream`.
+    let type: String
+    /// Unix seconds of the first upload.
+    let uploaded: Int64
+    /// Who uploaded it; the file goes when none is left.
+    var owners: [PublicKey]
+
+    /// What a client gets; `base` is scheme and authority of this server.
+    func json(base: String) -> [UInt8] {
+        let json: JSONValue = [
+            "url": .string("\(base)/\(self.hash.hex).\(self.fileExtension)"), "sha256": .string(self.hash.hex),
+            "size": .integer(Int64(self.size)), "type": .string(self.type), "uploaded": .integer(self.uploaded),
+        ]
+        return json.json()
+    }
+
+    /// How it is kept, version 1.
+    var stored: [UInt8] {
+        let json: JSONValue = [
+            "v": 1, "sha256": .string(self.hash.hex), "size": .integer(Int64(self.size)), "type": .string(self.type),
+            "uploaded": .integer(self.uploaded), "owners": .array(self.owners.map { .string($0.hex) }),
+        ]
+        return json.json()
+    }
+
+    /// Nil for anything that ``stored`` does not write.
+    init?(stored: [UInt8]) {
+        guard let json = try? JSONValue(json: stored), json["v"]?.integer == 1,
+            let hash = json["sha256"]?.string.flatMap({ Bytes32(hex: $0) }),
+            let size = json["size"]?.integer.flatMap({ Int(exactly: $0) }), let type = json["type"]?.string,
+            let uploaded = json["uploaded"]?.integer, let owners = json["owners"]?.array
+        else { return nil }
+        self.init(
+            hash: hash, size: size, type: type, uploaded: uploaded,
+            owners: owners.compactMap { $0.string.flatMap { try? PublicKey(hex: $0) } })
+    }
+
+    init(hash: Bytes32, size: Int, type: String, uploaded: Int64, owners: [PublicKey]) {
+        self.hash = hash
+        self.size = size
+        self.type = type
+        self.uploaded = uploaded
+        self.owners = owners
+    }
+
+    /// A type as it may stand in a header: two tokens (RFC 9110 §8.3.1) without parameters.
+    static func mediaType(_ declared: String?) -> String {
+        let type = (declared ?? "").prefix { $0 != ";" }.lowercased()
+        let token = Set("abcdefghijklmnopqrstuvwxyz0123456789!#$&-^_.+".utf8)
+        let parts = type.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+        let isSound =
+            parts.count == 2 && type.utf8.count <= 127
+            && parts.allSatisfy { !$0.isEmpty && $0.allSatisfy(token.contains) }
+        return isSound ? type : "application/octet-stream"
+    }
+
+    private var fileExtension: String {
+        switch self.type {
+        case "image/png": "png"
+        case "image/jpeg": "jpg"
+        case "image/gif": "gif"
+        case "image/webp": "webp"
+        case "video/mp4": "mp4"
+        case "audio/mpeg": "mp3"
+        case "application/pdf": "pdf"
+        case "text/plain": "txt"
+        default: "bin"
+        }
+    }
+}

@@ -1,0 +1,120 @@
+import Foundation
+import Nostr
+import Synchronization
+
+/// Files by their SHA-256 in one folder: `ab/abcd…` and what is known of it in `ab/abcd….json`.
+///
+/// Everything here blocks on the disk: call it from a thread that may.
+final class BlobStore: Sendable {
+    let mostBytes: Int
+    private let directory: String
+    private let isTemporary: Bool
+    /// Serialises changes of the descriptors; the number names drafts.
+    private let changes = Mutex<UInt64>(0)
+
+    /// - Parameter directory: nil for a folder of its own that ``close()`` removes.
+    init(directory: String?, mostBytes: Int) throws(RelayError) {
+        self.mostBytes = mostBytes
+        isTemporary = directory == nil
+        let path =
+            directory
+            ?? FileManager.default.temporaryDirectory.appendingPathComponent("relay-media-\(UUID().uuidString)").path
+        self.directory = path
+        // A temporary one is made at the first upload: most relays without a folder never see one.
+        if directory != nil { try Self.makeFolder(path + "/draft") }
+        if directory != nil { Self.removeDrafts(path + "/draft") }
+    }
+
+    /// Removes a temporary folder.
+    func close() {
+        if isTemporary { try? FileManager.default.removeItem(atPath: directory) }
+    }
+
+    private static func makeFolder(_ path: String) throws(RelayError) {
+        do {
+            try FileManager.default.createDirectory(
+                atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        } catch { throw RelayError(.storageFailed, "the media folder \(path) cannot be made", cause: error) }
+    }
+
+    /// What uploads left that a crash ended.
+    private static func removeDrafts(_ folder: String) {
+        for name in (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? [] {
+            try? FileManager.default.removeItem(atPath: folder + "/" + name)
+        }
+    }
+
+    // MARK: Files
+
+    /// A place for bytes whose hash is not known yet.
+    func begin() throws -> IncomingBlob {
+        let number = changes.withLock { number in
+            number += 1
+            return number
+        }
+        try Self.makeFolder(directory + "/draft")
+        return try IncomingBlob(path: "\(directory)/draft/\(getpid())-\(number)", mostBytes: mostBytes)
+    }
+
+    /// Keeps a complete upload under its hash, which the caller has checked; the same file again only adds an owner.
+    func keep(
+        _ blob: IncomingBlob, hash: Bytes32, size: Int, type: String, owner: PublicKey, now: Int64
+    ) throws -> BlobDescriptor {
+        try changes.withLock { _ in
+            if var known = descriptor(of: hash), FileManager.default.fileExists(atPath: path(of: hash)) {
+                blob.discard()
+                guard !known.owners.contains(owner) else { return known }
+                known.owners.append(owner)
+                try write(known)
+                return known
+            }
+            try Self.makeFolder(folder(of: hash))
+            let new = BlobDescriptor(hash: hash, size: size, type: type, uploaded: now, owners: [owner])
+            // The descriptor first: a file without one would have no owner.
+            try write(new)
+            try blob.move(to: path(of: hash))
+            return new
+        }
+    }
+
+    func find(_ hash: Bytes32) -> (BlobDescriptor, OpenFile)? {
+        guard let descriptor = descriptor(of: hash), let file = OpenFile(path(of: hash)) else { return nil }
+        return (descriptor, file)
+    }
+
+    enum Deletion {
+        case done
+        case unknown
+        case notOwner
+    }
+
+    /// Takes an owner off the file, and the file away with its last owner.
+    func delete(_ hash: Bytes32, owner: PublicKey) throws -> Deletion {
+        try changes.withLock { _ in
+            guard var known = descriptor(of: hash), FileManager.default.fileExists(atPath: path(of: hash)) else {
+                return .unknown
+            }
+            guard known.owners.contains(owner) else { return .notOwner }
+            known.owners.removeAll { $0 == owner }
+            guard known.owners.isEmpty else {
+                try write(known)
+                return .done
+            }
+            try FileManager.default.removeItem(atPath: path(of: hash))
+            try FileManager.default.removeItem(atPath: path(of: hash) + ".json")
+            return .done
+        }
+    }
+
+    private func descriptor(of hash: Bytes32) -> BlobDescriptor? {
+        FileManager.default.contents(atPath: path(of: hash) + ".json").flatMap { BlobDescriptor(stored: Array($0)) }
+    }
+
+    private func write(_ descriptor: BlobDescriptor) throws {
+        let url = URL(fileURLWithPath: path(of: descriptor.hash) + ".json")
+        try Data(descriptor.stored).write(to: url, options: .atomic)
+    }
+
+    private func folder(of hash: Bytes32) -> String { "\(directory)/\(hash.hex.prefix(2))" }
+    private func path(of hash: Bytes32) -> String { "\(folder(of: hash))/\(hash.hex)" }
+}

@@ -1,0 +1,108 @@
+import Crypto
+import NIOCore
+import NIOHTTP1
+import Nostr
+import Synchronization
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
+/// An upload under way: bytes go to a draft file and are hashed as they come.
+///
+/// Blocks on the disk. Parts are written in the order of the calls, which must not overlap.
+final class IncomingBlob: Sendable {
+    private struct Draft {
+        var descriptor: Int32
+        var hasher = SHA256()
+        var count = 0
+    }
+
+    private let path: String
+    private let mostBytes: Int
+    /// Nil once discarded.
+    private let draft: Mutex<Draft?>
+
+    init(path: String, mostBytes: Int) throws {
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw Self.failure("opened") }
+        self.path = path
+        self.mostBytes = mostBytes
+        draft = Mutex(Draft(descriptor: descriptor))
+    }
+
+    deinit { discard() }
+
+    private static func failure(_ doing: String) -> any Error {
+        errno == ENOSPC || errno == EDQUOT
+            ? HTTPRefusal(.insufficientStorage, "the media store is full")
+            : RelayError(.storageFailed, "a draft cannot be \(doing): \(String(cString: strerror(errno)))")
+    }
+
+    /// Throws an ``HTTPRefusal`` when the file grows too large, or the disk is full.
+    func write(_ part: ByteBuffer) throws {
+        try draft.withLock { draft in
+            guard draft != nil else { return }
+            let count = (draft?.count ?? 0) + part.readableBytes
+            guard count <= mostBytes else {
+                throw HTTPRefusal(.payloadTooLarge, "a file has at most \(mostBytes) bytes")
+            }
+            draft?.count = count
+            try part.withUnsafeReadableBytes { bytes in
+                draft?.hasher.update(bufferPointer: bytes)
+                try Self.writeAll(bytes, to: draft?.descriptor ?? -1)
+            }
+        }
+    }
+
+    private static func writeAll(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) throws {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            #if canImport(Glibc)
+                let written = Glibc.write(descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
+            #elseif canImport(Musl)
+                let written = Musl.write(descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
+            #else
+                let written = Darwin.write(descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
+            #endif
+            if written < 0 {
+                if errno == EINTR { continue }
+                throw failure("written")
+            }
+            rest = rest.dropFirst(written)
+        }
+    }
+
+    /// Makes the draft durable; its hash and size.
+    func complete() throws -> (hash: Bytes32, size: Int) {
+        try draft.withLock { draft in
+            guard let whole = draft, fsync(whole.descriptor) == 0, let hash = Bytes32(Array(whole.hasher.finalize()))
+            else {
+                throw Self.failure("made durable")
+            }
+            return (hash, whole.count)
+        }
+    }
+
+    func move(to target: String) throws {
+        try draft.withLock { draft in
+            guard let whole = draft, rename(path, target) == 0 else { throw Self.failure("kept") }
+            close(whole.descriptor)
+            draft = nil
+        }
+    }
+
+    /// Removes the draft unless it was moved; more often than once does nothing.
+    func discard() {
+        draft.withLock { draft in
+            guard let whole = draft else { return }
+            close(whole.descriptor)
+            unlink(path)
+            draft = nil
+        }
+    }
+}

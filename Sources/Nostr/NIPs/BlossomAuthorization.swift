@@ -1,0 +1,74 @@
+/// Who may do what at a Blossom media server: an event of kind 24242 in the `Authorization` header (BUD-01).
+public enum BlossomAuthorization {
+    public enum Action: String, Sendable, CaseIterable {
+        case get
+        case upload
+        case list
+        case delete
+    }
+
+    /// How far ahead of the server's clock an event may be made, in seconds.
+    public static let tolerance: Int64 = 60
+
+    /// Allows one action on blobs for a time.
+    ///
+    /// - Parameters:
+    ///   - hashes: SHA-256 of each blob; the event allows no other ones.
+    ///   - lifetime: seconds after `now`, which is in seconds since 1970.
+    public static func event(
+        _ action: Action, hashes: [Bytes32], content: String, by key: KeyPair, now: Int64, lifetime: Int64,
+        using generator: inout some RandomNumberGenerator
+    ) -> Event {
+        let (expiration, overflow) = now.addingReportingOverflow(lifetime)
+        let event = UnsignedEvent(
+            pubkey: key.publicKey, createdAt: now, kind: .blossomAuthorization,
+            tags: [Tag("t", action.rawValue)] + hashes.map { Tag("x", $0.hex) } + [
+                Tag("expiration", String(overflow ? Int64.max : expiration))
+            ], content: content)
+        return event.signed(by: key, using: &generator)
+    }
+
+    /// `Nostr ` and the event in Base64: the value of the header.
+    public static func header(_ event: Event) -> String { "Nostr " + Base64.encode(event.json()) }
+
+    /// Reads the header's value; Base64 with the alphabet of URLs and without padding is taken too.
+    ///
+    /// Throws ``NostrError/Code/invalidBase64`` for another scheme or text, or as ``Event/init(json:)`` does.
+    public static func event(header: String) throws(NostrError) -> Event {
+        let parts = header.split(separator: " ", omittingEmptySubsequences: true)
+        guard parts.count == 2, parts[0].lowercased() == "nostr" else {
+            throw NostrError(.invalidBase64, "the header is not \"Nostr\" and an event in Base64")
+        }
+        var text = parts[1].map { $0 == "-" ? "+" : $0 == "_" ? "/" : $0 }
+        while !text.count.isMultiple(of: 4) { text.append("=") }
+        guard let json = Base64.decode(String(text)) else {
+            throw NostrError(.invalidBase64, "the event in the header is not Base64")
+        }
+        return try Event(json: json)
+    }
+
+    /// Checks everything but which blob is meant: see ``allows(_:_:)``. `now` in seconds since 1970.
+    ///
+    /// Throws ``NostrError/Code/unexpectedKind``, ``NostrError/Code/authenticationRejected``, or as
+    /// ``Event/verify()`` does.
+    public static func verify(_ event: Event, for action: Action, now: Int64) throws(NostrError) {
+        guard event.kind == .blossomAuthorization else {
+            throw NostrError(.unexpectedKind, "an authorization has kind 24242, not \(event.kind)")
+        }
+        guard event.firstTag("t")?.value == action.rawValue else {
+            throw NostrError(.authenticationRejected, "the authorization is for another action than \(action)")
+        }
+        guard event.createdAt <= now.addingReportingOverflow(Self.tolerance).partialValue else {
+            throw NostrError(.authenticationRejected, "the authorization is made in the future")
+        }
+        guard let expiration = event.firstTag("expiration")?.value.flatMap({ Int64($0) }), expiration > now else {
+            throw NostrError(.authenticationRejected, "the authorization has expired, or says not when it does")
+        }
+        try event.verify()
+    }
+
+    /// Whether the event's `x` tags name this blob.
+    public static func allows(_ event: Event, _ hash: Bytes32) -> Bool {
+        event.tags(named: "x").contains { $0.value.flatMap { Bytes32(hex: $0) } == hash }
+    }
+}

@@ -1,0 +1,66 @@
+import Marmot
+public import Nostr
+
+/// What downloads need of the model.
+struct MediaLookup: Sendable {
+    var groupIDs: [Bytes32: [UInt8]] = [:]
+    var images: [[UInt8]: GroupImage] = [:]
+
+    func groupID(ofChat chatID: String) throws(AppCoreError) -> [UInt8] {
+        guard let id = Bytes32(hex: chatID), let groupID = self.groupIDs[id] else {
+            throw AppCoreError(.unknownChat, "no chat has the id \(chatID)")
+        }
+        return groupID
+    }
+}
+
+extension AppCore {
+    /// Downloads and decrypts a file of a message, own or another's; its hash is checked.
+    ///
+    /// Asked are the address that the sender names, then the configured servers. Throws
+    /// ``AppCoreError/Code/unknownChat``, ``AppCoreError/Code/unknownMedia`` if the message is not stored here or has
+    /// no such file, and ``AppCoreError/Code/mediaFailed``.
+    public func media(chatID: String, messageID: EventID, index: Int = 0) async throws -> [UInt8] {
+        let groupID = try self.mediaLookup.groupID(ofChat: chatID)
+        let stored = try await self.store.media(in: groupID, message: messageID)
+        guard let file = stored.first(where: { $0.index == index }) else {
+            throw AppCoreError(.unknownMedia, "the message is unknown, or has no file with the index \(index)")
+        }
+        let reference: MediaReference
+        let keys: [MediaKey]
+        do {
+            reference = try MediaReference(file.reference)
+            keys = try file.keys.map { key throws(MarmotError) in try MediaKey(stored: key) }
+        } catch { throw AppCoreError(.corruptState, "a stored file reference cannot be read: \(error.message)") }
+        var addresses = [try MediaURL(reference.url)]
+        if let hash = addresses[0].blobHash {
+            addresses += self.configuration.mediaServers.map { $0.blob(hash) }.filter { $0 != addresses[0] }
+        }
+        return try await Self.download(addresses, from: self.mediaStore) {
+            try EncryptedMedia.decrypt($0, of: reference, keys: keys)
+        }
+    }
+
+    /// Downloads and decrypts the group's picture from the servers, those configured unless others are named; nil if
+    /// the group has none.
+    public func groupImage(chatID: String, servers: [MediaURL] = []) async throws -> [UInt8]? {
+        guard let image = self.mediaLookup.images[try self.mediaLookup.groupID(ofChat: chatID)] else { return nil }
+        guard let hash = Bytes32(image.hash) else {
+            throw AppCoreError(.unknownMedia, "the group does not say by which hash its picture is found")
+        }
+        let servers = servers.isEmpty ? self.configuration.mediaServers : servers
+        return try await Self.download(servers.map { $0.blob(hash) }, from: self.mediaStore) {
+            try GroupImageEncryption.decrypt($0, of: image)
+        }
+    }
+
+    /// Away from the core: decrypting a large file takes a while.
+    @concurrent
+    private static func download(
+        _ addresses: [MediaURL], from store: any MediaStore, open: @Sendable ([UInt8]) throws -> [UInt8]
+    ) async throws -> [UInt8] {
+        // Ciphertext is as long as the file and a tag of 16 bytes.
+        let limit = EncryptedMedia.maximumFileBytes + 16
+        return try await store.download(fromFirstOf: addresses, limit: limit, open: open)
+    }
+}

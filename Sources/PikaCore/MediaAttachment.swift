@@ -1,0 +1,90 @@
+import Marmot
+public import Nostr
+
+/// A file of a message, as its sender describes it; only the hash is checked, when it is downloaded.
+public struct MediaAttachment: Sendable, Hashable {
+    /// Its place among the files of the message, from 0.
+    public let index: Int
+    public let filename: String
+    /// `type/subtype`, one of MIP-04's list.
+    public let type: String
+    /// Where the encrypted file is.
+    public let url: String
+    /// SHA-256 of the file.
+    public let hash: Bytes32
+    /// Pixels, if the sender says so.
+    public let width: UInt32?
+    public let height: UInt32?
+    public let blurhash: String?
+    public let thumbhash: String?
+
+    /// Files of one message that are looked at; senders may attach no more.
+    public static let maximumCount = 32
+
+    /// The files that a message's `imeta` tags describe; tags that are none (NIP-92 has others) are left out.
+    static func references(in tags: [Tag]) -> [MediaReference] {
+        Array(tags.lazy.filter { $0.name == "imeta" }.compactMap { try? MediaReference($0) }.prefix(Self.maximumCount))
+    }
+
+    static func all(in tags: [Tag]) -> [MediaAttachment] {
+        Self.references(in: tags).enumerated().map { MediaAttachment($0.element, index: $0.offset) }
+    }
+
+    private init(_ file: MediaReference, index: Int) {
+        self.index = index
+        self.filename = file.filename
+        self.type = file.type.description
+        self.url = file.url
+        self.hash = file.hash
+        self.width = file.dimensions?.width
+        self.height = file.dimensions?.height
+        self.blurhash = file.blurhash
+        self.thumbhash = file.thumbhash
+    }
+}
+
+extension MessageEvent {
+    /// The files of the message; ``AppCore/media(chatID:messageID:index:)`` downloads one.
+    public var media: [MediaAttachment] { MediaAttachment.all(in: self.tags) }
+}
+
+/// Files to send in one message.
+public struct OutgoingMedia: Sendable, Hashable {
+    /// 1 to ``MediaAttachment/maximumCount``, together at most 100 MiB.
+    public var files: [OutgoingFile]
+    public var caption: String
+    /// Further tags, such as those of a reply; `imeta` is added.
+    public var tags: [Tag]
+    /// Asked in order until one takes the files; empty: those of ``CoreConfiguration/mediaServers``.
+    public var servers: [MediaURL]
+
+    public init(files: [OutgoingFile], caption: String = "", tags: [Tag] = [], servers: [MediaURL] = []) {
+        self.files = files
+        self.caption = caption
+        self.tags = tags
+        self.servers = servers
+    }
+}
+
+/// A file to send, as it is: nothing is taken out of it, so a photograph still tells where and with what it was made.
+public struct OutgoingFile: Sendable, Hashable {
+    public var bytes: [UInt8]
+    /// 1 to 210 bytes of UTF-8 without path separators and control characters.
+    public var filename: String
+    /// Any declared type; one that peers do not take is sent as `application/octet-stream` (MIP-04). An image must
+    /// begin like one of its type.
+    public var mediaType: String
+    /// Pixels, for receivers; stated, not checked.
+    public var width: UInt32?
+    public var height: UInt32?
+
+    public init(
+        bytes: [UInt8], filename: String, mediaType: String, width: UInt32? = nil, height: UInt32? = nil
+    ) {
+        self.bytes = bytes
+        self.filename = filename
+        self.mediaType = mediaType
+        self.width = width
+        self.height = height
+    }
+}

@@ -1,0 +1,81 @@
+import MLS
+import Marmot
+import Nostr
+
+/// The secrets that one group's file keys come from: of the current epoch and a few past ones, since messages come
+/// late, and a sender may encrypt a file just before a commit and send the message after it (MIP-04).
+struct MediaSecrets: Sendable {
+    /// As many past epochs as messages can still be opened of.
+    static let pastEpochs: UInt64 = 5
+    private static let recordLength = 40
+
+    private var secrets: [UInt64: Secret] = [:]
+
+    init() {}
+
+    /// Takes the group's present epoch in; true if that changed anything. After a rollback its later epochs never were.
+    mutating func note(_ group: MarmotGroup) -> Bool {
+        let secret = EncryptedMedia.secret(group)
+        let oldest = group.epoch - min(group.epoch, Self.pastEpochs)
+        let isKnown = self.secrets[group.epoch] == secret
+        guard !isKnown || self.secrets.keys.contains(where: { $0 < oldest || $0 > group.epoch }) else { return false }
+        self.secrets = self.secrets.filter { $0.key >= oldest && $0.key < group.epoch }
+        self.secrets[group.epoch] = secret
+        return true
+    }
+
+    /// The secret of an epoch first, then those of its neighbours, as far as they are known.
+    func around(_ epoch: UInt64) -> [Secret] {
+        let (before, underflow) = epoch.subtractingReportingOverflow(1)
+        let (after, overflow) = epoch.addingReportingOverflow(1)
+        return [epoch, underflow ? nil : before, overflow ? nil : after].compactMap { $0 }
+            .compactMap { self.secrets[$0] }
+    }
+
+    /// Epoch (8 bytes, big-endian) and secret (32 bytes), ascending.
+    var stored: Secret {
+        var bytes: [UInt8] = []
+        for (epoch, secret) in self.secrets.sorted(by: { $0.key < $1.key }) {
+            withUnsafeBytes(of: epoch.bigEndian) { bytes.append(contentsOf: $0) }
+            bytes += secret.copyBytes()
+        }
+        return Secret(bytes)
+    }
+
+    /// Reads ``stored``; nil for anything else.
+    init?(stored: Secret) {
+        let bytes = stored.copyBytes()
+        guard bytes.count.isMultiple(of: Self.recordLength) else { return nil }
+        for start in stride(from: 0, to: bytes.count, by: Self.recordLength) {
+            let epoch = bytes[start..<start + 8].reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+            self.secrets[epoch] = Secret(Array(bytes[start + 8..<start + Self.recordLength]))
+        }
+    }
+}
+
+extension CoreModel {
+    /// Reads what was stored, before the groups are.
+    mutating func restoreMediaSecrets(_ memos: [MemoName: Secret]) throws(AppCoreError) {
+        for (name, content) in memos where name.kind == .mediaSecrets {
+            guard let secrets = MediaSecrets(stored: content) else {
+                throw AppCoreError(.corruptState, "the stored media secrets of a group cannot be read")
+            }
+            self.mediaSecrets[name.key] = secrets
+        }
+    }
+
+    /// Keeps what the group's present epoch gives; ``storeMediaSecrets(_:)`` makes it durable in the same turn.
+    mutating func noteMedia(of group: MarmotGroup) {
+        self.groupImages[group.groupID] = group.data.image
+        if self.mediaSecrets[group.groupID, default: MediaSecrets()].note(group) {
+            self.dirtyMediaSecrets.insert(group.groupID)
+        }
+    }
+
+    mutating func storeMediaSecrets(_ step: inout CoreStep) {
+        for groupID in self.dirtyMediaSecrets {
+            step.changes.append(.putMemo(MemoName(.mediaSecrets, groupID), self.mediaSecrets[groupID]?.stored))
+        }
+        self.dirtyMediaSecrets = []
+    }
+}

@@ -1,0 +1,96 @@
+public import Nostr
+
+/// Servers that keep encrypted files (Blossom), as the core needs them.
+///
+/// What is uploaded is ciphertext already; what is downloaded is checked by the core. Calls end by themselves after a
+/// reasonable time without progress, and at once when their task is cancelled.
+public protocol MediaStore: Sendable {
+    /// Uploads to one server; returns when the server has said what it keeps.
+    func upload(_ blob: MediaUpload, to server: MediaURL) async throws -> StoredBlob
+
+    /// Downloads at most `limit` bytes; a longer body is an error, and no more than that is ever held.
+    func download(_ url: MediaURL, limit: Int) async throws -> [UInt8]
+}
+
+/// A blob on its way to a server.
+public struct MediaUpload: Sendable, Hashable {
+    public let bytes: [UInt8]
+    /// SHA-256 of `bytes`.
+    public let hash: Bytes32
+    public let contentType: String
+    /// Kind 24242, signed, for this hash (BUD-01).
+    public let authorization: Event
+
+    public init(bytes: [UInt8], hash: Bytes32, contentType: String, authorization: Event) {
+        self.bytes = bytes
+        self.hash = hash
+        self.contentType = contentType
+        self.authorization = authorization
+    }
+
+    public static func == (left: MediaUpload, right: MediaUpload) -> Bool {
+        (left.hash, left.contentType, left.authorization) == (right.hash, right.contentType, right.authorization)
+    }
+    public func hash(into hasher: inout Hasher) { hasher.combine(self.hash) }
+}
+
+/// What a server says it keeps (BUD-02's descriptor).
+public struct StoredBlob: Sendable, Hashable {
+    public let url: String
+    public let hash: Bytes32
+
+    public init(url: String, hash: Bytes32) {
+        self.url = url
+        self.hash = hash
+    }
+}
+
+/// An `http:` or `https:` address: of a media server, or of a file on one.
+///
+/// It may lead anywhere, also to this machine or its network: members of a group choose the addresses of their files.
+/// Who minds that runs the account where only the outside world can be reached.
+public struct MediaURL: Sendable, Hashable, CustomStringConvertible {
+    /// Without a slash at its end.
+    public let description: String
+
+    /// Throws ``AppCoreError/Code/badAddress`` for anything else, also for user names, fragments, blanks and
+    /// characters outside ASCII.
+    public init(_ text: String) throws(AppCoreError) {
+        let lower = text.prefix(8).lowercased()
+        guard lower == "https://" || lower.hasPrefix("http://") else {
+            throw AppCoreError(.badAddress, "the address of a media server begins with https:// or http://")
+        }
+        // The rules for hosts and ports are those of relays.
+        do { _ = try RelayURL("ws" + text.dropFirst("http".count)) } catch {
+            throw AppCoreError(.badAddress, "no address of a media server: \(error.message)")
+        }
+        var trimmed = Substring(text)
+        while trimmed.hasSuffix("/") { trimmed.removeLast() }
+        self.description = String(trimmed)
+    }
+
+    private init(checked: String) { self.description = checked }
+
+    /// Where a server takes uploads (BUD-02).
+    public var upload: MediaURL { MediaURL(checked: self.description + "/upload") }
+
+    /// Where a server has a blob (BUD-01).
+    public func blob(_ hash: Bytes32) -> MediaURL { MediaURL(checked: "\(self.description)/\(hash.hex)") }
+
+    /// The hash that the last part of the path begins with, as Blossom servers write it; nil if there is none.
+    var blobHash: Bytes32? {
+        let path = self.description.prefix { $0 != "?" }
+        guard let slash = path.lastIndex(of: "/") else { return nil }
+        return Bytes32(hex: String(path[path.index(after: slash)...].prefix { $0 != "." }))
+    }
+}
+
+/// For accounts that have no media: every call throws ``AppCoreError/Code/noMediaServer``.
+public struct NoMediaStore: MediaStore {
+    public init() {}
+
+    public func upload(_ blob: MediaUpload, to server: MediaURL) async throws -> StoredBlob { throw Self.error }
+    public func download(_ url: MediaURL, limit: Int) async throws -> [UInt8] { throw Self.error }
+
+    private static var error: AppCoreError { AppCoreError(.noMediaServer, "this account was set up without media") }
+}

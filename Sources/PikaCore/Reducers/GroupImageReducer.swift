@@ -1,0 +1,45 @@
+import Marmot
+import Nostr
+
+/// The picture of a group (MIP-01): encrypted, uploaded under a key of its own, then committed to the group data.
+extension CoreModel {
+    mutating func uploadGroupImage(
+        _ image: OutgoingImage, ofChat chatID: String, _ request: RequestID?, _ step: inout CoreStep
+    ) throws {
+        let groupID = try self.groupID(ofChat: chatID)
+        // Before the upload, not after it.
+        guard let group = self.groups[groupID], group.isActive, group.isAdmin else {
+            throw AppCoreError(.notAllowed, "only an admin may change the group's picture")
+        }
+        let type = try MediaType(image.mediaType)
+        let encrypted = try GroupImageEncryption.encrypt(image.bytes, type: type, using: &step.random)
+        guard let hash = Bytes32(encrypted.image.hash) else { preconditionFailure("SHA-256 gives 32 bytes") }
+        let blob = self.upload(
+            encrypted.blob, hash: hash, contentType: MediaType.octetStream.description,
+            by: try GroupImageEncryption.uploadIdentity(of: encrypted.image), &step)
+        self.begin(
+            MediaOperation(groupID: groupID, goal: .image(encrypted.image), request: request), [blob],
+            servers: image.servers, &step)
+    }
+
+    mutating func clearGroupImage(ofChat chatID: String, _ request: RequestID?, _ step: inout CoreStep) throws {
+        let groupID = try self.groupID(ofChat: chatID)
+        self.intend(.set(.image(nil)), groupID, request, &step)
+    }
+}
+
+/// A picture for a group, as it is: nothing is taken out of it.
+public struct OutgoingImage: Sendable, Hashable {
+    public var bytes: [UInt8]
+    /// An image type of MIP-04's list; the picture must begin like one.
+    public var mediaType: String
+    /// Asked in order; empty: those of ``CoreConfiguration/mediaServers``. The group data does not say where the
+    /// picture is: members look on servers of their own.
+    public var servers: [MediaURL]
+
+    public init(bytes: [UInt8], mediaType: String, servers: [MediaURL] = []) {
+        self.bytes = bytes
+        self.mediaType = mediaType
+        self.servers = servers
+    }
+}

@@ -1,0 +1,125 @@
+import MLS
+import Marmot
+import Nostr
+
+/// Files of messages (MIP-04): encrypted, uploaded, referred to; and the keys of those that come in.
+extension CoreModel {
+    /// Files are encrypted so many times at most, when the group's epoch changes during the upload; then the message
+    /// goes out all the same: receivers try the neighbouring epochs too.
+    static let maximumMediaAttempts = 3
+    /// Seconds that an upload's authorization holds.
+    static let uploadLifetime: Int64 = 3600
+
+    /// Encrypts the files for the present epoch and uploads them; the message follows when a server has them all.
+    mutating func sendMedia(
+        _ media: OutgoingMedia, toChat chatID: String, _ request: RequestID?, _ step: inout CoreStep
+    ) throws {
+        let groupID = try self.groupID(ofChat: chatID)
+        guard (1...MediaAttachment.maximumCount).contains(media.files.count) else {
+            throw AppCoreError(.notAllowed, "a message has 1 to \(MediaAttachment.maximumCount) files")
+        }
+        let total = media.files.reduce(0) { $0 + $1.bytes.count }
+        guard total <= EncryptedMedia.maximumFileBytes else {
+            throw AppCoreError(
+                .notAllowed, "the files have \(total) bytes together, \(EncryptedMedia.maximumFileBytes) are allowed")
+        }
+        try self.encryptAndUpload(media, groupID, attempt: 1, request, &step)
+    }
+
+    private mutating func encryptAndUpload(
+        _ media: OutgoingMedia, _ groupID: [UInt8], attempt: Int, _ request: RequestID?, _ step: inout CoreStep
+    ) throws {
+        guard let group = self.groups[groupID], group.isActive else {
+            throw AppCoreError(.notAllowed, "this account is no longer a member of the group")
+        }
+        let secret = EncryptedMedia.secret(group)
+        var encrypted: [EncryptedFile] = []
+        for file in media.files {
+            encrypted.append(
+                try EncryptedMedia.encrypt(
+                    file.bytes, type: MediaType(sending: file.mediaType), filename: file.filename, secret: secret,
+                    using: &step.random))
+        }
+        let blobs = encrypted.map { file in
+            self.upload(
+                file.blob, hash: file.blobHash, contentType: file.type.description, by: self.account, &step)
+        }
+        let goal = MediaOperation.Goal.message(media, encrypted, epoch: group.epoch, attempt: attempt)
+        self.begin(
+            MediaOperation(groupID: groupID, goal: goal, request: request), blobs, servers: media.servers, &step)
+    }
+
+    /// A blob with its authorization; `key` is who may delete it again.
+    func upload(
+        _ blob: [UInt8], hash: Bytes32, contentType: String, by key: KeyPair, _ step: inout CoreStep
+    ) -> MediaUpload {
+        let authorization = BlossomAuthorization.event(
+            .upload, hashes: [hash], content: "Upload", by: key, now: step.now, lifetime: Self.uploadLifetime,
+            using: &step.random)
+        return MediaUpload(bytes: blob, hash: hash, contentType: contentType, authorization: authorization)
+    }
+
+    mutating func begin(
+        _ operation: MediaOperation, _ blobs: [MediaUpload], servers: [MediaURL], _ step: inout CoreStep
+    ) {
+        self.lastMediaOperation += 1
+        self.mediaOperations[self.lastMediaOperation] = operation
+        step.effects.append(
+            .upload(
+                operation: self.lastMediaOperation, blobs,
+                to: servers.isEmpty ? self.configuration.mediaServers : servers))
+    }
+
+    /// The servers have answered: `urls` in the order of the files.
+    mutating func takeUploaded(
+        _ number: Int, _ result: Result<[String], AppCoreError>, _ step: inout CoreStep
+    ) {
+        guard let operation = self.mediaOperations.removeValue(forKey: number) else { return }
+        do {
+            let urls = try result.get()
+            switch operation.goal {
+            case .message(let media, let files, let epoch, let attempt):
+                if self.groups[operation.groupID]?.epoch != epoch, attempt < Self.maximumMediaAttempts {
+                    return try self.encryptAndUpload(
+                        media, operation.groupID, attempt: attempt + 1, operation.request, &step)
+                }
+                let outcome = try self.send(media, files, urls, operation.groupID, &step)
+                self.finish(operation.request, outcome, &step)
+            case .image(let image): self.intend(.set(.image(image)), operation.groupID, operation.request, &step)
+            }
+        } catch {
+            step.effects.append(.note(.sendFailed(reason: "media: \(error)")))
+            self.fail(operation.request, error, &step)
+        }
+    }
+
+    private mutating func send(
+        _ media: OutgoingMedia, _ files: [EncryptedFile], _ urls: [String], _ groupID: [UInt8], _ step: inout CoreStep
+    ) throws -> ActionOutcome {
+        guard let chatID = self.groups[groupID]?.data.nostrGroupIDHex, urls.count == files.count else {
+            throw AppCoreError(.mediaFailed, "\(urls.count) addresses came for \(files.count) files")
+        }
+        var tags = media.tags
+        for (position, file) in files.enumerated() {
+            let source = media.files[position]
+            var dimensions: MediaReference.Dimensions?
+            if let width = source.width, let height = source.height { dimensions = .init(width: width, height: height) }
+            tags.append(try file.reference(url: urls[position], dimensions: dimensions).tag)
+        }
+        return try self.send(OutgoingMessage(content: media.caption, tags: tags), toChat: chatID, &step)
+    }
+
+    /// Keeps the keys of a message's files together with the message: the group forgets what they come from.
+    func storeMedia(of message: StoredMessage, _ step: inout CoreStep) {
+        let files = MediaAttachment.references(in: message.rumor.tags)
+        guard !files.isEmpty else { return }
+        let secrets = self.mediaSecrets[message.groupID]?.around(message.epoch) ?? []
+        for (index, file) in files.enumerated() {
+            step.changes.append(
+                .putMedia(
+                    StoredMedia(
+                        groupID: message.groupID, messageID: message.id, index: index, reference: file.tag,
+                        keys: secrets.map { MediaKey(of: file, secret: $0).secret })))
+        }
+    }
+}

@@ -1,0 +1,50 @@
+import Foundation
+import GRDB
+import MLS
+import Nostr
+import PikaCore
+
+/// Files of messages; a row goes with its message.
+extension Transaction {
+    func put(_ media: StoredMedia) throws {
+        let lookup = self.messageLookup(media.groupID, media.messageID)
+        var writer = FieldWriter(capacity: 512)
+        writer.integer(UInt32(clamping: media.reference.values.count))
+        for value in media.reference.values { writer.text(value) }
+        writer.integer(UInt32(clamping: media.keys.count))
+        for key in media.keys { key.withUnsafeBytes { writer.data(Array($0)) } }
+        try self.execute(
+            """
+            INSERT INTO media (message_lookup, position, content) VALUES (?, ?, ?)
+            ON CONFLICT (message_lookup, position) DO NOTHING
+            """,
+            [
+                Data(lookup), media.index,
+                self.sealer.seal(writer.bytes, in: Self.mediaPlace(lookup, Int64(media.index))),
+            ])
+    }
+
+    func media(in groupID: [UInt8], message: EventID) throws -> [StoredMedia] {
+        let lookup = self.messageLookup(groupID, message)
+        return try self.map(
+            "media", "SELECT position, content FROM media WHERE message_lookup = ? ORDER BY position", [Data(lookup)]
+        ) { columns in
+            let position = try columns.integer()
+            let place = Self.mediaPlace(lookup, position)
+            var fields = FieldReader(try self.sealer.openBytes(try columns.data(), in: place), place)
+            let values = try (0..<(try fields.integer(UInt32.self))).map { _ in try fields.text() }
+            let keys = try (0..<(try fields.integer(UInt32.self))).map { _ in Secret(try fields.data()) }
+            try fields.finish()
+            return StoredMedia(
+                groupID: groupID, messageID: message, index: Int(position), reference: Tag(values: values), keys: keys)
+        }
+    }
+
+    private func messageLookup(_ groupID: [UInt8], _ message: EventID) -> [UInt8] {
+        self.sealer.lookup("message", groupID, message.bytes)
+    }
+
+    private static func mediaPlace(_ lookup: [UInt8], _ position: Int64) -> Place {
+        Place(.media, lookup + withUnsafeBytes(of: position.bigEndian) { Array($0) })
+    }
+}

@@ -1,0 +1,162 @@
+import Crypto
+import EmbeddedRelay
+import Logging
+import Nostr
+import PikaCore
+import Synchronization
+import Testing
+
+@testable import BlossomClient
+
+/// A client for one test.
+@discardableResult
+private func withClient<Value: Sendable>(
+    idle: Duration = .seconds(10), _ body: (BlossomClient) async throws -> Value
+) async throws -> Value {
+    var configuration = BlossomConfiguration()
+    configuration.idleTimeout = idle
+    let client = BlossomClient(configuration: configuration, logger: Logger(label: "test"))
+    do {
+        let value = try await body(client)
+        try await client.shutdown()
+        return value
+    } catch {
+        try await client.shutdown()
+        throw error
+    }
+}
+
+/// An upload that a server accepts, or not if it is for other bytes.
+private func upload(_ bytes: [UInt8], authorizing other: [UInt8]? = nil) throws -> MediaUpload {
+    var generator = SystemRandomNumberGenerator()
+    let key = KeyPair.generate(using: &generator)
+    func hash(_ bytes: [UInt8]) throws -> Bytes32 { try #require(Bytes32(Array(SHA256.hash(data: bytes)))) }
+    let event = BlossomAuthorization.event(
+        .upload, hashes: [try hash(other ?? bytes)], content: "test", by: key, now: 1_700_000_000, lifetime: 60,
+        using: &generator)
+    return MediaUpload(
+        bytes: bytes, hash: try hash(bytes), contentType: "application/octet-stream", authorization: event)
+}
+
+@Suite(.timeLimit(.minutes(1)))
+struct BlossomClientTests {
+    private func withServer<Value: Sendable>(
+        blobBytes: Int? = nil, _ body: (BlossomClient, MediaURL) async throws -> Value
+    ) async throws -> Value {
+        var configuration = RelayConfiguration()
+        if let blobBytes { configuration.limits.blobBytes = blobBytes }
+        return try await withEmbeddedRelay(configuration: configuration, now: { 1_700_000_000 }) { _, address in
+            let server = try MediaURL("http" + address.dropFirst("ws".count))
+            return try await withClient { try await body($0, server) }
+        }
+    }
+
+    @Test func whatIsUploadedComesBack() async throws {
+        try await withServer { client, server in
+            let bytes = (0..<3_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
+            let blob = try upload(bytes)
+            let stored = try await client.upload(blob, to: server)
+            #expect(stored.hash == blob.hash)
+            #expect(try await client.download(try MediaURL(stored.url), limit: bytes.count) == bytes)
+            #expect(try await client.download(server.blob(blob.hash), limit: bytes.count) == bytes)
+            await #expect(throws: BlossomError(.tooLarge, "")) {
+                try await client.download(server.blob(blob.hash), limit: bytes.count - 1)
+            }
+        }
+    }
+
+    @Test func refusalsCarryTheServersReason() async throws {
+        try await withServer(blobBytes: 10) { client, server in
+            let other = await #expect(throws: BlossomError(.refused, "")) {
+                try await client.upload(try upload([1], authorizing: [2]), to: server)
+            }
+            #expect(other?.message.hasPrefix("403 Forbidden: the authorization is for another file") == true)
+            let tooLarge = await #expect(throws: BlossomError.self) {
+                try await client.upload(try upload([UInt8](repeating: 0, count: 11)), to: server)
+            }
+            #expect(tooLarge?.message.contains("413") == true)
+            // More than fits into the socket's buffers: the refusal has to come through all the same.
+            let large = await #expect(throws: BlossomError.self) {
+                try await client.upload(try upload([UInt8](repeating: 0, count: 8 << 20)), to: server)
+            }
+            #expect(large != nil)
+            let unknown = try #require(Bytes32([UInt8](repeating: 0, count: 32)))
+            let missing = await #expect(throws: BlossomError(.refused, "")) {
+                try await client.download(server.blob(unknown), limit: 10)
+            }
+            #expect(missing?.message == "404 Not Found: no file has this hash")
+        }
+    }
+
+    @Test func anAnswerWithoutEndIsCutAtTheLimit() async throws {
+        let endless = "HTTP/1.1 200 OK\r\n\r\n" + String(repeating: "x", count: 1 << 20)
+        try await withCannedServer(endless) { server in
+            try await withClient { client in
+                await #expect(throws: BlossomError(.tooLarge, "")) { try await client.download(server, limit: 1000) }
+            }
+        }
+    }
+
+    @Test(arguments: [
+        ("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc", BlossomError.Code.unreachable),
+        ("nonsense\r\n\r\n", .unreachable), ("", .unreachable),
+        ("HTTP/1.1 204 No Content\r\n\r\n", .refused),
+        ("HTTP/1.1 206 Partial Content\r\nContent-Length: 1\r\n\r\nx", .refused),
+        ("HTTP/1.1 302 Found\r\nContent-Length: 0\r\n\r\n", .badAnswer),
+        ("HTTP/1.1 302 Found\r\nLocation: /again\r\nContent-Length: 0\r\n\r\n", .badAnswer),
+    ])
+    func otherAnswersAreErrors(answer: String, code: BlossomError.Code) async throws {
+        try await withCannedServer(answer) { server in
+            try await withClient { client in
+                let error = await #expect(throws: BlossomError.self) { try await client.download(server, limit: 1000) }
+                #expect(error?.code == code)
+            }
+        }
+    }
+
+    @Test(arguments: ["file:///etc/passwd", "ftp://x.example/y", "http://user@x.example/", "gopher:x"])
+    func redirectionsLeadToMediaAddressesOnly(location: String) async throws {
+        try await withCannedServer("HTTP/1.1 302 Found\r\nLocation: \(location)\r\nContent-Length: 0\r\n\r\n") {
+            server in
+            try await withClient { client in
+                let error = await #expect(throws: AppCoreError.self) { try await client.download(server, limit: 10) }
+                #expect(error?.code == .badAddress)
+            }
+        }
+    }
+
+    @Test func redirectionsAreFollowed() async throws {
+        try await withServer { client, server in
+            let stored = try await client.upload(try upload([1, 2, 3]), to: server)
+            let answer = "HTTP/1.1 307 Moved\r\nLocation: \(stored.url)\r\nContent-Length: 0\r\n\r\n"
+            try await withCannedServer(answer) { other in
+                let found = try await client.download(other, limit: 3)
+                #expect(found == [1, 2, 3])
+                // An upload is for the server that was named.
+                await #expect(throws: BlossomError(.refused, "")) {
+                    try await client.upload(try upload([4]), to: other)
+                }
+            }
+        }
+    }
+
+    @Test func silenceEndsTheCall() async throws {
+        try await withCannedServer(nil) { server in
+            try await withClient(idle: .milliseconds(50)) { client in
+                await #expect(throws: BlossomError(.unreachable, "")) { try await client.download(server, limit: 10) }
+            }
+        }
+    }
+
+    @Test(arguments: ["", "[]", "{}", "{\"url\":1,\"sha256\":\"00\"}", "{\"url\":\"http://x\",\"sha256\":\"zz\"}"])
+    func aDescriptorHasAnAddressAndAHash(body: String) async throws {
+        let answer = "HTTP/1.1 200 OK\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)"
+        try await withCannedServer(answer) { server in
+            try await withClient { client in
+                await #expect(throws: BlossomError(.badAnswer, "")) {
+                    try await client.upload(try upload([1]), to: server)
+                }
+            }
+        }
+    }
+}

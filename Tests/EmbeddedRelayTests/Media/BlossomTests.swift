@@ -1,0 +1,116 @@
+import Foundation
+import Nostr
+import Testing
+
+@testable import EmbeddedRelay
+
+@Suite(.timeLimit(.minutes(1)))
+struct BlossomTests {
+    @Test func keepsWhatIsUploadedAndServesIt() async throws {
+        try await withBlossom { blossom in
+            let reply = try await blossom.upload("hello", type: "Text/Plain; charset=utf-8")
+            #expect(reply.status == 200)
+            let hash = try #require(BlossomRequests.hash("hello")).hex
+            #expect(reply.json?["sha256"]?.string == hash)
+            #expect(reply.json?["size"]?.integer == 5)
+            #expect(reply.json?["type"]?.string == "text/plain")
+            #expect(reply.json?["uploaded"]?.integer == BlossomRequests.now)
+            #expect(reply.json?["url"]?.string == "http://media.example:7/\(hash).txt")
+
+            let blob = try await blossom.send("GET /\(hash).txt")
+            #expect(blob.status == 200 && blob.body == "hello")
+            #expect(blob.header("Content-Type") == "text/plain")
+            #expect(blob.header("Access-Control-Allow-Origin") == "*")
+            let head = try await blossom.send("HEAD /\(hash)")
+            #expect(head.status == 200 && head.body == "" && head.header("Content-Length") == "5")
+        }
+    }
+
+    @Test func servesParts() async throws {
+        try await withBlossom { blossom in
+            _ = try await blossom.upload("0123456789")
+            let path = "GET /\(try #require(BlossomRequests.hash("0123456789")).hex)"
+            let middle = try await blossom.send(path, ["Range: bytes=2-4"])
+            #expect(middle.status == 206 && middle.body == "234")
+            #expect(middle.header("Content-Range") == "bytes 2-4/10")
+            #expect(try await blossom.send(path, ["Range: bytes=7-"]).body == "789")
+            #expect(try await blossom.send(path, ["Range: bytes=-3"]).body == "789")
+            #expect(try await blossom.send(path, ["Range: bytes=8-99999999999999999999"]).body == "89")
+            #expect(try await blossom.send(path, ["Range: bytes=10-"]).status == 416)
+            #expect(try await blossom.send(path, ["Range: bytes=1-2,4-5"]).body == "0123456789")
+            #expect(try await blossom.send(path, ["Range: bytes=nonsense"]).status == 200)
+        }
+    }
+
+    @Test func keepsAFileOfSeveralChunks() async throws {
+        try await withBlossom { blossom in
+            let text = String(repeating: "0123456789abcdef", count: 60_000)
+            #expect(try await blossom.upload(text).status == 200)
+            let blob = try await blossom.send("GET /\(try #require(BlossomRequests.hash(text)).hex)")
+            #expect(blob.body == text)
+        }
+    }
+
+    @Test func takesABodyInChunksAndAnswersTheExpectation() async throws {
+        try await withBlossom { blossom in
+            let authorization = BlossomRequests.authorization(.upload, of: ["hello"])
+            let reply = try await blossom.send(
+                "PUT /upload",
+                ["Authorization: \(authorization)", "Transfer-Encoding: chunked", "Expect: 100-continue"],
+                body: "2\r\nhe\r\n3\r\nllo\r\n0\r\n\r\n")
+            #expect(reply.status == 100)
+            #expect(reply.body.hasPrefix("HTTP/1.1 200 OK"))
+        }
+    }
+
+    @Test func aFileGoesWithItsLastOwner() async throws {
+        try await withBlossom { blossom in
+            let path = "/\(try #require(BlossomRequests.hash("shared")).hex)"
+            _ = try await blossom.upload("shared", by: .alice)
+            _ = try await blossom.upload("shared", by: .bob)
+            func delete(_ author: Author, of text: String = "shared") async throws -> Int {
+                let authorization = BlossomRequests.authorization(.delete, of: [text], by: author)
+                return try await blossom.send("DELETE \(path)", ["Authorization: \(authorization)"]).status
+            }
+            #expect(try await delete(Author(seed: 7)) == 403)
+            #expect(try await delete(.alice, of: "another") == 403)
+            #expect(try await delete(.alice) == 200)
+            #expect(try await delete(.alice) == 403)
+            #expect(try await blossom.send("GET \(path)").status == 200)
+            #expect(try await delete(.bob) == 200)
+            #expect(try await blossom.send("GET \(path)").status == 404)
+            #expect(try await delete(.bob) == 404)
+        }
+    }
+
+    @Test func saysBeforehandWhetherAnUploadWouldPass() async throws {
+        try await withBlossom(blobBytes: 10) { blossom in
+            let hash = try #require(BlossomRequests.hash("hello")).hex
+            let authorization = "Authorization: " + BlossomRequests.authorization(.upload, of: ["hello"])
+            let ok = try await blossom.send(
+                "HEAD /upload", [authorization, "X-SHA-256: \(hash)", "X-Content-Length: 5"])
+            #expect(ok.status == 200)
+            let large = try await blossom.send(
+                "HEAD /upload", [authorization, "X-SHA-256: \(hash)", "X-Content-Length: 11"])
+            #expect(large.status == 413 && large.header("X-Reason") == "a file has at most 10 bytes")
+            #expect(try await blossom.send("HEAD /upload", [authorization]).status == 400)
+            #expect(try await blossom.send("HEAD /upload").status == 401)
+        }
+    }
+
+    @Test func survivesARestartInItsFolder() async throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("blossom-\(UUID().uuidString)").path
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        try await withBlossom(directory: folder) { blossom in
+            let reply = try await blossom.upload("kept")
+            #expect(reply.status == 200)
+        }
+        // What an upload left that a crash ended.
+        _ = FileManager.default.createFile(atPath: folder + "/draft/1-1", contents: Data([1]))
+        try await withBlossom(directory: folder) { blossom in
+            let hash = try #require(BlossomRequests.hash("kept")).hex
+            #expect(try await blossom.send("GET /\(hash)").body == "kept")
+            #expect(try FileManager.default.contentsOfDirectory(atPath: folder + "/draft") == [])
+        }
+    }
+}
