@@ -5,7 +5,7 @@ import Testing
 
 @testable import BotRuntime
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct EndOfInputTests {
     private func group(_ service: EndOfInput) -> ServiceGroup {
         ServiceGroup(

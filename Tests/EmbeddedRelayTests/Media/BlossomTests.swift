@@ -4,7 +4,7 @@ import Testing
 
 @testable import EmbeddedRelay
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct BlossomTests {
     @Test func keepsWhatIsUploadedAndServesIt() async throws {
         try await withBlossom { blossom in

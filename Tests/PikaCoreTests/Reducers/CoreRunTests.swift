@@ -66,13 +66,13 @@ import Testing
             clock: SystemClock(), randomness: random, logger: Logger(label: "test"))
     }
 
-    @Test(.timeLimit(.minutes(1))) func aStoreThatFailsEndsTheCoreAlsoUnderLoad() async {
+    @Test(.timeLimit(.minutes(5))) func aStoreThatFailsEndsTheCoreAlsoUnderLoad() async {
         let store = NoteStore(isBroken: true)
         let core = self.core(store, EagerTransport(store, updates: 5000))
         await #expect(throws: Broken.self) { try await core.run() }
     }
 
-    @Test(.timeLimit(.minutes(1))) func aSearchEndsAlsoWhenNoRelayAnswers() async throws {
+    @Test(.timeLimit(.minutes(5))) func aSearchEndsAlsoWhenNoRelayAnswers() async throws {
         let store = NoteStore(isBroken: false)
         let core = self.core(store, EagerTransport(store, updates: 0))
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -84,7 +84,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(1))) func nothingIsPublishedBeforeItIsDurableAndRevsRise() async throws {
+    @Test(.timeLimit(.minutes(5))) func nothingIsPublishedBeforeItIsDurableAndRevsRise() async throws {
         let store = NoteStore(isBroken: false)
         let transport = EagerTransport(store, updates: 0)
         let core = self.core(store, transport)

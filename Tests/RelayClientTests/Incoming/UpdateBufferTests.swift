@@ -4,7 +4,7 @@ import Testing
 
 @testable import RelayClient
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct UpdateBufferTests {
     private let relay = Machine.relay
 
