@@ -31,8 +31,10 @@ import Testing
     }
 
     private func check(_ chat: String, _ run: RandomRun) async throws {
+        var isTold = false
         func fail(_ text: String) {
-            Issue.record("seed \(run.lab.seed): \(text)\n\(run.trace.joined(separator: "; "))")
+            Issue.record("seed \(run.lab.seed): \(text)\(isTold ? "" : run.story(of: chat))")
+            isTold = true
         }
         let founder = run.founder(of: chat)
         guard let reference = try await founder.storedGroups().first(where: { $0.data.nostrGroupIDHex == chat }) else {

@@ -1,0 +1,30 @@
+import BotTesting
+import Nostr
+import PikaCore
+
+/// What is printed about a run that failed.
+extension RandomRun {
+    /// What was done, and what each member saw of a chat.
+    func story(of chat: String) -> String {
+        let seen = self.members.map { member in
+            "\(member.name): " + member.events.filter { $0.chatID == chat }.map(self.line).joined(separator: " ")
+        }
+        return "\n" + ([self.trace.joined(separator: "; ")] + seen).joined(separator: "\n")
+    }
+
+    private func line(_ event: CoreEvent) -> String {
+        switch event.content {
+        case .commit(let commit):
+            let who = commit.isOwn ? "own" : self.name(commit.committer)
+            let undone = commit.rolledBack ? " rolled back" : ""
+            let changes = commit.added.map { "+\(self.name($0))" } + commit.removed.map { "-\(self.name($0))" }
+            return
+                "[\(commit.epochBefore)>\(commit.epochAfter) \(who)\(undone) \(changes.joined()) \(commit.id.hex.prefix(4))]"
+        case .joined(let join): return "[joined \(join.epoch)]"
+        case .message(let message): return "\(message.content)@\(message.epoch)"
+        case .call: return "[call]"
+        }
+    }
+
+    private func name(_ key: PublicKey) -> String { self.members.first { $0.publicKey == key }?.name ?? "?" }
+}
