@@ -80,7 +80,7 @@ var targets: [Target] = [
     tests("StorageTests", ["Storage", "PikaCore", "Marmot", "MLS", "Nostr", grdb]),
     tests(
         "BotRuntimeTests", ["BotRuntime", "BotKit", "BotTesting", "EchoBot", "PikaCore", "Nostr", lifecycle, logging]),
-    tests("PikabotTests", ["pikabot", "BotRuntime", "Nostr", arguments]),
+    tests("PikabotTests", ["pikabot", "BotRuntime", "Storage", "PikaCore", "Nostr", arguments]),
     tests("SupervisorTests", ["Supervisor", lifecycle, logging]),
 ]
 

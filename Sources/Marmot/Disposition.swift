@@ -38,6 +38,8 @@ public enum WaitingReason: String, Sendable, Hashable {
     case missingProposal = "missing_proposal"
     /// A commit of one's own is on its way; which one stands is decided when a relay has answered.
     case ownCommitPending = "own_commit_pending"
+    /// A commit that another copy of this account's state made: the keys of its epoch are not in this one.
+    case otherCopy = "other_copy"
 }
 
 /// Why an event is of no use, with a label fit for a counter.

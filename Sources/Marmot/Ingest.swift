@@ -72,6 +72,9 @@ extension MarmotGroup {
             case .commit(let staged): return try self.take(staged, digest, CommitOrder(event))
             }
         } catch let error as MLSError {
+            if error.code == .ownMessage, message.handshake?.isCommit == true, self.mls.isSignedByOwnLeaf(message) {
+                return .waiting(.otherCopy)
+            }
             guard error.code == .pastEpoch else { return Disposition(refusedBy: error) }
             return try self.race(message, digest, event)
         }

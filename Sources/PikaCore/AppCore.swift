@@ -91,7 +91,8 @@ public actor AppCore {
     }
 
     /// Runs until the task is cancelled, or the store fails: then the error is thrown and the account must be started
-    /// anew from what is durable.
+    /// anew from what is durable. Throws ``AppCoreError/Code/superseded`` when a later copy of the account was started
+    /// (``CoreConfiguration/detectsCopies``).
     public func run() async throws {
         var model = try CoreModel(
             account: self.keys, configuration: self.configuration, stored: try await self.store.load())
@@ -123,6 +124,7 @@ public actor AppCore {
     private func process(_ batch: [CoreInput], _ model: inout CoreModel) async throws -> [AppEffect] {
         var step = CoreStep(nowMilliseconds: self.clock.nowMilliseconds, random: self.random)
         for input in batch { model.reduce(input, &step) }
+        if let failure = model.failure { throw failure }
         model.storeDirtyGroups(&step)
         self.random = step.random
         self.mediaLookup = MediaLookup(groupIDs: model.groupIDs, images: model.groupImages)

@@ -29,6 +29,10 @@ public struct AppCoreError: Error, Hashable, Sendable, CustomStringConvertible {
         public static let unknownMedia = Code(description: "unknown_media")
         /// An address that is none, or of another kind.
         public static let badAddress = Code(description: "bad_address")
+        /// Another copy of this account has changed the group's keys: only a new invitation leads back.
+        public static let overtaken = Code(description: "overtaken")
+        /// A later copy of this account was started; this one must not run any more.
+        public static let superseded = Code(description: "superseded")
         /// Stored state cannot be read.
         public static let corruptState = Code(description: "corrupt_state")
     }

@@ -33,6 +33,10 @@ public struct CoreConfiguration: Sendable, Hashable {
     public var maximumPeerRelays: Int
     /// Relays of peers that one search for key packages asks.
     public var maximumSearchRelays: Int
+    /// What is kept, and for how long.
+    public var retention: RetentionPolicy
+    /// Whether this copy of the account tells others through relays that it runs, and ends when a later one does.
+    public var detectsCopies: Bool
     /// Where files are uploaded, in order of preference, and looked for when the sender's server does not have them.
     public var mediaServers: [MediaURL]
 
@@ -40,6 +44,7 @@ public struct CoreConfiguration: Sendable, Hashable {
         relays: [RelayURL], invites: InvitePolicy = .nobody, publishesKeyPackage: Bool = true, keepsInbox: Bool = true,
         client: String = "pikabot", selfUpdate: SelfUpdatePolicy = .standard, maximumEventBytes: Int = 65_536,
         maximumPeerRelays: Int = 10, maximumSearchRelays: Int = 64,
+        retention: RetentionPolicy = .standard, detectsCopies: Bool = false,
         mediaServers: [MediaURL] = []
     ) {
         self.relays = relays
@@ -51,6 +56,8 @@ public struct CoreConfiguration: Sendable, Hashable {
         self.maximumEventBytes = maximumEventBytes
         self.maximumPeerRelays = max(0, maximumPeerRelays)
         self.maximumSearchRelays = max(0, maximumSearchRelays)
+        self.retention = retention
+        self.detectsCopies = detectsCopies
         self.mediaServers = mediaServers
     }
 }

@@ -82,12 +82,21 @@ final class EffectRunner: Sendable {
                 let messages = try await self.sentMessages(in: groupID, fromEpoch: epoch)
                 self.mailbox.send(.sentLoaded(groupID: groupID, messages))
             }
+        case .loadUnsent(let groupID, let epoch):
+            self.call(in: &group) {
+                let messages = try await self.sentMessages(in: groupID, fromEpoch: epoch - min(epoch, 16))
+                self.mailbox.send(.unsentLoaded(groupID: groupID, upToEpoch: epoch, messages))
+            }
         case .loadNextExpiry:
             self.call(in: &group) { self.mailbox.send(.nextExpiry(try await self.store.nextExpiry())) }
         case .upload(let operation, let blobs, let servers):
             self.call(in: &group) {
                 let result = await self.media.upload(blobs, to: servers)
                 self.mailbox.send(.uploaded(operation: operation, result))
+            }
+        case .countSurplus(let rule, let limit):
+            self.call(in: &group) {
+                self.mailbox.send(.surplus(rule, try await self.store.surplus(rule, limit: limit)))
             }
         case .loadMessages(let groupID, let before):
             self.call(in: &group) {
@@ -141,6 +150,27 @@ final class EffectRunner: Sendable {
         case .sendFailed(let reason):
             Counter(label: "bot_sends_total", dimensions: [("result", "failed")]).increment()
             self.logger.info("something could not be sent", metadata: ["reason": "\(reason)"])
+        case .gaveUpEvent(let reason):
+            Counter(label: "bot_inbox_given_up_total", dimensions: [("reason", reason)]).increment()
+            self.logger.warning("an event was given up before it was handled", metadata: ["reason": "\(reason)"])
+        case .gap(let relay, let gap):
+            Counter(label: "bot_gap_events_total", dimensions: [("result", "recovered")]).increment(by: gap.recovered)
+            Counter(label: "bot_gap_events_total", dimensions: [("result", "unknown")]).increment(by: gap.unknown)
+            self.logger.info(
+                "a relay was read since it connected",
+                metadata: [
+                    "relay": "\(relay)", "from": "\(gap.from.map(String.init) ?? "the beginning")", "to": "\(gap.to)",
+                    "recovered": "\(gap.recovered)", "unknown": "\(gap.unknown)",
+                ])
+        case .restored(let groups):
+            self.logger.notice(
+                "restored from a backup; own messages wait until every group has fresh keys",
+                metadata: ["groups": "\(groups)"])
+        case .overtaken(let chatID):
+            Counter(label: "bot_groups_overtaken_total").increment()
+            self.logger.error(
+                "another copy of this account has changed a group's keys; only a new invitation leads back",
+                metadata: ["chat": "\(chatID.prefix(8))"])
         }
     }
 }

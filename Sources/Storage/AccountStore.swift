@@ -70,6 +70,10 @@ public final class AccountStore: CoreStore {
         try await self.read { try $0.nextExpiry() }
     }
 
+    public func surplus(_ rule: MessageSurplus, limit: Int) async throws -> Int {
+        try await self.read { try $0.surplus(rule, limit: limit).count }
+    }
+
     public func value(scope: String, key: String) async throws -> [UInt8]? {
         try await self.read { try $0.value(scope, key) }
     }

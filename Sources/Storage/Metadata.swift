@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import Nostr
+import PikaCore
 
 /// The one row that says how a database is to be read, and by whom.
 struct Metadata {
@@ -41,7 +42,9 @@ struct Metadata {
         let result = sealer ?? Sealer(key, database: number)
         if sealer == nil {
             try database.execute(
-                sql: "INSERT INTO meta (id, format, number, key_check) VALUES (1, ?, ?, ?)",
+                sql: """
+                    INSERT INTO meta (id, format, number, key_check, instance) VALUES (1, ?, ?, ?, randomblob(16))
+                    """,
                 arguments: [
                     Int64(Sealer.format), Int64(bitPattern: number),
                     result.seal(Self.checkValue, in: Place(.check, [])),
@@ -53,6 +56,26 @@ struct Metadata {
                 arguments: [result.seal(account.bytes, in: Place(.account, []))])
         }
         return result
+    }
+
+    // MARK: Copies
+
+    static func instance(_ database: Database) throws -> StoredInstance {
+        guard let row = try Row.fetchOne(database, sql: "SELECT instance, generation, restored FROM meta") else {
+            throw StoreError(.corrupt, "table meta is empty; restore the state directory from a backup")
+        }
+        var columns = ColumnReader(row, table: "meta")
+        return StoredInstance(
+            id: try columns.bytes(), generation: try columns.integer(), isRestored: try columns.integer() != 0)
+    }
+
+    /// Makes another copy of a state that was just restored.
+    static func beginInstance(_ database: Database, nowMilliseconds: Int64) throws {
+        try database.execute(
+            sql: """
+                UPDATE meta SET instance = randomblob(16), restored = 1,
+                    generation = max(?, CASE WHEN generation < 9223372036854775807 THEN generation + 1 ELSE generation END)
+                """, arguments: [nowMilliseconds])
     }
 
     private static let newerFormat = StoreError(

@@ -9,6 +9,8 @@ enum Migrations {
         migrator.registerMigration("3 message expiry") { try $0.execute(sql: Self.messageExpiry) }
         migrator.registerMigration("4 leftovers") { try $0.execute(sql: Self.leftovers) }
         migrator.registerMigration("5 media") { try $0.execute(sql: Self.media) }
+        migrator.registerMigration("instance") { try $0.execute(sql: Self.instance) }
+        migrator.registerMigration("retention") { try $0.execute(sql: Self.retention) }
         return migrator
     }
 
@@ -119,4 +121,14 @@ enum Migrations {
         ALTER TABLE message ADD COLUMN expires_at INTEGER;
         CREATE INDEX message_expiry ON message(expires_at) WHERE expires_at IS NOT NULL;
         """
+
+    /// Which copy of the account this is (``StoredInstance``); readable without the key, so that a restore needs none.
+    private static let instance = """
+        ALTER TABLE meta ADD COLUMN instance BLOB;
+        ALTER TABLE meta ADD COLUMN generation INTEGER NOT NULL DEFAULT 0;
+        ALTER TABLE meta ADD COLUMN restored INTEGER NOT NULL DEFAULT 0;
+        UPDATE meta SET instance = randomblob(16);
+        """
+
+    private static let retention = "CREATE INDEX message_age ON message(created_at);"
 }

@@ -26,6 +26,12 @@ public struct StoreError: Error, Equatable, CustomStringConvertible {
         public static let invalidKey = Code(description: "invalid_key")
         /// A change that could not be read back.
         public static let invalidChange = Code(description: "invalid_change")
+        /// A file is no backup, or a damaged one.
+        public static let badBackup = Code(description: "bad_backup")
+        /// There is a state already where one was to be restored.
+        public static let stateExists = Code(description: "state_exists")
+        /// There is no state where one was to be backed up.
+        public static let noState = Code(description: "no_state")
         /// The store was closed.
         public static let closed = Code(description: "closed")
     }

@@ -34,6 +34,8 @@ struct Transaction {
         case .advanceCursor(let name, let value): try self.advanceCursor(name, to: value)
         case .putValue(let scope, let key, let value): try self.putValue(scope, key, value)
         case .putMemo(let name, let content): try self.putMemo(name, content)
+        case .deleteSurplus(let rule, let limit): try self.deleteSurplus(rule, limit: limit)
+        case .settleRestore: try self.execute("UPDATE meta SET restored = 0")
         }
     }
 
@@ -49,12 +51,13 @@ struct Transaction {
         state.cursors = try self.cursors()
         state.seen = try self.seen()
         state.memos = try self.memos()
+        state.instance = try Metadata.instance(self.database)
         return state
     }
 
     // MARK: Statements
 
-    func execute(_ sql: String, _ arguments: StatementArguments) throws {
+    func execute(_ sql: String, _ arguments: StatementArguments = []) throws {
         try self.database.cachedStatement(sql: sql).execute(arguments: arguments)
     }
 

@@ -67,9 +67,13 @@ extension SupervisorStateMachine {
         case .stopped(.quarantine): actions.append(.emit(.quarantined(worker: name(worker))))
         case .stopped(.drain), .stopped(.restartTogether): break
         case .judge:
-            let verdict = RestartPolicy(configuration).verdict(
-                after: exit, of: workers[worker].specification.restart, history: &workers[worker].history, now: now,
-                using: &generator)
+            let specification = workers[worker].specification
+            let verdict =
+                specification.isFinal(exit)
+                ? .quarantine
+                : RestartPolicy(configuration).verdict(
+                    after: exit, of: specification.restart, history: &workers[worker].history, now: now,
+                    using: &generator)
             workers[worker].apply(verdict)
             actions += follow(verdict, for: worker)
         }

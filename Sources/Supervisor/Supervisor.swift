@@ -66,7 +66,7 @@ public actor Supervisor<WorkerClock: Clock>: Service where WorkerClock.Duration 
         switch outcome {
         case .done: return
         case .quarantined(let names):
-            throw SupervisorError(.noWorkersLeft, "failed too often: \(names.joined(separator: ", "))")
+            throw SupervisorError(.noWorkersLeft, "quarantined: \(names.joined(separator: ", "))")
         case nil: throw CancellationError()
         }
     }
@@ -173,7 +173,9 @@ extension Supervisor {
         case .restarting(let worker, let wait):
             logger.info("Worker restarts", metadata: ["worker.name": "\(worker)", "restart.after": "\(wait)"])
         case .quarantined(let worker):
-            logger.error("Worker failed too often, quarantined", metadata: ["worker.name": "\(worker)"])
+            logger.error(
+                "Worker quarantined: it failed too often, or another start would not help",
+                metadata: ["worker.name": "\(worker)"])
         case .workerEvent: break
         }
     }

@@ -29,6 +29,6 @@ public enum SupervisorEvent: Hashable, Sendable {
     case workerEvent(worker: String, line: String)
     case exited(worker: String, WorkerExit)
     case restarting(worker: String, after: Duration)
-    /// Too many failures: this worker is not started again.
+    /// Too many failures, or one that another start would not mend: this worker is not started again.
     case quarantined(worker: String)
 }

@@ -18,15 +18,22 @@ public struct WorkerSpecification: Hashable, Sendable {
     /// Added to the supervisor's own environment; nil removes a variable.
     public var environment: [String: String?]
     public var restart: Restart
+    /// Exit statuses after which another start would not help: the worker is quarantined at once.
+    public var finalStatuses: Set<Int32>
 
     public init(
         name: String, executable: String, arguments: [String] = [], environment: [String: String?] = [:],
-        restart: Restart = .permanent
+        restart: Restart = .permanent, finalStatuses: Set<Int32> = []
     ) {
         self.name = name
         self.executable = executable
         self.arguments = arguments
         self.environment = environment
         self.restart = restart
+        self.finalStatuses = finalStatuses
+    }
+
+    func isFinal(_ exit: WorkerExit) -> Bool {
+        if case .exited(let status) = exit { self.finalStatuses.contains(status) } else { false }
     }
 }

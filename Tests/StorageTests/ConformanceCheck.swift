@@ -191,6 +191,43 @@ struct ConformanceCheck: CustomTestStringConvertible, Sendable {
             try await store.commit([.putMessage(messages[1])])
             #expect(try await found() == [messages[0], messages[1]])
         },
+        ConformanceCheck("messages that are not kept any longer are counted and deleted, so many at once") { store in
+            var messages: [StoredMessage] = []
+            for number in 0..<20 {
+                messages.append(try Sample.message("\(number)", in: 1 + number % 2, at: Int64(100 + number)))
+            }
+            try await store.commit(messages.map { .putMessage($0) })
+            func times() async throws -> [Int64] {
+                let found =
+                    try await store.messages(in: Sample.bytes(1), before: nil, limit: 99)
+                    + store.messages(in: Sample.bytes(2), before: nil, limit: 99)
+                return found.map(\.rumor.createdAt).sorted()
+            }
+            for rule in [MessageSurplus(), MessageSurplus(before: 100), MessageSurplus(beyondNewest: 10)] {
+                #expect(try await store.surplus(rule, limit: 50) == 0)
+                try await store.commit([.deleteSurplus(rule, limit: 50)])
+            }
+            let old = MessageSurplus(before: 106)
+            #expect(try await store.surplus(old, limit: 50) == 6)
+            #expect(try await store.surplus(old, limit: 4) == 4)
+            try await store.commit([.deleteSurplus(old, limit: 4)])
+            #expect(try await store.surplus(old, limit: 4) == 2)
+            try await store.commit([.deleteSurplus(old, limit: 4), .deleteSurplus(old, limit: 4)])
+            #expect(try await times() == Array(106...119))
+            let beyond = MessageSurplus(beyondNewest: 2)
+            #expect(try await store.surplus(beyond, limit: 50) == 10)
+            try await store.commit([.deleteSurplus(beyond, limit: 7)])
+            #expect(try await times().count == 7)
+            // Either condition is enough.
+            let both = MessageSurplus(before: 117, beyondNewest: 2)
+            #expect(try await store.surplus(both, limit: 50) == 4)
+            try await store.commit([.deleteSurplus(both, limit: 50)])
+            #expect(try await times() == [117, 118, 119])
+            try await store.commit([
+                .deleteSurplus(MessageSurplus(beyondNewest: 0), limit: 50), .putMessage(messages[1]),
+            ])
+            #expect(try await times() == [101])
+        },
         ConformanceCheck("messages are paged newest first, also within a second") { store in
             var messages: [StoredMessage] = []
             for number in 0..<40 { messages.append(try Sample.message("\(number)", at: Int64(100 + number / 7))) }

@@ -110,7 +110,7 @@ struct SupervisorLiveTests {
         var configuration = quick
         configuration.intensity = 1
         let harness = try harness([shell("w", "exit 1")], configuration)
-        await #expect(throws: SupervisorError(.noWorkersLeft, "failed too often: w")) {
+        await #expect(throws: SupervisorError(.noWorkersLeft, "quarantined: w")) {
             try await harness.supervisor.run()
         }
     }

@@ -49,6 +49,20 @@ struct SupervisorStateMachineTests {
         #expect(machine.reported(1, .draining) == [.emit(.draining(worker: "b"))])
     }
 
+    @Test func aFinalStatusQuarantinesAtOnceAndOthersDoNot() {
+        var specification = shell("a", "", .permanent)
+        specification.finalStatuses = [79]
+        for (exit, isFinal) in [(WorkerExit.exited(79), true), (.exited(78), false), (.signaled(79), false)] {
+            var machine = SupervisorStateMachine(
+                workers: [specification], configuration: SupervisorConfiguration())
+            _ = machine.start()
+            _ = machine.spawned(0, pid: 1)
+            let actions = self.exit(&machine, 0, exit)
+            #expect(actions.contains(.emit(.quarantined(worker: "a"))) == isFinal)
+            #expect(actions.contains(.finish(.quarantined(["a"]))) == isFinal)
+        }
+    }
+
     @Test func oneForOneRestartsTheFailedWorkerAlone() {
         var machine = machine(["a", "b"])
         #expect(

@@ -5,14 +5,18 @@ import Yams
 
 extension ConfigurationParser {
     func account(_ value: ConfigurationValue, _ names: inout Set<String>) -> AccountConfiguration? {
-        guard let fields = value.fields(["name", "key", "invites", "selfUpdate", "bots"]) else { return nil }
+        guard let fields = value.fields(["name", "key", "invites", "selfUpdate", "retention", "bots"]) else {
+            return nil
+        }
         let name = fields.required("name", example: "greeter").flatMap { accountName($0, &names) }
         let key = fields.required("key", example: "{ file: secrets/account.nsec }").flatMap(key)
         let invites = fields.optional("invites").map(invites) ?? .nobody
         let selfUpdate = fields.optional("selfUpdate").map(selfUpdate) ?? .standard
+        let retention = fields.optional("retention").map(retention) ?? .standard
         let bots = fields.optional("bots").map(bots) ?? []
-        guard let name, let key, let invites, let selfUpdate, let bots else { return nil }
-        return AccountConfiguration(name: name, key: key, invites: invites, selfUpdate: selfUpdate, bots: bots)
+        guard let name, let key, let invites, let selfUpdate, let retention, let bots else { return nil }
+        return AccountConfiguration(
+            name: name, key: key, invites: invites, selfUpdate: selfUpdate, retention: retention, bots: bots)
     }
 
     private func accountName(_ value: ConfigurationValue, _ names: inout Set<String>) -> String? {
@@ -115,7 +119,7 @@ extension ConfigurationParser {
     }
 
     /// A value, or the word never in its place.
-    private enum Setting<Value> {
+    enum Setting<Value> {
         case never
         case value(Value)
 

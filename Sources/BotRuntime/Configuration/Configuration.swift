@@ -32,6 +32,8 @@ public struct AccountConfiguration: Hashable, Sendable {
     public var invites = InvitePolicy.nobody
     /// When the account renews its keys in its groups by itself.
     public var selfUpdate = SelfUpdatePolicy.standard
+    /// What the account keeps, and for how long.
+    public var retention = RetentionPolicy.standard
     public var bots: [BotConfiguration] = []
 }
 

@@ -49,7 +49,7 @@ public struct Worker: Service {
     }
 
     /// Works until it is told to end; may be called once. Throws ``WorkerError/Code/noKey``, the errors of the store,
-    /// and those of the transport.
+    /// those of the transport, and ``PikaCore/AppCoreError/Code/superseded`` when a later copy of the account runs.
     public func run() async throws {
         lines.starting()
         let keys = try loadKeys()
@@ -146,7 +146,7 @@ extension Worker {
             }
         return CoreConfiguration(
             relays: configuration.relays, invites: invites, selfUpdate: account.selfUpdate,
-            mediaServers: configuration.media.servers)
+            retention: account.retention, detectsCopies: true, mediaServers: configuration.media.servers)
     }
 
     private func signer(of keys: KeyPair, _ clock: SystemClock) -> RelayPool.Signer {

@@ -155,9 +155,14 @@ public final class LabMember: Sendable {
 
     /// Starts a crashed member again from what its last commit left.
     public func restart() async throws {
-        precondition(self.hasCrashed, "\(self.name) has not crashed")
         guard let store = self.lastStore.withLock({ $0 }) else { preconditionFailure("\(self.name) never ran") }
-        self.start(store.snapshot())
+        try await self.restart(from: store.snapshot())
+    }
+
+    /// Starts a crashed member again from another store: a snapshot of before, or one that was restored.
+    public func restart(from store: MemoryCoreStore) async throws {
+        precondition(self.hasCrashed, "\(self.name) has not crashed")
+        self.start(store)
         try await self.lab.settle()
     }
 }

@@ -36,6 +36,15 @@ public final class MemoryCoreStore: CoreStore {
         MemoryCoreStore(self.state.withLock { $0.content })
     }
 
+    /// A new store as a restore of this one's present content makes it: another copy of the account.
+    public func restored(atMilliseconds time: Int64) -> MemoryCoreStore {
+        var content = self.state.withLock { $0.content }
+        let id = withUnsafeBytes(of: time.bigEndian) { Array($0) } + content.instance.id.prefix(8)
+        content.instance = StoredInstance(
+            id: id, generation: max(time, content.instance.generation + 1), isRestored: true)
+        return MemoryCoreStore(content)
+    }
+
     /// Completed commits since the store was made.
     public var commitCount: Int { self.state.withLock { $0.commits } }
 
@@ -83,6 +92,10 @@ public final class MemoryCoreStore: CoreStore {
 
     public func media(in groupID: [UInt8], message: EventID) async throws -> [StoredMedia] {
         try self.read { $0.media(in: groupID, message: message) }
+    }
+
+    public func surplus(_ rule: MessageSurplus, limit: Int) async throws -> Int {
+        try self.read { $0.surplus(rule, limit: limit).count }
     }
 
     public func value(scope: String, key: String) async throws -> [UInt8]? {

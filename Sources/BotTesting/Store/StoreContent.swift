@@ -33,6 +33,7 @@ struct StoreContent: Sendable {
     private var seenIDs: Set<EventID> = []
     private var values: [ValueName: [UInt8]] = [:]
     private var memos: [MemoName: Secret] = [:]
+    var instance = StoredInstance()
 
     init() {}
 
@@ -48,6 +49,7 @@ struct StoreContent: Sendable {
         state.inbox = self.inbox.values.sorted { $0.id < $1.id }
         state.outbox = self.outbox.sortedInPlaceOrder { $0.sequence }
         state.cursors = self.cursors
+        state.instance = self.instance
         state.seen = self.seen.suffix(Self.seenLimit).reversed()
         state.memos = self.memos
         return state
@@ -68,6 +70,16 @@ struct StoreContent: Sendable {
     }
 
     func value(scope: String, key: String) -> [UInt8]? { self.values[ValueName(scope: scope, key: key)] }
+
+    /// Where messages are that a rule is about, by group, at most `limit`.
+    func surplus(
+        _ rule: MessageSurplus, limit: Int
+    ) -> [(group: [UInt8], position: StoredMessage.Position)] {
+        let all = self.messages.flatMap { group, history in
+            history.surplus(rule).map { (group: group, position: $0) }
+        }
+        return Array(all.prefix(max(0, limit)))
+    }
 
     mutating func apply(_ change: StoreChange) {
         switch change {
@@ -99,6 +111,10 @@ struct StoreContent: Sendable {
         case .advanceCursor(let name, let time): self.cursors[name] = max(time, self.cursors[name] ?? time)
         case .putValue(let scope, let key, let value): self.values[ValueName(scope: scope, key: key)] = value
         case .putMemo(let name, let content): self.memos[name] = content
+        case .deleteSurplus(let rule, let limit):
+            for (group, position) in self.surplus(rule, limit: limit) { self.messages[group]?.remove(at: position) }
+            self.media.removeAll { self.messages[$0.groupID]?.contains($0.messageID) != true }
+        case .settleRestore: self.instance.isRestored = false
         }
     }
 
@@ -151,6 +167,19 @@ struct MessageHistory: Sendable {
         guard !expired.isEmpty else { return }
         self.ids.subtract(expired.map(\.id))
         self.messages.removeAll { ($0.expiresAt ?? .max) <= time }
+    }
+
+    /// Oldest first.
+    func surplus(_ rule: MessageSurplus) -> [StoredMessage.Position] {
+        let beyond = rule.beyondNewest.map { max(0, self.messages.count - $0) } ?? 0
+        return self.messages.enumerated().filter { index, message in
+            index < beyond || message.rumor.createdAt < rule.before ?? .min
+        }.map(\.element.position)
+    }
+
+    mutating func remove(at position: StoredMessage.Position) {
+        guard let index = self.messages.firstIndex(where: { $0.position == position }) else { return }
+        self.ids.remove(self.messages.remove(at: index).id)
     }
 
     /// Newest first.

@@ -34,6 +34,8 @@ extension Kind {
     public static let typing: Kind = 20067
     public static let clientAuthentication: Kind = 22242
     public static let blossomAuthorization: Kind = 24242
+    /// Arbitrary data of an application (NIP-78).
+    public static let applicationData: Kind = 30078
     public static let addressableKeyPackage: Kind = 30443
 }
 

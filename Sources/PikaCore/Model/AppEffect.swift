@@ -10,8 +10,12 @@ enum AppEffect: Sendable, Hashable {
     case loadMessages(groupID: [UInt8], before: StoredMessage.Position?)
     /// Reads own messages that were sent in this epoch or later.
     case loadSent(groupID: [UInt8], fromEpoch: UInt64)
+    /// Reads own messages of this epoch and the few before it, which may wait for a relay.
+    case loadUnsent(groupID: [UInt8], upToEpoch: UInt64)
     /// Asks for the time at which the next stored message ends.
     case loadNextExpiry
+    /// Asks how many messages a rule is about.
+    case countSurplus(MessageSurplus, limit: Int)
     case deliver(CoreEvent)
     /// Each blob goes to the first server that takes it.
     case upload(operation: Int, [MediaUpload], to: [MediaURL])
@@ -29,4 +33,12 @@ enum CoreNote: Sendable, Hashable {
     case commit(result: String)
     case message
     case sendFailed(reason: String)
+    /// An event was taken from the inbox without having been handled.
+    case gaveUpEvent(reason: String)
+    /// A relay was read to the end since it connected.
+    case gap(RelayURL, AppState.RelayGap)
+    /// The state was restored from a backup, and so many groups need fresh keys.
+    case restored(groups: Int)
+    /// Another copy of this account has changed a group's keys.
+    case overtaken(chatID: String)
 }

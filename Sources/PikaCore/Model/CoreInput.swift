@@ -13,8 +13,12 @@ enum CoreInput: Sendable {
     case messagesLoaded(groupID: [UInt8], [StoredMessage], reachedStart: Bool)
     /// Own messages of a group that have to be sealed again.
     case sentLoaded(groupID: [UInt8], [StoredMessage])
+    /// Own messages of an epoch and the few before it.
+    case unsentLoaded(groupID: [UInt8], upToEpoch: UInt64, [StoredMessage])
     /// When the next stored message ends, in Unix seconds; nil if none does.
     case nextExpiry(Int64?)
+    /// How many messages a rule is about, counted up to the limit asked for.
+    case surplus(MessageSurplus, Int)
     /// The handlers are done with an inbox row.
     case handled(inboxID: Int64, [HandlerEffect])
     case timer(CoreTimer)
@@ -53,4 +57,6 @@ enum CoreTimer: Sendable, Hashable {
     case maintenance
     /// Whoever waits for invitations to be delivered has waited long enough.
     case welcomes(delivery: Int)
+    /// There is more that was kept for long enough.
+    case retention
 }

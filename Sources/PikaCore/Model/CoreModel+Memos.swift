@@ -24,7 +24,7 @@ extension CoreModel {
                 let preview = AppState.InvitedGroup(memo: memo)
                 if let wrapper { previews[wrapper] = preview }
                 isReadable = wrapper != nil && preview != nil
-            case .groupIntent, .reseal, .keyAge, .mediaSecrets: break
+            case .groupIntent, .reseal, .keyAge, .mediaSecrets, .copiedGroup: break
             }
             guard isReadable else {
                 throw AppCoreError(.corruptState, "a memo of kind \(name.kind.rawValue) cannot be read")

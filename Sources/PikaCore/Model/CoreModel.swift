@@ -6,6 +6,8 @@ import Nostr
 struct CoreModel: Sendable {
     let account: KeyPair
     let configuration: CoreConfiguration
+    /// Which copy of the account's state this is.
+    let instance: StoredInstance
     var state = AppState() { didSet { self.stateChanged = true } }
     /// Whether ``state`` changed since it was last published.
     var stateChanged = true
@@ -73,6 +75,14 @@ struct CoreModel: Sendable {
     var dirtyMediaSecrets: Set<[UInt8]> = []
     var groupImages: [[UInt8]: GroupImage] = [:]
 
+    /// Groups of which another copy of this account has the keys too.
+    var copiedGroups: [[UInt8]: CopiedGroup] = [:]
+    var fence = CopyFence()
+    /// Why the core has to end.
+    var failure: AppCoreError?
+    /// What relays held that was new since they connected.
+    var openGaps: [RelayURL: OpenGap] = [:]
+
     /// Group events that could not be opened and are kept for each group; older ones are given up.
     static let maximumWaiting = 1000
 
@@ -80,6 +90,7 @@ struct CoreModel: Sendable {
     init(account: KeyPair, configuration: CoreConfiguration, stored: StoredState) throws(AppCoreError) {
         self.account = account
         self.configuration = configuration
+        self.instance = stored.instance
         self.seen = SeenEvents(capacity: 50_000, newestFirst: stored.seen)
         self.cursors = stored.cursors
         self.lastInboxID = max(stored.cursors[Self.inboxCursor] ?? 0, stored.inbox.map(\.id).max() ?? 0)
@@ -90,6 +101,7 @@ struct CoreModel: Sendable {
         try self.restoreIntents(stored.memos)
         try self.restoreReseals(stored.memos)
         try self.restoreKeyAges(stored.memos)
+        try self.restoreCopiedGroups(stored.memos)
         for waiting in stored.waiting {
             guard let id = try? GroupEvents.nostrGroupID(of: waiting.event), let group = self.groupIDs[id] else {
                 continue

@@ -74,6 +74,10 @@ struct PublishQueue: Sendable {
     /// Whether there is such a row that no relay has yet.
     func contains(where condition: (OutboxRow) -> Bool) -> Bool { self.entries.values.contains { condition($0.row) } }
 
+    func rows(where condition: (OutboxRow) -> Bool) -> [OutboxRow] {
+        self.entries.values.map(\.row).filter(condition)
+    }
+
     /// The rows that carry a message, settled ones included.
     func rows(ofMessage id: EventID) -> [String] {
         self.entries.values.filter { $0.row.messageID == id }.map(\.row.id) + self.debts.rows(ofMessage: id)
@@ -94,15 +98,15 @@ struct PublishQueue: Sendable {
     /// The rows to publish now, in order; they count as in flight from here on.
     ///
     /// - Parameters:
-    ///   - held: rows that must wait.
+    ///   - held: rows that must wait; they are passed over.
     ///   - away: relays that are not connected and say when they are: leftovers wait for that.
     mutating func start(
         nowMilliseconds now: Int64, except held: Set<String> = [], away: Set<RelayURL> = []
     ) -> [Departure] {
         var started: [Departure] = []
         for ids in self.lanes.values {
-            for id in ids.prefix(Self.window) {
-                guard var entry = self.entries[id], !held.contains(id) else { continue }
+            for id in ids.lazy.filter({ !held.contains($0) }).prefix(Self.window) {
+                guard var entry = self.entries[id] else { continue }
                 switch entry.phase {
                 case .inFlight: continue
                 case .delayed(let until) where until > now: continue

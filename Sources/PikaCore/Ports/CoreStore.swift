@@ -18,6 +18,9 @@ public protocol CoreStore: Sendable {
     /// The earliest ``StoredMessage/expiresAt`` of all messages; nil if none ends.
     func nextExpiry() async throws -> Int64?
 
+    /// How many messages a rule would delete, counted up to `limit`.
+    func surplus(_ rule: MessageSurplus, limit: Int) async throws -> Int
+
     /// A value that ``StoreChange/putValue(scope:key:value:)`` wrote; nil if there is none.
     func value(scope: String, key: String) async throws -> [UInt8]?
 
@@ -42,6 +45,7 @@ public struct StoredState: Sendable {
     /// The ids of the events processed last, newest first, at most 50,000.
     public var seen: [EventID] = []
     public var memos: [MemoName: Secret] = [:]
+    public var instance = StoredInstance()
 
     public init() {}
 }
@@ -211,6 +215,8 @@ public struct OutboxRow: Sendable, Hashable {
         case keyPackage = "key_package"
         case relayList = "relay_list"
         case deletion
+        /// Which copy of this account runs.
+        case instance
     }
 
     /// What is left to do for an event that one relay has.
@@ -276,6 +282,8 @@ public struct MemoName: Sendable, Hashable {
         case invitePreview = "invite_preview"
         /// What the keys of files come from, of a few epochs of a group; the key is the group id.
         case mediaSecrets = "media_secrets"
+        /// A group of which another copy of this account has the keys too; the key is the group id.
+        case copiedGroup = "copied_group"
     }
 
     public var kind: Kind
@@ -325,4 +333,8 @@ public enum StoreChange: Sendable {
     case putValue(scope: String, key: String, value: [UInt8]?)
     /// Writes a memo, or deletes it when nil.
     case putMemo(MemoName, Secret?)
+    /// Deletes at most `limit` of the messages that a rule is about.
+    case deleteSurplus(MessageSurplus, limit: Int)
+    /// The core has taken note of the restore (``StoredInstance/isRestored``).
+    case settleRestore
 }

@@ -19,7 +19,8 @@ extension CoreModel {
                 members: members.map { .init(publicKey: $0, isAdmin: group.data.isAdmin($0)) }, isAdmin: group.isAdmin,
                 epoch: group.epoch, isActive: group.isActive, lastMessage: before?.lastMessage,
                 lastMessageAt: before?.lastMessageAt, lastMessageExpiresAt: before?.lastMessageExpiresAt,
-                unreadCount: before?.unreadCount ?? 0, imageHash: group.data.image.map { Hex.encode($0.hash) })
+                unreadCount: before?.unreadCount ?? 0, imageHash: group.data.image.map { Hex.encode($0.hash) },
+                needsInvitation: self.copiedGroups[group.groupID]?.phase == .overtaken)
         }
         self.state.chatList = chats.sorted { ($0.lastMessageAt ?? 0, $0.chatID) > ($1.lastMessageAt ?? 0, $1.chatID) }
     }

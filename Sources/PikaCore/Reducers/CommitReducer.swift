@@ -118,6 +118,8 @@ extension CoreModel {
             self.unsureCommits.remove(groupID)
             self.yieldIfDisplaced(groupID, &step)
         }
+        self.renewCopiedGroups(&step)
+        self.settleGaps(&step)
         self.flushOutbox(&step)
     }
 

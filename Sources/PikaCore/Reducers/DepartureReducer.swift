@@ -66,7 +66,7 @@ extension CoreModel {
     /// Executes what nobody has executed in the meantime.
     mutating func commitDepartures(of groupID: [UInt8], _ step: inout CoreStep) {
         guard let group = self.groups[groupID], !group.dueDepartures.isEmpty,
-            self.failedDepartures[groupID] != group.epoch,
+            self.failedDepartures[groupID] != group.epoch, self.copiedGroups[groupID]?.phase != .overtaken,
             !self.intents.values.contains(where: {
                 $0.groupID == groupID && $0.goal == .commitDepartures && $0.isOpen
             })

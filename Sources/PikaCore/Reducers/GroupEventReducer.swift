@@ -108,6 +108,7 @@ extension CoreModel {
         step.changes.append(.putInbox(InboxRow(id: event.inboxID, payload: event.payload)))
         step.changes.append(.advanceCursor(name: Self.inboxCursor, to: event.inboxID))
         step.effects.append(.deliver(event))
+        self.boundInbox(&step)
     }
 
     /// What follows when the group is one epoch further, by whoever's commit.
@@ -124,6 +125,7 @@ extension CoreModel {
         self.deliver(.commit(CommitEvent(report)), of: groupID, &step)
         if report.rolledBackFrom != nil { self.startReseal(of: groupID, fromEpoch: report.epochBefore + 1, &step) }
         if report.isOwn { self.noteRenewal(of: groupID, &step) }
+        self.followCopied(groupID, report, &step)
         self.reconsiderIntents(after: report, of: groupID, &step)
         self.resealUnsent(of: groupID, &step)
         self.dropOldRivals(of: groupID, &step)
@@ -146,6 +148,7 @@ extension CoreModel {
         self.waiting[groupID, default: []].append(waiting)
         step.changes.append(.putWaiting(waiting))
         step.effects.append(.note(.waiting(reason: reason.rawValue)))
+        if reason == .otherCopy { self.noteOvertaken(groupID, &step) }
         guard let oldest = self.waiting[groupID]?.first, self.waiting[groupID]?.count ?? 0 > Self.maximumWaiting else {
             return
         }
@@ -169,6 +172,7 @@ extension CoreModel {
                 moved = true
             }
         }
+        self.settleGaps(&step)
     }
 
     func waitingInOrder(of groupID: [UInt8]) -> [Event] {

@@ -68,6 +68,10 @@ extension CoreModel {
     private mutating func queuedIntents(of groupID: [UInt8], _ step: inout CoreStep) -> [Int] {
         var queued = self.intents.values.filter { $0.groupID == groupID && $0.phase == .queued }
         guard !queued.isEmpty else { return [] }
+        if let copied = self.copiedGroups[groupID], copied.holdsBack {
+            return copied.phase == .renewing
+                ? queued.filter { $0.goal == .selfUpdate(isAutomatic: false) }.map(\.number).sorted() : []
+        }
         self.commitDepartures(of: groupID, &step)
         queued = self.intents.values.filter { $0.groupID == groupID && $0.phase == .queued }
         return queued.sorted {

@@ -47,6 +47,17 @@ extension CoreModel {
         }
     }
 
+    /// Another copy of this account has the private keys of all packages so far: others must not use them any more.
+    mutating func retireKeyPackages(_ step: inout CoreStep) {
+        for package in self.keyPackages {
+            var record = self.keyPackageRecords[package.reference] ?? KeyPackageRecord()
+            guard record.retiredAt == nil else { continue }
+            record.retiredAt = step.now
+            self.setRecord(record, of: package.reference, &step)
+            self.withdrawEvents(record.events, &step)
+        }
+    }
+
     private mutating func makeKeyPackage(_ step: inout CoreStep) throws -> StoredKeyPackage {
         let bundle = try KeyPackageEvents.makeBundle(for: self.account.publicKey, now: step.now, using: &step.random)
         guard case .keyPackage(let lifetime) = bundle.keyPackage.leafNode.source else {

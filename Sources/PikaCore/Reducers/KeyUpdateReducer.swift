@@ -62,6 +62,7 @@ extension CoreModel {
     /// Whether nothing else happens in a group, and this account knows it.
     private func isQuiet(_ group: MarmotGroup) -> Bool {
         let relays = self.relays(of: group)
+        guard self.copiedGroups[group.groupID]?.holdsBack != true else { return false }
         return group.pending == nil && !group.isLeaving && group.dueDepartures.isEmpty
             && !self.isReading(group.groupID)
             && !self.intents.values.contains { $0.groupID == group.groupID && $0.isOpen }

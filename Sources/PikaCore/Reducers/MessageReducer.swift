@@ -8,6 +8,7 @@ extension CoreModel {
         _ message: OutgoingMessage, toChat chatID: String, rowID: String? = nil, _ step: inout CoreStep
     ) throws -> ActionOutcome {
         let groupID = try self.groupID(ofChat: chatID)
+        if self.copiedGroups[groupID]?.phase == .overtaken { throw AppCoreError.overtaken }
         var rumor = UnsignedEvent(
             pubkey: self.account.publicKey, createdAt: step.now, kind: message.kind, tags: message.tags,
             content: message.content)

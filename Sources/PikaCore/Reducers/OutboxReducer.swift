@@ -19,7 +19,7 @@ extension CoreModel {
     mutating func flushOutbox(_ step: inout CoreStep) {
         let away = Set(self.state.relays.filter { $0.connection != .connected }.map(\.url))
         for departure in self.queue.start(
-            nowMilliseconds: step.nowMilliseconds, except: self.heldCommits, away: away)
+            nowMilliseconds: step.nowMilliseconds, except: self.heldRows, away: away)
         {
             step.effects.append(.publish(row: departure.row.id, departure.row.event, departure.relays))
         }
@@ -71,7 +71,7 @@ extension CoreModel {
         case .relayList: self.confirmRelayList(row.event, &step)
         case .welcome: self.endWelcome(row.id, refused: nil, &step)
         case .proposal: if let groupID = row.groupID { self.confirmProposal(row.event.id, of: groupID, &step) }
-        case .deletion: break
+        case .deletion, .instance: break
         }
     }
 
@@ -103,7 +103,7 @@ extension CoreModel {
             self.state.toast = "an invitation could not be delivered: every relay refused it (\(reason))"
             self.endWelcome(row.id, refused: reason, &step)
         case .proposal: self.dropRefusedProposal(row.event.id, reason: reason, &step)
-        case .relayList, .deletion: break
+        case .relayList, .deletion, .instance: break
         }
     }
 

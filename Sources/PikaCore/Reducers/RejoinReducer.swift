@@ -109,6 +109,7 @@ extension CoreModel {
         self.groups[groupID] = group
         self.index(group)
         self.dirtyGroups.insert(groupID)
+        self.enterCopied(groupID, by: invitation, &step)
         self.refreshChatList()
         self.resubscribe(&step)
         if let invitation {

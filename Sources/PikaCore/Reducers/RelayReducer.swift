@@ -82,6 +82,7 @@ extension CoreModel {
         switch event.kind {
         case .groupEvent: self.takeGroupEvent(event, &step)
         case .giftWrap: self.takeGiftWrap(event, &step)
+        case .applicationData: self.takeNotice(event, isLive: true, &step)
         default: step.effects.append(.note(.refused(reason: "unexpected_kind", detail: "kind \(event.kind.rawValue)")))
         }
     }
@@ -100,6 +101,7 @@ extension CoreModel {
         }
         guard connection == .connected else { return }
         self.failedReads[relay] = nil
+        self.openGap(at: relay)
         self.catchUp(relay, &step)
         self.readDueBacklogs(from: relay, &step)
         self.queue.hurry(relay)
@@ -117,6 +119,7 @@ extension CoreModel {
             groups.since = cursor.map { max(0, $0 - Self.groupOverlap) }
             filters.append(groups)
         }
+        if self.configuration.detectsCopies { filters.append(self.noticeFilter) }
         step.effects.append(.fetch(.catchUp(relay), filters, from: [relay]))
     }
 
@@ -134,6 +137,7 @@ extension CoreModel {
         case .catchUp(let relay):
             guard case .events = outcomes[relay] else {
                 self.failedReads[relay, default: 0] += 1
+                self.noteFailedRead(of: relay, &step)
                 if self.failedReads[relay] ?? 0 >= Self.patienceWithReads { self.catchingUp.remove(relay) }
                 self.takeStored(self.releaseHeld(), &step)
                 if !self.catchingUp.contains(relay) { self.endReading(relay, &step) }
@@ -141,7 +145,12 @@ extension CoreModel {
                 return
             }
             self.failedReads[relay] = nil
+            // Before its groups count as read, so that nothing of an epoch that is over leaves.
+            self.takeNotices(Array(events.values), from: relay, &step)
+            if self.failure != nil { return }
             self.catchingUp.remove(relay)
+            events = events.filter { $0.value.kind != .applicationData }
+            self.noteRead(of: relay, events.values.map(\.id), &step)
             self.takeStored(Array(events.values) + self.releaseHeld(), &step)
             guard let position = self.state.relays.firstIndex(where: { $0.url == relay }) else {
                 self.endReading(relay, &step)

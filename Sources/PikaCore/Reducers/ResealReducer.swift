@@ -57,9 +57,9 @@ extension CoreModel {
     }
 
     /// What is of no use later.
-    private static func isMomentary(_ kind: Kind) -> Bool { kind == .typing || kind == .callSignal }
+    static func isMomentary(_ kind: Kind) -> Bool { kind == .typing || kind == .callSignal }
 
-    private mutating func reseal(_ message: StoredMessage, _ step: inout CoreStep) throws {
+    mutating func reseal(_ message: StoredMessage, _ step: inout CoreStep) throws {
         guard let event = try self.groups[message.groupID]?.seal(message.rumor, now: step.now, using: &step.random),
             let group = self.groups[message.groupID]
         else { return }

@@ -5,6 +5,7 @@ import Nostr
 extension CoreModel {
     /// Takes in one input: changes the model, and says through `step` what must become durable and what must be done.
     mutating func reduce(_ input: CoreInput, _ step: inout CoreStep) {
+        guard self.failure == nil else { return }
         switch input {
         case .started: self.start(&step)
         case .action(let action, let request): self.act(action, request, &step)
@@ -15,7 +16,10 @@ extension CoreModel {
         case .messagesLoaded(let groupID, let messages, let reachedStart):
             self.show(messages, of: groupID, reachedStart: reachedStart)
         case .sentLoaded(let groupID, let messages): self.reseal(messages, of: groupID, &step)
+        case .unsentLoaded(let groupID, let epoch, let messages):
+            self.resealCopied(messages, of: groupID, upToEpoch: epoch, &step)
         case .nextExpiry(let time): self.awaitExpiry(at: time, &step)
+        case .surplus(let rule, let count): self.deleteSurplus(rule, count, &step)
         case .handled(let inboxID, let effects): self.finish(inboxID, effects, &step)
         case .timer(.outbox):
             self.readForUnsureCommits(&step)
@@ -33,6 +37,7 @@ extension CoreModel {
         case .timer(.maintenance): self.maintain(&step)
         case .timer(.welcomes(let delivery)): self.endDelivery(delivery, &step)
         case .uploaded(let operation, let result): self.takeUploaded(operation, result, &step)
+        case .timer(.retention): self.retain(&step)
         }
         self.pursueDueIntents(&step)
     }
@@ -41,17 +46,20 @@ extension CoreModel {
     private static let maintenanceInterval: Int64 = 21_600_000
 
     private mutating func start(_ step: inout CoreStep) {
+        self.acceptRestore(&step)
         self.resumeLingering(&step)
         self.startedAt = step.now
         step.effects.append(.setRelays(self.allRelays))
         step.effects.append(.loadNextExpiry)
         self.subscribeToGiftWraps(&step)
         self.subscribeToGroups(&step)
+        self.startFence(&step)
         self.resumeRivals(&step)
         for (groupID, reseal) in self.resealing {
             step.effects.append(.loadSent(groupID: groupID, fromEpoch: reseal.fromEpoch))
         }
         for event in self.inbox.values.sorted(by: { $0.inboxID < $1.inboxID }) { step.effects.append(.deliver(event)) }
+        if self.instance.isRestored { self.retireKeyPackages(&step) }
         if self.configuration.publishesKeyPackage {
             do { try self.publishKeyPackage(&step) } catch {
                 step.effects.append(.note(.sendFailed(reason: "key package: \(error)")))
@@ -69,6 +77,7 @@ extension CoreModel {
         self.forgetKeyPackages(&step)
         self.forgetPeerRelays(&step)
         self.expireLeftovers(&step)
+        self.retain(&step)
         step.effects.append(
             .wake(.maintenance, atMilliseconds: step.nowMilliseconds + Self.maintenanceInterval))
     }

@@ -75,6 +75,8 @@ public struct AppState: Sendable, Hashable {
         public internal(set) var unreadCount: Int
         /// Changes with the group's picture; nil if it has none. ``AppCore/groupImage(chatID:servers:)`` downloads it.
         public internal(set) var imageHash: String?
+        /// Another copy of this account has changed the keys: nothing can be sent until somebody invites this one.
+        public internal(set) var needsInvitation = false
     }
 
     public enum Delivery: Sendable, Hashable {
@@ -148,6 +150,24 @@ public struct AppState: Sendable, Hashable {
         public internal(set) var connection: RelayConnectionState
         /// Whether everything stored there was read since it connected.
         public internal(set) var isCaughtUp: Bool
+        /// What the last absence was, as far as it was read; nil before the first reading.
+        public internal(set) var gap: RelayGap?
+    }
+
+    /// An absence from a relay, and what became of what it holds of that time.
+    public struct RelayGap: Sendable, Hashable {
+        /// Unix seconds of the newest event known before; nil if the relay was never read.
+        public internal(set) var from: Int64?
+        /// Unix seconds when it was read, or the reading failed.
+        public internal(set) var to: Int64
+        /// New events that were taken in, also those that were good for nothing.
+        public internal(set) var recovered = 0
+        /// New events that could not be opened so far; they may be later.
+        public internal(set) var unknown = 0
+        /// Attempts to read the relay that failed: what it holds is unknown until one succeeds.
+        public internal(set) var failedReads = 0
+        /// Whether the relay was read to the end.
+        public internal(set) var isRead = false
     }
 
     public struct OutboxStatus: Sendable, Hashable {

@@ -15,7 +15,7 @@ enum PrivateFile {
     /// Throws ``StoreError/Code/permission`` if anybody else may read it, or if it is neither ours nor root's.
     static func read(_ path: String) throws(StoreError) -> [UInt8]? {
         // Non-blocking, so that a FIFO in its place is refused instead of waited for.
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        let descriptor = systemOpen(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK, 0)
         guard descriptor >= 0 else {
             if errno == ENOENT { return nil }
             throw StoreError(errno: errno, "opening it", path)
@@ -58,14 +58,14 @@ enum PrivateFile {
     /// Makes a new file, complete on disk or not there at all; false if there is one already.
     static func create(_ path: String, _ bytes: [UInt8]) throws(StoreError) -> Bool {
         let draft = "\(path).\(getpid()).new"
-        let descriptor = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        let descriptor = systemOpen(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw StoreError(errno: errno, "creating it", draft) }
         defer {
             close(descriptor)
             unlink(draft)
         }
         guard fchmod(descriptor, 0o600) == 0 else { throw StoreError(errno: errno, "setting mode 0600", draft) }
-        guard write(descriptor, bytes, bytes.count) == bytes.count, fsync(descriptor) == 0 else {
+        guard bytes.withUnsafeBytes({ systemWrite(descriptor, $0) }) == bytes.count, fsync(descriptor) == 0 else {
             throw StoreError(errno: errno, "writing it", draft)
         }
         // A link, unlike a rename, never replaces what another process made meanwhile.
@@ -77,10 +77,56 @@ enum PrivateFile {
         return true
     }
 
+    // MARK: Larger files
+
+    /// Opens a file for us alone; the caller closes it.
+    static func open(_ path: String, _ flags: Int32) throws(StoreError) -> Int32 {
+        let descriptor = systemOpen(path, flags | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw StoreError(errno: errno, "opening it", path) }
+        guard flags & O_CREAT == 0 || fchmod(descriptor, 0o600) == 0 else {
+            close(descriptor)
+            throw StoreError(errno: errno, "setting mode 0600", path)
+        }
+        return descriptor
+    }
+
+    /// The next bytes, fewer than `count` only at the end.
+    static func read(upTo count: Int, from descriptor: Int32, _ path: String) throws(StoreError) -> [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: count)
+        var filled = 0
+        while filled < count {
+            let step = bytes.withUnsafeMutableBytes { buffer in
+                systemRead(descriptor, buffer.baseAddress?.advanced(by: filled), count - filled)
+            }
+            if step == 0 { break }
+            if step > 0 { filled += step } else if errno != EINTR { throw StoreError(errno: errno, "reading it", path) }
+        }
+        return Array(bytes.prefix(filled))
+    }
+
+    static func write(_ bytes: [UInt8], to descriptor: Int32, _ path: String) throws(StoreError) {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let step = rest.withUnsafeBytes { systemWrite(descriptor, $0) }
+            if step > 0 {
+                rest = rest.dropFirst(step)
+            } else if step == 0 || errno != EINTR {
+                throw StoreError(errno: errno, "writing it", path)
+            }
+        }
+    }
+
+    /// Makes the content of a file durable.
+    static func synchronize(_ path: String) throws(StoreError) {
+        let descriptor = try Self.open(path, O_RDONLY)
+        defer { close(descriptor) }
+        guard fsync(descriptor) == 0 else { throw StoreError(errno: errno, "writing it", path) }
+    }
+
     /// Makes the name of a new file as durable as its content.
     static func synchronizeDirectory(of path: String) throws(StoreError) {
         let folder = path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
-        let descriptor = open(folder, O_RDONLY | O_CLOEXEC)
+        let descriptor = systemOpen(folder, O_RDONLY | O_CLOEXEC, 0)
         guard descriptor >= 0 else { throw StoreError(errno: errno, "opening the directory", folder) }
         defer { close(descriptor) }
         // Some file systems cannot do this for a directory, and say EINVAL.
@@ -90,7 +136,12 @@ enum PrivateFile {
     }
 }
 
-/// `read(2)`, under a name that the function above does not hide.
+/// System calls under names that the functions above do not hide.
+private func systemOpen(_ path: String, _ flags: Int32, _ mode: mode_t) -> Int32 { open(path, flags, mode) }
+private func systemWrite(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
+    write(descriptor, bytes.baseAddress, bytes.count)
+}
+
 private func systemRead(_ descriptor: Int32, _ buffer: UnsafeMutableRawPointer?, _ count: Int) -> Int {
     guard let buffer else { return 0 }
     return read(descriptor, buffer, count)

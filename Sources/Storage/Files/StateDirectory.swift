@@ -10,7 +10,9 @@
 struct StateDirectory: Sendable {
     let path: String
 
-    var databasePath: String { "\(self.path)/state.sqlite" }
+    var databasePath: String { Self.databasePath(in: self.path) }
+
+    static func databasePath(in directory: String) -> String { "\(directory)/state.sqlite" }
 
     /// Makes the directory, and those above it, unless it is there; what it makes has mode 0700.
     ///

@@ -55,9 +55,19 @@ extension SealingKey {
     public static func loadOrCreate(file path: String) throws(StoreError) -> SealingKey {
         if let key = try Self.read(path) { return key }
         let key = SealingKey.random()
-        var text = key.secret.withUnsafeBytes { Array(Hex.encode($0).utf8) } + [0x0a]
+        return try key.create(path) ? key : try Self.load(file: path)
+    }
+
+    /// Writes the key into a file of mode 0600 that is not there yet.
+    public func save(newFile path: String) throws(StoreError) {
+        guard try self.create(path) else { throw StoreError(.io, "\(path): is there already") }
+    }
+
+    /// False if the file is there already.
+    private func create(_ path: String) throws(StoreError) -> Bool {
+        var text = self.secret.withUnsafeBytes { Array(Hex.encode($0).utf8) } + [0x0a]
         defer { Sodium.wipe(&text) }
-        return try PrivateFile.create(path, text) ? key : try Self.load(file: path)
+        return try PrivateFile.create(path, text)
     }
 
     /// Nil if there is no such file.

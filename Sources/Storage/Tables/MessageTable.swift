@@ -37,6 +37,34 @@ extension Transaction {
         ) { try $0.integer() }.first
     }
 
+    // MARK: What is not kept any longer
+
+    func deleteSurplus(_ rule: MessageSurplus, limit: Int) throws {
+        for row in try self.surplus(rule, limit: limit) { try self.execute("DELETE FROM message WHERE id = ?", [row]) }
+    }
+
+    /// The rows that a rule is about, at most `limit`.
+    func surplus(_ rule: MessageSurplus, limit: Int) throws -> Set<Int64> {
+        var rows: Set<Int64> = []
+        if let before = rule.before {
+            let old = try self.map(
+                "message", "SELECT id FROM message WHERE created_at < ? ORDER BY created_at LIMIT ?", [before, limit]
+            ) { try $0.integer() }
+            rows.formUnion(old)
+        }
+        guard let newest = rule.beyondNewest, rows.count < limit else { return rows }
+        let groups = try self.map("message", "SELECT DISTINCT group_lookup FROM message") { try $0.data() }
+        for group in groups where rows.count < limit {
+            let beyond = try self.map(
+                "message",
+                "SELECT id FROM message WHERE group_lookup = ? ORDER BY created_at DESC, id DESC LIMIT ? OFFSET ?",
+                [group, limit, newest]
+            ) { try $0.integer() }
+            for row in beyond where rows.count < limit { rows.insert(row) }
+        }
+        return rows
+    }
+
     /// Newest first. Messages of one second are ordered by ids, which only we can read: each such run is read whole.
     func messages(in groupID: [UInt8], before: StoredMessage.Position?, limit: Int) throws -> [StoredMessage] {
         guard limit > 0 else { return [] }

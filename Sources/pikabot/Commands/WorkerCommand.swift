@@ -2,6 +2,7 @@ import ArgumentParser
 import BotRuntime
 import Foundation
 import Logging
+import PikaCore
 
 extension Pikabot {
     struct WorkerCommand: AsyncParsableCommand {
@@ -19,7 +20,10 @@ extension Pikabot {
             let worker = try Worker(
                 account: account, configuration: configuration, registry: .included,
                 environment: ProcessInfo.processInfo.environment, logger: Logger(label: "worker"))
-            try await worker.run()
+            do { try await worker.run() } catch let error as AppCoreError where error.code == .superseded {
+                Console.printError("error: account \(account): \(error.message)")
+                throw ExitCode.laterCopy
+            }
         }
     }
 }

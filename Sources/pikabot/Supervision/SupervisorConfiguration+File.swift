@@ -1,3 +1,4 @@
+import ArgumentParser
 import BotRuntime
 import Supervisor
 
@@ -22,7 +23,8 @@ extension WorkerSpecification {
         configuration.accounts.map { account in
             WorkerSpecification(
                 name: account.name, executable: Executable.path,
-                arguments: ["worker", file, "--account", account.name])
+                arguments: ["worker", file, "--account", account.name],
+                finalStatuses: [ExitCode.laterCopy.rawValue])
         }
     }
 }

@@ -27,6 +27,7 @@ let wholeConfiguration = """
         key: { command: [bin/key, --for, second] }
         invites: { accept: anyone }
         selfUpdate: { afterJoining: never, every: 36h }
+        retention: { messages: 90d, newest: 5000, unhandled: forever, maximumUnhandled: 100 }
         bots: [ { use: echo } ]
     media: { servers: [https://media.example, "http://127.0.0.1:3334"] }
     supervisor: { restart: { strategy: rest_for_one, intensity: 3, period: 2m, backoff: 250ms..5s }, drain: 1m }
@@ -56,7 +57,11 @@ struct ConfigurationTests {
             ])
         #expect(configuration.accounts[1].key == .command(["/etc/pikabot/bin/key", "--for", "second"]))
         #expect(configuration.accounts[1].invites == .anyone)
-        #expect(greeter.selfUpdate == .standard)
+        #expect(greeter.selfUpdate == .standard && greeter.retention == .standard)
+        #expect(
+            configuration.accounts[1].retention
+                == RetentionPolicy(
+                    messages: .seconds(90 * 86_400), newestMessages: 5000, unhandled: nil, maximumUnhandled: 100))
         #expect(
             configuration.accounts[1].selfUpdate == SelfUpdatePolicy(afterJoining: nil, every: .seconds(129_600)))
         #expect(configuration.media.servers.map(\.description) == ["https://media.example", "http://127.0.0.1:3334"])
@@ -133,6 +138,7 @@ struct ConfigurationTests {
                     key: { file: /etc/pikabot/secrets/greeter.nsec }
                     invites: { accept: allowlist, from: [npub10000003zmk89narqpczy4ff6rnuht2wu05na7kpnh3mak7z2tqzsv8vwqk] }
                     selfUpdate: { afterJoining: 5s..1m, every: 7d }
+                    retention: { messages: forever, newest: all, unhandled: 30d, maximumUnhandled: 10000 }
                     bots:
                       - use: responder
                         groups: { default: mention }
@@ -143,6 +149,7 @@ struct ConfigurationTests {
                     key: { command: [/etc/pikabot/bin/key, "--for", second] }
                     invites: { accept: anyone }
                     selfUpdate: { afterJoining: never, every: 36h }
+                    retention: { messages: 90d, newest: 5000, unhandled: forever, maximumUnhandled: 100 }
                     bots:
                       - use: echo
                         groups: { default: all }

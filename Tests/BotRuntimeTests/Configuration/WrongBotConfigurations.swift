@@ -46,6 +46,33 @@ let wrongBotConfigurations: [WrongConfiguration] = [
             #"bot.yaml:6:54: accounts[0].selfUpdate: expected one of afterJoining, every, found the unknown key "after"; remove it"#,
         ]),
     WrongConfiguration(
+        "retentionThatIsTooShort",
+        #"""
+        version: 1
+        relays: [wss://relay.example]
+        accounts:
+          - name: greeter
+            key: { env: GREETER_KEY }
+            retention: { messages: 5m }
+          - name: second
+            key: { env: SECOND_KEY }
+            retention: { newest: 0 }
+          - name: third
+            key: { env: THIRD_KEY }
+            retention: { unhandled: never }
+          - name: fourth
+            key: { env: FOURTH_KEY }
+            retention: { maximumUnhandled: all, message: 1d }
+
+        """#,
+        [
+            #"bot.yaml:6:28: accounts[0].retention.messages: expected a duration of an hour or more, or forever, found "5m"; write such as 90d"#,
+            #"bot.yaml:9:26: accounts[1].retention.newest: expected a number from 1 on, or all, found "0"; write such as 10000"#,
+            #"bot.yaml:12:29: accounts[2].retention.unhandled: expected a duration of an hour or more, or forever, found "never"; write such as 90d"#,
+            #"bot.yaml:15:36: accounts[3].retention.maximumUnhandled: expected a whole number from 1 to 1000000, found "all"; write such a number"#,
+            #"bot.yaml:15:41: accounts[3].retention: expected one of messages, newest, unhandled, maximumUnhandled, found the unknown key "message"; write messages"#,
+        ]),
+    WrongConfiguration(
         "allowlistWithoutFrom",
         #"""
         version: 1

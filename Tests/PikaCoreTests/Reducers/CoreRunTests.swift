@@ -24,6 +24,7 @@ import Testing
             in groupID: [UInt8], before: StoredMessage.Position?, limit: Int
         ) async throws -> [StoredMessage] { [] }
         func nextExpiry() async throws -> Int64? { nil }
+        func surplus(_ rule: MessageSurplus, limit: Int) async throws -> Int { 0 }
         func value(scope: String, key: String) async throws -> [UInt8]? { nil }
         func media(in groupID: [UInt8], message: EventID) async throws -> [StoredMedia] { [] }
     }
@@ -34,9 +35,9 @@ import Testing
         let store: NoteStore
         let commitsAtPublish = Mutex<[Int]>([])
 
-        init(_ store: NoteStore, updates count: Int) {
+        init(_ store: NoteStore, updates: [RelayUpdate]) {
             let (stream, continuation) = AsyncStream.makeStream(of: RelayUpdate.self)
-            for _ in 0..<count { continuation.yield(.refused(relay: ReducerWorld.relay, reason: "bad_signature")) }
+            for update in updates { continuation.yield(update) }
             self.updates = stream
             self.store = store
         }
@@ -58,23 +59,32 @@ import Testing
         func shutdown() async {}
     }
 
-    private func core(_ store: NoteStore, _ transport: EagerTransport) -> AppCore {
+    private static let refusals = [RelayUpdate](
+        repeating: .refused(relay: ReducerWorld.relay, reason: "bad_signature"), count: 5000)
+
+    private static let keys: KeyPair = {
         var random = StepRandom(state: 11)
+        return KeyPair.generate(using: &random)
+    }()
+
+    private func core(_ store: NoteStore, _ transport: EagerTransport, detectsCopies: Bool = false) -> AppCore {
+        let random = StepRandom(state: 12)
         return AppCore(
-            account: KeyPair.generate(using: &random),
-            configuration: CoreConfiguration(relays: [ReducerWorld.relay]), transport: transport, store: store,
+            account: Self.keys,
+            configuration: CoreConfiguration(relays: [ReducerWorld.relay], detectsCopies: detectsCopies),
+            transport: transport, store: store,
             clock: SystemClock(), randomness: random, logger: Logger(label: "test"))
     }
 
     @Test(.timeLimit(.minutes(5))) func aStoreThatFailsEndsTheCoreAlsoUnderLoad() async {
         let store = NoteStore(isBroken: true)
-        let core = self.core(store, EagerTransport(store, updates: 5000))
+        let core = self.core(store, EagerTransport(store, updates: Self.refusals))
         await #expect(throws: Broken.self) { try await core.run() }
     }
 
     @Test(.timeLimit(.minutes(5))) func aSearchEndsAlsoWhenNoRelayAnswers() async throws {
         let store = NoteStore(isBroken: false)
-        let core = self.core(store, EagerTransport(store, updates: 0))
+        let core = self.core(store, EagerTransport(store, updates: []))
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await core.run() }
             #expect(await core.findKeyPackages(of: [core.account]) == [core.account: .noRelayAnswered])
@@ -84,9 +94,20 @@ import Testing
         }
     }
 
+    @Test(.timeLimit(.minutes(5))) func aLaterCopyEndsTheCore() async throws {
+        let store = NoteStore(isBroken: false)
+        var random = StepRandom(state: 13)
+        let notice = try CopyNotice(StoredInstance(id: [1], generation: 5), startedAt: 0).event(
+            by: Self.keys, createdAt: 1, using: &random)
+        let update = RelayUpdate.event(relay: ReducerWorld.relay, subscription: "instance", notice)
+        let core = self.core(store, EagerTransport(store, updates: [update]), detectsCopies: true)
+        let error = await #expect(throws: AppCoreError.self) { try await core.run() }
+        #expect(error?.code == .superseded)
+    }
+
     @Test(.timeLimit(.minutes(5))) func nothingIsPublishedBeforeItIsDurableAndRevsRise() async throws {
         let store = NoteStore(isBroken: false)
-        let transport = EagerTransport(store, updates: 0)
+        let transport = EagerTransport(store, updates: [])
         let core = self.core(store, transport)
         try await withThrowingTaskGroup(of: Void.self) { group in
             let updates = core.updates()

@@ -65,7 +65,20 @@ struct DurableState {
             self.state.cursors[name] = max(value, self.state.cursors[name] ?? .min)
         case .putValue: break
         case .putMemo(let name, let content): self.state.memos[name] = content
+        case .deleteSurplus(let rule, let limit):
+            self.messages.removeAll(where: self.surplus(rule, limit: limit).contains)
+        case .settleRestore: self.state.instance.isRestored = false
         }
+    }
+
+    func surplus(_ rule: MessageSurplus, limit: Int) -> [StoredMessage] {
+        var found: [StoredMessage] = []
+        for group in Dictionary(grouping: self.messages, by: \.groupID).values {
+            let newestFirst = group.sorted { $0.position > $1.position }
+            found += newestFirst.dropFirst(rule.beyondNewest ?? .max)
+            found += newestFirst.prefix(rule.beyondNewest ?? .max).filter { $0.rumor.createdAt < rule.before ?? .min }
+        }
+        return Array(found.prefix(limit))
     }
 
     private mutating func change(_ id: [UInt8], _ body: (inout StoredGroup) -> Void) {
@@ -86,7 +99,7 @@ struct ReducerWorld {
 
     struct Account {
         let keys: KeyPair
-        let configuration: CoreConfiguration
+        var configuration: CoreConfiguration
         var model: CoreModel
         var durable = DurableState()
         /// Effects that were not carried out yet.
@@ -224,6 +237,11 @@ struct ReducerWorld {
                 $0.groupID == groupID && $0.isOwn && $0.epoch >= epoch
             }
             self.reduce(index, .sentLoaded(groupID: groupID, messages))
+        case .loadUnsent(let groupID, let epoch):
+            let messages = self[index].durable.messages.filter { $0.groupID == groupID && $0.isOwn }
+            self.reduce(index, .unsentLoaded(groupID: groupID, upToEpoch: epoch, messages))
+        case .countSurplus(let rule, let limit):
+            self.reduce(index, .surplus(rule, self[index].durable.surplus(rule, limit: limit).count))
         case .loadNextExpiry:
             self.reduce(index, .nextExpiry(self[index].durable.messages.compactMap(\.expiresAt).min()))
         case .loadMessages(let groupID, _):
@@ -258,6 +276,19 @@ struct ReducerWorld {
         account.timers = []
         self.accounts[index] = account
         self.reduce(index, .started)
+    }
+
+    /// Another copy of an account, as a restore of its present state makes it; not started. Returns its index.
+    mutating func copy(_ index: Int) -> Int {
+        var copy = self.accounts[index]
+        copy.durable.state.instance = StoredInstance(
+            id: [UInt8(self.accounts.count)], generation: self.now, isRestored: true)
+        copy.due = []
+        copy.timers = []
+        copy.delivered = []
+        copy.notes = []
+        self.accounts.append(copy)
+        return self.accounts.count - 1
     }
 
     /// The relay comes up for an account, and is read.

@@ -1,0 +1,38 @@
+import BotKit
+import PikaCore
+
+extension ConfigurationParser {
+    func retention(_ value: ConfigurationValue) -> RetentionPolicy? {
+        guard let fields = value.fields(["messages", "newest", "unhandled", "maximumUnhandled"]) else { return nil }
+        var policy = RetentionPolicy.standard
+        if let messages = fields.optional("messages").flatMap(age) { policy.messages = messages.value }
+        let newest = fields.optional("newest")?.parsed(
+            { text -> Setting<Int>? in
+                if text == "all" { return .never }
+                return Int(text).flatMap { (1...1_000_000_000).contains($0) ? .value($0) : nil }
+            }, expected: "a number from 1 on, or all", fix: "write such as 10000")
+        if let newest { policy.newestMessages = newest.value }
+        if let unhandled = fields.optional("unhandled").flatMap(age) { policy.unhandled = unhandled.value }
+        let maximum = fields.optional("maximumUnhandled")?.integer(in: 1...1_000_000)
+        policy.maximumUnhandled = maximum ?? policy.maximumUnhandled
+        return policy
+    }
+
+    private func age(_ value: ConfigurationValue) -> Setting<Duration>? {
+        value.parsed(
+            { text -> Setting<Duration>? in
+                if text == "forever" { return .never }
+                return Duration(configurationText: text).flatMap { $0 >= .seconds(3600) ? .value($0) : nil }
+            }, expected: "a duration of an hour or more, or forever", fix: "write such as 90d")
+    }
+}
+
+extension RetentionPolicy {
+    var configurationText: String {
+        let messages = messages?.configurationText ?? "forever"
+        let newest = newestMessages.map(String.init) ?? "all"
+        let unhandled = unhandled?.configurationText ?? "forever"
+        return "{ messages: \(messages), newest: \(newest), unhandled: \(unhandled), "
+            + "maximumUnhandled: \(maximumUnhandled) }"
+    }
+}

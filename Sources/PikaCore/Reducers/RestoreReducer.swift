@@ -1,0 +1,185 @@
+import MLS
+import Marmot
+import Nostr
+
+/// After a restore: every group gets fresh keys before anything of one's own leaves in it (``CopiedGroup``).
+extension CoreModel {
+    private static func memo(_ groupID: [UInt8]) -> MemoName { MemoName(.copiedGroup, groupID) }
+
+    private mutating func put(_ copied: CopiedGroup?, of groupID: [UInt8], _ step: inout CoreStep) {
+        guard self.copiedGroups[groupID] != copied else { return }
+        let changesChat = (self.copiedGroups[groupID]?.phase == .overtaken) != (copied?.phase == .overtaken)
+        self.copiedGroups[groupID] = copied
+        step.changes.append(.putMemo(Self.memo(groupID), copied?.stored))
+        if changesChat { self.refreshChatList() }
+    }
+
+    private mutating func markCopied(_ groupID: [UInt8], _ step: inout CoreStep) {
+        guard let group = self.groups[groupID] else { return }
+        var old = Set(
+            group.parts.compactMap { if case .ownCommit(let event) = $0 { event } else { nil as EventID? } })
+        if let pending = group.pending { old.insert(pending.event.id) }
+        self.put(CopiedGroup(oldCommits: old), of: groupID, &step)
+    }
+
+    // MARK: Start
+
+    /// Takes note of a restore; from the same transaction on, each group knows it for itself.
+    mutating func acceptRestore(_ step: inout CoreStep) {
+        if self.instance.isRestored {
+            let active = self.groups.values.filter(\.isActive).map(\.groupID)
+            for groupID in active where self.copiedGroups[groupID]?.phase != .overtaken {
+                self.markCopied(groupID, &step)
+            }
+            step.changes.append(.settleRestore)
+            step.effects.append(.note(.restored(groups: active.count)))
+        }
+        for (groupID, copied) in self.copiedGroups where copied.resealedEpoch != nil {
+            self.loadUnsent(of: groupID, &step)
+        }
+    }
+
+    mutating func restoreCopiedGroups(_ memos: [MemoName: Secret]) throws(AppCoreError) {
+        for (name, content) in memos where name.kind == .copiedGroup {
+            guard let copied = CopiedGroup(content) else {
+                throw AppCoreError(.corruptState, "what is stored of a restored group cannot be read")
+            }
+            self.copiedGroups[name.key] = copied
+        }
+    }
+
+    /// Whether another copy of this account has the private keys of a key package.
+    func isCopied(_ package: StoredKeyPackage) -> Bool { package.createdAt <= self.instance.generation / 1000 }
+
+    /// A group was entered: the keys of an old key package, or of a state that was left, may be another copy's too.
+    mutating func enterCopied(
+        _ groupID: [UInt8], by invitation: WelcomeEvents.Invitation?, _ step: inout CoreStep
+    ) {
+        let references = Set(invitation?.welcome.secrets.map(\.newMember) ?? [])
+        let package = self.keyPackages.first { references.contains($0.reference) }
+        if self.instance.generation > 0, package.map(self.isCopied) ?? true {
+            self.markCopied(groupID, &step)
+        } else {
+            self.put(nil, of: groupID, &step)
+        }
+    }
+
+    // MARK: The commit
+
+    /// Relays were read: groups that waited for this make their commit, unless it is on its way.
+    mutating func renewCopiedGroups(_ step: inout CoreStep) {
+        for (groupID, copied) in self.copiedGroups where copied.phase == .reading || copied.phase == .renewing {
+            self.renewCopied(groupID, &step)
+        }
+    }
+
+    private mutating func renewCopied(_ groupID: [UInt8], _ step: inout CoreStep) {
+        guard let group = self.groups[groupID], group.isActive, !self.isReading(groupID) else { return }
+        let relays = self.relays(of: group)
+        guard self.state.relays.contains(where: { relays.contains($0.url) && $0.isCaughtUp }) else { return }
+        var copied = self.copiedGroups[groupID]
+        copied?.phase = .renewing
+        self.put(copied, of: groupID, &step)
+        let goal = GroupIntent.Goal.selfUpdate(isAutomatic: false)
+        if !self.intents.values.contains(where: { $0.groupID == groupID && $0.goal == goal && $0.isOpen }) {
+            self.intend(goal, groupID, nil, &step)
+        }
+        self.intentsDue.insert(groupID)
+    }
+
+    /// A commit was applied: one of one's own gives fresh keys, and a better one may take them away again.
+    mutating func followCopied(_ groupID: [UInt8], _ report: CommitReport, _ step: inout CoreStep) {
+        guard var copied = self.copiedGroups[groupID], let group = self.groups[groupID] else { return }
+        if report.removedSelf { return self.put(nil, of: groupID, &step) }
+        if report.isOwn, !copied.oldCommits.contains(report.event) {
+            copied.phase = .resealing(epoch: report.epochBefore)
+            self.put(copied, of: groupID, &step)
+            return self.loadUnsent(of: groupID, &step)
+        }
+        switch copied.phase {
+        case .reading, .renewing: break
+        case .overtaken:
+            // Another member's commit took the place of the other copy's.
+            guard self.instance.generation > 0 else { return self.put(nil, of: groupID, &step) }
+            copied.phase = .reading
+            self.put(copied, of: groupID, &step)
+            self.renewCopied(groupID, &step)
+        case .resealing(let epoch), .renewed(let epoch):
+            if report.rolledBackFrom != nil, report.epochBefore <= epoch {
+                copied.phase = .renewing
+                self.put(copied, of: groupID, &step)
+            } else if epoch + UInt64(group.profile.pastEpochs) < group.epoch, copied.resealedEpoch == nil {
+                self.put(nil, of: groupID, &step)
+            }
+        }
+    }
+
+    private func loadUnsent(of groupID: [UInt8], _ step: inout CoreStep) {
+        guard let epoch = self.copiedGroups[groupID]?.resealedEpoch else { return }
+        step.effects.append(.loadUnsent(groupID: groupID, upToEpoch: epoch))
+    }
+
+    /// Seals the own messages that waited again; then everything may leave.
+    mutating func resealCopied(
+        _ messages: [StoredMessage], of groupID: [UInt8], upToEpoch epoch: UInt64, _ step: inout CoreStep
+    ) {
+        // One that belongs to a commit which was undone meanwhile is followed by another.
+        guard var copied = self.copiedGroups[groupID], copied.resealedEpoch == epoch else { return }
+        let found = Dictionary(messages.map { ($0.id, $0) }) { first, _ in first }
+        let rows = self.queue.rows { $0.groupID == groupID && $0.purpose == .message }
+        for row in rows.sorted(by: { $0.sequence < $1.sequence }) {
+            guard let message = row.messageID.flatMap({ found[$0] }), message.epoch <= epoch else { continue }
+            guard !Self.isMomentary(message.rumor.kind) else {
+                self.dropRow(row.id, &step)
+                continue
+            }
+            do { try self.reseal(message, &step) } catch {
+                step.effects.append(.note(.sendFailed(reason: "message after a restore: \(error)")))
+            }
+        }
+        copied.phase = .renewed(epoch: epoch)
+        self.put(copied, of: groupID, &step)
+        self.intentsDue.insert(groupID)
+        self.flushOutbox(&step)
+    }
+
+    // MARK: Overtaken
+
+    /// The other copy has made a commit of which this one lacks the keys.
+    mutating func noteOvertaken(_ groupID: [UInt8], _ step: inout CoreStep) {
+        guard let group = self.groups[groupID], self.copiedGroups[groupID]?.phase != .overtaken else { return }
+        var copied = self.copiedGroups[groupID] ?? CopiedGroup()
+        copied.phase = .overtaken
+        self.put(copied, of: groupID, &step)
+        for intent in self.intents.values where intent.groupID == groupID && intent.isOpen {
+            self.abandon(intent, AppCoreError.overtaken, &step)
+        }
+        for row in self.queue.rows(where: { $0.groupID == groupID }) {
+            self.dropRow(row.id, &step)
+            if let message = row.messageID { self.setDelivery(.failed(AppCoreError.overtaken.message), of: message) }
+        }
+        if group.pending != nil {
+            self.groups[groupID]?.clearPending()
+            self.unsureCommits.remove(groupID)
+            self.dirtyGroups.insert(groupID)
+        }
+        self.state.toast = AppCoreError.overtaken.message
+        step.effects.append(.note(.overtaken(chatID: group.data.nostrGroupIDHex)))
+    }
+
+    /// The rows that must not leave now.
+    var heldRows: Set<String> {
+        var rows = self.heldCommits
+        if self.fence.isClosed { rows.formUnion(self.queue.rows { $0.groupID != nil }.map(\.id)) }
+        for (groupID, copied) in self.copiedGroups where copied.holdsBack {
+            rows.formUnion(self.queue.rows { $0.groupID == groupID && $0.purpose != .commit }.map(\.id))
+        }
+        return rows
+    }
+}
+
+extension AppCoreError {
+    static let overtaken = AppCoreError(
+        .overtaken,
+        "another copy of this account has changed the group's keys; ask a member to invite this account again")
+}

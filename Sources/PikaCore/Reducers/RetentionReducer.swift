@@ -1,0 +1,57 @@
+import Nostr
+
+/// What was kept for long enough goes: messages and events that no handler finished (``RetentionPolicy``).
+extension CoreModel {
+    /// Rows that one transaction deletes.
+    static let retentionBatch = 256
+
+    mutating func retain(_ step: inout CoreStep) {
+        if !self.giveUpOldEvents(&step) {
+            step.effects.append(.wake(.retention, atMilliseconds: step.nowMilliseconds + 1000))
+        }
+        if let surplus = self.configuration.retention.surplus(at: step.now) {
+            step.effects.append(.countSurplus(surplus, limit: Self.retentionBatch))
+        }
+    }
+
+    /// Deletes one batch, and asks whether there is more.
+    mutating func deleteSurplus(_ rule: MessageSurplus, _ count: Int, _ step: inout CoreStep) {
+        guard count > 0 else { return }
+        step.changes.append(.deleteSurplus(rule, limit: Self.retentionBatch))
+        step.effects.append(.countSurplus(rule, limit: Self.retentionBatch))
+        if let newest = rule.beyondNewest, let shown = self.state.currentChat?.messages.count, shown > newest {
+            self.state.currentChat?.messages.removeFirst(shown - newest)
+        }
+        guard let before = rule.before else { return }
+        self.state.currentChat?.messages.removeAll { $0.createdAt < before }
+        for position in self.state.chatList.indices {
+            guard let time = self.state.chatList[position].lastMessageAt, time < before else { continue }
+            self.state.chatList[position].lastMessage = nil
+        }
+    }
+
+    // MARK: The inbox
+
+    /// Gives up events that waited too long, a batch of them; false if there are more.
+    private mutating func giveUpOldEvents(_ step: inout CoreStep) -> Bool {
+        guard let age = self.configuration.retention.unhandled?.components.seconds else { return true }
+        let old = self.inbox.values.filter { $0.receivedAt < step.now - age }.map(\.inboxID).sorted()
+        for id in old.prefix(Self.retentionBatch) { self.giveUp(id, "too_old", &step) }
+        return old.count <= Self.retentionBatch
+    }
+
+    /// Gives up the oldest event if there are too many.
+    mutating func boundInbox(_ step: inout CoreStep) {
+        guard self.inbox.count > self.configuration.retention.maximumUnhandled, let oldest = self.inbox.keys.min()
+        else {
+            return
+        }
+        self.giveUp(oldest, "too_many", &step)
+    }
+
+    private mutating func giveUp(_ id: Int64, _ reason: String, _ step: inout CoreStep) {
+        self.inbox[id] = nil
+        step.changes.append(.deleteInbox(id: id))
+        step.effects.append(.note(.gaveUpEvent(reason: reason)))
+    }
+}

@@ -1,0 +1,78 @@
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
+extension StateBackup {
+    private static let pieceLength = 1 << 18
+
+    /// Writes header and database into `draft`, makes it durable, and renames it to `file`.
+    static func pack(_ copy: String, into draft: String, _ file: String) throws(StoreError) -> Int {
+        let source = try PrivateFile.open(copy, O_RDONLY)
+        defer { close(source) }
+        let target = try PrivateFile.open(draft, O_WRONLY | O_CREAT | O_TRUNC)
+        defer { close(target) }
+        // The place of the header, which is known at the end.
+        try PrivateFile.write([UInt8](repeating: 0, count: BackupHeader.count), to: target, draft)
+        var digest = BackupDigest()
+        var length = 0
+        while true {
+            let piece = try PrivateFile.read(upTo: Self.pieceLength, from: source, copy)
+            if piece.isEmpty { break }
+            digest.append(piece)
+            length += piece.count
+            try PrivateFile.write(piece, to: target, draft)
+        }
+        guard lseek(target, 0, SEEK_SET) == 0 else { throw StoreError(errno: errno, "writing it", draft) }
+        try PrivateFile.write(
+            BackupHeader(length: UInt64(length), digest: digest.finish()).bytes, to: target, draft)
+        guard fsync(target) == 0 else { throw StoreError(errno: errno, "writing it", draft) }
+        guard rename(draft, file) == 0 else { throw StoreError(errno: errno, "renaming it", file) }
+        try PrivateFile.synchronizeDirectory(of: file)
+        return BackupHeader.count + length
+    }
+
+    /// Reads a backup to its end; throws ``StoreError/Code/badBackup`` unless it is whole.
+    static func check(_ file: String) throws(StoreError) {
+        try Self.read(file) { _ throws(StoreError) in }
+    }
+
+    /// Writes the database of a backup into a new file.
+    static func unpack(_ file: String, into draft: String) throws(StoreError) {
+        let target = try PrivateFile.open(draft, O_WRONLY | O_CREAT | O_EXCL)
+        defer { close(target) }
+        try Self.read(file) { piece throws(StoreError) in try PrivateFile.write(piece, to: target, draft) }
+        guard fsync(target) == 0 else { throw StoreError(errno: errno, "writing it", draft) }
+    }
+
+    private static func read(
+        _ file: String, _ take: ([UInt8]) throws(StoreError) -> Void
+    ) throws(StoreError) {
+        // Non-blocking, so that a FIFO in its place is refused instead of waited for.
+        let source = try PrivateFile.open(file, O_RDONLY | O_NONBLOCK)
+        defer { close(source) }
+        var status = stat()
+        guard fstat(source, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            throw StoreError(.badBackup, "\(file): not a regular file")
+        }
+        let header: BackupHeader
+        do { header = try BackupHeader(try PrivateFile.read(upTo: BackupHeader.count, from: source, file)) } catch {
+            throw StoreError(error.code, "\(file): \(error.message)", cause: error.cause)
+        }
+        var digest = BackupDigest()
+        var length: UInt64 = 0
+        while true {
+            let piece = try PrivateFile.read(upTo: Self.pieceLength, from: source, file)
+            if piece.isEmpty { break }
+            digest.append(piece)
+            length += UInt64(piece.count)
+            // Whatever is appended to a backup is not copied.
+            guard length <= header.length else { throw Self.damaged(file) }
+            try take(piece)
+        }
+        guard length == header.length, digest.finish() == header.digest else { throw Self.damaged(file) }
+    }
+}

@@ -1,0 +1,121 @@
+import GRDB
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
+/// Backups of an account's state: one file of mode 0600 with a consistent copy of its database.
+///
+/// Values stay sealed in it: whoever restores it needs the sealing key of the account, which is not in it, and neither
+/// is the account's own key. Damage is noticed (SHA-256), deliberate changes to rows only where values are sealed.
+public enum StateBackup {
+    /// Writes a backup of the state in `directory` to `file`, replacing one that is there, whole or not at all.
+    ///
+    /// The account may be running: the copy is of one instant between two of its commits.
+    /// Returns the size of the backup in bytes. Throws ``StoreError``.
+    @discardableResult
+    public static func write(of directory: String, to file: String) throws(StoreError) -> Int {
+        let source = StateDirectory.databasePath(in: directory)
+        guard access(source, F_OK) == 0 else {
+            throw StoreError(.noState, "\(directory): there is no state in it; name the directory of an account")
+        }
+        let copy = "\(file).\(getpid()).copy"
+        let draft = "\(file).\(getpid()).new"
+        defer {
+            unlink(copy)
+            unlink("\(copy)-journal")
+            unlink(draft)
+        }
+        do {
+            close(try PrivateFile.open(copy, O_WRONLY | O_CREAT | O_TRUNC))
+            try Self.copyDatabase(source, to: copy)
+            return try Self.pack(copy, into: draft, file)
+        } catch { throw (error as? StoreError) ?? StoreError(error, database: source) }
+    }
+
+    /// Puts the state of a backup into `directory`, which is made if it is not there and must not hold a state.
+    ///
+    /// It is another copy of the account from now on (``PikaCore/StoredInstance``): when it is started it first renews
+    /// its keys in every group. Whatever fails leaves nothing behind.
+    /// - Parameters:
+    ///   - sealingKey: the key of the account that was backed up; another one is refused.
+    ///   - nowMilliseconds: Unix milliseconds.
+    public static func restore(
+        _ file: String, to directory: String, sealingKey: SealingKey, nowMilliseconds: Int64,
+        program: String = "pikabot restore"
+    ) throws(StoreError) {
+        try Self.check(file)
+        let isNew = access(directory, F_OK) != 0
+        let state = try StateDirectory(preparing: directory)
+        let draft = "\(state.path)/restored.\(getpid()).sqlite"
+        var isDone = false
+        defer {
+            for name in [draft, "\(draft)-journal", "\(draft)-wal", "\(draft)-shm"] { unlink(name) }
+            if isNew, !isDone {
+                unlink("\(state.path)/lock")
+                rmdir(state.path)
+            }
+        }
+        let lock = try StateDirectoryLock(directory: state.path, program: program)
+        defer { lock.release() }
+        for name in ["", "-wal", "-journal"] where access(state.databasePath + name, F_OK) == 0 {
+            throw StoreError(.stateExists, "\(state.databasePath)\(name): is there already; name another directory")
+        }
+        do {
+            try Self.unpack(file, into: draft)
+            try Self.beginInstance(draft, sealingKey, nowMilliseconds)
+        } catch { throw (error as? StoreError) ?? Self.damaged(file, error) }
+        guard rename(draft, state.databasePath) == 0 else {
+            throw StoreError(errno: errno, "renaming it", state.databasePath)
+        }
+        isDone = true
+        try PrivateFile.synchronizeDirectory(of: state.databasePath)
+    }
+
+    static func damaged(_ file: String, _ cause: (any Error)? = nil) -> StoreError {
+        StoreError(.badBackup, "\(file): the backup is damaged; take another one", cause: cause)
+    }
+
+    // MARK: SQLite
+
+    /// Reads within one transaction, so a running account does not disturb it; what was deleted is not in the copy.
+    private static func copyDatabase(_ source: String, to copy: String) throws {
+        var configuration = GRDB.Configuration()
+        configuration.label = "pikabot.backup"
+        configuration.busyMode = .timeout(5)
+        let queue = try DatabaseQueue(path: source, configuration: configuration)
+        try queue.writeWithoutTransaction { database in
+            guard try database.tableExists("meta") else {
+                throw StoreError(.corrupt, "\(source): this is no database of an account")
+            }
+            try database.execute(sql: "VACUUM INTO ?", arguments: [copy])
+        }
+        try queue.close()
+        let written = try DatabaseQueue(path: copy)
+        try written.writeWithoutTransaction { try Self.checkIntegrity($0, copy) }
+        try written.close()
+    }
+
+    private static func beginInstance(_ path: String, _ key: SealingKey, _ now: Int64) throws {
+        let queue = try DatabaseQueue(path: path)
+        try queue.writeWithoutTransaction { database in
+            try database.execute(sql: "PRAGMA journal_mode = DELETE")
+            try database.execute(sql: "PRAGMA synchronous = FULL")
+            try Self.checkIntegrity(database, path)
+            guard try Metadata.verify(database, key: key, account: nil) != nil else { throw Self.damaged(path) }
+        }
+        try Migrations.all.migrate(queue)
+        try queue.write { try Metadata.beginInstance($0, nowMilliseconds: now) }
+        try queue.close()
+        try PrivateFile.synchronize(path)
+    }
+
+    private static func checkIntegrity(_ database: Database, _ path: String) throws {
+        let answer = try String.fetchOne(database, sql: "PRAGMA integrity_check(1)")
+        guard answer == "ok" else { throw StoreError(.corrupt, "\(path): SQLite finds: \(answer ?? "nothing")") }
+    }
+}

@@ -1,0 +1,27 @@
+import ArgumentParser
+import Nostr
+import Storage
+
+extension Pikabot {
+    struct Backup: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Copy the state of an account into one file; the account may be running.",
+            discussion: """
+                Values stay sealed in the file. To restore it you need the sealing.key of the same directory and the \
+                account's own key, which are not in it: keep them elsewhere, and apart from the backups.
+                """)
+
+        @Option(
+            name: [.customLong("state"), .customLong("state-dir")],
+            help: "The account's state: the folder of the account's name in the configuration's state directory.")
+        var state: String
+
+        @Option(help: "The file to write; one that is there is replaced.") var to: String
+
+        func run() throws {
+            let bytes = try StateBackup.write(of: state, to: to)
+            let output: JSONValue = ["file": .string(to), "bytes": .integer(Int64(bytes))]
+            Console.print(output.prettyText)
+        }
+    }
+}

@@ -1,0 +1,57 @@
+import BotTesting
+import Testing
+
+@Suite struct RestoreTests {
+    @Test func aRestoredMemberIsTheSameMemberWithFreshKeys() async throws {
+        let lab = try GroupLab(seed: 71, relays: 2)
+        let alice = try await lab.member("alice")
+        let bob = try await lab.member("bob")
+        let carol = try await lab.member("carol")
+        let chat = try await alice.create("friends", inviting: [bob, carol])
+        try await bob.say("one")
+        let backup = bob.store.snapshot()
+        // What happens after the backup, short of a commit of its own, is made up for.
+        try await carol.say("two")
+        try await alice.rename(to: "enemies")
+        try await lab.advance(by: .seconds(600))
+        bob.crash()
+        try await alice.say("three")
+        try await bob.restart(from: backup.restored(atMilliseconds: lab.clock.nowMilliseconds))
+        try await bob.say("four")
+        try await lab.advance(by: .seconds(2))
+        try await alice.say("five")
+        try await lab.advance(by: .seconds(60))
+        #expect(alice.heard() == ["one", "two", "four"])
+        #expect(carol.heard() == ["one", "three", "four", "five"])
+        #expect(Array(bob.heard().suffix(3)) == ["two", "three", "five"])
+        for member in [alice, bob, carol] {
+            let summary = try await member.summary(of: chat)
+            #expect(summary?.epoch == 3 && summary?.needsInvitation == false && summary?.name == "enemies")
+        }
+        #expect(try await bob.messages().map(\.content).suffix(2) == ["four", "five"])
+        let renewal = try #require(bob.commits.last { $0.isOwn })
+        #expect(renewal.epochBefore == 2 && renewal.added.isEmpty && !renewal.isRename)
+    }
+
+    @Test func anAbsenceIsAccountedForAtEveryRelay() async throws {
+        let lab = try GroupLab(seed: 72, relays: 2)
+        let alice = try await lab.member("alice")
+        let bob = try await lab.member("bob")
+        try await alice.create("friends", inviting: [bob])
+        try await alice.say("before")
+        try await lab.advance(by: .seconds(3600))
+        let left = lab.clock.nowMilliseconds / 1000
+        bob.crash()
+        for number in 0..<5 {
+            try await lab.advance(by: .seconds(60))
+            try await alice.say("\(number)")
+        }
+        try await bob.restart()
+        let gaps = try await bob.state().relays.map(\.gap)
+        #expect(gaps.count == 2 && gaps.allSatisfy { $0?.isRead == true && $0?.unknown == 0 })
+        #expect(gaps.allSatisfy { ($0?.from ?? .max) <= left && $0?.to == left + 300 })
+        // Each event counts where it was first read.
+        #expect(gaps.compactMap { $0?.recovered }.max() == 5)
+        #expect(lab.logLines.contains { $0.contains("a relay was read since it connected") })
+    }
+}

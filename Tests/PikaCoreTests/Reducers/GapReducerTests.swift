@@ -1,0 +1,70 @@
+import Nostr
+import Testing
+
+@testable import PikaCore
+
+/// Every absence is accounted for: from, to, recovered, unknown.
+@Suite struct GapReducerTests {
+    private func world() throws -> ReducerWorld {
+        var world = try ReducerWorld.group(2)
+        world.connect(0)
+        world.connect(1)
+        world.settle()
+        world.now += 60_000
+        return world
+    }
+
+    private func gap(_ world: ReducerWorld) -> AppState.RelayGap? { world[1].model.state.relays.first?.gap }
+
+    @Test func whatCameMeanwhileIsCounted() throws {
+        var world = try self.world()
+        world.say(0, "known")
+        world.settle()
+        let cursor = try #require(world[1].model.cursors[ReducerWorld.relay.string])
+        world.reduce(1, .relay(.state(relay: ReducerWorld.relay, .disconnected)))
+        world.now += 600_000
+        world.say(0, "a")
+        world.say(0, "b")
+        world.settle(deaf: [1])
+        world.now += 1000
+        world.connect(1)
+        let gap = try #require(self.gap(world))
+        #expect(gap.from == cursor && gap.to == world.now / 1000 && gap.isRead && gap.failedReads == 0)
+        #expect(gap.recovered == 2 && gap.unknown == 0)
+        #expect(world[1].notes.last { if case .gap = $0 { true } else { false } } == .gap(ReducerWorld.relay, gap))
+        // The next absence is another one.
+        world.reduce(1, .relay(.state(relay: ReducerWorld.relay, .disconnected)))
+        world.connect(1)
+        #expect(self.gap(world)?.recovered == 0 && self.gap(world)?.isRead == true)
+    }
+
+    @Test func whatCannotBeOpenedIsUnknownUntilItCan() throws {
+        var world = try self.world()
+        world.reduce(1, .relay(.state(relay: ReducerWorld.relay, .disconnected)))
+        world.act(0, .renameGroup(chatID: world[0].chatID, name: "New"))
+        world.settle(deaf: [1])
+        let commit = world.relayed.removeLast()
+        world.say(0, "later")
+        world.settle(deaf: [1])
+        world.connect(1)
+        #expect(self.gap(world)?.recovered == 0 && self.gap(world)?.unknown == 1)
+        world.receive(1, commit)
+        #expect(self.gap(world)?.recovered == 1 && self.gap(world)?.unknown == 0)
+        #expect(world[1].texts == ["later"])
+    }
+
+    @Test func aRelayThatCannotBeReadIsSaidToBeUnread() throws {
+        var world = try self.world()
+        world.reduce(1, .relay(.state(relay: ReducerWorld.relay, .disconnected)))
+        world.say(0, "a")
+        world.settle(deaf: [1])
+        world.reduce(1, .relay(.state(relay: ReducerWorld.relay, .connected)))
+        for _ in 0..<2 {
+            world.reduce(1, .fetched(.catchUp(ReducerWorld.relay), [ReducerWorld.relay: .failed("timeout")]))
+        }
+        #expect(self.gap(world)?.failedReads == 2 && self.gap(world)?.isRead == false)
+        world.catchUp(1)
+        #expect(self.gap(world)?.failedReads == 2 && self.gap(world)?.isRead == true)
+        #expect(self.gap(world)?.recovered == 1)
+    }
+}

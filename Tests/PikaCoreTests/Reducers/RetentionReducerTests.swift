@@ -1,0 +1,123 @@
+import Marmot
+import Nostr
+import Testing
+
+@testable import PikaCore
+
+/// What was kept for long enough goes, in small transactions.
+@Suite struct RetentionReducerTests {
+    private func world(_ policy: RetentionPolicy) throws -> ReducerWorld {
+        var world = try ReducerWorld.group(2)
+        world.accounts[1].configuration.retention = policy
+        return world
+    }
+
+    private func policy(
+        messages: Duration? = nil, newest: Int? = nil, unhandled: Duration? = nil, maximum: Int = 10_000
+    ) -> RetentionPolicy {
+        RetentionPolicy(
+            messages: messages, newestMessages: newest, unhandled: unhandled, maximumUnhandled: maximum)
+    }
+
+    /// Stored messages, one a second, the last one now.
+    private func fill(_ world: inout ReducerWorld, _ count: Int) throws {
+        let groupID = try #require(world[1].group?.groupID)
+        for number in 0..<count {
+            let rumor = UnsignedEvent(
+                pubkey: world[0].key, createdAt: world.now / 1000 - Int64(count - 1 - number), kind: .chatMessage,
+                content: "\(number)")
+            world.accounts[1].durable.messages.append(
+                StoredMessage(
+                    groupID: groupID, rumor: rumor, id: rumor.id, wrapper: rumor.id, epoch: 1, isOwn: false))
+        }
+    }
+
+    private func texts(_ world: ReducerWorld) -> [String] {
+        world[1].durable.messages.map(\.rumor.content).sorted { (Int($0) ?? 0) < (Int($1) ?? 0) }
+    }
+
+    @Test func oldMessagesGoInBatchesAndTheOthersStay() throws {
+        var world = try self.world(self.policy(messages: .seconds(100)))
+        try self.fill(&world, 1000)
+        try world.restart(1)
+        world.settle()
+        // Those of the last 100 seconds and of this one.
+        #expect(self.texts(world) == (899..<1000).map(String.init))
+        world.advance(seconds: 86_400)
+        #expect(self.texts(world).isEmpty)
+    }
+
+    @Test func theNewestOfAGroupStay() throws {
+        var world = try self.world(self.policy(newest: 7))
+        try self.fill(&world, 300)
+        world.act(1, .openChat(chatID: world[1].chatID))
+        world.settle()
+        try world.restart(1)
+        world.settle()
+        #expect(self.texts(world) == (293..<300).map(String.init))
+    }
+
+    @Test func everythingStaysUnlessSaidOtherwise() throws {
+        var world = try self.world(.standard)
+        try self.fill(&world, 300)
+        try world.restart(1)
+        world.settle()
+        world.advance(seconds: 400 * 86_400)
+        #expect(self.texts(world).count == 300)
+    }
+
+    @Test func screensForgetWhatTheStoreForgets() throws {
+        var world = try self.world(self.policy(messages: .seconds(3600)))
+        try world.restart(1)
+        world.act(1, .openChat(chatID: world[1].chatID))
+        world.say(0, "old")
+        world.settle()
+        #expect(world[1].model.state.currentChat?.messages.map(\.content) == ["old"])
+        world.advance(seconds: 7 * 3600)
+        #expect(world[1].model.state.currentChat?.messages.isEmpty == true)
+        #expect(world[1].model.state.chatList.first?.lastMessage == nil && self.texts(world).isEmpty)
+    }
+
+    @Test func eventsThatNobodyHandlesAreGivenUpAndCounted() throws {
+        var world = try self.world(self.policy(unhandled: .seconds(86_400)))
+        try world.restart(1)
+        world.say(0, "one")
+        world.settle()
+        let rows = world[1].durable.state.inbox.count
+        #expect(rows > 0)
+        world.advance(seconds: 80_000)
+        #expect(world[1].durable.state.inbox.count == rows)
+        world.advance(seconds: 30_000)
+        #expect(world[1].durable.state.inbox.isEmpty && world[1].model.inbox.isEmpty)
+        #expect(world[1].notes.count { $0 == .gaveUpEvent(reason: "too_old") } == rows)
+        // A handler that is done after all changes nothing.
+        let effect = HandlerEffect(
+            id: "late", operation: .send(chatID: world[1].chatID, OutgoingMessage(content: "late")))
+        let step = world.reduce(1, .handled(inboxID: world[1].delivered.last?.inboxID ?? 0, [effect]))
+        #expect(step.changes.isEmpty)
+    }
+
+    @Test func manyOldEventsGoInBatches() throws {
+        var world = try self.world(self.policy(unhandled: .seconds(86_400)))
+        let row = try #require(world[1].durable.state.inbox.first)
+        for id in Int64(1000)..<1600 {
+            world.accounts[1].durable.state.inbox.append(InboxRow(id: id, payload: row.payload))
+        }
+        world.now += 90_000_000
+        try world.restart(1)
+        #expect(world[1].durable.state.inbox.count == 601 - CoreModel.retentionBatch)
+        world.advance(seconds: 2)
+        #expect(world[1].durable.state.inbox.isEmpty)
+        #expect(world[1].notes.count { $0 == .gaveUpEvent(reason: "too_old") } == 601)
+    }
+
+    @Test func theInboxIsBounded() throws {
+        var world = try self.world(self.policy(maximum: 3))
+        try world.restart(1)
+        for number in 0..<6 { world.say(0, "\(number)") }
+        world.settle()
+        #expect(world[1].durable.state.inbox.count == 3)
+        #expect(world[1].model.inbox.values.map(\.inboxID).sorted() == world[1].delivered.suffix(3).map(\.inboxID))
+        #expect(world[1].notes.contains(.gaveUpEvent(reason: "too_many")))
+    }
+}
