@@ -17,6 +17,8 @@ extension CoreModel {
             let relays = self.groups[groupID].map(self.relays(of:))
         else { return }
         self.dirtyGroups.insert(groupID)
+        // What was unsure was an earlier commit, which this one's epoch has left behind.
+        self.unsureCommits.remove(groupID)
         var intent = intent
         intent.phase = .committing(own.event.id)
         self.put(intent, &step)

@@ -17,6 +17,7 @@ extension CoreModel {
     private mutating func ingest(_ event: Event, into groupID: [UInt8], _ step: inout CoreStep) -> Bool {
         guard let disposition = self.groups[groupID]?.ingest(event, now: step.now) else { return false }
         if case .waiting(let reason) = disposition {
+            if reason == .noKey, self.takeForEarlierMembership(event, of: groupID, &step) { return false }
             self.keep(event, of: groupID, reason, &step)
             self.compareRivals(of: groupID, &step)
             return false
@@ -52,7 +53,7 @@ extension CoreModel {
         return false
     }
 
-    private mutating func take(_ message: ReceivedMessage, of groupID: [UInt8], _ step: inout CoreStep) {
+    mutating func take(_ message: ReceivedMessage, of groupID: [UInt8], _ step: inout CoreStep) {
         // The same inner event again, in another wrapper or after a crash, is the same message.
         let key = self.messageKey(message.id, in: groupID)
         guard !self.seen.contains(key) else {
@@ -157,7 +158,7 @@ extension CoreModel {
         step.effects.append(.note(.gaveUpWaiting))
     }
 
-    private mutating func forgetWaiting(_ id: EventID, of groupID: [UInt8], _ step: inout CoreStep) {
+    mutating func forgetWaiting(_ id: EventID, of groupID: [UInt8], _ step: inout CoreStep) {
         guard let position = self.waiting[groupID]?.firstIndex(where: { $0.event.id == id }) else { return }
         self.waiting[groupID]?.remove(at: position)
         step.changes.append(.deleteWaiting(id))

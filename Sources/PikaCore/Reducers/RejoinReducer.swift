@@ -12,7 +12,7 @@ extension CoreModel {
     struct Rival: Sendable {
         /// The invitation that leads to it, or nothing for a state that was left for another one.
         let invite: (wrapper: EventID, invitation: WelcomeEvents.Invitation)?
-        let group: MarmotGroup
+        var group: MarmotGroup
     }
 
     /// How long the removal, or the commits that lead to a later epoch, may take to arrive.
@@ -39,7 +39,7 @@ extension CoreModel {
     mutating func compareRivals(of groupID: [UInt8], _ step: inout CoreStep) {
         guard let rivals = self.rivals[groupID] else { return }
         let events = self.waitingInOrder(of: groupID)
-        for (position, rival) in rivals.enumerated() {
+        for (position, rival) in rivals.enumerated() where rival.group.isActive {
             var probe = rival.group
             let opens = events.contains { event in
                 switch probe.ingest(event, now: step.now) {
@@ -81,16 +81,8 @@ extension CoreModel {
     private mutating func adopt(_ position: Int, of groupID: [UInt8], _ step: inout CoreStep) {
         guard let known = self.groups[groupID], let rival = self.rivals[groupID]?.remove(at: position) else { return }
         step.effects.append(.note(.commit(result: "changed_branch")))
-        let others = (self.rivals[groupID] ?? []).filter { $0.invite != nil }
         if let invite = rival.invite.flatMap({ self.invites[$0.wrapper] }) { self.forget(invite, &step) }
         self.enter(rival.group, by: rival.invite?.invitation, &step)
-        self.rivals[groupID] = others + [Rival(invite: nil, group: known)]
-        let stored = known.stored
-        let key = StoredGroupKey.leftBranch(groupID)
-        step.changes.append(.putGroupHeader(groupID: key, header: stored.header))
-        step.changes.append(
-            .updateGroup(
-                groupID: key, GroupStorageChanges(replacesAll: true, records: stored.records.mapValues { .some($0) })))
         self.startReseal(of: groupID, fromEpoch: known.firstUndecidedEpoch, &step)
         self.compareRivals(of: groupID, &step)
     }
@@ -101,6 +93,7 @@ extension CoreModel {
     mutating func enter(_ group: MarmotGroup, by invitation: WelcomeEvents.Invitation?, _ step: inout CoreStep) {
         let groupID = group.groupID
         var group = group
+        if let known = self.groups[groupID] { self.leave(known, &step) }
         for part in self.groups[groupID]?.parts ?? [] {
             step.changes.append(.deleteGroup(groupID: StoredGroupKey(groupID, part).bytes))
         }
@@ -129,6 +122,37 @@ extension CoreModel {
             if let package = self.keyPackage(for: invitation) { self.consume(package, &step) }
         }
         self.retryWaiting(of: groupID, &step)
+    }
+
+    /// Keeps the state that is left: it may be the living one, or messages of it may be late.
+    private mutating func leave(_ known: MarmotGroup, _ step: inout CoreStep) {
+        let groupID = known.groupID
+        self.rivals[groupID, default: []].removeAll { $0.invite == nil }
+        self.rivals[groupID]?.append(Rival(invite: nil, group: known))
+        let stored = known.stored
+        let key = StoredGroupKey.leftBranch(groupID)
+        step.changes.append(.putGroupHeader(groupID: key, header: stored.header))
+        step.changes.append(
+            .updateGroup(
+                groupID: key, GroupStorageChanges(replacesAll: true, records: stored.records.mapValues { .some($0) })))
+    }
+
+    /// Takes in a late message of an earlier membership, which this account's removal has ended.
+    mutating func takeForEarlierMembership(_ event: Event, of groupID: [UInt8], _ step: inout CoreStep) -> Bool {
+        guard let position = self.rivals[groupID]?.firstIndex(where: { $0.invite == nil && !$0.group.isActive }),
+            var earlier = self.rivals[groupID]?[position].group,
+            case .message(let message) = earlier.ingest(event, now: step.now)
+        else { return false }
+        let changes = earlier.drainChanges()
+        let key = StoredGroupKey.leftBranch(groupID)
+        if let header = changes.header { step.changes.append(.putGroupHeader(groupID: key, header: header)) }
+        step.changes.append(.updateGroup(groupID: key, changes.mls))
+        self.rivals[groupID]?[position].group = earlier
+        self.seen.insert(event.id)
+        self.markSeen(event.id, &step)
+        self.forgetWaiting(event.id, of: groupID, &step)
+        self.take(message, of: groupID, &step)
+        return true
     }
 
     /// What stands for a Welcome among the ids that were seen: it may come in many gift wraps.
