@@ -74,6 +74,7 @@ extension MarmotGroup {
             return snapshot.isOwn ? .ownEcho : .refused(Refusal("duplicate", "this commit was applied before"))
         }
         guard order < snapshot.order else {
+            self.noteLoser(message, digest, event, position)
             return .refused(Refusal("lost_race", "an earlier commit for epoch \(epoch) was applied (wire §5.7)"))
         }
         // Anybody can wrap a ciphertext anew with an earlier time; giving up later epochs for it would gain nothing.
@@ -93,9 +94,40 @@ extension MarmotGroup {
             return .refused(Refusal("lost_race", "the commit for epoch \(epoch) was not applied"))
         }
         let (rolledBackFrom, hadPending) = (self.epoch, self.pending != nil)
-        self = restored
+        self.giveUp(for: restored)
         return .commit(report.rollingBack(from: rolledBackFrom, displacingOwnCommit: hadPending))
     }
+
+    /// Keeps the branch of a commit that lost aside: others may have seen nothing but it for too long to come back.
+    private mutating func noteLoser(_ message: MLSMessage, _ digest: [UInt8], _ event: Event, _ position: Int) {
+        var branch = self
+        guard (try? branch.restore(position)) != nil,
+            case .commit(let staged)? = try? branch.mls.process(message, now: event.commitTime),
+            case .commit? = try? branch.take(staged, digest, CommitOrder(event)), branch.isActive
+        else { return }
+        self.abandoned = [branch.bare]
+    }
+
+    /// Becomes `other`; what was so far is kept aside.
+    mutating func giveUp(for other: MarmotGroup) {
+        let old = self.bare
+        self = other
+        self.abandoned = [old]
+    }
+
+    /// This value without anything that races need.
+    private var bare: MarmotGroup {
+        var bare = self
+        bare.abandoned = []
+        bare.snapshots = []
+        bare.shelved = []
+        bare.pending = nil
+        bare.changedParts = []
+        return bare
+    }
+
+    /// The branch that was given up last, or whose commit lost, once.
+    public mutating func takeAbandoned() -> MarmotGroup? { self.abandoned.popLast() }
 
     /// The applied commit came again in an event that counts more.
     private mutating func lower(_ position: Int, to order: CommitOrder) -> Disposition {

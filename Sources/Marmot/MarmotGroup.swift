@@ -16,6 +16,8 @@ public struct MarmotGroup: Sendable {
     public internal(set) var pending: OwnCommit?
     /// Commits of one's own that were given up but may be with a relay, oldest first, few.
     var shelved: [ShelvedCommit] = []
+    /// The branch that was given up last for a better commit, until somebody takes it; at most one.
+    var abandoned: [MarmotGroup] = []
     /// Stored parts that changed since the last ``drainChanges()``.
     var changedParts: Set<GroupPart> = []
     /// False once this member was removed.

@@ -61,7 +61,7 @@ extension MarmotGroup {
                 event: restored.event, welcomes: restored.welcomes, next: restored.next, data: restored.data,
                 digest: restored.digest,
                 rolledBackFrom: candidate.epoch < self.epoch ? self.epoch : nil))
-        self = candidate
+        if candidate.epoch < self.epoch { self.giveUp(for: candidate) } else { self = candidate }
         return .ownCommit
     }
 

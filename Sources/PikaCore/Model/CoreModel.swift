@@ -45,6 +45,8 @@ struct CoreModel: Sendable {
     var invites: [EventID: StoredInvite] = [:]
     /// Other states of groups that this account is in.
     var rivals: [[UInt8]: [Rival]] = [:]
+    /// Branches that were given up for a better commit, the latest of each group.
+    var abandoned: [[UInt8]: AbandonedBranch] = [:]
     var seen: SeenEvents
     var inbox: [Int64: CoreEvent] = [:]
     var lastInboxID: Int64
@@ -140,6 +142,10 @@ struct CoreModel: Sendable {
                 left.append((groupID, group))
                 continue
             }
+            if let (groupID, epoch) = StoredGroupKey.abandonedBranch(stored: group.groupID) {
+                self.abandoned[groupID] = AbandonedBranch(group: try self.branch(group), epoch: epoch)
+                continue
+            }
             guard let key = StoredGroupKey(stored: group.groupID) else {
                 throw AppCoreError(.corruptState, "a stored group has an unknown form")
             }
@@ -160,12 +166,14 @@ struct CoreModel: Sendable {
             } catch { throw AppCoreError(.corruptState, "a stored group cannot be read: \(error.message)") }
         }
         for (id, group) in left {
-            do {
-                let state = try MarmotGroup(
-                    header: group.header, records: group.records, account: self.account.publicKey)
-                self.rivals[id, default: []].append(Rival(invite: nil, group: state))
-            } catch { throw AppCoreError(.corruptState, "a stored branch cannot be read: \(error.message)") }
+            self.rivals[id, default: []].append(Rival(invite: nil, group: try self.branch(group)))
         }
+    }
+
+    private func branch(_ stored: StoredGroup) throws(AppCoreError) -> MarmotGroup {
+        do {
+            return try MarmotGroup(header: stored.header, records: stored.records, account: self.account.publicKey)
+        } catch { throw AppCoreError(.corruptState, "a stored branch cannot be read: \(error.message)") }
     }
 
     /// Routes a group's public ids to it. An id that another group of ours holds stays there: whoever invites us
@@ -224,6 +232,16 @@ struct StoredGroupKey: Hashable {
 
     /// A state of the group that this account left for another one.
     static func leftBranch(_ groupID: [UInt8]) -> [UInt8] { [3] + groupID }
+
+    /// A branch that was given up for a better commit which ended this epoch.
+    static func abandonedBranch(_ groupID: [UInt8], _ epoch: UInt64) -> [UInt8] {
+        [4] + withUnsafeBytes(of: epoch.bigEndian) { Array($0) } + groupID
+    }
+
+    static func abandonedBranch(stored bytes: [UInt8]) -> (groupID: [UInt8], epoch: UInt64)? {
+        guard bytes.first == 4, bytes.count > 8 else { return nil }
+        return (Array(bytes.dropFirst(9)), bytes[1...8].reduce(UInt64(0)) { $0 << 8 | UInt64($1) })
+    }
 
     static func leftBranch(stored bytes: [UInt8]) -> [UInt8]? {
         bytes.first == 3 ? Array(bytes.dropFirst()) : nil

@@ -48,6 +48,7 @@ extension CoreModel {
             return true
         case .refused(let refusal):
             step.effects.append(.note(.refused(reason: refusal.reason, detail: refusal.detail)))
+            self.keepAbandoned(of: groupID, at: nil, &step)
         case .ownEcho, .waiting: break
         }
         return false
@@ -124,7 +125,11 @@ extension CoreModel {
         }
         self.refreshChatList()
         self.deliver(.commit(CommitEvent(report)), of: groupID, &step)
-        if report.rolledBackFrom != nil { self.startReseal(of: groupID, fromEpoch: report.epochBefore + 1, &step) }
+        if report.rolledBackFrom != nil {
+            self.startReseal(of: groupID, fromEpoch: report.epochBefore + 1, &step)
+            self.keepAbandoned(of: groupID, at: report.epochBefore, &step)
+        }
+        self.forgetOldAbandoned(of: groupID, &step)
         if report.isOwn { self.noteRenewal(of: groupID, &step) }
         self.followCopied(groupID, report, &step)
         self.reconsiderIntents(after: report, of: groupID, &step)

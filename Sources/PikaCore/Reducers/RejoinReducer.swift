@@ -37,6 +37,11 @@ extension CoreModel {
 
     /// Goes over to a rival that opens what this account cannot open.
     mutating func compareRivals(of groupID: [UInt8], _ step: inout CoreStep) {
+        if let branch = self.abandoned[groupID], self.leadsBack(branch, now: step.now) {
+            self.forgetAbandoned(of: groupID, &step)
+            self.rivals[groupID, default: []].append(Rival(invite: nil, group: branch.group))
+            return self.adopt((self.rivals[groupID]?.count ?? 1) - 1, of: groupID, &step)
+        }
         guard let rivals = self.rivals[groupID] else { return }
         let events = self.waitingInOrder(of: groupID)
         for (position, rival) in rivals.enumerated() where rival.group.isActive {
