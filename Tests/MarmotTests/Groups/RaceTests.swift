@@ -192,6 +192,32 @@ struct RaceTests {
         #expect(lab.groups[0].pending?.event.id == own.id)
     }
 
+    /// The author of the losing commit, and whoever followed it, may be all that is left of the group.
+    @Test func theBranchOfALosingCommitIsKeptAside() throws {
+        var lab = try Lab(3, admins: [0, 1])
+        let better = try lab.commit(.selfUpdate, by: 1)
+        _ = try lab.groups[1].mergePending()
+        lab.now += 5
+        let worse = try lab.commit(.selfUpdate, by: 0)
+        _ = try lab.groups[0].mergePending()
+        #expect(lab.deliver(worse, to: 2).label == "commit")
+        let losing = lab.groups[0].mls.epochAuthenticator
+        // One follows the loser first, one has never been there.
+        #expect(lab.deliver(better, to: 2).label == "commit")
+        #expect(lab.deliver(worse, to: 1).label == "refused/lost_race")
+        for member in 1...2 {
+            let abandoned = lab.groups[member].takeAbandoned()
+            var branch = try #require(abandoned)
+            #expect(branch.epoch == 2 && branch.mls.epochAuthenticator == losing && branch.parts.isEmpty)
+            let said = try lab.say("on the branch that lost", from: 0)
+            #expect(branch.ingest(said, now: lab.now).message?.rumor.content == "on the branch that lost")
+            let again = lab.groups[member].takeAbandoned()
+            #expect(again == nil)
+        }
+        #expect(lab.deliver(better, to: 0).label == "commit")
+        try lab.expectAgreement()
+    }
+
     /// Anybody can sign the same ciphertext anew with an earlier time, even who is not in the group.
     @Test func theSameCommitInAnEarlierEventGivesNothingUp() throws {
         var lab = try Lab(3, admins: [0, 1])
