@@ -7,8 +7,6 @@ import Storage
 /// One account at the level of MDK's API: JSON in, JSON out. With a store every call ends with its changes on disk,
 /// in the transactions that the core makes of it; without one the groups are plain values.
 struct Account {
-    /// As many newcomers as one Welcome to a group of 100 takes without outgrowing its gift wrap.
-    static let largestFirstInvitation = 60
     static let client = "group-benchmarks"
 
     let publicKey: PublicKey
@@ -28,7 +26,8 @@ struct Account {
 
     // MARK: Groups
 
-    /// Founds a group with everybody whose key package event is given.
+    /// Founds a group with everybody whose key package event is given, as MDK does: in one commit, with a Welcome that
+    /// may be too large for a gift wrap.
     mutating func createGroup(
         _ name: String, keyPackages: [[UInt8]], now: Int64
     ) async throws -> (groupID: [UInt8], welcomes: [[UInt8]]) {
@@ -43,16 +42,11 @@ struct Account {
             nostrGroupID: nostrGroupID, name: name, description: "", admins: [self.publicKey],
             relays: [try RelayURL(Crowd.relay)])
         let (group, due) = try MarmotGroup.create(
-            data, founder: self.publicKey, inviting: Array(invitees.prefix(Self.largestFirstInvitation)),
-            client: Self.client, now: now, using: &self.rng)
-        var welcomes = due.map { $0.rumor.rumorJSON() }
+            data, founder: self.publicKey, inviting: invitees, client: Self.client, limits: .unlimited, now: now,
+            using: &self.rng)
+        let welcomes = due.map { $0.rumor.rumorJSON() }
         self.keep(group)
         try await self.save([group.groupID], welcomes: welcomes)
-        let rest = invitees.dropFirst(Self.largestFirstInvitation)
-        if !rest.isEmpty {
-            _ = try await self.commit(.add(Array(rest)), in: group.groupID, now: now)
-            welcomes += try await self.confirm(group.groupID)
-        }
         return (group.groupID, welcomes)
     }
 
