@@ -11,8 +11,6 @@ extension MarmotGroup {
     /// - Parameter now: Unix seconds.
     public mutating func ingest(_ event: Event, now: Int64) -> Disposition {
         do {
-            // A better commit for the epoch in which this member was removed may bring it back.
-            guard self.isActive || !self.snapshots.isEmpty else { throw Self.removed }
             let id = try GroupEvents.nostrGroupID(of: event)
             guard id == self.data.nostrGroupID || self.formerNostrGroupIDs.contains(id) else {
                 throw MarmotError(.badTag, "the h tag names another group (MIP-03)")
@@ -43,7 +41,7 @@ extension MarmotGroup {
     private mutating func takeAfterRemoval(
         _ message: MLSMessage, _ digest: [UInt8], _ event: Event
     ) throws -> Disposition {
-        // What was sent before the removal may arrive after it.
+        // What was sent before the removal may arrive after it; a better commit may bring this member back.
         guard let handshake = message.handshake else { return try self.take(message, digest, event) }
         guard handshake.isCommit else { throw Self.removed }
         return try self.race(message, digest, event)

@@ -230,8 +230,8 @@ struct StoredGroupKey: Hashable {
         }
     }
 
-    /// A state of the group that this account left for another one.
-    static func leftBranch(_ groupID: [UInt8]) -> [UInt8] { [3] + groupID }
+    /// A state of the group that this account left for another one, or that its removal ended.
+    static func leftBranch(_ groupID: [UInt8], isActive: Bool) -> [UInt8] { [isActive ? 3 : 5] + groupID }
 
     /// A branch that was given up for a better commit which ended this epoch.
     static func abandonedBranch(_ groupID: [UInt8], _ epoch: UInt64) -> [UInt8] {
@@ -244,7 +244,7 @@ struct StoredGroupKey: Hashable {
     }
 
     static func leftBranch(stored bytes: [UInt8]) -> [UInt8]? {
-        bytes.first == 3 ? Array(bytes.dropFirst()) : nil
+        bytes.first == 3 || bytes.first == 5 ? Array(bytes.dropFirst()) : nil
     }
 
     init?(stored bytes: [UInt8]) {

@@ -86,7 +86,12 @@ extension CoreModel {
     private mutating func adopt(_ position: Int, of groupID: [UInt8], _ step: inout CoreStep) {
         guard let known = self.groups[groupID], let rival = self.rivals[groupID]?.remove(at: position) else { return }
         step.effects.append(.note(.commit(result: "changed_branch")))
-        if let invite = rival.invite.flatMap({ self.invites[$0.wrapper] }) { self.forget(invite, &step) }
+        if let invite = rival.invite {
+            if let stored = self.invites[invite.wrapper] { self.forget(stored, &step) }
+        } else {
+            let key = StoredGroupKey.leftBranch(groupID, isActive: rival.group.isActive)
+            step.changes.append(.deleteGroup(groupID: key))
+        }
         self.enter(rival.group, by: rival.invite?.invitation, &step)
         self.startReseal(of: groupID, fromEpoch: known.firstUndecidedEpoch, &step)
         self.compareRivals(of: groupID, &step)
@@ -132,10 +137,10 @@ extension CoreModel {
     /// Keeps the state that is left: it may be the living one, or messages of it may be late.
     private mutating func leave(_ known: MarmotGroup, _ step: inout CoreStep) {
         let groupID = known.groupID
-        self.rivals[groupID, default: []].removeAll { $0.invite == nil }
+        self.rivals[groupID, default: []].removeAll { $0.invite == nil && $0.group.isActive == known.isActive }
         self.rivals[groupID]?.append(Rival(invite: nil, group: known))
         let stored = known.stored
-        let key = StoredGroupKey.leftBranch(groupID)
+        let key = StoredGroupKey.leftBranch(groupID, isActive: known.isActive)
         step.changes.append(.putGroupHeader(groupID: key, header: stored.header))
         step.changes.append(
             .updateGroup(
@@ -149,7 +154,7 @@ extension CoreModel {
             case .message(let message) = earlier.ingest(event, now: step.now)
         else { return false }
         let changes = earlier.drainChanges()
-        let key = StoredGroupKey.leftBranch(groupID)
+        let key = StoredGroupKey.leftBranch(groupID, isActive: false)
         if let header = changes.header { step.changes.append(.putGroupHeader(groupID: key, header: header)) }
         step.changes.append(.updateGroup(groupID: key, changes.mls))
         self.rivals[groupID]?[position].group = earlier
@@ -173,7 +178,8 @@ extension CoreModel {
             if let invite = rival.invite {
                 if let stored = self.invites[invite.wrapper] { self.forget(stored, &step) }
             } else {
-                step.changes.append(.deleteGroup(groupID: StoredGroupKey.leftBranch(groupID)))
+                let key = StoredGroupKey.leftBranch(groupID, isActive: rival.group.isActive)
+                step.changes.append(.deleteGroup(groupID: key))
             }
         }
         self.rivals[groupID] = rivals.filter { $0.group.epoch + age >= known.epoch }

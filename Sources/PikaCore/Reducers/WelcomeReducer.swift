@@ -29,9 +29,9 @@ extension CoreModel {
             let stated = self.peerRelays[welcome.recipient]?.relays ?? []
             var seen: Set<RelayURL> = []
             let relays = (stated + group.data.relays + self.configuration.relays).filter { seen.insert($0).inserted }
-            self.enqueue(
-                id: Self.welcomeRows(of: group.groupID) + "\(group.epoch)/\(welcome.recipient.hex)", wrap,
-                to: relays, .welcome, &step)
+            // An add that lost a race is made again, perhaps in an epoch of the same number.
+            let id = "\(Self.welcomeRows(of: group.groupID))\(welcome.rumor.id.hex)/\(welcome.recipient.hex)"
+            self.enqueue(id: id, wrap, to: relays, .welcome, &step)
             self.setPeerRelays(nil, of: welcome.recipient, &step)
         }
     }
