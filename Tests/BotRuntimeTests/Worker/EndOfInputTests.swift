@@ -19,14 +19,14 @@ struct EndOfInputTests {
         let group = group(EndOfInput(descriptor: pipe.fileHandleForReading.fileDescriptor))
         try pipe.fileHandleForWriting.write(contentsOf: Array("nobody's order\n".utf8))
         try pipe.fileHandleForWriting.close()
-        try await group.run()
+        await #expect(throws: Never.self) { try await group.run() }
     }
 
     @Test func endsWithAGracefulShutdownToo() async throws {
         let pipe = Pipe()
         let group = group(EndOfInput(descriptor: pipe.fileHandleForReading.fileDescriptor))
         await group.triggerGracefulShutdown()
-        try await group.run()
+        await #expect(throws: Never.self) { try await group.run() }
         try pipe.fileHandleForWriting.close()
     }
 }
