@@ -6,8 +6,37 @@ public enum AppAction: Sendable, Hashable {
     // Navigation
     case pushScreen(AppState.Screen)
     case popScreen
+    /// Replaces everything that was pushed.
+    case setScreens([AppState.Screen])
     case openChat(chatID: String)
+    /// Reads `limit` more messages into the open chat, those before its oldest.
+    case loadOlderMessages(chatID: String, limit: Int = 50)
     case clearToast
+    /// Somebody looks again: relays that are away are tried at once.
+    case foregrounded
+    /// Other relays, policies and limits from now on; what cannot change in a running core ends the action with an error.
+    case reloadConfiguration(CoreConfiguration)
+
+    // Session: performed by ``AppSession``, which runs one account's core at a time
+    /// A fresh key; it is handed out once, by ``AppUpdate/accountCreated(rev:secretKey:)``.
+    case createAccount(name: String?)
+    case login(LoginCredential)
+    /// Goes on with the account that was logged in last.
+    case restoreSession
+    /// Ends the session; the account's state stays, its key goes.
+    case logout
+    /// Deletes the account's key and everything that is stored of it.
+    case wipeLocalData
+
+    // People
+    /// Writes this account's profile (kind 0); fields that are not named stay as they are.
+    case saveProfile(ProfileDraft)
+    /// Reads this account's profile, its follow list and its chats' members' profiles from the relays again.
+    case refreshProfile
+    case openPeerProfile(PublicKey)
+    case closePeerProfile
+    case follow(PublicKey)
+    case unfollow(PublicKey)
 
     // Account
     /// Announces the current key package again, or a fresh one when it nears its expiry. Ends once it is queued.
@@ -48,15 +77,35 @@ public enum AppAction: Sendable, Hashable {
     case acceptInvite(wrapper: EventID)
     case declineInvite(wrapper: EventID)
 
+    /// What this account calls itself in this group only (kind 0 inside the group, wire §8.0).
+    case saveGroupProfile(chatID: String, ProfileDraft)
+    /// Archived chats stay members of their groups; a new message brings them back.
+    case archiveChat(chatID: String, Bool)
+
     // Messages
     case sendMessage(chatID: String, OutgoingMessage)
     case reactToMessage(chatID: String, messageID: EventID, emoji: String)
     /// Encrypts files, uploads them and sends a message that refers to them. An upload under way ends with the process.
     case sendMedia(chatID: String, OutgoingMedia)
 
+    /// Reads a file of a message into the media cache of the host.
+    case downloadChatMedia(chatID: String, messageID: EventID, index: Int)
+    /// Sends a message again that no relay has taken.
+    case retryMessage(chatID: String, messageID: EventID)
+    /// Somebody types; others are told at most every 5 s.
+    case typingStarted(chatID: String)
+    case sendHypernote(chatID: String, Hypernote)
+    /// Answers a hypernote: the action's name and the form as it is filled in.
+    case hypernoteAction(chatID: String, hypernote: EventID, action: String, form: [String: String])
+
     // Calls
     /// Invites the other member of a chat, or of a group, to a call.
     case startCall(chatID: String, session: CallSession)
+    /// As ``startCall(chatID:session:)``, with a video track beside the audio track.
+    case startVideoCall(chatID: String, session: CallSession)
+    case acceptCall(chatID: String, callID: String)
+    case toggleMute
+    case toggleCamera
     case rejectCall(chatID: String, callID: String, reason: String)
     case endCall(chatID: String, callID: String, reason: String)
 }
@@ -121,7 +170,8 @@ public enum ActionOutcome: Sendable, Hashable {
     case partlyDone(chatID: String, left: [PublicKey: LeftOut])
     /// A search for key packages has ended, with a verdict for each peer.
     case found([PublicKey: KeyPackageVerdict])
-    /// A message was signed and stored for sending: the inner event's id.
-    case queued(messageID: EventID)
+    /// A message was sealed and stored for sending: the inner event's id, and that of the kind 445 event.
+    /// ``AppUpdate/delivery(rev:chatID:messageID:_:)`` tells what became of it.
+    case queued(messageID: EventID, wrapper: EventID)
     case failed(AppCoreError)
 }

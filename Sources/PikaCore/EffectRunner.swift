@@ -55,6 +55,8 @@ final class EffectRunner: Sendable {
         case .deliver(let event): self.events.yield(event)
         case .finish(let request, let outcome):
             self.hub.publish(AppUpdate.finished(rev: self.rev, request: request, outcome: outcome))
+        case .report(let chatID, let messageID, let delivery):
+            self.hub.publish(.delivery(rev: self.rev, chatID: chatID, messageID: messageID, delivery))
         case .note(let note): self.count(note)
         case .wake(let timer, let time):
             group.addTask {

@@ -64,7 +64,7 @@ struct CoreService: Service {
             switch update {
             case .fullState(let state): pending = state.outbox.pending
             case .finished(_, request, _): isAnswered = true
-            case .finished: break
+            case .finished, .delivery, .accountCreated: break
             }
             if isAnswered, pending == 0 { return }
         }

@@ -50,7 +50,7 @@ extension LabMember {
     @discardableResult
     public func say(_ text: String, in chatID: String? = nil) async throws -> EventID {
         let chatID = try await self.chat(chatID)
-        guard case .queued(let id) = try await self.perform(.sendMessage(chatID: chatID, .text(text))) else {
+        guard case .queued(let id, _) = try await self.perform(.sendMessage(chatID: chatID, .text(text))) else {
             throw self.lab.error(.actionFailed, "\(self.name): the message was not queued")
         }
         return id
@@ -63,7 +63,7 @@ extension LabMember {
     ) async throws -> EventID {
         let media = OutgoingMedia(files: files, caption: caption)
         let chatID = try await self.chat(chatID)
-        guard case .queued(let id) = try await self.perform(.sendMedia(chatID: chatID, media)) else {
+        guard case .queued(let id, _) = try await self.perform(.sendMedia(chatID: chatID, media)) else {
             throw self.lab.error(.actionFailed, "\(self.name): the message was not queued")
         }
         return id

@@ -1,7 +1,8 @@
 import CSecp256k1
 
-/// A secret key with its public key, ready to sign. Wiped with the last reference; never described, never compared.
-public final class KeyPair: Sendable {
+/// A secret key with its public key, ready to sign. Wiped with the last reference; never described; compared by its
+/// public key.
+public final class KeyPair: Sendable, Hashable {
     public let publicKey: PublicKey
     private let storage: SecretBytes
 
@@ -46,6 +47,9 @@ public final class KeyPair: Sendable {
         }
         preconditionFailure("the random number generator repeats numbers that are no keys")
     }
+
+    public static func == (left: KeyPair, right: KeyPair) -> Bool { left.publicKey == right.publicKey }
+    public func hash(into hasher: inout Hasher) { hasher.combine(self.publicKey) }
 
     /// A copy of the 32 secret bytes; wiping it is the caller's.
     public var secretBytes: [UInt8] {

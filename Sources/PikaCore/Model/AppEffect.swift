@@ -21,6 +21,7 @@ enum AppEffect: Sendable, Hashable {
     case upload(operation: Int, [MediaUpload], to: [MediaURL])
     case wake(CoreTimer, atMilliseconds: Int64)
     case finish(RequestID, ActionOutcome)
+    case report(chatID: String, messageID: EventID, AppState.Delivery)
     /// For the log and the counters: something was refused or ignored, and why.
     case note(CoreNote)
 }

@@ -12,7 +12,8 @@ extension CoreModel {
             let before = known[chatID] ?? group.formerNostrGroupIDs.reversed().lazy.compactMap { known[$0.hex] }.first
             let members = group.members
             return AppState.ChatSummary(
-                chatID: chatID, name: group.data.name, description: group.data.description,
+                chatID: chatID, groupID: Hex.encode(group.groupID), name: group.data.name,
+                description: group.data.description,
                 relays: group.data.relays,
                 isGroup: members.count > 2
                     || (!group.data.name.isEmpty && group.data.name != "DM" && members.count > 1),
@@ -119,7 +120,11 @@ extension CoreModel {
         }
     }
 
-    mutating func setDelivery(_ delivery: AppState.Delivery, of id: EventID) {
+    mutating func setDelivery(_ delivery: AppState.Delivery, of row: OutboxRow, _ step: inout CoreStep) {
+        guard let id = row.messageID, let chatID = row.groupID.flatMap({ self.groups[$0]?.data.nostrGroupIDHex }) else {
+            return
+        }
+        step.effects.append(.report(chatID: chatID, messageID: id, delivery))
         guard let position = self.state.currentChat?.messages.firstIndex(where: { $0.id == id }) else { return }
         self.state.currentChat?.messages[position].delivery = delivery
     }

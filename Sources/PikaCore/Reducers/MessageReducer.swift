@@ -33,7 +33,7 @@ extension CoreModel {
         self.enqueue(
             id: rowID ?? "message/\(event.id.hex)", event,
             to: self.relays(of: group), .message, groupID: groupID, messageID: id, &step)
-        return .queued(messageID: id)
+        return .queued(messageID: id, wrapper: event.id)
     }
 
     /// Everything that a handler wants, and the end of its event: one transaction.

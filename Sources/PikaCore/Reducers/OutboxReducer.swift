@@ -66,7 +66,7 @@ extension CoreModel {
                 self.confirmCommit(row.event.id, of: groupID, &step)
                 self.retryWaiting(of: groupID, &step)
             }
-        case .message: if let messageID = row.messageID { self.setDelivery(.sent, of: messageID) }
+        case .message: self.setDelivery(.sent, of: row, &step)
         case .keyPackage: self.state.hasPublishedKeyPackage = true
         case .relayList: self.confirmRelayList(row.event, &step)
         case .welcome: self.endWelcome(row.id, refused: nil, &step)
@@ -97,7 +97,7 @@ extension CoreModel {
     private mutating func takeRefusal(of row: OutboxRow, _ reason: String, _ step: inout CoreStep) {
         switch row.purpose {
         case .commit: self.dropRefusedCommit(row, reason: reason, &step)
-        case .message: if let messageID = row.messageID { self.setDelivery(.failed(reason), of: messageID) }
+        case .message: self.setDelivery(.failed(reason), of: row, &step)
         case .keyPackage: self.replaceRefusedKeyPackage(row.event, &step)
         case .welcome:
             self.state.toast = "an invitation could not be delivered: every relay refused it (\(reason))"

@@ -156,7 +156,7 @@ extension CoreModel {
         }
         for row in self.queue.rows(where: { $0.groupID == groupID }) {
             self.dropRow(row.id, &step)
-            if let message = row.messageID { self.setDelivery(.failed(AppCoreError.overtaken.message), of: message) }
+            self.setDelivery(.failed(AppCoreError.overtaken.message), of: row, &step)
         }
         if group.pending != nil {
             self.groups[groupID]?.clearPending()

@@ -130,6 +130,15 @@ extension CoreModel {
         case .setGroupImage(let chatID, nil):
             try self.clearGroupImage(ofChat: chatID, request, &step)
             return nil
+        case .setScreens, .loadOlderMessages, .archiveChat, .retryMessage, .downloadChatMedia:
+            return try self.actOnChats(action, request, &step)
+        case .foregrounded, .reloadConfiguration, .createAccount, .login, .restoreSession, .logout, .wipeLocalData:
+            return try self.actOnAccount(action, request, &step)
+        case .saveProfile, .refreshProfile, .openPeerProfile, .closePeerProfile, .follow, .unfollow,
+            .saveGroupProfile:
+            return try self.actOnPeople(action, request, &step)
+        case .typingStarted, .sendHypernote, .hypernoteAction: return try self.actInChat(action, request, &step)
+        case .startVideoCall, .acceptCall, .toggleMute, .toggleCamera: return try self.actOnCall(action, request, &step)
         case .startCall(let chatID, let session): try self.startCall(chatID, session, &step)
         case .rejectCall(let chatID, let callID, let reason):
             try self.sendCallSignal(.reject(reason: reason), callID: callID, toChat: chatID, &step)

@@ -6,11 +6,20 @@ public struct AppState: Sendable, Hashable {
     public internal(set) var rev: UInt64 = 0
     public internal(set) var router = Router()
     public internal(set) var auth: Auth = .loggedOut
+    /// This account's own profile; nil until it is known.
+    public internal(set) var myProfile: Profile?
     public internal(set) var busy = Busy()
     public internal(set) var chatList: [ChatSummary] = []
     /// Filled exactly when the top screen is a chat.
     public internal(set) var currentChat: ChatView?
+    /// Whom this account follows (NIP-02).
+    public internal(set) var followList: [FollowedPeer] = []
+    /// The peer that is looked at.
+    public internal(set) var peerProfile: PeerProfile?
+    /// The call under way, or the one that ended last.
     public internal(set) var activeCall: ActiveCall?
+    /// What happened in calls, oldest first.
+    public internal(set) var callTimeline: [CallTimelineEntry] = []
     public internal(set) var toast: String?
     /// Invitations that wait for a decision.
     public internal(set) var invites: [InviteSummary] = []
@@ -48,85 +57,6 @@ public struct AppState: Sendable, Hashable {
         public internal(set) var creatingChat = false
         /// Chats whose membership or data is being changed.
         public internal(set) var changingChats: Set<String> = []
-    }
-
-    public struct Member: Sendable, Hashable {
-        public let publicKey: PublicKey
-        public let isAdmin: Bool
-    }
-
-    public struct ChatSummary: Sendable, Hashable {
-        /// Hex of the nostrGroupID.
-        public internal(set) var chatID: String
-        public internal(set) var name: String
-        public internal(set) var description: String
-        /// Where the group's events are published.
-        public internal(set) var relays: [RelayURL]
-        public internal(set) var isGroup: Bool
-        public internal(set) var members: [Member]
-        public internal(set) var isAdmin: Bool
-        public internal(set) var epoch: UInt64
-        /// False once this account was removed.
-        public internal(set) var isActive: Bool
-        public internal(set) var lastMessage: String?
-        public internal(set) var lastMessageAt: Int64?
-        /// Unix seconds at which ``lastMessage`` ends; nil if it stays.
-        public internal(set) var lastMessageExpiresAt: Int64?
-        public internal(set) var unreadCount: Int
-        /// Changes with the group's picture; nil if it has none. ``AppCore/groupImage(chatID:servers:)`` downloads it.
-        public internal(set) var imageHash: String?
-        /// Another copy of this account has changed the keys: nothing can be sent until somebody invites this one.
-        public internal(set) var needsInvitation = false
-    }
-
-    public enum Delivery: Sendable, Hashable {
-        case received
-        case pending
-        case sent
-        case failed(String)
-    }
-
-    public struct ChatMessage: Sendable, Hashable {
-        public let id: EventID
-        public let sender: PublicKey
-        public let isOwn: Bool
-        public let kind: Kind
-        public let content: String
-        public let createdAt: Int64
-        /// Unix seconds at which it ends; nil if it stays.
-        public let expiresAt: Int64?
-        /// The message that this one answers.
-        public let replyTo: EventID?
-        public let media: [MediaAttachment]
-        public internal(set) var reactions: [Reaction]
-        public internal(set) var delivery: Delivery
-    }
-
-    public struct Reaction: Sendable, Hashable {
-        public let sender: PublicKey
-        public let emoji: String
-    }
-
-    public struct ChatView: Sendable, Hashable {
-        public internal(set) var chatID: String
-        /// Oldest first.
-        public internal(set) var messages: [ChatMessage]
-        public internal(set) var canLoadOlder: Bool
-    }
-
-    public struct ActiveCall: Sendable, Hashable {
-        public let callID: String
-        public let chatID: String
-        public let peer: PublicKey
-        public internal(set) var phase: Phase
-
-        public enum Phase: Sendable, Hashable {
-            /// We invited and wait.
-            case offering
-            /// We were invited.
-            case ringing
-            case ended(reason: String)
-        }
     }
 
     /// An invitation by an admin of its group; those of others are refused.
@@ -181,11 +111,17 @@ public enum AppUpdate: Sendable, Hashable {
     case fullState(AppState)
     /// A dispatched action ended; `rev` is the state's in which its result shows.
     case finished(rev: UInt64, request: RequestID, outcome: ActionOutcome)
+    /// What became of an own message: the first relay has it, or all have refused it for good.
+    case delivery(rev: UInt64, chatID: String, messageID: EventID, AppState.Delivery)
+    /// A new account's secret key, handed out once. Nothing keeps it in the clear.
+    case accountCreated(rev: UInt64, secretKey: KeyPair)
 
     public var rev: UInt64 {
         switch self {
         case .fullState(let state): state.rev
         case .finished(let rev, _, _): rev
+        case .delivery(let rev, _, _, _): rev
+        case .accountCreated(let rev, _): rev
         }
     }
 }

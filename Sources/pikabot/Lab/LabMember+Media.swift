@@ -11,7 +11,7 @@ extension LabMember {
             let media = OutgoingMedia(
                 files: [file], caption: caption, servers: try server.map { [try MediaURL($0)] } ?? [])
             let outcome = try await account.perform(.sendMedia(chatID: group, media))
-            if case .queued(let messageID) = outcome { return ["message_id": .string(messageID.hex)] }
+            if case .queued(let messageID, _) = outcome { return ["message_id": .string(messageID.hex)] }
         case .downloadMedia(let group, let message, let index, let path):
             let bytes = try await account.core.media(chatID: group, messageID: message, index: index)
             try Data(bytes).write(to: URL(fileURLWithPath: path))

@@ -45,7 +45,7 @@ struct LabMember: Sendable {
             return ["group": .string(try await account.performInChat(.createChat(peer: peer)))]
         case .send(let group, let content):
             let outcome = try await account.perform(.sendMessage(chatID: group, .text(content)))
-            if case .queued(let messageID) = outcome { return ["message_id": .string(messageID.hex)] }
+            if case .queued(let messageID, _) = outcome { return ["message_id": .string(messageID.hex)] }
         case .sendMedia, .downloadMedia, .setImage, .downloadImage: return try await performMedia(operation)
         case .shutdown: break
         default:

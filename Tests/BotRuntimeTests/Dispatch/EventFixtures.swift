@@ -63,7 +63,7 @@ let callInvite = CallSignal.Body.invite(
 
 func chatSummary(_ chatID: String, isGroup: Bool, admins: [PublicKey] = []) -> AppState.ChatSummary {
     AppState.ChatSummary(
-        chatID: chatID, name: "lab", description: "", relays: [], isGroup: isGroup,
+        chatID: chatID, groupID: "", name: "lab", description: "", relays: [], isGroup: isGroup,
         members: admins.map { AppState.Member(publicKey: $0, isAdmin: true) }, isAdmin: false, epoch: 3, isActive: true,
         lastMessage: nil, lastMessageAt: nil, unreadCount: 0)
 }

@@ -98,7 +98,9 @@ private struct MirrorBot: Bot {
         let pair = try await pair(202)
         let elsewhere = try MediaURL("https://elsewhere.example")
         let media = OutgoingMedia(files: [text("hello")], servers: [elsewhere])
-        guard case .queued(let id) = try await pair.alice.perform(.sendMedia(chatID: pair.chat, media)) else { return }
+        guard case .queued(let id, _) = try await pair.alice.perform(.sendMedia(chatID: pair.chat, media)) else {
+            return
+        }
         let blob = try #require(pair.lab.media.uploads.first)
         _ = try await pair.lab.media.upload(blob, to: pair.lab.mediaServers[1])
         pair.lab.media.setDown(true, elsewhere)
@@ -114,7 +116,7 @@ private struct MirrorBot: Bot {
         try await pair.alice.rename(to: "later")
         pair.lab.media.release()
         try await pair.lab.settle()
-        guard case .queued(let id) = pair.alice.outcome(of: request) else {
+        guard case .queued(let id, _) = pair.alice.outcome(of: request) else {
             return #expect(Bool(false), "the message was not queued")
         }
         let uploads = pair.lab.media.uploads

@@ -1,0 +1,27 @@
+public import Nostr
+
+/// What an account logs in with.
+public enum LoginCredential: Sendable, Hashable {
+    case key(KeyPair)
+    /// `ncryptsec1…` and its password (NIP-49).
+    case encryptedKey(String, password: String)
+    /// `bunker://…`: the key stays with a remote signer (NIP-46).
+    case bunker(String)
+}
+
+/// Fields of a profile to write; nil leaves a field as it is, an empty string takes it away.
+public struct ProfileDraft: Sendable, Hashable {
+    public var name: String?
+    public var about: String?
+    /// An address, for this account's public profile.
+    public var picture: String?
+    /// A picture to encrypt and upload, for a group profile.
+    public var image: OutgoingImage?
+
+    public init(name: String? = nil, about: String? = nil, picture: String? = nil, image: OutgoingImage? = nil) {
+        self.name = name
+        self.about = about
+        self.picture = picture
+        self.image = image
+    }
+}

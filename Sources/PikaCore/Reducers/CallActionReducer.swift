@@ -1,0 +1,7 @@
+extension CoreModel {
+    mutating func actOnCall(
+        _ action: AppAction, _ request: RequestID?, _ step: inout CoreStep
+    ) throws -> ActionOutcome? {
+        throw AppCoreError(.notAllowed, "not yet")
+    }
+}
