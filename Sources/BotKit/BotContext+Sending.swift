@@ -14,6 +14,14 @@ extension BotContext {
         collect(.send(chatID: chatID ?? self.chatID, message))
     }
 
+    /// Sends a message with components into the chat of the event, or into another one.
+    public func send(_ hypernote: Hypernote, to chatID: String? = nil) {
+        collect(.send(chatID: chatID ?? self.chatID, hypernote.message))
+    }
+
+    /// Tells the chat's members for ten seconds that an answer is being written.
+    public func startTyping() { dispatch(.typingStarted(chatID: chatID)) }
+
     /// Reacts to the handled message. Throws ``BotError/Code/noMessage`` if there is none.
     public func react(_ emoji: String) throws(BotError) {
         guard case .message(let message) = event.content else {

@@ -59,4 +59,6 @@ enum CoreTimer: Sendable, Hashable {
     case welcomes(delivery: Int)
     /// There is more that was kept for long enough.
     case retention
+    /// Somebody may have stopped typing.
+    case typing
 }

@@ -76,6 +76,9 @@ struct CoreModel: Sendable {
     var mediaSecrets: [[UInt8]: MediaSecrets] = [:]
     var dirtyMediaSecrets: Set<[UInt8]> = []
     var groupImages: [[UInt8]: GroupImage] = [:]
+    var typing = TypingNotices()
+    /// The latest answer of each member to the hypernotes of the open chat, also to those not shown yet.
+    var hypernoteResponses: [EventID: [PublicKey: PlacedResponse]] = [:]
 
     /// Groups of which another copy of this account has the keys too.
     var copiedGroups: [[UInt8]: CopiedGroup] = [:]

@@ -169,7 +169,8 @@ struct PublishQueue: Sendable {
             lacking = row.relays.filter { inFlight.contains($0) || others.contains($0) }
         }
         // A proposal that comes late, when its epoch is over, makes MDK 0.7 roll back (wire §10, trap 21).
-        if row.purpose == .proposal { lacking = [] }
+        // And that somebody typed is of no use then.
+        if row.purpose == .proposal || row.purpose == .typing { lacking = [] }
         row.leftover = OutboxRow.Leftover(settledAt: now, relays: lacking.filter { $0 != relay })
         return .settled(row, forgotten: self.debts.add(row, inFlight: inFlight))
     }

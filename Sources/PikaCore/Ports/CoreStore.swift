@@ -209,6 +209,8 @@ public struct InboxRow: Sendable, Hashable {
 public struct OutboxRow: Sendable, Hashable {
     public enum Purpose: String, Sendable, CaseIterable {
         case message
+        /// Tells that somebody types: of no use a few seconds later, so it is not kept.
+        case typing
         case proposal
         case commit
         case welcome

@@ -55,6 +55,8 @@ extension CoreModel {
             return
         }
         self.state.currentChat = .init(chatID: chatID, messages: [], canLoadOlder: true)
+        self.hypernoteResponses = [:]
+        self.showTyping(inChat: chatID)
         if let position = self.state.chatList.firstIndex(where: { $0.chatID == chatID }) {
             self.state.chatList[position].unreadCount = 0
         }
@@ -80,10 +82,10 @@ extension CoreModel {
         guard let chatID = self.groups[message.groupID]?.data.nostrGroupIDHex else { return }
         let isOpen = self.state.currentChat?.chatID == chatID
         if isOpen { self.append(message, delivery) }
-        guard message.rumor.kind == .chatMessage,
+        guard Self.isShown(message.rumor.kind),
             let position = self.state.chatList.firstIndex(where: { $0.chatID == chatID })
         else { return }
-        self.state.chatList[position].lastMessage = message.rumor.content
+        self.state.chatList[position].lastMessage = Self.preview(of: message.rumor)
         self.state.chatList[position].lastMessageAt = message.rumor.createdAt
         self.state.chatList[position].lastMessageExpiresAt = message.expiresAt
         if !isOpen, !message.isOwn { self.state.chatList[position].unreadCount += 1 }
@@ -103,13 +105,15 @@ extension CoreModel {
             }
             return
         }
-        guard message.rumor.kind == .chatMessage,
+        if message.rumor.kind == .hypernoteResponse { return self.takeHypernoteResponse(message, to: target) }
+        guard Self.isShown(message.rumor.kind),
             self.state.currentChat?.messages.contains(where: { $0.id == message.id }) == false
         else { return }
         let entry = AppState.ChatMessage(
             id: message.id, sender: message.rumor.pubkey, isOwn: message.isOwn, kind: message.rumor.kind,
             content: message.rumor.content, createdAt: message.rumor.createdAt, expiresAt: message.expiresAt,
-            replyTo: target, media: MediaAttachment.all(in: message.rumor.tags), reactions: [], delivery: delivery)
+            replyTo: target, media: MediaAttachment.all(in: message.rumor.tags), reactions: [],
+            hypernote: self.hypernoteView(of: message), delivery: delivery)
         let position = self.state.currentChat?.messages.lastIndex {
             ($0.createdAt, $0.id) < (entry.createdAt, entry.id)
         }

@@ -55,6 +55,7 @@ extension CoreModel {
     }
 
     mutating func take(_ message: ReceivedMessage, of groupID: [UInt8], _ step: inout CoreStep) {
+        if message.rumor.isTypingNotice { return self.takeTyping(message.rumor, of: groupID, &step) }
         // The same inner event again, in another wrapper or after a crash, is the same message.
         let key = self.messageKey(message.id, in: groupID)
         guard !self.seen.contains(key) else {
@@ -76,6 +77,7 @@ extension CoreModel {
         self.storeMedia(of: stored, &step)
         step.effects.append(.note(.message))
         self.show(stored, delivery: isOwn ? .sent : .received)
+        if message.rumor.kind == .chatMessage { self.stopTyping(message.rumor.pubkey, in: groupID) }
         // From another device of this account.
         if isOwn { return }
         if message.rumor.kind == .callSignal {
@@ -124,6 +126,7 @@ extension CoreModel {
             self.resubscribe(&step)
         }
         self.refreshChatList()
+        self.showTyping(inChat: report.after.nostrGroupID.hex)
         self.deliver(.commit(CommitEvent(report)), of: groupID, &step)
         if report.rolledBackFrom != nil {
             self.startReseal(of: groupID, fromEpoch: report.epochBefore + 1, &step)

@@ -12,6 +12,7 @@ extension CoreModel {
         var rumor = UnsignedEvent(
             pubkey: self.account.publicKey, createdAt: step.now, kind: message.kind, tags: message.tags,
             content: message.content)
+        if rumor.isTypingNotice { return try self.sendTyping(rumor, groupID, rowID: rowID, &step) }
         // Receivers know a message by this id, so the same words twice within a second need two.
         while self.seen.contains(self.messageKey(rumor.id, in: groupID)) { rumor.createdAt += 1 }
         guard let event = try self.groups[groupID]?.seal(rumor, now: step.now, using: &step.random),

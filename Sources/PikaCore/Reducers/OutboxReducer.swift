@@ -12,7 +12,7 @@ extension CoreModel {
             id: id, sequence: self.lastSequence, event: event, relays: relays, purpose: purpose, groupID: groupID,
             messageID: messageID)
         guard self.queue.add(row) else { return }
-        step.changes.append(.putOutbox(row))
+        if purpose != .typing { step.changes.append(.putOutbox(row)) }
         self.flushOutbox(&step)
     }
 
@@ -71,7 +71,7 @@ extension CoreModel {
         case .relayList: self.confirmRelayList(row.event, &step)
         case .welcome: self.endWelcome(row.id, refused: nil, &step)
         case .proposal: if let groupID = row.groupID { self.confirmProposal(row.event.id, of: groupID, &step) }
-        case .deletion, .instance: break
+        case .typing, .deletion, .instance: break
         }
     }
 
@@ -81,7 +81,7 @@ extension CoreModel {
         case .retry(let time):
             if self.queue.row(id)?.leftover == nil {
                 self.noteUnanswered(id)
-                step.changes.append(.countOutboxAttempt(id: id))
+                if self.queue.row(id)?.purpose != .typing { step.changes.append(.countOutboxAttempt(id: id)) }
             }
             step.effects.append(.wake(.outbox, atMilliseconds: time))
         case .refused(let reason):
@@ -103,7 +103,7 @@ extension CoreModel {
             self.state.toast = "an invitation could not be delivered: every relay refused it (\(reason))"
             self.endWelcome(row.id, refused: reason, &step)
         case .proposal: self.dropRefusedProposal(row.event.id, reason: reason, &step)
-        case .relayList, .deletion, .instance: break
+        case .typing, .relayList, .deletion, .instance: break
         }
     }
 

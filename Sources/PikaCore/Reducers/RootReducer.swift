@@ -38,6 +38,7 @@ extension CoreModel {
         case .timer(.welcomes(let delivery)): self.endDelivery(delivery, &step)
         case .uploaded(let operation, let result): self.takeUploaded(operation, result, &step)
         case .timer(.retention): self.retain(&step)
+        case .timer(.typing): self.endTyping(&step)
         }
         self.pursueDueIntents(&step)
     }

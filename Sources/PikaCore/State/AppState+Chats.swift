@@ -52,6 +52,8 @@ extension AppState {
         public let replyTo: EventID?
         public let media: [MediaAttachment]
         public internal(set) var reactions: [Reaction]
+        /// Nil unless ``kind`` is that of a hypernote.
+        public internal(set) var hypernote: HypernoteView?
         public internal(set) var delivery: Delivery
     }
 
@@ -65,5 +67,7 @@ extension AppState {
         /// Oldest first.
         public internal(set) var messages: [ChatMessage]
         public internal(set) var canLoadOlder: Bool
+        /// Other members who are typing, in the order of the members.
+        public internal(set) var typing: [Member] = []
     }
 }

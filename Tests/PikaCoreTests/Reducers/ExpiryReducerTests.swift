@@ -83,12 +83,12 @@ import Testing
             0,
             .sendMessage(
                 chatID: world[0].chatID,
-                OutgoingMessage(kind: .typing, content: "typing", tags: [Tag("d", "pika"), .expiration(at: end)])))
+                OutgoingMessage(content: "short", tags: [.expiration(at: end)])))
         world.say(0, "stays")
         world.settle()
         // Only the inner event says so (wire §8.0).
         #expect(world.relayed.allSatisfy { $0.kind != .groupEvent || $0.expiration == nil })
-        #expect(self.texts(world, 1) == ["typing", "stays"])
+        #expect(self.texts(world, 1) == ["short", "stays"])
         world.advance(seconds: 10)
         for index in 0...1 { #expect(self.texts(world, index) == ["stays"]) }
     }

@@ -1,0 +1,98 @@
+public import Nostr
+
+/// A message with components to show and to fill in (kind 9467, wire §8.0).
+public struct Hypernote: Sendable, Hashable {
+    /// Text with components, as the catalogue has them (``HypernoteCatalog``).
+    public var content: String
+    public var title: String?
+    /// A JSON object: what the components show at first.
+    public var state: String?
+
+    public init(content: String, title: String? = nil, state: String? = nil) {
+        self.content = content
+        self.title = title
+        self.state = state
+    }
+}
+
+extension Hypernote {
+    /// The inner event, without author and time.
+    public var message: OutgoingMessage {
+        var tags: [Tag] = []
+        if let title = self.title { tags.append(Tag("title", title)) }
+        if let state = self.state { tags.append(Tag("state", state)) }
+        return OutgoingMessage(kind: .hypernote, content: self.content, tags: tags)
+    }
+
+    /// Reads what a message of kind 9467 says; nil for any other kind.
+    public init?(kind: Kind, content: String, tags: [Tag]) {
+        guard kind == .hypernote else { return nil }
+        self.init(
+            content: content, title: tags.first(named: "title")?.value, state: tags.first(named: "state")?.value)
+    }
+
+    /// The values that the form begins with, as text; none if ``state`` is no JSON object.
+    public var initialForm: [String: String] {
+        guard let state = self.state, state.utf8.count <= HypernoteDocument.maximumBytes,
+            let object = try? JSONValue(json: state).object
+        else { return [:] }
+        return object.formFields
+    }
+}
+
+/// What somebody answers to a hypernote (kind 9468): the name of a button's action, and the form as it was filled in.
+public struct HypernoteAction: Sendable, Hashable {
+    public var action: String
+    public var form: [String: String]
+
+    /// Fields that a form may have; an answer with more is none.
+    public static let maximumFields = 256
+
+    public init(action: String, form: [String: String] = [:]) {
+        self.action = action
+        self.form = form
+    }
+
+    /// Reads `{"action": …, "form": {…}}`; nil if it is none. Values that are no text become JSON text, null nothing.
+    public init?(content: String) {
+        guard content.utf8.count <= HypernoteDocument.maximumBytes, let json = try? JSONValue(json: content),
+            let action = json["action"]?.string?.trimmingBlanks, !action.isEmpty
+        else { return nil }
+        var fields: [String: String] = [:]
+        if let form = json["form"] {
+            guard let object = form.object, object.members.count <= Self.maximumFields else { return nil }
+            fields = object.formFields
+        }
+        self.init(action: String(action), form: fields)
+    }
+
+    /// The JSON object, fields in the order of their names.
+    public var content: String {
+        var form = JSONObject()
+        for (name, value) in self.form.sorted(by: { $0.key < $1.key }) { form[name] = .string(value) }
+        return (["action": .string(self.action), "form": .object(form)] as JSONValue).jsonText
+    }
+
+    /// The inner event, without author and time.
+    public func message(to hypernote: EventID) -> OutgoingMessage {
+        OutgoingMessage(kind: .hypernoteResponse, content: self.content, tags: [.event(hypernote)])
+    }
+}
+
+extension JSONObject {
+    fileprivate var formFields: [String: String] {
+        var fields: [String: String] = [:]
+        for member in self.members where member.value != .null {
+            fields[member.name] = member.value.string ?? member.value.jsonText
+        }
+        return fields
+    }
+}
+
+extension StringProtocol where SubSequence == Substring {
+    var trimmingBlanks: Substring {
+        let tail = self.drop(while: \.isWhitespace)
+        guard let last = tail.lastIndex(where: { !$0.isWhitespace }) else { return tail }
+        return tail[...last]
+    }
+}

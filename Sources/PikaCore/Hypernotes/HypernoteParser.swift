@@ -1,0 +1,115 @@
+/// Reads a hypernote's text in one pass; see ``HypernoteDocument`` for what becomes of text that is no component.
+struct HypernoteParser {
+    private struct Open {
+        let component: HypernoteComponent
+        var children: [HypernoteNode] = []
+    }
+
+    private var reader: HypernoteTagReader
+    private let bytes: [UInt8]
+    private var position = 0
+    /// Where the text begins that belongs to no node yet.
+    private var textStart = 0
+    private var stack: [Open] = []
+    private var roots: [HypernoteNode] = []
+    private var count = 0
+    /// Runs of this many backticks close no more.
+    private var unclosedRuns: Set<Int> = []
+
+    init(_ content: String) {
+        self.bytes = Array(content.utf8)
+        self.reader = HypernoteTagReader(bytes: self.bytes)
+    }
+
+    mutating func parse() -> [HypernoteNode] {
+        while self.position < self.bytes.count, self.count < HypernoteDocument.maximumNodes {
+            switch self.bytes[self.position] {
+            case UInt8(ascii: "`"): self.passCode()
+            case UInt8(ascii: "<"): self.takeTag()
+            default: self.position += 1
+            }
+        }
+        self.position = self.bytes.count
+        self.endText(at: self.position)
+        while !self.stack.isEmpty { self.close() }
+        return self.roots
+    }
+
+    /// Code is text, whatever it looks like: from a run of backticks to the next one of that length.
+    private mutating func passCode() {
+        let run = self.run(at: self.position)
+        self.position += run
+        guard !self.unclosedRuns.contains(run) else { return }
+        var end = self.position
+        while end < self.bytes.count {
+            guard self.bytes[end] == UInt8(ascii: "`") else {
+                end += 1
+                continue
+            }
+            let length = self.run(at: end)
+            end += length
+            if length == run {
+                self.position = end
+                return
+            }
+        }
+        self.unclosedRuns.insert(run)
+    }
+
+    private func run(at start: Int) -> Int {
+        self.bytes[start...].prefix { $0 == UInt8(ascii: "`") }.count
+    }
+
+    private mutating func takeTag() {
+        let start = self.position
+        guard let tag = self.reader.tag(at: start) else {
+            self.position += 1
+            return
+        }
+        switch tag.form {
+        case .closing:
+            guard let level = self.stack.lastIndex(where: { $0.component.name == tag.name }) else { break }
+            self.endText(at: start)
+            while self.stack.count > level { self.close() }
+            self.textStart = tag.end
+        case .opening where self.stack.count < HypernoteDocument.maximumDepth:
+            self.endText(at: start)
+            self.count += 1
+            self.stack.append(
+                Open(component: HypernoteComponent(name: tag.name, attributes: tag.attributes, children: [])))
+            self.textStart = tag.end
+        case .selfClosing where self.stack.count < HypernoteDocument.maximumDepth:
+            self.endText(at: start)
+            self.append(.component(HypernoteComponent(name: tag.name, attributes: tag.attributes, children: [])))
+            self.textStart = tag.end
+        case .opening, .selfClosing: break
+        }
+        self.position = tag.end
+    }
+
+    private mutating func close() {
+        guard let open = self.stack.popLast() else { return }
+        var component = open.component
+        component.children = open.children
+        // Counted when it was opened.
+        self.count -= 1
+        self.append(.component(component))
+    }
+
+    /// Text that is nothing but white space only sets components apart.
+    private mutating func endText(at end: Int) {
+        let text = String(decoding: self.bytes[self.textStart..<end], as: UTF8.self)
+        self.textStart = end
+        guard !text.trimmingBlanks.isEmpty else { return }
+        self.append(.text(HypernoteTagReader.resolvingEntities(text)))
+    }
+
+    private mutating func append(_ node: HypernoteNode) {
+        self.count += 1
+        if self.stack.isEmpty {
+            self.roots.append(node)
+        } else {
+            self.stack[self.stack.count - 1].children.append(node)
+        }
+    }
+}

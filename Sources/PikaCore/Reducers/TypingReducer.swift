@@ -1,0 +1,96 @@
+import Marmot
+import Nostr
+
+/// Who types: told to others at most every 5 s, shown for 10 s, neither stored nor repeated (wire §8.0).
+extension CoreModel {
+    /// Tells the others that somebody types here, unless they were told just now.
+    mutating func startTyping(inChat chatID: String, _ step: inout CoreStep) throws -> ActionOutcome {
+        let groupID = try self.groupID(ofChat: chatID)
+        if let told = self.typing.told[groupID], step.nowMilliseconds - told < TypingNotices.interval {
+            return .done(chatID: chatID)
+        }
+        let notice = OutgoingMessage(
+            kind: .typing, content: "typing",
+            tags: [Tag("d", "pika"), .expiration(at: step.now + TypingNotices.lifetime)])
+        _ = try self.send(notice, toChat: chatID, &step)
+        self.typing.told[groupID] = step.nowMilliseconds
+        return .done(chatID: chatID)
+    }
+
+    /// Encrypts a notice and lets it leave. It is lost with the process, and given up when no relay takes it soon.
+    mutating func sendTyping(
+        _ rumor: UnsignedEvent, _ groupID: [UInt8], rowID: String?, _ step: inout CoreStep
+    ) throws -> ActionOutcome {
+        guard let event = try self.groups[groupID]?.seal(rumor, now: step.now, using: &step.random),
+            let group = self.groups[groupID]
+        else { throw AppCoreError(.unknownChat, "there is no such group") }
+        self.dirtyGroups.insert(groupID)
+        let row = rowID ?? "typing/\(event.id.hex)"
+        self.typing.rows[row] = step.nowMilliseconds + TypingNotices.patience
+        self.enqueue(id: row, event, to: self.relays(of: group), .typing, groupID: groupID, &step)
+        self.planTyping(&step)
+        return .queued(messageID: rumor.id, wrapper: event.id)
+    }
+
+    /// Another member types, or did: what comes late is of no use.
+    mutating func takeTyping(_ rumor: UnsignedEvent, of groupID: [UInt8], _ step: inout CoreStep) {
+        // A clock that is ahead does not make it last longer.
+        let end = min(rumor.createdAt, step.now) + TypingNotices.lifetime
+        guard rumor.pubkey != self.account.publicKey, end > step.now, self.groups[groupID]?.isActive == true else {
+            return
+        }
+        self.typing.members[groupID, default: [:]][rumor.pubkey] = end
+        self.showTyping(in: groupID)
+        self.planTyping(&step)
+    }
+
+    /// What somebody typed has come.
+    mutating func stopTyping(_ member: PublicKey, in groupID: [UInt8]) {
+        guard self.typing.members[groupID]?.removeValue(forKey: member) != nil else { return }
+        self.showTyping(in: groupID)
+    }
+
+    /// Ends what has ended.
+    mutating func endTyping(_ step: inout CoreStep) {
+        // Of several timers the one that was planned last, the earliest, counts.
+        guard let wake = self.typing.wake, wake <= step.nowMilliseconds else { return }
+        self.typing.wake = nil
+        for (row, end) in self.typing.rows where end <= step.nowMilliseconds {
+            self.typing.rows[row] = nil
+            self.giveUpTyping(row, &step)
+        }
+        for (groupID, members) in self.typing.members {
+            let left = members.filter { $0.value > step.now }
+            self.typing.members[groupID] = left.isEmpty ? nil : left
+            if left.count < members.count { self.showTyping(in: groupID) }
+        }
+        self.planTyping(&step)
+    }
+
+    private mutating func giveUpTyping(_ row: String, _ step: inout CoreStep) {
+        guard self.queue.remove(row) != nil else { return }
+        self.countOutbox()
+        self.flushOutbox(&step)
+        step.effects.append(.note(.sendFailed(reason: "typing: no relay has taken it in time")))
+    }
+
+    private mutating func planTyping(_ step: inout CoreStep) {
+        guard let next = self.typing.nextEnd, next < self.typing.wake ?? .max else { return }
+        self.typing.wake = next
+        step.effects.append(.wake(.typing, atMilliseconds: next))
+    }
+
+    private mutating func showTyping(in groupID: [UInt8]) {
+        guard let chatID = self.groups[groupID]?.data.nostrGroupIDHex else { return }
+        self.showTyping(inChat: chatID)
+    }
+
+    /// Brings the open chat in line, if it is this one: only who is a member is shown.
+    mutating func showTyping(inChat chatID: String) {
+        guard let open = self.state.currentChat, open.chatID == chatID else { return }
+        let typing = (try? self.groupID(ofChat: chatID)).flatMap { self.typing.members[$0] } ?? [:]
+        let members = self.state.chatList.first { $0.chatID == chatID }?.members ?? []
+        let shown = members.filter { typing[$0.publicKey] != nil }
+        if open.typing != shown { self.state.currentChat?.typing = shown }
+    }
+}
