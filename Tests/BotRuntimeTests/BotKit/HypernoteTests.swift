@@ -31,13 +31,13 @@ struct HypernoteTests {
         OnInnerEvent(.any) { _, context in context.send("inner") }
     }
 
-    private func response(_ content: String, tags: [Tag] = [.event(eventID(9))]) -> CoreEvent {
+    private func response(_ content: String, tags: [Nostr.Tag] = [.event(eventID(9))]) -> CoreEvent {
         arrived(content, kind: .hypernoteResponse, tags: tags)
     }
 
     @Test func aBotSendsAHypernote() async throws {
         let note = OutgoingMessage(
-            kind: .hypernote, content: "<SubmitButton action=\"go\"/>", tags: [Tag("title", "T")])
+            kind: .hypernote, content: "<SubmitButton action=\"go\"/>", tags: [Nostr.Tag("title", "T")])
         #expect(
             try await self.operations(self.bot, arrived("hi"))
                 == [.dispatch(.typingStarted(chatID: "c1")), .send(chatID: "c1", note)])
@@ -48,8 +48,8 @@ struct HypernoteTests {
             (#"{"action":"go","form":{"to":"home"}}"#, [.event(eventID(9))], "home 9"),
             (#"{"action":"stay"}"#, [.event(eventID(9))], "other: stay"), (#"{"action":"go"}"#, [], "inner"),
             ("nothing", [.event(eventID(9))], "inner"),
-        ] as [(String, [Tag], String)])
-    func answersReachTheirHandler(content: String, tags: [Tag], expected: String) async throws {
+        ] as [(String, [Nostr.Tag], String)])
+    func answersReachTheirHandler(content: String, tags: [Nostr.Tag], expected: String) async throws {
         #expect(
             try await self.operations(self.bot, self.response(content, tags: tags))
                 == [.send(chatID: "c1", OutgoingMessage(content: expected))])
