@@ -1,9 +1,12 @@
+import Nostr
+
 extension RelayConfiguration {
     /// The contract of the development relay: `PORT` (0 for any free one, default 3334), `DATA_DIR` (default
-    /// `./data`, `:memory:` for none), `MEDIA_DIR` (default `./media`, `:memory:` for a temporary folder), and `HOST`
-    /// (default 127.0.0.1).
+    /// `./data`, `:memory:` for none), `MEDIA_DIR` (default `./media`, `:memory:` for a temporary folder), `HOST`
+    /// (default 127.0.0.1), `SERVICE_URL`, `RELAY_NAME`, `RELAY_DESCRIPTION`, `RELAY_PUBKEY` and
+    /// `PIKA_RELAY_LOG_EVENTS` (1 for yes).
     ///
-    /// An empty value counts as missing.
+    /// An empty value counts as missing, and a `RELAY_PUBKEY` that is no key too.
     public init(environment: [String: String]) throws(RelayError) {
         func value(_ name: String) -> String? {
             environment[name].flatMap { $0.isEmpty ? nil : $0 }
@@ -19,5 +22,22 @@ extension RelayConfiguration {
         storage = folder == ":memory:" ? .memory : .file(folder + "/relay.sqlite")
         let media = value("MEDIA_DIR") ?? "./media"
         mediaDirectory = media == ":memory:" ? nil : media
+        name = value("RELAY_NAME") ?? name
+        summary = value("RELAY_DESCRIPTION") ?? summary
+        operatorKey = value("RELAY_PUBKEY").flatMap { try? PublicKey(hex: $0) }
+        logsEvents = value("PIKA_RELAY_LOG_EVENTS") == "1"
+        if let address = value("SERVICE_URL") {
+            serviceURL = try Self.serviceURL(address)
+        }
+    }
+    /// An address without a slash at its end, to which the names of files are appended.
+    private static func serviceURL(_ address: String) throws(RelayError) -> String {
+        for (scheme, webSocket) in [("http://", "ws://"), ("https://", "wss://")] where address.hasPrefix(scheme) {
+            guard (try? RelayURL(webSocket + address.dropFirst(scheme.count))) != nil,
+                !address.utf8.contains(where: { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") })
+            else { break }
+            return String(address.prefix(address.utf8.last == UInt8(ascii: "/") ? address.count - 1 : address.count))
+        }
+        throw RelayError(.invalidConfiguration, "SERVICE_URL is not an address that begins with http:// or https://")
     }
 }

@@ -17,9 +17,16 @@ public struct RelayConfiguration: Sendable {
     /// that goes when the relay stops.
     public var mediaDirectory: String?
     public var name = "pikabot relay"
+    /// Who runs it (NIP-11).
+    public var operatorKey: PublicKey?
     public var summary = "Nostr relay of the pikabot framework"
     /// Address that NIP-42 events must name; nil accepts the address the client connected to.
     public var publicURL: RelayURL?
+    /// Scheme and authority, as in `https://media.example`, under which the media store's files are reached; nil takes
+    /// ``publicURL``, or else the address that a request came to.
+    public var serviceURL: String?
+    /// Log what clients ask and send, a line each.
+    public var logsEvents = false
     /// Every EVENT, REQ and COUNT needs a NIP-42 login first.
     public var requireAuthentication = false
     /// Sync the file to disk at every commit, so that an `OK` also survives a loss of power.

@@ -15,6 +15,27 @@ struct RelayConfigurationTests {
         #expect(configuration.mediaDirectory == "/srv/media")
     }
 
+    @Test func saysOfItselfWhatItIsTold() throws {
+        let key = Author.alice.keys.publicKey
+        let configuration = try RelayConfiguration(environment: [
+            "SERVICE_URL": "http://localhost:3334/", "RELAY_NAME": "ours", "RELAY_DESCRIPTION": "for tests",
+            "RELAY_PUBKEY": key.hex, "PIKA_RELAY_LOG_EVENTS": "1",
+        ])
+        #expect(configuration.serviceURL == "http://localhost:3334")
+        #expect(configuration.logsEvents)
+        let document = configuration.information
+        #expect(document.name == "ours" && document.description == "for tests" && document.pubkey == key)
+        let plain = try RelayConfiguration(environment: ["RELAY_PUBKEY": "none", "PIKA_RELAY_LOG_EVENTS": "0"])
+        #expect(plain.operatorKey == nil && plain.serviceURL == nil && !plain.logsEvents)
+    }
+
+    @Test(arguments: ["localhost:3334", "ftp://x", "http://", "http://a b", "http://x?y", "https://x/#z"])
+    func refusesAServiceURLThatIsNone(address: String) {
+        #expect(throws: RelayError(.invalidConfiguration, "")) {
+            try RelayConfiguration(environment: ["SERVICE_URL": address])
+        }
+    }
+
     @Test func hasItsDefaults() throws {
         let configuration = try RelayConfiguration(environment: ["PORT": ""])
         #expect(configuration.port == 3334)

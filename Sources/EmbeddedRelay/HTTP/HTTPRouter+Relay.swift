@@ -7,7 +7,10 @@ extension HTTPRouter {
     static func relay(_ configuration: RelayConfiguration) -> HTTPRouter {
         let document = ByteBuffer(bytes: configuration.information.json())
         return HTTPRouter(routes: [
-            .get("/health") { _ in .text(.ok, "ok") },
+            .get("/health") { _ in
+                HTTPAnswer(
+                    status: .ok, contentType: "application/json", body: ByteBuffer(string: #"{"status":"ok"}"#))
+            },
             .get("/") { head in
                 guard head.headers["Accept"].contains(where: { $0.contains("application/nostr+json") }) else {
                     return .text(.ok, "A Nostr relay: connect with a Nostr client.\n")

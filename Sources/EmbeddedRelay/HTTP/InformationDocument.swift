@@ -15,7 +15,8 @@ extension RelayConfiguration {
         limitation.paymentRequired = false
         limitation.restrictedWrites = requireAuthentication
         return RelayInformation(
-            name: name, description: summary, supportedNIPs: [1, 9, 11, 40, 42, 45, 70], software: "pikabot",
+            name: name, description: summary, pubkey: operatorKey, supportedNIPs: [1, 9, 11, 40, 42, 45, 70],
+            software: "pikabot",
             limitation: limitation)
     }
 }

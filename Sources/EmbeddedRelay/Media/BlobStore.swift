@@ -82,6 +82,25 @@ final class BlobStore: Sendable {
         return (descriptor, file)
     }
 
+    /// At most this many are listed, the newest.
+    static let mostListed = 1000
+
+    /// What a key has uploaded at a time within these bounds, newest first. Reads every descriptor there is.
+    func list(of owner: PublicKey, since: Int64, until: Int64) -> [BlobDescriptor] {
+        let files = FileManager.default
+        var found: [BlobDescriptor] = []
+        for folder in (try? files.contentsOfDirectory(atPath: directory)) ?? [] where folder.utf8.count == 2 {
+            for name in (try? files.contentsOfDirectory(atPath: directory + "/" + folder)) ?? [] {
+                guard let hash = Bytes32(hex: name), let descriptor = descriptor(of: hash),
+                    descriptor.owners.contains(owner), since <= descriptor.uploaded, descriptor.uploaded <= until
+                else { continue }
+                found.append(descriptor)
+            }
+        }
+        found.sort { ($0.uploaded, $0.hash.hex) > ($1.uploaded, $1.hash.hex) }
+        return Array(found.prefix(Self.mostListed))
+    }
+
     enum Deletion {
         case done
         case unknown

@@ -3,21 +3,24 @@ import NIOHTTP1
 import NIOPosix
 import Nostr
 
-/// The media store's HTTP side: BUD-01 (get), BUD-02 (upload, delete) and BUD-06 (may I upload).
+/// The media store's HTTP side: BUD-01 (get), BUD-02 (upload, list, delete) and BUD-06 (may I upload).
 struct BlossomRoutes: Sendable {
     private let store: BlobStore
     private let publicURL: RelayURL?
+    private let serviceURL: String?
     private let now: @Sendable () -> Int64
 
     init(_ core: RelayCore) {
         store = core.blobs
         publicURL = core.configuration.publicURL
+        serviceURL = core.configuration.serviceURL
         now = core.now
     }
 
     var routes: [HTTPRoute] {
         let isUpload = { @Sendable (path: String) in path == "/upload" }
         let isBlob = { @Sendable (path: String) in Self.hash(path: path) != nil }
+        let isList = { @Sendable (path: String) in path.hasPrefix("/list/") }
         var upload = HTTPRoute(method: .PUT, matches: isUpload) { _, eventLoop in
             eventLoop.makeFailedFuture(HTTPRefusal(.badRequest, "the body comes first"))
         }
@@ -29,6 +32,9 @@ struct BlossomRoutes: Sendable {
             },
             HTTPRoute(method: .GET, matches: isBlob) { request, eventLoop in
                 NIOThreadPool.singleton.runIfActive(eventLoop: eventLoop) { try self.blob(request.head) }
+            },
+            HTTPRoute(method: .GET, matches: isList) { request, eventLoop in
+                NIOThreadPool.singleton.runIfActive(eventLoop: eventLoop) { try self.list(request.head) }
             },
             HTTPRoute(method: .DELETE, matches: isBlob) { request, eventLoop in
                 NIOThreadPool.singleton.runIfActive(eventLoop: eventLoop) { try self.delete(request.head) }
@@ -101,6 +107,7 @@ struct BlossomRoutes: Sendable {
 
     /// Where clients reach this server: the configured address, or the one that this request came to.
     private func base(_ head: HTTPRequestHead) throws(HTTPRefusal) -> String {
+        if let serviceURL { return serviceURL }
         let url = publicURL ?? head.headers.first(name: "Host").flatMap { try? RelayURL("ws://\($0)") }
         guard let url else { throw HTTPRefusal(.badRequest, "the header Host is missing or malformed") }
         return (url.isSecure ? "https://" : "http://") + url.authority
@@ -144,6 +151,28 @@ struct BlossomRoutes: Sendable {
         case .unknown: throw HTTPRefusal(.notFound, "no file has this hash")
         case .notOwner: throw HTTPRefusal(.forbidden, "another key uploaded this file")
         }
+    }
+
+    /// What a key has uploaded, newest first; `since` and `until` bound the time of the upload.
+    private func list(_ head: HTTPRequestHead) throws(HTTPRefusal) -> HTTPAnswer {
+        guard let owner = try? PublicKey(hex: String(path(head).dropFirst("/list/".count))) else {
+            throw HTTPRefusal(.badRequest, "the path names no public key")
+        }
+        let since = try query("since", of: head) ?? .min
+        let until = try query("until", of: head) ?? .max
+        let base = try base(head)
+        let found = store.list(of: owner, since: since, until: until)
+        let json = found.map { String(decoding: $0.json(base: base), as: UTF8.self) }.joined(separator: ",")
+        return HTTPAnswer(status: .ok, contentType: "application/json", body: ByteBuffer(string: "[\(json)]"))
+    }
+
+    private func query(_ name: String, of head: HTTPRequestHead) throws(HTTPRefusal) -> Int64? {
+        let fields = head.uri.drop { $0 != "?" }.dropFirst().split(separator: "&")
+        guard let field = fields.first(where: { $0.hasPrefix("\(name)=") }) else { return nil }
+        guard let value = Int64(field.dropFirst(name.count + 1)) else {
+            throw HTTPRefusal(.badRequest, "\(name) is a number of seconds")
+        }
+        return value
     }
 
     private func path(_ head: HTTPRequestHead) -> String { String(head.uri.prefix { $0 != "?" }) }

@@ -17,11 +17,22 @@ extension ClientConnection {
     private func handle(_ text: ByteBuffer) {
         let json = Array(text.readableBytesView)
         do throws(NostrError) {
-            perform(session.received(try ClientMessage(json: json), now: core.now()))
+            let message = try ClientMessage(json: json)
+            log(message)
+            perform(session.received(message, now: core.now()))
         } catch {
             enqueue(MalformedMessage.reply(to: json, error))
         }
         pump()
+    }
+
+    private func log(_ message: ClientMessage) {
+        guard let log = core.eventLog else { return }
+        switch message {
+        case .event(let event): log.received(event, from: address)
+        case .request(_, let filters): log.requested(filters, by: address)
+        default: break
+        }
     }
 
     private func perform(_ action: ClientSession.Action) {

@@ -34,6 +34,8 @@ final class ClientConnection: ChannelDuplexHandler {
     var isAnswering = false
     var isHandlingInbox = false
     var isPumping = false
+    /// Where the client is, for the log.
+    private(set) var address = "unknown"
     private var readIsHeld = false
     private var heardSincePing = true
     private var heartbeat: RepeatedTask?
@@ -54,6 +56,8 @@ final class ClientConnection: ChannelDuplexHandler {
             eventLoop: context.eventLoop, connection: NIOLoopBound(self, eventLoop: context.eventLoop))
         guard let number = core.hub.join(handle) else { return context.close(promise: nil) }
         self.number = number
+        address = context.remoteAddress?.ipAddress ?? address
+        core.eventLog?.connected(address)
         let interval = TimeAmount(core.limits.idleTimeout)
         let bound = handle.connection
         heartbeat = context.eventLoop.scheduleRepeatedTask(initialDelay: interval, delay: interval) { _ in
@@ -146,6 +150,7 @@ final class ClientConnection: ChannelDuplexHandler {
     private func tearDown() {
         guard phase != .closed else { return }
         phase = .closed
+        core.eventLog?.disconnected(address)
         core.hub.leave(number, serials: session.feeds.values.map(\.serial))
         heartbeat?.cancel()
         stall?.cancel()

@@ -10,6 +10,8 @@ struct RelayCore: Sendable {
     let writer: GroupCommit
     let blobs: BlobStore
     let logger: Logger
+    /// Nil unless everything is to be logged.
+    let eventLog: EventLog?
     /// Unix seconds.
     let now: @Sendable () -> Int64
 
@@ -19,7 +21,12 @@ struct RelayCore: Sendable {
         let hub = RelayHub()
         blobs = try BlobStore(directory: configuration.mediaDirectory, mostBytes: configuration.limits.blobBytes)
         store = try EventStore(configuration.storage, synchronousCommits: configuration.synchronousCommits)
-        writer = GroupCommit(store, logger: logger) { hub.committed($0) }
+        let eventLog = configuration.logsEvents ? EventLog(logger) : nil
+        writer = GroupCommit(store, logger: logger) { batch in
+            eventLog?.committed(batch)
+            hub.committed(batch)
+        }
+        self.eventLog = eventLog
         self.hub = hub
         self.configuration = configuration
         self.logger = logger

@@ -10,7 +10,9 @@ extension Pikabot {
             commandName: "relay", abstract: "Run a Nostr relay and Blossom media store in the foreground.",
             discussion: """
                 Takes PORT (0 for any free one, default 3334), HOST, DATA_DIR (default ./data) and MEDIA_DIR (default \
-                ./media) from the environment; options come first. Prints PIKA_RELAY_PORT=<n> on standard \
+                ./media) from the environment; options come first. So it does SERVICE_URL (where files are reached), \
+                RELAY_NAME, RELAY_DESCRIPTION, RELAY_PUBKEY, and PIKA_RELAY_LOG_EVENTS=1 for a line on everything \
+                that clients send. Prints PIKA_RELAY_PORT=<n> on standard \
                 error when it listens.
                 """)
 

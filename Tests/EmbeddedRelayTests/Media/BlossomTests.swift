@@ -83,6 +83,37 @@ struct BlossomTests {
         }
     }
 
+    @Test func listsWhatAKeyHasUploaded() async throws {
+        try await withBlossom { blossom in
+            for text in ["one", "two"] { #expect(try await blossom.upload(text).status == 200) }
+            #expect(try await blossom.upload("theirs", by: .bob).status == 200)
+            let path = "GET /list/\(Author.alice.keys.publicKey.hex)"
+            func listed(_ query: String = "") async throws -> [String] {
+                let reply = try await blossom.send(path + query)
+                #expect(reply.status == 200 && reply.header("Content-Type") == "application/json")
+                return try #require(reply.json?.array).compactMap { $0["sha256"]?.string }.sorted()
+            }
+            let both = try ["one", "two"].map { try #require(BlossomRequests.hash($0)).hex }.sorted()
+            #expect(try await listed() == both)
+            #expect(try await listed("?since=\(BlossomRequests.now)&until=\(BlossomRequests.now)") == both)
+            #expect(try await listed("?since=\(BlossomRequests.now + 1)").isEmpty)
+            #expect(try await listed("?until=\(BlossomRequests.now - 1)").isEmpty)
+            for wrong in ["GET /list/", "GET /list/../x", path + "0", path + "?since=x"] {
+                #expect(try await blossom.send(wrong).status == 400, "\(wrong)")
+            }
+        }
+    }
+
+    @Test func namesFilesByTheServiceURL() async throws {
+        var configuration = RelayConfiguration()
+        configuration.serviceURL = "https://media.example/store"
+        try await withEmbeddedRelay(configuration: configuration, now: { BlossomRequests.now }) { _, address in
+            let hash = try #require(BlossomRequests.hash("hello")).hex
+            let reply = try await BlossomRequests(address: address).upload("hello")
+            #expect(reply.json?["url"]?.string == "https://media.example/store/\(hash).txt")
+        }
+    }
+
     @Test func saysBeforehandWhetherAnUploadWouldPass() async throws {
         try await withBlossom(blobBytes: 10) { blossom in
             let hash = try #require(BlossomRequests.hash("hello")).hex

@@ -19,9 +19,10 @@ struct RelayHTTPTests {
         try await withEmbeddedRelay { _, address in
             let answer = try await ask("GET /health", at: address)
             #expect(answer.head.hasPrefix("HTTP/1.1 200 OK"))
-            #expect(answer.body == "ok")
+            #expect(answer.head.contains("Content-Type: application/json"))
+            #expect(answer.body == #"{"status":"ok"}"#)
             let head = try await ask("HEAD /health", at: address)
-            #expect(head.head.contains("Content-Length: 2") && head.body == "")
+            #expect(head.head.contains("Content-Length: 15") && head.body == "")
         }
     }
 
