@@ -47,8 +47,8 @@ public enum AppAction: Sendable, Hashable {
     // Chats
     /// Founds a group with these peers, found by their key packages on the relays; this account is its admin.
     case createGroupChat(name: String, peers: [PublicKey], missing: MissingPeers = .fail)
-    /// Founds a 1:1 chat: a group named `DM` with both as admins.
-    case createChat(peer: PublicKey)
+    /// Founds a 1:1 chat: a group with both as admins; one of another name than `DM` shows as a group.
+    case createChat(peer: PublicKey, name: String = "DM")
     case addGroupMembers(chatID: String, peers: [PublicKey], missing: MissingPeers = .fail)
     case removeGroupMembers(chatID: String, peers: [PublicKey])
     case renameGroup(chatID: String, name: String)

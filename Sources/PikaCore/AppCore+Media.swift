@@ -41,6 +41,14 @@ extension AppCore {
         }
     }
 
+    /// The files of a message that is stored here, own or another's; none if it has none, or is not stored.
+    ///
+    /// Throws ``AppCoreError/Code/unknownChat``.
+    public func attachments(chatID: String, messageID: EventID) async throws -> [MediaAttachment] {
+        let stored = try await self.store.media(in: try self.mediaLookup.groupID(ofChat: chatID), message: messageID)
+        return stored.compactMap { MediaAttachment($0) }
+    }
+
     /// Downloads and decrypts the group's picture from the servers, those configured unless others are named; nil if
     /// the group has none.
     public func groupImage(chatID: String, servers: [MediaURL] = []) async throws -> [UInt8]? {

@@ -18,6 +18,8 @@ public struct CoreConfiguration: Sendable, Hashable {
     }
 
     public var relays: [RelayURL]
+    /// Where this account's key packages are announced, and others' are looked for first; empty: ``relays``.
+    public var keyPackageRelays: [RelayURL]
     public var invites: InvitePolicy
     /// Whether a key package is published at the start, so that others can invite this account.
     public var publishesKeyPackage: Bool
@@ -45,9 +47,10 @@ public struct CoreConfiguration: Sendable, Hashable {
         client: String = "pikabot", selfUpdate: SelfUpdatePolicy = .standard, maximumEventBytes: Int = 65_536,
         maximumPeerRelays: Int = 10, maximumSearchRelays: Int = 64,
         retention: RetentionPolicy = .standard, detectsCopies: Bool = false,
-        mediaServers: [MediaURL] = []
+        mediaServers: [MediaURL] = [], keyPackageRelays: [RelayURL] = []
     ) {
         self.relays = relays
+        self.keyPackageRelays = keyPackageRelays
         self.invites = invites
         self.publishesKeyPackage = publishesKeyPackage
         self.keepsInbox = keepsInbox
@@ -59,5 +62,14 @@ public struct CoreConfiguration: Sendable, Hashable {
         self.retention = retention
         self.detectsCopies = detectsCopies
         self.mediaServers = mediaServers
+    }
+
+    /// Where key packages of one's own are.
+    var announcementRelays: [RelayURL] { self.keyPackageRelays.isEmpty ? self.relays : self.keyPackageRelays }
+
+    /// All relays of this account, those of its key packages first.
+    var homeRelays: [RelayURL] {
+        var seen: Set<RelayURL> = []
+        return (self.announcementRelays + self.relays).filter { seen.insert($0).inserted }
     }
 }

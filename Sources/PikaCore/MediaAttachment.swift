@@ -12,6 +12,10 @@ public struct MediaAttachment: Sendable, Hashable {
     public let url: String
     /// SHA-256 of the file.
     public let hash: Bytes32
+    /// 12 bytes: the nonce of its encryption.
+    public let nonce: [UInt8]
+    /// The version of its encryption (MIP-04).
+    public let version: String
     /// Pixels, if the sender says so.
     public let width: UInt32?
     public let height: UInt32?
@@ -26,8 +30,14 @@ public struct MediaAttachment: Sendable, Hashable {
         Array(tags.lazy.filter { $0.name == "imeta" }.compactMap { try? MediaReference($0) }.prefix(Self.maximumCount))
     }
 
-    static func all(in tags: [Tag]) -> [MediaAttachment] {
+    /// The files that the tags of a message describe.
+    public static func all(in tags: [Tag]) -> [MediaAttachment] {
         Self.references(in: tags).enumerated().map { MediaAttachment($0.element, index: $0.offset) }
+    }
+
+    init?(_ stored: StoredMedia) {
+        guard let file = try? MediaReference(stored.reference) else { return nil }
+        self.init(file, index: stored.index)
     }
 
     private init(_ file: MediaReference, index: Int) {
@@ -36,6 +46,8 @@ public struct MediaAttachment: Sendable, Hashable {
         self.type = file.type.description
         self.url = file.url
         self.hash = file.hash
+        self.nonce = file.nonce
+        self.version = MediaReference.version
         self.width = file.dimensions?.width
         self.height = file.dimensions?.height
         self.blurhash = file.blurhash

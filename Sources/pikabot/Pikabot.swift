@@ -10,9 +10,14 @@ struct Pikabot: AsyncParsableCommand {
         version: "0.1.0",
         subcommands: [
             Demo.self, Run.self, Check.self, Backup.self, Restore.self, RelayCommand.self, Init.self, Identity.self,
-            PublishKeyPackage.self,
+            PublishKeyPackage.self, Groups.self, Welcomes.self, AcceptWelcome.self, Invite.self, Send.self,
+            Messages.self, DownloadMedia.self, Listen.self,
             WorkerCommand.self, LabMemberCommand.self,
         ])
+
+    static func main() async {
+        await main(LeadingOptions.moved(Array(CommandLine.arguments.dropFirst())))
+    }
 }
 
 extension ExitCode {

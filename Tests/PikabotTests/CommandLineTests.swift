@@ -26,14 +26,15 @@ import Testing
     }
 
     @Test func givenRelaysReplaceThePublicOnes() throws {
-        func relays(_ arguments: [String]) throws -> [String] {
-            try ClientOptions.parse(arguments).allRelays().map(\.string)
+        func relays(_ arguments: [String]) throws -> ([String], [String]) {
+            let options = try ClientOptions.parse(arguments)
+            return (try options.messageRelays().map(\.string), try options.relaysForKeyPackages().map(\.string))
         }
-        #expect(try relays([]).count == 6)
-        #expect(try relays(["--relay", "ws://a.example"]) == ["ws://a.example"])
+        #expect(try relays([]).0.count == 5 && relays([]).1.count == 3)
+        #expect(try relays(["--relay", "ws://a.example"]) == (["ws://a.example"], []))
         #expect(
-            try relays(["--relay", "ws://a.example", "--kp-relay", "ws://b.example", "--kp-relay", "ws://a.example/"])
-                == ["ws://a.example", "ws://b.example"])
+            try relays(["--relay", "ws://a.example", "--kp-relay", "ws://b.example", "--kp-relay", "ws://b.example/"])
+                == (["ws://a.example"], ["ws://b.example"]))
     }
 
     @Test func stateDirectoryFollowsTheEnvironment() {

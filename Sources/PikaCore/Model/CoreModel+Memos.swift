@@ -31,7 +31,7 @@ extension CoreModel {
             }
         }
         self.state.invites = stored.invites.map {
-            .init(wrapper: $0.wrapper, inviter: $0.rumor.pubkey, group: previews[$0.wrapper])
+            .init($0, group: previews[$0.wrapper])
         }
     }
 }

@@ -42,7 +42,7 @@ struct KeyPackageSearch: Sendable {
     init(_ peers: [PublicKey], _ configuration: CoreConfiguration) {
         var seen: Set<PublicKey> = []
         self.peers = peers.filter { seen.insert($0).inserted }
-        self.ownRelays = configuration.relays
+        self.ownRelays = configuration.homeRelays
         self.relaysPerPeer = configuration.maximumPeerRelays
         self.relaysLeft = configuration.maximumSearchRelays
     }

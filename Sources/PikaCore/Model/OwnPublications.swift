@@ -72,20 +72,27 @@ extension PeerRelays {
     }
 }
 
+extension AppState.InviteSummary {
+    init(_ invite: StoredInvite, group: AppState.InvitedGroup?) {
+        self.init(wrapper: invite.wrapper, welcome: invite.rumor.id, inviter: invite.rumor.pubkey, group: group)
+    }
+}
+
 extension AppState.InvitedGroup {
     var memo: Secret {
-        let json: JSONValue = [
+        var json: JSONObject = [
             "v": 1, "name": .string(self.name), "description": .string(self.description),
             "members": .integer(Int64(self.memberCount)),
         ]
-        return Secret(json.json())
+        if let chatID = self.chatID { json["chat"] = .string(chatID) }
+        return Secret(JSONValue.object(json).json())
     }
 
     init?(memo: Secret) {
         guard let json = JSONValue(memo: memo), let name = json["name"]?.string,
             let description = json["description"]?.string, let count = json["members"]?.integer.flatMap(Int.init)
         else { return nil }
-        self.init(name: name, description: description, memberCount: count)
+        self.init(name: name, description: description, memberCount: count, chatID: json["chat"]?.string)
     }
 }
 

@@ -37,9 +37,10 @@ extension CoreModel {
 
     private mutating func keep(_ invite: StoredInvite, _ group: MarmotGroup, _ step: inout CoreStep) {
         let preview = AppState.InvitedGroup(
-            name: group.data.name, description: group.data.description, memberCount: group.members.count)
+            name: group.data.name, description: group.data.description, memberCount: group.members.count,
+            chatID: group.data.nostrGroupIDHex)
         self.invites[invite.wrapper] = invite
-        self.state.invites.append(.init(wrapper: invite.wrapper, inviter: invite.rumor.pubkey, group: preview))
+        self.state.invites.append(.init(invite, group: preview))
         step.changes.append(.putInvite(invite))
         step.changes.append(.putMemo(MemoName(.invitePreview, invite.wrapper.bytes), preview.memo))
         guard self.state.invites.count > Self.maximumInvites, let oldest = self.state.invites.first,

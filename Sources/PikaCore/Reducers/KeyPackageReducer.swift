@@ -26,7 +26,7 @@ extension CoreModel {
 
     /// Announces the current key package with the relay lists that lead to it; a fresh one, if there is none.
     mutating func publishKeyPackage(_ step: inout CoreStep) throws {
-        guard !self.configuration.relays.isEmpty else { return }
+        guard !self.configuration.announcementRelays.isEmpty else { return }
         self.publishRelayLists(&step)
         if let current = self.currentKeyPackage(step.now) {
             try self.announce(current, &step)
@@ -75,7 +75,7 @@ extension CoreModel {
     /// Sends a package's events: the same as before, unless they name other relays.
     private mutating func announce(_ package: StoredKeyPackage, _ step: inout CoreStep) throws {
         var record = self.keyPackageRecords[package.reference] ?? KeyPackageRecord()
-        let relays = self.configuration.relays.map(\.string)
+        let relays = self.configuration.announcementRelays.map(\.string)
         let isCurrent = record.events.allSatisfy { Array($0.firstTag("relays")?.values.dropFirst() ?? []) == relays }
         if record.events.isEmpty || !isCurrent {
             let outdated = record.events
@@ -88,7 +88,7 @@ extension CoreModel {
             if self.queue.contains(where: { $0.id == row }) { continue }
             // What is left of an earlier announcement gives way to this one.
             self.dropRow(row, &step)
-            self.enqueue(id: row, event, to: self.configuration.relays, .keyPackage, &step)
+            self.enqueue(id: row, event, to: self.configuration.announcementRelays, .keyPackage, &step)
         }
     }
 
@@ -97,7 +97,7 @@ extension CoreModel {
         let last = self.keyPackageRecords.values.flatMap(\.events).map(\.createdAt).max()
         let bundle = try KeyPackageBundle(stored: package.bundle)
         let events = KeyPackageEvents.events(
-            for: bundle.keyPackage, slot: package.slot, relays: self.configuration.relays,
+            for: bundle.keyPackage, slot: package.slot, relays: self.configuration.announcementRelays,
             client: self.configuration.client, by: self.account, now: max(step.now, (last ?? 0) + 1),
             using: &step.random)
         return [events.addressable, events.legacy]
@@ -116,7 +116,7 @@ extension CoreModel {
         var seen: Set<RelayURL> = []
         self.enqueue(
             id: "deletion/\(deletion.id.hex)", deletion,
-            to: (self.configuration.relays + stated).filter { seen.insert($0).inserted }, .deletion, &step)
+            to: (self.configuration.announcementRelays + stated).filter { seen.insert($0).inserted }, .deletion, &step)
     }
 
     private mutating func setRecord(

@@ -9,7 +9,7 @@ extension CoreModel {
     }
 
     private mutating func publishRelayList(_ kind: Kind, _ step: inout CoreStep) {
-        let relays = self.configuration.relays
+        let relays = kind == .inboxRelays ? self.configuration.relays : self.configuration.announcementRelays
         let known = self.relayLists[kind]
         if let known, known.event.relayTags.map(\.string) == relays.map(\.string) {
             if !known.isConfirmed { self.send(known.event, &step) }
@@ -24,7 +24,7 @@ extension CoreModel {
     }
 
     private mutating func send(_ list: Event, _ step: inout CoreStep) {
-        self.enqueue(id: Self.relayListRow(list), list, to: self.configuration.relays, .relayList, &step)
+        self.enqueue(id: Self.relayListRow(list), list, to: self.configuration.homeRelays, .relayList, &step)
     }
 
     private static func relayListRow(_ list: Event) -> String { "relay_list/\(list.id.hex)" }

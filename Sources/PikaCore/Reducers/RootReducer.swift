@@ -109,8 +109,8 @@ extension CoreModel {
         case .createGroupChat(let name, let peers, let missing):
             self.intend(.found(name: name, peers: peers, isDirect: false), [], missing: missing, request, &step)
             return nil
-        case .createChat(let peer):
-            self.intend(.found(name: "DM", peers: [peer], isDirect: true), [], request, &step)
+        case .createChat(let peer, let name):
+            self.intend(.found(name: name, peers: [peer], isDirect: true), [], request, &step)
             return nil
         case .addGroupMembers, .removeGroupMembers, .renameGroup, .setGroupDescription, .setGroupRelays,
             .setGroupAdmins, .rotateGroupID, .setDisappearingMessages, .selfDemote, .upgradeGroup, .updateGroupKeys,

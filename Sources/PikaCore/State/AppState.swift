@@ -61,7 +61,10 @@ public struct AppState: Sendable, Hashable {
 
     /// An invitation by an admin of its group; those of others are refused.
     public struct InviteSummary: Sendable, Hashable {
+        /// The kind 1059 event that brought it.
         public let wrapper: EventID
+        /// The kind 444 event inside.
+        public let welcome: EventID
         public let inviter: PublicKey
         /// What the Welcome says of the group; nil only if an earlier version of this software kept it.
         public internal(set) var group: InvitedGroup?
@@ -73,6 +76,8 @@ public struct AppState: Sendable, Hashable {
         public let description: String
         /// This account included.
         public let memberCount: Int
+        /// The chat that it becomes; nil only if an earlier version of this software kept it.
+        public let chatID: String?
     }
 
     public struct RelayStatus: Sendable, Hashable {

@@ -10,10 +10,13 @@ import Storage
 struct LocalAccount: Sendable {
     let core: AppCore
     let relays: RelayPool
+    let media: RecordedMedia
     /// What happened in its groups; kept for the life of the account.
     let events = Broadcast<CoreEvent>()
     /// How its actions ended.
     fileprivate let outcomes = Broadcast<(request: RequestID, outcome: ActionOutcome)>()
+    /// What became of its own messages.
+    let deliveries = Broadcast<(messageID: EventID, delivery: AppState.Delivery)>()
 
     /// Dispatches an action and waits for its end; throws the ``AppCoreError`` of one that failed.
     func perform(_ action: AppAction) async throws -> ActionOutcome {
@@ -59,6 +62,8 @@ struct LocalAccountSettings: Sendable {
     var core: CoreConfiguration
     /// Made if it is not there; holds the sealing key too.
     var stateDirectory: String
+    /// Whether its events stay until ``AppCore/complete(_:effects:)``, also over restarts.
+    var keepsEvents = false
     var logger: Logger
 }
 
@@ -68,7 +73,7 @@ func withLocalAccount<Result: Sendable>(
 ) async throws -> Result {
     let store = try openStore(settings)
     defer { try? store.close() }
-    let media = BlossomClient(logger: settings.logger)
+    let media = RecordedMedia(BlossomClient(logger: settings.logger))
     do {
         let result = try await runLocalAccount(settings, store, media, body)
         try await media.shutdown()
@@ -80,7 +85,7 @@ func withLocalAccount<Result: Sendable>(
 }
 
 private func runLocalAccount<Result: Sendable>(
-    _ settings: LocalAccountSettings, _ store: AccountStore, _ media: BlossomClient,
+    _ settings: LocalAccountSettings, _ store: AccountStore, _ media: RecordedMedia,
     _ body: @escaping @Sendable (LocalAccount) async throws -> Result
 ) async throws -> Result {
     let key = settings.key
@@ -93,7 +98,7 @@ private func runLocalAccount<Result: Sendable>(
     let core = AppCore(
         account: key, configuration: settings.core, transport: pool, store: store, media: media,
         clock: SystemClock(), logger: settings.logger)
-    let account = LocalAccount(core: core, relays: pool)
+    let account = LocalAccount(core: core, relays: pool, media: media)
     let updates = core.updates()
     return try await withThrowingTaskGroup(of: Result?.self) { group in
         group.addTask {
@@ -107,13 +112,17 @@ private func runLocalAccount<Result: Sendable>(
         group.addTask {
             for await event in core.events {
                 account.events.send(event)
-                core.complete(event.inboxID, effects: [])
+                if !settings.keepsEvents { core.complete(event.inboxID, effects: []) }
             }
             return nil
         }
         group.addTask {
-            for await case .finished(_, let request, let outcome) in updates {
-                account.outcomes.send((request, outcome))
+            for await update in updates {
+                switch update {
+                case .finished(_, let request, let outcome): account.outcomes.send((request, outcome))
+                case .delivery(_, _, let messageID, let delivery): account.deliveries.send((messageID, delivery))
+                default: break
+                }
             }
             return nil
         }

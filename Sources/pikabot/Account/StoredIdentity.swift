@@ -24,6 +24,16 @@ struct StoredIdentity {
         return StoredIdentity(key: key)
     }
 
+    /// The identity of the directory; one that has none gets a new one, which is said on standard error.
+    static func loadOrCreate(in stateDirectory: String) throws -> StoredIdentity {
+        guard !exists(in: stateDirectory) else { return try load(from: stateDirectory) }
+        var generator = SystemRandomNumberGenerator()
+        let identity = StoredIdentity(key: KeyPair.generate(using: &generator))
+        try identity.save(to: stateDirectory)
+        Console.printError("\(stateDirectory) had no identity; it has a new one: \(identity.key.publicKey.npub)")
+        return identity
+    }
+
     func save(to stateDirectory: String) throws {
         let json: JSONValue = [
             "secret_key_hex": .string(Hex.encode(key.secretBytes)), "public_key_hex": .string(key.publicKey.hex),

@@ -1,18 +1,23 @@
 import ArgumentParser
 import Foundation
 import Nostr
+import PikaCore
 
-/// The options of all commands that act for the account in a state directory.
+/// The options of all commands that act for the account in a state directory; they may also stand before the command.
 struct ClientOptions: ParsableArguments {
-    private static let defaultRelays = ["wss://relay.primal.net", "wss://nos.lol", "wss://relay.damus.io"]
+    private static let defaultRelays = [
+        "wss://relay.primal.net", "wss://nos.lol", "wss://relay.damus.io", "wss://us-east.nostr.pikachat.org",
+        "wss://eu.nostr.pikachat.org",
+    ]
     private static let defaultKeyPackageRelays = [
         "wss://nostr-pub.wellorder.net", "wss://nostr-01.yakihonne.com", "wss://nostr-02.yakihonne.com",
     ]
+    private static let defaultMediaServers = ["https://us-east.nostr.pikachat.org", "https://eu.nostr.pikachat.org"]
 
     @Option(name: .customLong("state-dir"), help: "Folder of the account's key and state.")
     var stateDirectory = ClientOptions.defaultStateDirectory(ProcessInfo.processInfo.environment)
 
-    @Option(name: .customLong("relay"), help: "Relay for messages; may be repeated. (default: three public relays)")
+    @Option(name: .customLong("relay"), help: "Relay for messages; may be repeated. (default: five public relays)")
     var relays: [RelayArgument] = []
 
     @Option(
@@ -20,18 +25,46 @@ struct ClientOptions: ParsableArguments {
         help: "Relay for key packages; may be repeated. (default: those of --relay, or three public relays)")
     var keyPackageRelays: [RelayArgument] = []
 
-    /// Relays for messages and for key packages, each once.
-    func allRelays() throws -> [RelayURL] {
-        var all = try relays.isEmpty ? Self.defaultRelays.map { try RelayURL($0) } : relays.map(\.url)
-        var more = keyPackageRelays.map(\.url)
-        if more.isEmpty, relays.isEmpty { more = try Self.defaultKeyPackageRelays.map { try RelayURL($0) } }
-        for relay in more where !all.contains(relay) { all.append(relay) }
-        return all
+    @Flag(help: "Let the daemon that runs on the state directory do it.") var remote = false
+
+    @Flag(help: "Print JSON on a terminal too; into a pipe it is always JSON.") var json = false
+    @Flag(help: ArgumentHelp("Print for people, also into a pipe.", visibility: .hidden)) var table = false
+
+    func validate() throws {
+        guard !stateDirectory.isEmpty else { throw ValidationError("--state-dir needs the name of a folder") }
     }
+
+    /// Whether results are printed for people: on a terminal, unless JSON was asked for.
+    var isForPeople: Bool { table || (!json && isatty(STDOUT_FILENO) == 1) }
+
+    func messageRelays() throws -> [RelayURL] {
+        try relays.isEmpty ? Self.defaultRelays.map { try RelayURL($0) } : Self.unique(relays.map(\.url))
+    }
+
+    /// None if they are those for messages.
+    func relaysForKeyPackages() throws -> [RelayURL] {
+        guard keyPackageRelays.isEmpty else { return Self.unique(keyPackageRelays.map(\.url)) }
+        return try relays.isEmpty ? Self.defaultKeyPackageRelays.map { try RelayURL($0) } : []
+    }
+
+    /// Of an account that is used by one command after the other: it is asked before it joins a group, and what comes
+    /// in waits for `listen`, whichever command was running when it came.
+    func coreConfiguration() throws -> CoreConfiguration {
+        CoreConfiguration(
+            relays: try messageRelays(), invites: .nobody, publishesKeyPackage: false, keepsInbox: true,
+            mediaServers: try Self.mediaServers(), keyPackageRelays: try relaysForKeyPackages())
+    }
+
+    static func mediaServers() throws -> [MediaURL] { try defaultMediaServers.map { try MediaURL($0) } }
 
     static func defaultStateDirectory(_ environment: [String: String]) -> String {
         if let folder = environment["XDG_STATE_HOME"], folder.hasPrefix("/") { return folder + "/pikachat" }
         return NSHomeDirectory() + "/.local/state/pikachat"
+    }
+
+    private static func unique(_ relays: [RelayURL]) -> [RelayURL] {
+        var seen: Set<RelayURL> = []
+        return relays.filter { seen.insert($0).inserted }
     }
 }
 

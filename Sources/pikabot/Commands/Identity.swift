@@ -2,15 +2,14 @@ import ArgumentParser
 import Nostr
 
 extension Pikabot {
-    struct Identity: ParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Show the public key of the account.")
+    struct Identity: ClientCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Show the public key of the account; a state directory without one gets a new one.")
 
         @OptionGroup var options: ClientOptions
 
-        func run() throws {
-            let key = try StoredIdentity.load(from: options.stateDirectory).key.publicKey
-            let output: JSONValue = ["pubkey": .string(key.hex), "npub": .string(key.npub)]
-            Console.print(output.prettyText)
+        func perform() throws -> JSONValue {
+            .object(ResultJSON.identity(try StoredIdentity.loadOrCreate(in: options.stateDirectory).key.publicKey))
         }
     }
 }

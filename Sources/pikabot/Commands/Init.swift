@@ -1,9 +1,8 @@
 import ArgumentParser
-import Logging
 import Nostr
 
 extension Pikabot {
-    struct Init: AsyncParsableCommand {
+    struct Init: ClientCommand {
         static let configuration = CommandConfiguration(
             abstract: "Make an account, or take one over, and publish its first key package.")
 
@@ -12,17 +11,19 @@ extension Pikabot {
         @Option(help: "Take this secret key (nsec1… or 64 hex digits) instead of a new one; - reads it from the input.")
         var nsec: String?
 
-        func run() async throws {
-            StandardErrorLog.bootstrap(level: .warning)
+        func perform() async throws -> JSONValue {
             let key = try chooseKey()
-            if StoredIdentity.exists(in: options.stateDirectory) { try replace() }
+            if StoredIdentity.exists(in: options.stateDirectory), !isPresent(key) { try replace() }
             try StoredIdentity(key: key).save(to: options.stateDirectory)
-            let event = try await publishKeyPackage(key, options: options)
-            let output: JSONValue = [
-                "pubkey": .string(key.publicKey.hex), "npub": .string(key.publicKey.npub),
-                "key_package_event_id": .string(event.id.hex),
-            ]
-            Console.print(output.prettyText)
+            let event = try await withClient(options) { try await $0.publishKeyPackage(options) }
+            var result = ResultJSON.identity(key.publicKey)
+            result["key_package_event_id"] = .string(event.id.hex)
+            return .object(result)
+        }
+
+        /// Whether the directory has this very identity already: then its state stays.
+        private func isPresent(_ key: KeyPair) -> Bool {
+            (try? StoredIdentity.load(from: options.stateDirectory))?.key.publicKey == key.publicKey
         }
 
         private func replace() throws {

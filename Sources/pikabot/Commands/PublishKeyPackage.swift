@@ -1,22 +1,20 @@
 import ArgumentParser
-import Logging
 import Nostr
 
 extension Pikabot {
-    struct PublishKeyPackage: AsyncParsableCommand {
+    struct PublishKeyPackage: ClientCommand {
         static let configuration = CommandConfiguration(
             commandName: "publish-kp", abstract: "Publish a key package, so that others can invite the account.")
 
         @OptionGroup var options: ClientOptions
 
-        func run() async throws {
-            StandardErrorLog.bootstrap(level: .warning)
-            let key = try StoredIdentity.load(from: options.stateDirectory).key
-            let event = try await pikabot.publishKeyPackage(key, options: options)
-            let output: JSONValue = [
-                "event_id": .string(event.id.hex), "kind": .integer(Int64(event.kind.rawValue)),
-            ]
-            Console.print(output.prettyText)
+        func remoteRequest() -> JSONObject {
+            ["cmd": "publish_keypackage", "relays": .array(options.relays.map { .string($0.url.string) })]
+        }
+
+        func perform() async throws -> JSONValue {
+            let event = try await withClient(options) { try await $0.publishKeyPackage(options) }
+            return ["event_id": .string(event.id.hex), "kind": .integer(Int64(event.kind.rawValue))]
         }
     }
 }

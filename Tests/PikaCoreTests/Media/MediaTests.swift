@@ -56,6 +56,9 @@ private struct MirrorBot: Bot {
         #expect(event.media.map(\.filename) == ["a file.txt", "p.png"])
         #expect(event.media.map(\.type) == ["text/plain", "image/png"])
         #expect(event.media.map(\.width) == [nil, 640])
+        #expect(event.media.allSatisfy { $0.nonce.count == 12 && $0.version == "mip04-v2" })
+        let stored = try await pair.bob.core.attachments(chatID: pair.chat, messageID: id)
+        #expect(stored == event.media)
         #expect(try await pair.bob.messages().first?.media == event.media)
         // More epochs than the group can still open messages of.
         for number in 1...8 { try await pair.alice.rename(to: "name \(number)") }

@@ -79,6 +79,29 @@ import Testing
         #expect(deletion.tags.map(\.values) == [["e", old.id.hex], ["k", "443"]])
     }
 
+    @Test func keyPackagesHaveRelaysOfTheirOwn() throws {
+        var world = try ReducerWorld(1)
+        let other = try RelayURL("wss://packages.example")
+        world.accounts[0].configuration.keyPackageRelays = [other]
+        try world.restart(0)
+        let rows = world[0].durable.state.outbox
+        let lists = [Kind.keyPackageRelays: other, .inboxRelays: ReducerWorld.relay]
+        #expect(Set(rows.map(\.event.kind)) == [.keyPackage, .addressableKeyPackage, .keyPackageRelays, .inboxRelays])
+        for row in rows {
+            if let relay = lists[row.event.kind] {
+                // Who looks for either has to find it.
+                #expect(row.relays == [other, ReducerWorld.relay])
+                #expect(row.event.tags.map(\.values) == [["relay", relay.string]])
+            } else {
+                #expect(row.relays == [other])
+                #expect(row.event.firstTag("relays")?.values == ["relays", other.string])
+            }
+        }
+        // Others' are looked for there too; a group of this account has the relays for messages only.
+        var search = KeyPackageSearch([world[0].key], world[0].configuration)
+        #expect(search.nextRequests().map(\.relay) == [other, ReducerWorld.relay])
+    }
+
     @Test func anAnnouncementThatIsTooOldForTheRelaysIsSignedAnew() throws {
         var world = try self.started()
         let old = try #require(self.packages(world, 0, .keyPackage).first)

@@ -155,6 +155,17 @@ import Testing
         #expect(world[0].model.searches.isEmpty)
     }
 
+    @Test func aChatOfAnotherNameHasBothAsAdmins() throws {
+        var world = try ReducerWorld(2)
+        for index in 0..<2 { world.reduce(index, .started) }
+        world.settle()
+        world.act(0, .createChat(peer: world[1].key, name: "Club"), "create")
+        world.settle()
+        let chat = try #require(world[0].model.state.chatList.first)
+        #expect(world[0].outcomes["create"] == .done(chatID: chat.chatID))
+        #expect(chat.name == "Club" && chat.isGroup && chat.members.count == 2 && chat.members.allSatisfy(\.isAdmin))
+    }
+
     // MARK: Being invited
 
     @Test func anOpenInvitationTellsOfItsGroupAlsoAfterARestart() throws {
@@ -165,13 +176,15 @@ import Testing
         world.settle()
         let invite = try #require(world[1].model.state.invites.first)
         #expect(invite.inviter == world[0].key)
-        #expect(invite.group == .init(name: "Lab", description: "", memberCount: 3))
+        let chat = try #require(world[0].model.state.chatList.first)
+        #expect(invite.group == .init(name: "Lab", description: "", memberCount: 3, chatID: chat.chatID))
         try world.restart(1)
         #expect(world[1].model.state.invites == [invite])
         // The same invitation in another wrapper.
         let wrap = try #require(
             world.relayed.first { $0.kind == .giftWrap && $0.firstTag("p")?.value == world[1].key.hex })
         let rumor = try GiftWrap.unwrap(wrap, by: world[1].keys).rumor
+        #expect(invite.wrapper == wrap.id && invite.welcome == rumor.id)
         world.receive(
             1,
             try GiftWrap.wrap(

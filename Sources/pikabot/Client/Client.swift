@@ -1,0 +1,146 @@
+import Foundation
+import Logging
+import Nostr
+import PikaCore
+import Storage
+
+/// The account that a command acts for.
+struct Client: Sendable {
+    let key: KeyPair
+    let account: LocalAccount
+    private static let readingTime = Duration.seconds(12)
+    private static let deliveryTime = Duration.seconds(30)
+    private static let lingering = Duration.seconds(3)
+
+    /// Waits until every relay was read, or does not answer.
+    ///
+    /// Without any relay a reader goes on with what is stored and says so; `needed` makes it an error.
+    func catchUp(needed: Bool = false) async throws {
+        Console.progress("reading relays…")
+        _ = try? await withDeadline(Self.readingTime) {
+            for await case .fullState(let state) in account.core.updates() where state.isRead { return }
+        }
+        try Task.checkCancellation()
+        let relays = await account.core.state.relays
+        let problems = relays.filter { !$0.isCaughtUp }.map { "\($0.url): \($0.connection.words)" }.sorted()
+        guard !problems.isEmpty else { return }
+        let isAnyRead = relays.contains(where: \.isCaughtUp)
+        let reasons = problems.joined(separator: "; ")
+        guard isAnyRead || !needed else {
+            throw CommandError("no relay answered (\(reasons)); try again, or name another with --relay")
+        }
+        Console.printError(
+            isAnyRead
+                ? "Not all relays answered: \(reasons)"
+                : "No relay answered, so this is what was known before: \(reasons)")
+    }
+
+    /// Sends a message and waits until a relay has it; returns its id and that of the kind 445 event.
+    func send(_ action: AppAction) async throws -> (messageID: EventID, wrapper: EventID) {
+        guard case .queued(let messageID, let wrapper) = try await account.perform(action) else {
+            throw CommandError("the message was not queued")
+        }
+        try await awaitDelivery(of: messageID)
+        return (messageID, wrapper)
+    }
+
+    func awaitDelivery(of messageID: EventID) async throws {
+        Console.progress("sending…")
+        let delivery: AppState.Delivery
+        do {
+            delivery = try await withDeadline(Self.deliveryTime) {
+                try await account.deliveries.first { $0.messageID == messageID ? $0.delivery : nil }
+            }
+        } catch let error as DeadlineExceeded {
+            throw CommandError("the message was \(error); it stays queued, and the next command sends it")
+        }
+        if case .failed(let reason) = delivery {
+            throw CommandError("every relay refused the message: \(reason)")
+        }
+    }
+
+    /// Gives what is still under way, such as the other relays' answers, a little time.
+    func settle(_ limit: Duration = lingering) async {
+        _ = try? await withDeadline(limit) {
+            while true {
+                let activity = account.core.activity
+                if !activity.isProcessing, activity.calls == 0 { return }
+                try await Task.sleep(for: .milliseconds(20))
+            }
+        }
+    }
+
+    /// The chat with this id that the account is in.
+    func chat(_ chatID: String) async throws -> AppState.ChatSummary {
+        let wanted = chatID.lowercased()
+        guard let chat = await account.core.state.chatList.first(where: { $0.chatID == wanted }) else {
+            throw CommandError("no group has the id \(chatID); `pikabot groups` lists them")
+        }
+        return chat
+    }
+
+    /// As ``chat(_:)``, for writing into it.
+    func activeChat(_ chatID: String) async throws -> AppState.ChatSummary {
+        let chat = try await chat(chatID)
+        guard chat.isActive else { throw CommandError("this account is no longer in the group \(chatID)") }
+        return chat
+    }
+
+    /// The chat with nobody else than `peer`: one that is there, or a new one.
+    func directChat(with peer: PublicKey) async throws -> (chatID: String, isNew: Bool) {
+        guard peer != key.publicKey else {
+            throw CommandError("--to names this account itself; `pikabot identity` shows its key")
+        }
+        let chats = await account.core.state.chatList.filter { chat in
+            chat.isActive && !chat.needsInvitation
+                && chat.members.map(\.publicKey).filter { $0 != key.publicKey } == [peer]
+        }
+        if let chat = chats.first(where: { !$0.isGroup }) ?? chats.first { return (chat.chatID, false) }
+        Console.progress("looking for the peer's key package…")
+        return (try await account.performInChat(.createChat(peer: peer)), true)
+    }
+}
+
+extension AppState {
+    /// Whether every relay was read or does not answer.
+    fileprivate var isRead: Bool {
+        relays.allSatisfy { relay in
+            if case .retrying = relay.connection { return true }
+            return relay.isCaughtUp
+        }
+    }
+}
+
+/// Opens the account in the options' state directory, runs it for as long as `body` does, and closes it.
+func withClient<Result: Sendable>(
+    _ options: ClientOptions, _ body: @escaping @Sendable (Client) async throws -> Result
+) async throws -> Result {
+    let key = try StoredIdentity.loadOrCreate(in: options.stateDirectory).key
+    let settings = LocalAccountSettings(
+        key: key, core: try options.coreConfiguration(), stateDirectory: options.stateDirectory, keepsEvents: true,
+        logger: Logger(label: "pikabot"))
+    do {
+        return try await withLocalAccount(settings) { try await body(Client(key: key, account: $0)) }
+    } catch let error as StoreError where error.code == .locked {
+        throw CommandError.inUse(error, stateDirectory: options.stateDirectory)
+    } catch let error as AppCoreError {
+        throw CommandError(error.explanation)
+    }
+}
+
+extension CommandError {
+    /// Another process has the state directory.
+    static func inUse(_ error: StoreError, stateDirectory: String) -> CommandError {
+        let socket = DaemonSocketPath.path(stateDirectory: stateDirectory)
+        guard FileManager.default.fileExists(atPath: socket) else { return CommandError(error.message) }
+        return CommandError("\(error.message). It is a daemon: add --remote, and it does this for you.")
+    }
+}
+
+extension AppCoreError {
+    /// What went wrong, for people, with each peer that it is about.
+    var explanation: String {
+        let details = peers.map { "\($0.key.npub): \($0.value)" }.sorted().joined(separator: "; ")
+        return details.isEmpty ? message : "\(message) (\(details)). Has the peer run `pikabot publish-kp`?"
+    }
+}

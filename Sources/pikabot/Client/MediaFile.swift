@@ -1,0 +1,43 @@
+import Foundation
+import PikaCore
+
+/// A file on disk that is to be sent.
+struct MediaFile: Sendable {
+    static let maximumBytes = 100 << 20
+    private static let types = [
+        "jpg": "image/jpeg", "jpeg": "image/jpeg", "png": "image/png", "gif": "image/gif", "webp": "image/webp",
+        "bmp": "image/bmp", "avif": "image/avif", "heic": "image/heic", "svg": "image/svg+xml", "mp4": "video/mp4",
+        "mov": "video/quicktime", "webm": "video/webm", "mkv": "video/x-matroska", "mp3": "audio/mpeg",
+        "m4a": "audio/mp4", "aac": "audio/aac", "ogg": "audio/ogg", "flac": "audio/flac", "wav": "audio/wav",
+        "pdf": "application/pdf", "txt": "text/plain", "md": "text/plain",
+    ]
+
+    let bytes: [UInt8]
+    let filename: String
+    /// As given, else by the ending of the file's name.
+    let mediaType: String
+
+    /// Throws ``CommandError`` for what cannot be read, is empty, or has more than `limit` bytes.
+    init(
+        path: String, filename: String? = nil, mediaType: String? = nil, limit: Int = maximumBytes
+    ) throws {
+        let url = URL(fileURLWithPath: path)
+        let size: Int
+        do {
+            let values = try url.resourceValues(forKeys: [.fileSizeKey, .isRegularFileKey])
+            guard values.isRegularFile == true else { throw CommandError("\(path): is no file") }
+            size = values.fileSize ?? 0
+        } catch let error as CommandError {
+            throw error
+        } catch { throw CommandError("\(path): cannot be read: \(error.localizedDescription)") }
+        guard size > 0 else { throw CommandError("\(path): is empty") }
+        guard size <= limit else { throw CommandError("\(path): has \(size) bytes, \(limit) are allowed") }
+        do { self.bytes = Array(try Data(contentsOf: url)) } catch {
+            throw CommandError("\(path): cannot be read: \(error.localizedDescription)")
+        }
+        self.filename = filename.flatMap { $0.isEmpty ? nil : $0 } ?? url.lastPathComponent
+        self.mediaType = mediaType ?? Self.types[url.pathExtension.lowercased()] ?? "application/octet-stream"
+    }
+
+    var outgoing: OutgoingFile { OutgoingFile(bytes: bytes, filename: filename, mediaType: mediaType) }
+}

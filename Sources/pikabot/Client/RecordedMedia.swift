@@ -1,0 +1,34 @@
+import BlossomClient
+import Nostr
+import PikaCore
+import Synchronization
+
+/// Media servers, and which of them took what.
+final class RecordedMedia: MediaStore {
+    struct Upload: Sendable {
+        let server: MediaURL
+        let url: String
+        /// SHA-256 of what was uploaded, as the server states it.
+        let hash: Bytes32
+    }
+
+    private let servers: BlossomClient
+    private let taken = Mutex<[Upload]>([])
+
+    init(_ servers: BlossomClient) { self.servers = servers }
+
+    /// In order; the last of a server is what it took last.
+    var uploads: [Upload] { taken.withLock { $0 } }
+
+    func upload(_ blob: MediaUpload, to server: MediaURL) async throws -> StoredBlob {
+        let stored = try await servers.upload(blob, to: server)
+        taken.withLock { $0.append(Upload(server: server, url: stored.url, hash: stored.hash)) }
+        return stored
+    }
+
+    func download(_ url: MediaURL, limit: Int) async throws -> [UInt8] {
+        try await servers.download(url, limit: limit)
+    }
+
+    func shutdown() async throws { try await servers.shutdown() }
+}

@@ -1,0 +1,70 @@
+import Nostr
+import PikaCore
+
+/// The JSON of the commands' results (wire §8.4); members in its order.
+enum ResultJSON {
+    static func identity(_ key: PublicKey) -> JSONObject { ["pubkey": .string(key.hex), "npub": .string(key.npub)] }
+
+    static func group(_ chat: AppState.ChatSummary) -> JSONValue {
+        [
+            "nostr_group_id": .string(chat.chatID), "mls_group_id": .string(chat.groupID),
+            "name": .string(chat.name), "description": .string(chat.description),
+        ]
+    }
+
+    static func groupIDs(_ chat: AppState.ChatSummary) -> JSONObject {
+        ["nostr_group_id": .string(chat.chatID), "mls_group_id": .string(chat.groupID)]
+    }
+
+    static func welcome(_ invite: AppState.InviteSummary) -> JSONValue {
+        [
+            "wrapper_event_id": .string(invite.wrapper.hex), "welcome_event_id": .string(invite.welcome.hex),
+            "from_pubkey": .string(invite.inviter.hex), "nostr_group_id": .string(invite.group?.chatID ?? ""),
+            "group_name": .string(invite.group?.name ?? ""),
+        ]
+    }
+
+    static func message(_ message: StoredMessage) -> JSONValue {
+        [
+            "message_id": .string(message.id.hex), "from_pubkey": .string(message.rumor.pubkey.hex),
+            "content": .string(message.rumor.content), "created_at": .integer(message.rumor.createdAt),
+            "media": media(message.rumor.tags),
+        ]
+    }
+
+    static func media(_ tags: [Tag]) -> JSONValue { .array(MediaAttachment.all(in: tags).map(attachment)) }
+
+    static func attachment(_ file: MediaAttachment) -> JSONValue {
+        var json: JSONObject = [
+            "url": .string(file.url), "mime_type": .string(file.type), "filename": .string(file.filename),
+            "original_hash_hex": .string(file.hash.hex), "nonce_hex": .string(Hex.encode(file.nonce)),
+            "scheme_version": .string(file.version),
+        ]
+        if let width = file.width, let height = file.height {
+            json["width"] = .integer(Int64(width))
+            json["height"] = .integer(Int64(height))
+        }
+        return .object(json)
+    }
+
+    static func listened(_ message: MessageEvent, in chatID: String) -> JSONValue {
+        [
+            "type": "message", "nostr_group_id": .string(chatID), "from_pubkey": .string(message.sender.hex),
+            "content": .string(message.content), "created_at": .integer(message.createdAt),
+            "message_id": .string(message.id.hex), "media": media(message.tags),
+        ]
+    }
+
+    static func listened(_ invite: AppState.InviteSummary) -> JSONValue {
+        [
+            "type": "welcome", "wrapper_event_id": .string(invite.wrapper.hex),
+            "from_pubkey": .string(invite.inviter.hex), "nostr_group_id": .string(invite.group?.chatID ?? ""),
+            "group_name": .string(invite.group?.name ?? ""),
+        ]
+    }
+}
+
+extension Kind {
+    /// What people read in a chat: text and hypernotes, but no reactions, signals and the like.
+    var isReadable: Bool { self == .chatMessage || rawValue == 9467 }
+}

@@ -1,0 +1,38 @@
+import ArgumentParser
+import Logging
+import Nostr
+
+/// A command that acts for the account in a state directory, here or through its daemon, and prints one result.
+protocol ClientCommand: AsyncParsableCommand {
+    var options: ClientOptions { get }
+
+    /// How the result shows on a terminal.
+    static var view: ResultView { get }
+
+    /// What to ask the daemon for instead (wire §8.3); its result is printed as it is.
+    func remoteRequest() throws -> JSONObject
+
+    /// Does it in this process.
+    func perform() async throws -> JSONValue
+}
+
+extension ClientCommand {
+    static var view: ResultView { .record }
+
+    func remoteRequest() throws -> JSONObject {
+        throw CommandError(
+            "--remote works with groups, welcomes, accept-welcome, messages, send, send-hypernote, invite and "
+                + "publish-kp; for anything else stop the daemon first")
+    }
+
+    func run() async throws {
+        StandardErrorLog.bootstrap(level: .error)
+        let result: JSONValue
+        if options.remote {
+            result = try DaemonConnection.call(try remoteRequest(), stateDirectory: options.stateDirectory)
+        } else {
+            result = try await perform()
+        }
+        Console.print(result, as: Self.view, options)
+    }
+}

@@ -1,0 +1,55 @@
+import ArgumentParser
+import Nostr
+import PikaCore
+
+extension Pikabot {
+    struct Invite: ClientCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Found a group with a peer, and invite it.",
+            discussion: "`pikabot send --to` does so by itself when there is no chat with the peer yet.")
+
+        @OptionGroup var options: ClientOptions
+
+        @Option(help: "The peer's public key: npub1… or 64 hex digits.") var peer: PeerArgument
+        @Option(help: "What the group is called.") var name = "DM"
+
+        func remoteRequest() -> JSONObject {
+            ["cmd": "init_group", "peer_pubkey": .string(peer.text), "group_name": .string(name)]
+        }
+
+        func perform() async throws -> JSONValue {
+            try await withClient(options) { client in
+                guard peer.key != client.key.publicKey else {
+                    throw CommandError("--peer names this account itself; `pikabot identity` shows its key")
+                }
+                try await client.catchUp(needed: true)
+                Console.progress("looking for the peer's key package…")
+                let chatID = try await client.account.performInChat(.createChat(peer: peer.key, name: name))
+                await client.settle()
+                var result = ResultJSON.groupIDs(try await client.chat(chatID))
+                result["peer_pubkey"] = .string(peer.key.hex)
+                return .object(result)
+            }
+        }
+    }
+}
+
+/// A public key on the command line: npub or hex.
+struct PeerArgument: ExpressibleByArgument {
+    let text: String
+    let key: PublicKey
+
+    init?(argument: String) {
+        let text = argument.trimmed
+        guard let key = try? PublicKey(parsing: text) else { return nil }
+        self.text = text
+        self.key = key
+    }
+}
+
+extension String {
+    /// Without blanks and line ends around it.
+    var trimmed: String {
+        String(drop { $0.isWhitespace }.reversed().drop { $0.isWhitespace }.reversed())
+    }
+}

@@ -1,0 +1,32 @@
+import ArgumentParser
+import Nostr
+import PikaCore
+
+/// Where something is sent to: a group, or a peer.
+struct TargetOptions: ParsableArguments {
+    @Option(help: "The group's id, as `pikabot groups` shows it.") var group: String?
+    @Option(help: "A peer's public key (npub1… or hex): into the chat with it, which is made if there is none.")
+    var to: PeerArgument?
+
+    func validate() throws {
+        guard group == nil || to == nil else { throw ValidationError("give --group or --to, not both") }
+        guard group != nil || to != nil else {
+            throw ValidationError("--group <id> or --to <npub> is missing: where is it to go?")
+        }
+    }
+
+    /// The group for a command to the daemon, which knows no peers.
+    func remoteGroup() throws -> JSONValue {
+        guard let group else {
+            throw CommandError("--to does not work with --remote; use --group with an id of `pikabot --remote groups`")
+        }
+        return .string(group)
+    }
+}
+
+extension Client {
+    func chat(_ target: TargetOptions) async throws -> (chatID: String, isNew: Bool) {
+        if let peer = target.to { return try await directChat(with: peer.key) }
+        return (try await activeChat(target.group ?? "").chatID, false)
+    }
+}

@@ -1,0 +1,123 @@
+import Foundation
+import Nostr
+
+/// How a command's JSON shows to people.
+enum ResultView: Sendable {
+    /// Names and values, a pair a line.
+    case record
+    /// The elements of one member as a table; `none` is said when there are none.
+    case list(of: String, [Column], none: String)
+
+    struct Column: Sendable {
+        let title: String
+        let member: String
+        var form = Form.plain
+
+        init(_ title: String, _ member: String, _ form: Form = .plain) {
+            self.title = title
+            self.member = member
+            self.form = form
+        }
+    }
+
+    enum Form: Sendable {
+        case plain
+        /// Unix seconds.
+        case time
+        /// A public key.
+        case person
+        /// The names of the files.
+        case files
+    }
+
+    /// Without a line end.
+    func text(_ result: JSONValue, timeZone: TimeZone = .current) -> String {
+        switch self {
+        case .record: return Self.record(result)
+        case .list(let name, let columns, let none):
+            let elements = result[name]?.array ?? []
+            guard !elements.isEmpty else { return none }
+            let rows = elements.map { element in
+                columns.map { $0.form.text(element[$0.member] ?? .null, timeZone) }
+            }
+            return Self.table([columns.map(\.title)] + rows)
+        }
+    }
+
+    /// One element as a line.
+    static func line(_ element: JSONValue, _ columns: [Column], timeZone: TimeZone = .current) -> String {
+        columns.map { $0.form.text(element[$0.member] ?? .null, timeZone) }.joined(separator: "  ")
+    }
+
+    private static func record(_ result: JSONValue) -> String {
+        guard let members = result.object?.members, !members.isEmpty else { return "done" }
+        let pairs = members.flatMap { member in
+            member.value.object?.members.map { ("\(member.name).\($0.name)", $0.value) } ?? [
+                (member.name, member.value)
+            ]
+        }
+        return table(pairs.map { [$0.0, Form.plain.text($0.1, .current)] })
+    }
+
+    /// Columns two blanks apart; the last one is not filled up.
+    private static func table(_ rows: [[String]]) -> String {
+        let count = rows.map(\.count).max() ?? 0
+        let widths = (0..<count).map { column in rows.map { $0[column].count }.max() ?? 0 }
+        let lines = rows.map { row in
+            row.enumerated().map { column, cell in
+                column == count - 1 ? cell : cell + String(repeating: " ", count: widths[column] - cell.count)
+            }.joined(separator: "  ")
+        }
+        return lines.joined(separator: "\n")
+    }
+}
+
+extension ResultView.Form {
+    fileprivate func text(_ value: JSONValue, _ timeZone: TimeZone) -> String {
+        switch self {
+        case .time:
+            guard let seconds = value.integer else { return "-" }
+            let style = Date.ISO8601FormatStyle(dateTimeSeparator: .space, timeZone: timeZone)
+                .year().month().day().time(includingFractionalSeconds: false)
+            return Date(timeIntervalSince1970: Double(seconds)).formatted(style)
+        case .person: return value.string.flatMap { try? PublicKey(hex: $0) }.map { String($0.npub.prefix(16)) } ?? "-"
+        case .files:
+            return (value.array ?? []).compactMap { $0["filename"]?.string?.printable }.joined(separator: ", ")
+        case .plain:
+            switch value {
+            case .null: return "-"
+            case .string(let text): return text.printable
+            case .bool(let value): return value ? "yes" : "no"
+            default: return value.jsonText.printable
+            }
+        }
+    }
+}
+
+extension String {
+    /// Fit for a line of a terminal: what others wrote must not move the cursor or change colours.
+    var printable: String {
+        String(
+            String.UnicodeScalarView(
+                unicodeScalars.map { scalar in
+                    switch scalar.properties.generalCategory {
+                    case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate:
+                        // Emoji are joined by U+200D.
+                        scalar == "\u{200D}" ? scalar : scalar == "\n" ? "\u{23CE}" : "\u{FFFD}"
+                    default: scalar
+                    }
+                }))
+    }
+}
+
+extension Console {
+    /// Prints a result: JSON into a pipe or when asked for, for people on a terminal.
+    static func print(_ result: JSONValue, as view: ResultView, _ options: ClientOptions) {
+        Console.print(options.isForPeople ? view.text(result) : result.prettyText)
+    }
+
+    /// What is under way, for those who watch a terminal.
+    static func progress(_ text: String) {
+        if isatty(STDERR_FILENO) == 1 { printError(text) }
+    }
+}

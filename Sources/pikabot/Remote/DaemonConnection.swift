@@ -1,0 +1,29 @@
+import Foundation
+import Nostr
+
+/// One command to a running daemon: a line of JSON out, lines in until the one that answers it (wire §8.3).
+enum DaemonConnection {
+    /// The result of the answer, null if it has none. Throws ``CommandError`` with the daemon's code and message.
+    static func call(_ request: JSONObject, stateDirectory: String) throws -> JSONValue {
+        try call(request, path: DaemonSocketPath.path(stateDirectory: stateDirectory))
+    }
+
+    static func call(_ request: JSONObject, path: String) throws -> JSONValue {
+        let id = "remote-\(UUID().uuidString)"
+        var request = request
+        request["request_id"] = .string(id)
+        let socket = try LineSocket(path: path)
+        try socket.write(JSONValue.object(request).jsonText)
+        while let line = try socket.readLine() {
+            guard let answer = try? JSONValue(json: line), answer["request_id"]?.string == id else { continue }
+            switch answer["type"]?.string {
+            case "ok": return answer["result"] ?? .null
+            case "error":
+                let code = answer["code"]?.string ?? "unknown"
+                throw CommandError("the daemon says \(code): \(answer["message"]?.string ?? "no reason")")
+            default: continue
+            }
+        }
+        throw CommandError("the daemon ended the connection before it answered")
+    }
+}

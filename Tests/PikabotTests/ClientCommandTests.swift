@@ -1,0 +1,95 @@
+import ArgumentParser
+import Nostr
+import PikaCore
+import Testing
+
+@testable import pikabot
+
+@Suite struct ClientCommandTests {
+    static let hex = "79be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798"
+
+    private func parse<Command: ParsableCommand>(_ type: Command.Type, _ arguments: [String]) throws -> Command {
+        try #require(try Pikabot.parseAsRoot(LeadingOptions.moved(arguments)) as? Command)
+    }
+
+    @Test func optionsOfTheAccountStandBeforeAndAfterTheCommand() throws {
+        for arguments in [
+            [
+                "--state-dir", "/s", "--relay=ws://a.example", "--remote", "groups", "--relay", "ws://b.example",
+                "--json",
+            ],
+            [
+                "groups", "--state-dir", "/s", "--relay", "ws://a.example", "--relay", "ws://b.example", "--remote",
+                "--json",
+            ],
+            ["--json", "--relay", "ws://a.example", "groups", "--relay=ws://b.example", "--state-dir=/s", "--remote"],
+        ] {
+            let options = try parse(Pikabot.Groups.self, arguments).options
+            #expect(options.stateDirectory == "/s")
+            #expect(options.relays.map(\.url.string) == ["ws://a.example", "ws://b.example"])
+            #expect(options.remote && options.json && !options.table)
+        }
+    }
+
+    @Test(arguments: [
+        [], ["groups"], ["--help"], ["--state-dir"], ["--state-dir", "/s"], ["--relay=ws://a.example"],
+        ["--json", "--help"],
+        ["messages", "--state-dir", "/s"],
+    ])
+    func otherArgumentsStayAsTheyAre(arguments: [String]) {
+        #expect(LeadingOptions.moved(arguments) == arguments)
+    }
+
+    @Test func aValueIsNotTakenForTheCommand() {
+        #expect(LeadingOptions.moved(["--state-dir", "groups", "identity"]) == ["identity", "--state-dir", "groups"])
+    }
+
+    @Test func sendIsRead() throws {
+        let text = try parse(Pikabot.Send.self, ["send", "--group", "ab", "--content", "hello"])
+        #expect(text.target.group == "ab" && text.target.to == nil && text.content == "hello" && text.media == nil)
+        let npub = try PublicKey(hex: Self.hex).npub
+        let file = try parse(
+            Pikabot.Send.self,
+            [
+                "send", "--to", npub, "--media", "a.png", "--mime-type", "image/png", "--filename", "b.png",
+                "--blossom", "http://127.0.0.1:1", "--blossom", "https://b.example/",
+            ])
+        #expect(file.target.to?.key.hex == Self.hex && file.media == "a.png" && file.content.isEmpty)
+        #expect(file.mimeType == "image/png" && file.filename == "b.png")
+        #expect(file.mediaServers.map(\.url.description) == ["http://127.0.0.1:1", "https://b.example"])
+    }
+
+    @Test func otherCommandsAreRead() throws {
+        let messages = try parse(Pikabot.Messages.self, ["messages", "--group", "ab"])
+        #expect(messages.group == "ab" && messages.limit == 50)
+        #expect(try parse(Pikabot.Messages.self, ["messages", "--group", "ab", "--limit", "3"]).limit == 3)
+        let listen = try parse(Pikabot.Listen.self, ["listen"])
+        #expect(listen.timeout == 60 && listen.lookback == 86_400)
+        let short = try parse(Pikabot.Listen.self, ["listen", "--timeout", "0", "--lookback", "5"])
+        #expect(short.timeout == 0 && short.lookback == 5)
+        for name in ["--event-id", "--wrapper-event-id"] {
+            #expect(try parse(Pikabot.AcceptWelcome.self, ["accept-welcome", name, Self.hex]).eventID == Self.hex)
+        }
+        let invite = try parse(Pikabot.Invite.self, ["invite", "--peer", " \(Self.hex)\n"])
+        #expect(invite.peer.key.hex == Self.hex && invite.name == "DM")
+        let download = try parse(Pikabot.DownloadMedia.self, ["download-media", Self.hex, "--output", "f"])
+        #expect(download.messageID == Self.hex && download.output == "f")
+    }
+
+    @Test(arguments: [
+        ["send", "--content", "x"], ["send", "--group", "ab"],
+        ["send", "--group", "ab", "--to", hex, "--content", "x"],
+        ["send", "--to", "npub1x", "--content", "x"], ["send", "--group", "ab", "--content", "x", "--filename", "f"],
+        ["send", "--group", "ab", "--media", "f", "--blossom", "ftp://x"], ["messages"],
+        ["messages", "--group", "ab", "--limit", "0"], ["listen", "--timeout", "-1"], ["listen", "--lookback", "x"],
+        ["accept-welcome"], ["accept-welcome", "--event-id", "ab"], ["download-media"], ["download-media", "zz"],
+        ["invite"], ["invite", "--peer", "bob"], ["groups", "--relay", "http://x"], ["groups", "--state-dir", ""],
+    ])
+    func wrongUsesAreRefused(arguments: [String]) {
+        let error = #expect(throws: (any Error).self) { try Pikabot.parseAsRoot(arguments) }
+        if let error {
+            #expect(Pikabot.exitCode(for: error) == .validationFailure)
+            #expect(Pikabot.fullMessage(for: error).hasPrefix("Error: "))
+        }
+    }
+}
