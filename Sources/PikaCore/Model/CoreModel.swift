@@ -77,6 +77,13 @@ struct CoreModel: Sendable {
     var dirtyMediaSecrets: Set<[UInt8]> = []
     var groupImages: [[UInt8]: GroupImage] = [:]
 
+    var call = CallMachine()
+    /// Invites and accepts that no relay has yet, by row.
+    var callRows: [String: String] = [:]
+    /// The live call as it is stored, and one that was live when an earlier process ended.
+    var storedCall: LiveCallRecord?
+    var interruptedCall: LiveCallRecord?
+
     /// Groups of which another copy of this account has the keys too.
     var copiedGroups: [[UInt8]: CopiedGroup] = [:]
     var fence = CopyFence()
