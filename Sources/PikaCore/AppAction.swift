@@ -99,14 +99,22 @@ public enum AppAction: Sendable, Hashable {
     case hypernoteAction(chatID: String, hypernote: EventID, action: String, form: [String: String])
 
     // Calls
-    /// Invites the other member of a chat, or of a group, to a call.
-    case startCall(chatID: String, session: CallSession)
-    /// As ``startCall(chatID:session:)``, with a video track beside the audio track.
-    case startVideoCall(chatID: String, session: CallSession)
+    /// Invites a member to a call: the other one of a chat, or `peer` in a larger group.
+    ///
+    /// Without a `callID` one is made and appended to the session's broadcast base; with one, the base is taken as it
+    /// is. An empty address or base is taken from ``CoreConfiguration/calls``, empty tracks are one of sound, and an
+    /// empty token is derived. Ends when the invitation is queued; what becomes of it shows in
+    /// ``AppState/activeCall``.
+    case startCall(chatID: String, session: CallSession, callID: String? = nil, peer: PublicKey? = nil)
+    /// As ``startCall(chatID:session:callID:peer:)``, with a video track beside the others.
+    case startVideoCall(chatID: String, session: CallSession, callID: String? = nil, peer: PublicKey? = nil)
+    /// Accepts the call that rings; fails with ``AppCoreError/Code/unknownCall`` if it is another one.
     case acceptCall(chatID: String, callID: String)
     case toggleMute
     case toggleCamera
+    /// Refuses the call that rings; reasons are free text, such as `declined`.
     case rejectCall(chatID: String, callID: String, reason: String)
+    /// Ends the call under way, answered or not.
     case endCall(chatID: String, callID: String, reason: String)
 }
 

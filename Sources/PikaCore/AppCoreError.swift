@@ -33,6 +33,10 @@ public struct AppCoreError: Error, Hashable, Sendable, CustomStringConvertible {
         public static let overtaken = Code(description: "overtaken")
         /// A later copy of this account was started; this one must not run any more.
         public static let superseded = Code(description: "superseded")
+        /// No such call is under way.
+        public static let unknownCall = Code(description: "unknown_call")
+        /// A call's media cannot be carried: nothing here speaks to its relay, or the connection failed.
+        public static let callMediaFailed = Code(description: "call_media_failed")
         /// Stored state cannot be read.
         public static let corruptState = Code(description: "corrupt_state")
     }

@@ -41,13 +41,15 @@ public struct CoreConfiguration: Sendable, Hashable {
     public var detectsCopies: Bool
     /// Where files are uploaded, in order of preference, and looked for when the sender's server does not have them.
     public var mediaServers: [MediaURL]
+    /// Which calls ring.
+    public var calls: CallPolicy
 
     public init(
         relays: [RelayURL], invites: InvitePolicy = .nobody, publishesKeyPackage: Bool = true, keepsInbox: Bool = true,
         client: String = "pikabot", selfUpdate: SelfUpdatePolicy = .standard, maximumEventBytes: Int = 65_536,
         maximumPeerRelays: Int = 10, maximumSearchRelays: Int = 64,
         retention: RetentionPolicy = .standard, detectsCopies: Bool = false,
-        mediaServers: [MediaURL] = [], keyPackageRelays: [RelayURL] = []
+        mediaServers: [MediaURL] = [], keyPackageRelays: [RelayURL] = [], calls: CallPolicy = .handlers
     ) {
         self.relays = relays
         self.keyPackageRelays = keyPackageRelays
@@ -62,6 +64,7 @@ public struct CoreConfiguration: Sendable, Hashable {
         self.retention = retention
         self.detectsCopies = detectsCopies
         self.mediaServers = mediaServers
+        self.calls = calls
     }
 
     /// Where key packages of one's own are.

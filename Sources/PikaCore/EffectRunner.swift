@@ -63,6 +63,10 @@ final class EffectRunner: Sendable {
                 try? await self.clock.sleep(untilMilliseconds: time)
                 if !Task.isCancelled { self.mailbox.send(.timer(timer)) }
             }
+        case .startCallMedia(let plan):
+            self.mailbox.send(
+                .callMedia(.failed(callID: plan.callID, reason: "nothing here carries call media to \(plan.url)")))
+        case .setCallMedia, .stopCallMedia: break
         case .setRelays(let relays): await self.transport.setRelays(relays)
         case .subscribe(let subscription): await self.transport.subscribe(subscription)
         case .unsubscribe(let id): await self.transport.unsubscribe(id)

@@ -19,6 +19,18 @@ public struct CallSession: Sendable, Hashable {
 
         public static let audio = Track(
             name: "audio0", codec: "opus", sampleRate: 48_000, channels: 1, frameMilliseconds: 20)
+        public static let video = Track(
+            name: "video0", codec: "h264", sampleRate: 90_000, channels: 0, frameMilliseconds: 33)
+        /// What the daemon's invitations name, unless told otherwise.
+        public static let data = Track(
+            name: "pty0", codec: "bytes", sampleRate: 1, channels: 1, frameMilliseconds: 1)
+
+        /// Pika tells sound by its codec and shape, whatever the track is called.
+        public var isAudio: Bool {
+            self.codec.lowercased() == "opus" && self.channels > 0 && self.sampleRate > 0
+        }
+        /// Pika tells a picture by the track's name.
+        public var isVideo: Bool { self.name == "video0" }
     }
 
     public var moqURL: String
@@ -34,6 +46,12 @@ public struct CallSession: Sendable, Hashable {
         self.relayAuth = relayAuth
         self.tracks = tracks
     }
+
+    /// More tracks than this make no session.
+    public static let maximumTracks = 16
+
+    public var hasAudio: Bool { self.tracks.contains(where: \.isAudio) }
+    public var hasVideo: Bool { self.tracks.contains(where: \.isVideo) }
 }
 
 /// An inner event of kind 10 (wire §8.1).
@@ -86,12 +104,23 @@ extension CallSignal {
             self.body = .accept(session)
         case "call.reject":
             guard let reason = body["reason"]?.string else { return nil }
-            self.body = .reject(reason: reason)
+            self.body = .reject(reason: Self.capped(reason))
         case "call.end":
             guard let reason = body["reason"]?.string else { return nil }
-            self.body = .end(reason: reason)
+            self.body = .end(reason: Self.capped(reason))
         default: return nil
         }
+    }
+
+    /// Scalars of a reason that are kept: it is free text of whoever sends it, and it is shown and logged.
+    public static let maximumReasonLength = 100
+
+    /// A reason's beginning, without control characters.
+    static func capped(_ reason: String) -> String {
+        var scalars = String.UnicodeScalarView()
+        for scalar in reason.unicodeScalars.prefix(self.maximumReasonLength)
+        where scalar.properties.generalCategory != .control { scalars.append(scalar) }
+        return String(scalars)
     }
 
     /// The inner event's content.
@@ -114,6 +143,7 @@ extension CallSession {
         guard let moqURL = json["moq_url"]?.string, let base = json["broadcast_base"]?.string,
             let auth = json["relay_auth"]?.string, let tracks = json["tracks"]?.array
         else { return nil }
+        guard tracks.count <= Self.maximumTracks else { return nil }
         self.moqURL = moqURL
         self.broadcastBase = base
         self.relayAuth = auth

@@ -20,6 +20,9 @@ enum AppEffect: Sendable, Hashable {
     /// Each blob goes to the first server that takes it.
     case upload(operation: Int, [MediaUpload], to: [MediaURL])
     case wake(CoreTimer, atMilliseconds: Int64)
+    case startCallMedia(CallMediaPlan)
+    case setCallMedia(callID: String, isMuted: Bool, isCameraOn: Bool)
+    case stopCallMedia(callID: String)
     case finish(RequestID, ActionOutcome)
     case report(chatID: String, messageID: EventID, AppState.Delivery)
     /// For the log and the counters: something was refused or ignored, and why.

@@ -24,6 +24,7 @@ enum CoreInput: Sendable {
     case timer(CoreTimer)
     /// The addresses of an operation's files in their order, or why there are none.
     case uploaded(operation: Int, Result<[String], AppCoreError>)
+    case callMedia(CallMediaReport)
 }
 
 /// Why stored events were asked for.
@@ -61,4 +62,6 @@ enum CoreTimer: Sendable, Hashable {
     case retention
     /// Somebody may have stopped typing.
     case typing
+    /// An invitation to a call has waited long enough.
+    case call(id: String)
 }

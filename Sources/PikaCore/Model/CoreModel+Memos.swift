@@ -24,6 +24,13 @@ extension CoreModel {
                 let preview = AppState.InvitedGroup(memo: memo)
                 if let wrapper { previews[wrapper] = preview }
                 isReadable = wrapper != nil && preview != nil
+            case .liveCall:
+                self.interruptedCall = LiveCallRecord(memo: memo)
+                isReadable = self.interruptedCall != nil
+            case .callTimeline:
+                let entries = CallTimeline.entries(memo: memo)
+                self.state.callTimeline = entries ?? []
+                isReadable = entries != nil
             case .groupIntent, .reseal, .keyAge, .mediaSecrets, .copiedGroup: break
             }
             guard isReadable else {

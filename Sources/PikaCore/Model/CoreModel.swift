@@ -80,6 +80,13 @@ struct CoreModel: Sendable {
     /// The latest answer of each member to the hypernotes of the open chat, also to those not shown yet.
     var hypernoteResponses: [EventID: [PublicKey: PlacedResponse]] = [:]
 
+    var call = CallMachine()
+    /// Invites and accepts that no relay has yet, by row.
+    var callRows: [String: String] = [:]
+    /// The live call as it is stored, and one that was live when an earlier process ended.
+    var storedCall: LiveCallRecord?
+    var interruptedCall: LiveCallRecord?
+
     /// Groups of which another copy of this account has the keys too.
     var copiedGroups: [[UInt8]: CopiedGroup] = [:]
     var fence = CopyFence()

@@ -61,6 +61,8 @@ struct PublishQueue: Sendable {
     /// Row ids by lane in the order of their sequence.
     private var lanes: [[UInt8]: [String]] = [:]
     private(set) var debts = RelayDebts()
+    /// The call signals among the rows that no relay has.
+    private(set) var signals: Set<String> = []
 
     /// Rows that no relay has yet.
     var count: Int { self.entries.count }
@@ -92,6 +94,7 @@ struct PublishQueue: Sendable {
         }
         self.entries[row.id] = Entry(row: row, phase: .waiting)
         self.lanes[row.lane, default: []].append(row.id)
+        if row.purpose == .callSignal { self.signals.insert(row.id) }
         return true
     }
 
@@ -143,7 +146,8 @@ struct PublishQueue: Sendable {
         case .accepted:
             self.entries[id] = entry
             return self.settle(id, except: report.relay, now: now / 1000)
-        case .refused(let message) where !Self.isTemporary(message): attempt.refusals.append(message)
+        case .refused(let message) where !Self.isTemporary(message, for: entry.row.purpose):
+            attempt.refusals.append(message)
         case .refused, .unreachable: attempt.unreachable.append(report.relay)
         }
         entry.phase = .inFlight(attempt)
@@ -152,8 +156,9 @@ struct PublishQueue: Sendable {
     }
 
     /// Refusals that another attempt may overcome (NIP-01 prefixes).
-    static func isTemporary(_ message: String) -> Bool {
-        ["rate-limited:", "error:", "auth-required:"].contains(where: message.hasPrefix)
+    static func isTemporary(_ message: String, for purpose: OutboxRow.Purpose? = nil) -> Bool {
+        let prefixes = purpose == .callSignal ? ["auth-required:"] : ["rate-limited:", "error:", "auth-required:"]
+        return prefixes.contains(where: message.hasPrefix)
     }
 
     /// Some relay has a row, `relay` if it is known which: the others get it in the background.
@@ -169,8 +174,8 @@ struct PublishQueue: Sendable {
             lacking = row.relays.filter { inFlight.contains($0) || others.contains($0) }
         }
         // A proposal that comes late, when its epoch is over, makes MDK 0.7 roll back (wire §10, trap 21).
-        // And that somebody typed is of no use then.
-        if row.purpose == .proposal || row.purpose == .typing { lacking = [] }
+        // And that somebody types, or calls, is of no use then.
+        if [.proposal, .typing, .callSignal].contains(row.purpose) { lacking = [] }
         row.leftover = OutboxRow.Leftover(settledAt: now, relays: lacking.filter { $0 != relay })
         return .settled(row, forgotten: self.debts.add(row, inFlight: inFlight))
     }
@@ -181,8 +186,11 @@ struct PublishQueue: Sendable {
         guard case .inFlight(let attempt) = entry.phase else { return .none }
         let isOpen = !attempt.unreachable.isEmpty || !attempt.outstanding.isEmpty || !attempt.barred.isEmpty
         if let reason = attempt.refusals.first, !isOpen { return .refused(reason) }
+        let isSignal = entry.row.purpose == .callSignal
+        if isSignal, entry.row.attempts >= OutboxRow.maximumSignalAttempts { return .refused("no relay answered") }
         let doublings = min(entry.row.attempts - 1, 10)
-        let until = now + min(Self.firstDelay << Int64(max(0, doublings)), Self.maximumDelay)
+        let firstDelay = isSignal ? OutboxRow.firstSignalDelay : Self.firstDelay
+        let until = now + min(firstDelay << Int64(max(0, doublings)), Self.maximumDelay)
         entry.phase = .delayed(until: until)
         self.entries[id] = entry
         return .retry(atMilliseconds: until)
@@ -219,6 +227,7 @@ struct PublishQueue: Sendable {
     @discardableResult
     private mutating func removeEntry(_ id: String) -> OutboxRow? {
         guard let entry = self.entries.removeValue(forKey: id) else { return nil }
+        self.signals.remove(id)
         let lane = entry.row.lane
         if let position = self.lanes[lane]?.firstIndex(of: id) { self.lanes[lane]?.remove(at: position) }
         if self.lanes[lane]?.isEmpty == true { self.lanes[lane] = nil }

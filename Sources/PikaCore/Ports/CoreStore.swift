@@ -211,6 +211,8 @@ public struct OutboxRow: Sendable, Hashable {
         case message
         /// Tells that somebody types: of no use a few seconds later, so it is not kept.
         case typing
+        /// Of use for half a minute, and tried four times.
+        case callSignal = "call_signal"
         case proposal
         case commit
         case welcome
@@ -286,6 +288,10 @@ public struct MemoName: Sendable, Hashable {
         case mediaSecrets = "media_secrets"
         /// A group of which another copy of this account has the keys too; the key is the group id.
         case copiedGroup = "copied_group"
+        /// The call that is not over; the key is empty.
+        case liveCall = "live_call"
+        /// What happened in calls lately; the key is empty.
+        case callTimeline = "call_timeline"
     }
 
     public var kind: Kind

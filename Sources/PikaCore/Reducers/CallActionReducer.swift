@@ -1,7 +1,108 @@
+import Marmot
+import Nostr
+
+/// What users do about calls.
 extension CoreModel {
-    mutating func actOnCall(
-        _ action: AppAction, _ request: RequestID?, _ step: inout CoreStep
-    ) throws -> ActionOutcome? {
-        throw AppCoreError(.notAllowed, "not yet")
+    mutating func actOnCall(_ action: AppAction, _ step: inout CoreStep) throws -> ActionOutcome? {
+        switch action {
+        case .startCall(let chatID, let session, let callID, let peer):
+            try self.startCall(chatID, session, callID, peer, &step)
+        case .startVideoCall(let chatID, var session, let callID, let peer):
+            if session.tracks.isEmpty { session.tracks = [.audio] }
+            if !session.hasVideo { session.tracks.append(.video) }
+            try self.startCall(chatID, session, callID, peer, &step)
+        case .acceptCall(let chatID, let callID):
+            let call = try self.call(callID, inChat: chatID)
+            try self.driveCall(.userAccepts(callID: callID, isAuthentic: self.isAuthentic(call)), &step)
+            if case .ended(_, "auth_failed") = self.call.state {
+                throw AppCoreError(.notAllowed, "the group has changed since the invitation: call again")
+            }
+        case .rejectCall(let chatID, let callID, let reason):
+            _ = try self.call(callID, inChat: chatID)
+            try self.driveCall(.userDeclines(callID: callID, reason: CallSignal.capped(reason)), &step)
+        case .endCall(let chatID, let callID, let reason):
+            _ = try self.call(callID, inChat: chatID)
+            try self.driveCall(.userEnds(callID: callID, reason: CallSignal.capped(reason)), &step)
+        case .toggleMute: try self.driveCall(.toggleMute, &step)
+        case .toggleCamera: try self.driveCall(.toggleCamera, &step)
+        default: throw AppCoreError(.notAllowed, "that is nothing about a call")
+        }
+        return .done(chatID: nil)
+    }
+
+    /// The live call, if a user means it.
+    private func call(_ callID: String, inChat chatID: String) throws(AppCoreError) -> CallMachine.Call {
+        let groupID = try self.groupID(ofChat: chatID)
+        guard let call = self.call.live, call.id == callID, call.groupID == groupID else {
+            throw AppCoreError.unknownCall
+        }
+        return call
+    }
+
+    private mutating func startCall(
+        _ chatID: String, _ session: CallSession, _ callID: String?, _ peer: PublicKey?, _ step: inout CoreStep
+    ) throws {
+        guard let group = self.groups[try self.groupID(ofChat: chatID)], group.isActive else {
+            throw AppCoreError(.unknownChat, "no chat has the id \(chatID)")
+        }
+        guard self.call.live == nil else { throw AppCoreError(.busy, "one call at a time: end the other one first") }
+        if self.copiedGroups[group.groupID]?.phase == .overtaken { throw AppCoreError.overtaken }
+        let peer = try self.calledPeer(peer, in: group)
+        let id = callID ?? self.makeUUID(&step)
+        var session = try self.completed(session, id, isBaseWhole: callID != nil)
+        if session.relayAuth.isEmpty {
+            session.relayAuth = CallAuthorization.token(
+                session, callID: id, between: self.account.publicKey, and: peer, in: group)
+        }
+        let call = CallMachine.Call(
+            id: id, groupID: group.groupID, peer: peer, session: session, isOutgoing: true,
+            startedAt: step.nowMilliseconds, isCameraOn: session.hasVideo)
+        try self.driveCall(.start(call), &step)
+    }
+
+    private func calledPeer(_ peer: PublicKey?, in group: MarmotGroup) throws(AppCoreError) -> PublicKey {
+        let others = group.members.filter { $0 != self.account.publicKey }
+        if let peer {
+            guard others.contains(peer) else { throw AppCoreError(.notAllowed, "only a member can be called") }
+            return peer
+        }
+        guard let only = others.first, others.count == 1 else {
+            throw AppCoreError(.notAllowed, "the chat has \(others.count) other members: say which one to call")
+        }
+        return only
+    }
+
+    /// A session with what the policy says where it says nothing.
+    private func completed(
+        _ session: CallSession, _ callID: String, isBaseWhole: Bool
+    ) throws(AppCoreError) -> CallSession {
+        var session = session
+        let policy = self.configuration.calls
+        if session.moqURL.isEmpty {
+            guard let url = policy.moqURL else {
+                throw AppCoreError(.badAddress, "no media relay is given: name one in the session or the policy")
+            }
+            session.moqURL = url
+        }
+        if session.tracks.isEmpty { session.tracks = [.audio] }
+        guard session.tracks.count <= CallSession.maximumTracks else {
+            throw AppCoreError(.notAllowed, "a call has at most \(CallSession.maximumTracks) tracks")
+        }
+        if session.broadcastBase.isEmpty {
+            session.broadcastBase = "\(policy.broadcastPrefix)/\(callID)"
+        } else if !isBaseWhole {
+            session.broadcastBase += "/\(callID)"
+        }
+        return session
+    }
+
+    /// A version 4 UUID (RFC 9562 §5.4).
+    private func makeUUID(_ step: inout CoreStep) -> String {
+        var bytes = (0..<16).map { _ in UInt8.random(in: .min ... .max, using: &step.random) }
+        bytes[6] = bytes[6] & 0x0F | 0x40
+        bytes[8] = bytes[8] & 0x3F | 0x80
+        let digits = Array(Hex.encode(bytes))
+        let parts = [0..<8, 8..<12, 12..<16, 16..<20, 20..<32].map { String(digits[$0]) }
+        return parts.joined(separator: "-")
     }
 }

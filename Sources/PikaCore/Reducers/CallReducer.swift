@@ -1,74 +1,166 @@
 import Marmot
 import Nostr
 
-/// Call signals, as far as inviting and refusing goes (wire §8.1).
+/// Call signals and what follows from them (wire §8.1).
 extension CoreModel {
     /// Invites older than this many seconds are ignored.
     static let maximumInviteAge: Int64 = 30
 
     mutating func takeCallSignal(_ message: ReceivedMessage, of groupID: [UInt8], _ step: inout CoreStep) {
-        guard message.rumor.pubkey != self.account.publicKey,
-            let signal = CallSignal(content: message.rumor.content), let group = self.groups[groupID]
+        let sender = message.rumor.pubkey
+        guard sender != self.account.publicKey, let signal = CallSignal(content: message.rumor.content),
+            let group = self.groups[groupID]
         else { return }
-        let chatID = group.data.nostrGroupIDHex
+        let event = CallEvent(id: message.id, sender: sender, signal: signal, epoch: message.epoch)
+        let origin = CallMachine.Origin(callID: signal.callID, groupID: groupID, sender: sender)
         switch signal.body {
-        case .invite:
-            guard step.now - message.rumor.createdAt <= Self.maximumInviteAge else {
+        case .invite(let session):
+            guard message.rumor.createdAt >= step.now - Self.maximumInviteAge else {
                 step.effects.append(.note(.refused(reason: "stale_call", detail: "an invite older than 30 s")))
                 return
             }
-            if self.state.activeCall == nil || self.state.activeCall?.isOver == true {
-                self.state.activeCall = .init(
-                    callID: signal.callID, chatID: chatID, peer: message.rumor.pubkey, phase: .ringing)
-            }
-        case .accept: break
+            self.takeInvite(session, event, in: group, &step)
+        case .accept(let session):
+            let isAuthentic = self.call.live.map { self.isAuthentic($0.session, $0.id, $0.peer, in: group) } ?? false
+            self.followCall(
+                .accept(origin, relayAuth: session.relayAuth, isAuthentic: isAuthentic), about: event, &step)
         case .reject(let reason), .end(let reason):
-            if self.state.activeCall?.callID == signal.callID, self.state.activeCall?.chatID == chatID {
-                self.state.activeCall?.phase = .ended(reason: reason)
-            }
+            self.followCall(.termination(origin, reason: reason), about: event, &step)
         }
-        self.deliver(
-            .call(CallEvent(id: message.id, sender: message.rumor.pubkey, signal: signal, epoch: message.epoch)),
-            of: groupID, &step)
     }
 
-    mutating func startCall(_ chatID: String, _ session: CallSession, _ step: inout CoreStep) throws {
-        guard let group = self.groups[try self.groupID(ofChat: chatID)],
-            let peer = group.members.first(where: { $0 != self.account.publicKey })
-        else { throw AppCoreError(.unknownChat, "no chat has the id \(chatID)") }
-        let callID = self.makeUUID(&step)
-        var session = session
-        session.broadcastBase += "/\(callID)"
-        session.relayAuth = CallAuthorization.token(
-            session, callID: callID, between: self.account.publicKey, and: peer, in: group)
-        try self.sendCallSignal(.invite(session), callID: callID, toChat: chatID, &step)
-        self.state.activeCall = .init(callID: callID, chatID: chatID, peer: peer, phase: .offering)
+    private mutating func takeInvite(
+        _ session: CallSession, _ event: CallEvent, in group: MarmotGroup, _ step: inout CoreStep
+    ) {
+        let callID = event.signal.callID
+        let isAuthentic = self.isAuthentic(session, callID, event.sender, in: group)
+        // Everybody in a group gets the invite that is meant for one: whoever refused it would end that call.
+        let isForAnother =
+            !isAuthentic
+            && group.members.contains { member in
+                member != self.account.publicKey && member != event.sender
+                    && CallAuthorization.isValid(session, callID: callID, between: event.sender, and: member, in: group)
+            }
+        guard !isForAnother else {
+            step.effects.append(.note(.refused(reason: "foreign_call", detail: "an invite for another member")))
+            return
+        }
+        let chatID = group.data.nostrGroupIDHex
+        let isGroup = self.state.chatList.first { $0.chatID == chatID }?.isGroup ?? true
+        let call = CallMachine.Call(
+            id: callID, groupID: group.groupID, peer: event.sender, session: session, isOutgoing: false,
+            startedAt: step.nowMilliseconds, isCameraOn: session.hasVideo)
+        self.followCall(.invite(call, isGroup: isGroup, isAuthentic: isAuthentic), about: event, &step)
+    }
+
+    private func isAuthentic(
+        _ session: CallSession, _ callID: String, _ peer: PublicKey, in group: MarmotGroup
+    ) -> Bool {
+        CallAuthorization.isValid(session, callID: callID, between: self.account.publicKey, and: peer, in: group)
+    }
+
+    /// The same for a call of one's own, at the moment when the user accepts it.
+    func isAuthentic(_ call: CallMachine.Call) -> Bool {
+        self.groups[call.groupID].map { self.isAuthentic(call.session, call.id, call.peer, in: $0) } ?? false
+    }
+
+    /// A commit was applied: the call's other side may be gone, and the chat may have another id.
+    mutating func followCall(in groupID: [UInt8], _ report: CommitReport, _ step: inout CoreStep) {
+        guard let call = self.call.live, call.groupID == groupID else { return }
+        if report.removedSelf || report.removed.contains(call.peer) {
+            self.followCall(.mediaFailed(callID: call.id), &step)
+        } else {
+            self.refreshCall(&step)
+        }
+    }
+
+    /// What the media session of a call says.
+    mutating func takeCallMedia(_ report: CallMediaReport, _ step: inout CoreStep) {
+        switch report {
+        case .connected(let callID): self.followCall(.mediaConnected(callID: callID), &step)
+        case .failed(let callID, let reason):
+            guard self.call.live?.id == callID else { return }
+            self.state.toast = reason
+            step.effects.append(.note(.refused(reason: "call_media", detail: reason)))
+            self.followCall(.mediaFailed(callID: callID), &step)
+        case .statistics(let callID, let statistics):
+            if self.state.activeCall?.callID == callID { self.state.activeCall?.statistics = statistics }
+        }
+    }
+
+    // MARK: What the machine wants
+
+    /// Tells the machine what happened; for what no user asked for.
+    mutating func followCall(
+        _ event: CallMachine.Event, about signal: CallEvent? = nil, _ step: inout CoreStep
+    ) {
+        do { try self.driveCall(event, about: signal, &step) } catch {
+            step.effects.append(.note(.refused(reason: error.code.description, detail: error.message)))
+        }
+    }
+
+    mutating func driveCall(
+        _ event: CallMachine.Event, about signal: CallEvent? = nil, _ step: inout CoreStep
+    ) throws(AppCoreError) {
+        let groupID = self.call.live?.groupID
+        let actions = try self.call.handle(
+            event, self.configuration.calls, nowMilliseconds: step.nowMilliseconds)
+        guard !actions.isEmpty else { return }
+        self.refreshCall(&step)
+        for action in actions {
+            if case .announce = action, let signal, let groupID = self.call.live?.groupID ?? groupID {
+                self.deliver(.call(signal), of: groupID, &step)
+            } else {
+                self.perform(action, &step)
+            }
+        }
+    }
+
+    private mutating func perform(_ action: CallMachine.Action, _ step: inout CoreStep) {
+        switch action {
+        case .send(let body, let callID, let groupID): self.sendCallSignal(body, callID, groupID, &step)
+        case .wake(let callID, let time): step.effects.append(.wake(.call(id: callID), atMilliseconds: time))
+        case .startMedia(let call): self.startMedia(of: call, &step)
+        case .stopMedia(let callID): step.effects.append(.stopCallMedia(callID: callID))
+        case .setMedia(let call):
+            step.effects.append(
+                .setCallMedia(callID: call.id, isMuted: call.isMuted, isCameraOn: call.isCameraOn))
+        case .record(let event, let call): self.recordCall(event, call, &step)
+        case .announce: break
+        }
+    }
+
+    private mutating func startMedia(of call: CallMachine.Call, _ step: inout CoreStep) {
+        guard let group = self.groups[call.groupID], group.isActive else {
+            return self.followCall(.mediaFailed(callID: call.id), &step)
+        }
+        step.effects.append(.startCallMedia(CallMediaPlan(call, in: group, account: self.account.publicKey)))
     }
 
     mutating func sendCallSignal(
-        _ body: CallSignal.Body, callID: String, toChat chatID: String, _ step: inout CoreStep
-    ) throws {
+        _ body: CallSignal.Body, _ callID: String, _ groupID: [UInt8], _ step: inout CoreStep
+    ) {
         let signal = CallSignal(callID: callID, timestampMilliseconds: step.nowMilliseconds, body: body)
-        _ = try self.send(OutgoingMessage(kind: .callSignal, content: signal.content), toChat: chatID, &step)
-        if self.state.activeCall?.callID == callID {
+        do {
+            guard let chatID = self.groups[groupID]?.data.nostrGroupIDHex else { throw AppCoreError.unknownCall }
+            let message = OutgoingMessage(kind: .callSignal, content: signal.content)
+            let outcome = try self.send(message, toChat: chatID, purpose: .callSignal, &step)
+            guard case .queued(_, let wrapper) = outcome else { return }
             switch body {
-            case .reject(let reason), .end(let reason): self.state.activeCall?.phase = .ended(reason: reason)
-            case .invite, .accept: break
+            case .invite, .accept: self.callRows[Self.messageRow(wrapper)] = callID
+            case .reject, .end: break
             }
+        } catch {
+            step.effects.append(.note(.sendFailed(reason: "\(signal.type): \(error)")))
+            self.followCall(.publishFailed(callID: callID), &step)
         }
     }
 
-    /// A version 4 UUID (RFC 9562 §5.4).
-    private func makeUUID(_ step: inout CoreStep) -> String {
-        var bytes = (0..<16).map { _ in UInt8.random(in: .min ... .max, using: &step.random) }
-        bytes[6] = bytes[6] & 0x0F | 0x40
-        bytes[8] = bytes[8] & 0x3F | 0x80
-        let digits = Array(Hex.encode(bytes))
-        let parts = [0..<8, 8..<12, 12..<16, 16..<20, 20..<32].map { String(digits[$0]) }
-        return parts.joined(separator: "-")
+    /// A signal has reached a relay, or never will.
+    mutating func concludeSignal(_ row: OutboxRow, failure: String?, _ step: inout CoreStep) {
+        self.setDelivery(failure.map { .failed($0) } ?? .sent, of: row, &step)
+        guard let callID = self.callRows.removeValue(forKey: row.id), let failure else { return }
+        self.state.toast = "the call could not be sent: \(failure)"
+        self.followCall(.publishFailed(callID: callID), &step)
     }
-}
-
-extension AppState.ActiveCall {
-    var isOver: Bool { if case .ended = self.phase { true } else { false } }
 }

@@ -128,6 +128,7 @@ extension CoreModel {
         self.refreshChatList()
         self.showTyping(inChat: report.after.nostrGroupID.hex)
         self.deliver(.commit(CommitEvent(report)), of: groupID, &step)
+        self.followCall(in: groupID, report, &step)
         if report.rolledBackFrom != nil {
             self.startReseal(of: groupID, fromEpoch: report.epochBefore + 1, &step)
             self.keepAbandoned(of: groupID, at: report.epochBefore, &step)

@@ -5,7 +5,8 @@ import Nostr
 extension CoreModel {
     /// Encrypts, stores and queues a message of one's own.
     mutating func send(
-        _ message: OutgoingMessage, toChat chatID: String, rowID: String? = nil, _ step: inout CoreStep
+        _ message: OutgoingMessage, toChat chatID: String, rowID: String? = nil,
+        purpose: OutboxRow.Purpose = .message, _ step: inout CoreStep
     ) throws -> ActionOutcome {
         let groupID = try self.groupID(ofChat: chatID)
         if self.copiedGroups[groupID]?.phase == .overtaken { throw AppCoreError.overtaken }
@@ -32,10 +33,12 @@ extension CoreModel {
         self.storeMedia(of: stored, &step)
         self.show(stored, delivery: .pending)
         self.enqueue(
-            id: rowID ?? "message/\(event.id.hex)", event,
-            to: self.relays(of: group), .message, groupID: groupID, messageID: id, &step)
+            id: rowID ?? Self.messageRow(event.id), event,
+            to: self.relays(of: group), purpose, groupID: groupID, messageID: id, &step)
         return .queued(messageID: id, wrapper: event.id)
     }
+
+    static func messageRow(_ wrapper: EventID) -> String { "message/\(wrapper.hex)" }
 
     /// Everything that a handler wants, and the end of its event: one transaction.
     mutating func finish(_ inboxID: Int64, _ effects: [HandlerEffect], _ step: inout CoreStep) {

@@ -17,6 +17,7 @@ extension CoreModel {
     }
 
     mutating func flushOutbox(_ step: inout CoreStep) {
+        self.dropStaleSignals(&step)
         let away = Set(self.state.relays.filter { $0.connection != .connected }.map(\.url))
         for departure in self.queue.start(
             nowMilliseconds: step.nowMilliseconds, except: self.heldRows, away: away)
@@ -67,6 +68,7 @@ extension CoreModel {
                 self.retryWaiting(of: groupID, &step)
             }
         case .message: self.setDelivery(.sent, of: row, &step)
+        case .callSignal: self.concludeSignal(row, failure: nil, &step)
         case .keyPackage: self.state.hasPublishedKeyPackage = true
         case .relayList: self.confirmRelayList(row.event, &step)
         case .welcome: self.endWelcome(row.id, refused: nil, &step)
@@ -98,6 +100,7 @@ extension CoreModel {
         switch row.purpose {
         case .commit: self.dropRefusedCommit(row, reason: reason, &step)
         case .message: self.setDelivery(.failed(reason), of: row, &step)
+        case .callSignal: self.concludeSignal(row, failure: reason, &step)
         case .keyPackage: self.replaceRefusedKeyPackage(row.event, &step)
         case .welcome:
             self.state.toast = "an invitation could not be delivered: every relay refused it (\(reason))"

@@ -39,6 +39,8 @@ extension CoreModel {
         case .uploaded(let operation, let result): self.takeUploaded(operation, result, &step)
         case .timer(.retention): self.retain(&step)
         case .timer(.typing): self.endTyping(&step)
+        case .timer(.call(let id)): self.followCall(.timeUp(callID: id), &step)
+        case .callMedia(let report): self.takeCallMedia(report, &step)
         }
         self.pursueDueIntents(&step)
     }
@@ -68,6 +70,7 @@ extension CoreModel {
         }
         self.startDepartures(&step)
         self.startRenewals(&step)
+        self.endInterruptedCall(&step)
         self.flushOutbox(&step)
         self.maintain(&step)
     }
@@ -139,12 +142,8 @@ extension CoreModel {
             .saveGroupProfile:
             return try self.actOnPeople(action, request, &step)
         case .typingStarted, .sendHypernote, .hypernoteAction: return try self.actInChat(action, request, &step)
-        case .startVideoCall, .acceptCall, .toggleMute, .toggleCamera: return try self.actOnCall(action, request, &step)
-        case .startCall(let chatID, let session): try self.startCall(chatID, session, &step)
-        case .rejectCall(let chatID, let callID, let reason):
-            try self.sendCallSignal(.reject(reason: reason), callID: callID, toChat: chatID, &step)
-        case .endCall(let chatID, let callID, let reason):
-            try self.sendCallSignal(.end(reason: reason), callID: callID, toChat: chatID, &step)
+        case .startCall, .startVideoCall, .acceptCall, .rejectCall, .endCall, .toggleMute, .toggleCamera:
+            return try self.actOnCall(action, &step)
         }
         return .done(chatID: nil)
     }

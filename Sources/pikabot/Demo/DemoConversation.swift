@@ -133,7 +133,7 @@ extension DemoConversation {
                 moqURL: "https://moq.example", broadcastBase: "pika/calls/demo", tracks: [.audio])
             console.tell("alice", "calls")
             let asked = ContinuousClock.now
-            _ = try await alice.perform(.startCall(chatID: chat, session: session))
+            _ = try await alice.perform(.startCall(chatID: chat, session: session, peer: stage.bot))
             let reason = try await alice.events.first { event in
                 guard case .call(let call) = event.content, call.sender == stage.bot,
                     case .reject(let reason) = call.signal.body

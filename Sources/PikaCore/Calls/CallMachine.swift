@@ -1,0 +1,239 @@
+import Nostr
+
+/// The calls of one account, one at a time (wire §8.1): what happens, and what follows from it. Pure.
+struct CallMachine: Sendable, Hashable {
+    struct Call: Sendable, Hashable {
+        let id: String
+        /// The MLS group id: a chat's public id may change during a call.
+        let groupID: [UInt8]
+        let peer: PublicKey
+        let session: CallSession
+        let isOutgoing: Bool
+        /// Unix milliseconds.
+        let startedAt: Int64
+        var connectedAt: Int64?
+        var isMuted = false
+        var isCameraOn = false
+    }
+
+    enum State: Sendable, Hashable {
+        case idle
+        /// We invited and wait, until then (Unix milliseconds).
+        case offering(Call, until: Int64)
+        /// We were invited.
+        case ringing(Call, until: Int64)
+        case connecting(Call)
+        case active(Call)
+        case ended(Call, reason: String)
+    }
+
+    /// Whose signal it is, and which call it names.
+    struct Origin: Sendable, Hashable {
+        let callID: String
+        let groupID: [UInt8]
+        let sender: PublicKey
+    }
+
+    enum Event: Sendable, Hashable {
+        case start(Call)
+        /// - Parameters:
+        ///   - isGroup: whether the chat shows as a group.
+        ///   - isAuthentic: whether the invite's token is the one that the group's present epoch gives.
+        case invite(Call, isGroup: Bool, isAuthentic: Bool)
+        case accept(Origin, relayAuth: String, isAuthentic: Bool)
+        /// The peer's reject or end.
+        case termination(Origin, reason: String)
+        /// - Parameter isAuthentic: as of ``invite(_:isGroup:isAuthentic:)``, when the user accepts.
+        case userAccepts(callID: String, isAuthentic: Bool)
+        case userDeclines(callID: String, reason: String)
+        case userEnds(callID: String, reason: String)
+        case timeUp(callID: String)
+        /// No relay took our invite or accept.
+        case publishFailed(callID: String)
+        case mediaConnected(callID: String)
+        /// There are no keys, no transport, or no connection any more.
+        case mediaFailed(callID: String)
+        case toggleMute
+        case toggleCamera
+    }
+
+    enum Action: Sendable, Hashable {
+        case send(CallSignal.Body, callID: String, groupID: [UInt8])
+        case wake(callID: String, atMilliseconds: Int64)
+        case startMedia(Call)
+        case stopMedia(callID: String)
+        /// What is sent, after a switch was thrown.
+        case setMedia(Call)
+        case record(AppState.CallTimelineEntry.Event, Call)
+        /// Handlers are told of the signal that this came from.
+        case announce
+    }
+
+    /// Milliseconds that an invitation waits for an answer.
+    static let patience: Int64 = 30_000
+
+    private(set) var state = State.idle
+
+    init() {}
+
+    /// The call that is not over yet.
+    var live: Call? {
+        switch self.state {
+        case .offering(let call, _), .ringing(let call, _), .connecting(let call), .active(let call): call
+        case .idle, .ended: nil
+        }
+    }
+
+    /// What follows from an event; what makes no sense in the present state changes nothing. Throws only for what
+    /// users do: ``AppCoreError/Code/busy`` and ``AppCoreError/Code/unknownCall``.
+    mutating func handle(
+        _ event: Event, _ policy: CallPolicy, nowMilliseconds now: Int64
+    ) throws(AppCoreError) -> [Action] {
+        switch event {
+        case .start(let call): return try self.start(call, now)
+        case .invite(let call, let isGroup, let isAuthentic):
+            return self.invited(call, self.objection(to: call, isGroup, isAuthentic, policy), now)
+        case .accept(let origin, let relayAuth, let isAuthentic):
+            return self.accepted(origin, isAuthentic && self.isOwnAuth(relayAuth), now)
+        case .termination(let origin, let reason):
+            guard let call = self.live, call.matches(origin) else { return [] }
+            return self.end(call, reason, at: now) + [.announce]
+        case .userAccepts(let callID, let isAuthentic): return try self.accept(callID, isAuthentic, now)
+        case .userDeclines(let callID, let reason):
+            guard case .ringing(let call, _) = self.state, call.id == callID else { throw AppCoreError.unknownCall }
+            return self.end(call, reason, at: now, saying: .reject(reason: reason))
+        case .userEnds(let callID, let reason):
+            guard let call = self.live, call.id == callID else { throw AppCoreError.unknownCall }
+            return self.end(call, reason, at: now, saying: .end(reason: reason))
+        case .timeUp(let callID): return self.timeUp(callID, now)
+        case .publishFailed(let callID):
+            guard let call = self.live, call.id == callID else { return [] }
+            return self.end(call, "publish_failed", at: now)
+        case .mediaConnected(let callID): return self.connected(callID, now)
+        case .mediaFailed(let callID):
+            guard let call = self.live, call.id == callID else { return [] }
+            return self.end(call, "runtime_error", at: now, saying: .end(reason: "runtime_error"))
+        case .toggleMute: return try self.toggle { $0.isMuted.toggle() }
+        case .toggleCamera:
+            guard self.live?.session.hasVideo == true else { throw AppCoreError.unknownCall }
+            return try self.toggle { $0.isCameraOn.toggle() }
+        }
+    }
+}
+
+extension CallMachine {
+    private mutating func start(_ call: Call, _ now: Int64) throws(AppCoreError) -> [Action] {
+        guard self.live == nil else { throw AppCoreError(.busy, "one call at a time: end the other one first") }
+        self.state = .offering(call, until: now + Self.patience)
+        return [
+            .send(.invite(call.session), callID: call.id, groupID: call.groupID),
+            .wake(callID: call.id, atMilliseconds: now + Self.patience), .record(.invited(byUs: true), call),
+        ]
+    }
+
+    /// Why an invitation is refused at once; nil if it rings. The order is Pika's.
+    private func objection(
+        to call: Call, _ isGroup: Bool, _ isAuthentic: Bool, _ policy: CallPolicy
+    ) -> String? {
+        if isGroup, !policy.allowsGroups { return "unsupported_group" }
+        if call.session.hasVideo, !policy.allowsVideo { return "unsupported_video" }
+        if !call.session.hasAudio, !policy.allowsData { return "unsupported_data" }
+        if self.live != nil { return "busy" }
+        return isAuthentic ? nil : "auth_failed"
+    }
+
+    private mutating func invited(_ call: Call, _ objection: String?, _ now: Int64) -> [Action] {
+        // The same invitation again: refusing it would end the call that it began.
+        if let live = self.live, live.id == call.id, live.groupID == call.groupID, live.peer == call.peer { return [] }
+        if let objection {
+            return [.send(.reject(reason: objection), callID: call.id, groupID: call.groupID)]
+        }
+        self.state = .ringing(call, until: now + Self.patience)
+        return [
+            .wake(callID: call.id, atMilliseconds: now + Self.patience), .record(.invited(byUs: false), call),
+            .announce,
+        ]
+    }
+
+    /// Whether a token is the one of our own invite; the time that this takes tells nothing about it.
+    private func isOwnAuth(_ relayAuth: String) -> Bool {
+        guard case .offering(let call, _) = self.state else { return false }
+        return CallAuthorization.isEqual(relayAuth, call.session.relayAuth)
+    }
+
+    private mutating func accepted(_ origin: Origin, _ isAuthentic: Bool, _ now: Int64) -> [Action] {
+        guard case .offering(let call, _) = self.state, call.matches(origin) else { return [] }
+        guard isAuthentic else {
+            // Pika says nothing here and leaves the other side connecting.
+            return self.end(call, "auth_failed", at: now, saying: .end(reason: "auth_failed")) + [.announce]
+        }
+        self.state = .connecting(call)
+        return [.startMedia(call), .announce]
+    }
+
+    private mutating func accept(
+        _ callID: String, _ isAuthentic: Bool, _ now: Int64
+    ) throws(AppCoreError) -> [Action] {
+        guard case .ringing(let call, _) = self.state, call.id == callID else { throw AppCoreError.unknownCall }
+        guard isAuthentic else {
+            return self.end(call, "auth_failed", at: now, saying: .reject(reason: "auth_failed"))
+        }
+        self.state = .connecting(call)
+        return [.send(.accept(call.session), callID: call.id, groupID: call.groupID), .startMedia(call)]
+    }
+
+    private mutating func timeUp(_ callID: String, _ now: Int64) -> [Action] {
+        switch self.state {
+        case .offering(let call, let until), .ringing(let call, let until):
+            guard call.id == callID, until <= now else { return [] }
+            return self.end(call, "timeout", at: now, saying: .end(reason: "timeout"))
+        case .idle, .connecting, .active, .ended: return []
+        }
+    }
+
+    private mutating func connected(_ callID: String, _ now: Int64) -> [Action] {
+        guard case .connecting(var call) = self.state, call.id == callID else { return [] }
+        call.connectedAt = now
+        self.state = .active(call)
+        return [.record(.connected, call)]
+    }
+
+    private mutating func toggle(_ body: (inout Call) -> Void) throws(AppCoreError) -> [Action] {
+        guard var call = self.live else { throw AppCoreError.unknownCall }
+        body(&call)
+        switch self.state {
+        case .offering(_, let until): self.state = .offering(call, until: until)
+        case .ringing(_, let until): self.state = .ringing(call, until: until)
+        case .connecting: self.state = .connecting(call)
+        case .active: self.state = .active(call)
+        case .idle, .ended: break
+        }
+        return [.setMedia(call)]
+    }
+
+    private mutating func end(
+        _ call: Call, _ reason: String, at now: Int64, saying body: CallSignal.Body? = nil
+    ) -> [Action] {
+        let hasMedia =
+            switch self.state {
+            case .connecting, .active: true
+            case .idle, .offering, .ringing, .ended: false
+            }
+        self.state = .ended(call, reason: reason)
+        let seconds = call.connectedAt.map { max(0, now - $0) / 1000 }
+        var actions: [Action] = body.map { [.send($0, callID: call.id, groupID: call.groupID)] } ?? []
+        if hasMedia { actions.append(.stopMedia(callID: call.id)) }
+        return actions + [.record(.ended(reason: reason, seconds: seconds), call)]
+    }
+}
+
+extension CallMachine.Call {
+    /// Whether a signal is about this call and comes from its other side: another member of a group cannot end it.
+    func matches(_ origin: CallMachine.Origin) -> Bool {
+        self.id == origin.callID && self.groupID == origin.groupID && self.peer == origin.sender
+    }
+}
+
+extension AppCoreError {
+    static let unknownCall = AppCoreError(.unknownCall, "no such call is under way")
+}

@@ -1,0 +1,85 @@
+import MLS
+import Nostr
+
+/// The call that is not over, as far as a later process must know of it.
+struct LiveCallRecord: Sendable, Hashable {
+    let callID: String
+    let groupID: [UInt8]
+    let peer: PublicKey
+    /// Unix seconds.
+    let startedAt: Int64
+    let isAnswered: Bool
+
+    /// JSON, version 1.
+    var memo: Secret {
+        let json: JSONValue = [
+            "v": 1, "call": .string(self.callID), "group": .string(Hex.encode(self.groupID)),
+            "peer": .string(self.peer.hex), "at": .integer(self.startedAt), "answered": .bool(self.isAnswered),
+        ]
+        return Secret(json.json())
+    }
+}
+
+extension LiveCallRecord {
+    /// Reads ``memo``; nil for anything else.
+    init?(memo: Secret) {
+        guard let json = try? JSONValue(json: memo.copyBytes()), json["v"]?.integer == 1,
+            let callID = json["call"]?.string, let groupID = json["group"]?.string.flatMap({ Hex.decode($0) }),
+            let peer = json["peer"]?.string.flatMap({ try? PublicKey(hex: $0) }), let at = json["at"]?.integer,
+            let isAnswered = json["answered"]?.bool
+        else { return nil }
+        self.init(callID: callID, groupID: groupID, peer: peer, startedAt: at, isAnswered: isAnswered)
+    }
+}
+
+/// How what happened in calls is kept: JSON, version 1.
+enum CallTimeline {
+    /// Older entries are forgotten.
+    static let capacity = 100
+
+    static func memo(_ entries: [AppState.CallTimelineEntry]) -> Secret {
+        let json: JSONValue = ["v": 1, "entries": .array(entries.map(self.json))]
+        return Secret(json.json())
+    }
+
+    /// Reads a memo; nil for anything else.
+    static func entries(memo: Secret) -> [AppState.CallTimelineEntry]? {
+        guard let json = try? JSONValue(json: memo.copyBytes()), json["v"]?.integer == 1,
+            let stored = json["entries"]?.array
+        else { return nil }
+        let entries = stored.compactMap(self.entry)
+        return entries.count == stored.count ? entries : nil
+    }
+
+    private static func json(_ entry: AppState.CallTimelineEntry) -> JSONValue {
+        let (type, own, reason, seconds): (String, JSONValue, JSONValue, JSONValue) =
+            switch entry.event {
+            case .invited(let byUs): ("invited", .bool(byUs), .null, .null)
+            case .connected: ("connected", .null, .null, .null)
+            case .ended(let reason, let seconds):
+                ("ended", .null, .string(reason), seconds.map { .integer($0) } ?? .null)
+            }
+        return [
+            "call": .string(entry.callID), "chat": .string(entry.chatID), "peer": .string(entry.peer.hex),
+            "at": .integer(entry.at), "type": .string(type), "own": own, "reason": reason, "seconds": seconds,
+        ]
+    }
+
+    private static func entry(_ json: JSONValue) -> AppState.CallTimelineEntry? {
+        guard let callID = json["call"]?.string, let chatID = json["chat"]?.string,
+            let peer = json["peer"]?.string.flatMap({ try? PublicKey(hex: $0) }), let at = json["at"]?.integer
+        else { return nil }
+        let event: AppState.CallTimelineEntry.Event
+        switch json["type"]?.string {
+        case "invited":
+            guard let own = json["own"]?.bool else { return nil }
+            event = .invited(byUs: own)
+        case "connected": event = .connected
+        case "ended":
+            guard let reason = json["reason"]?.string else { return nil }
+            event = .ended(reason: reason, seconds: json["seconds"]?.integer)
+        default: return nil
+        }
+        return AppState.CallTimelineEntry(callID: callID, chatID: chatID, peer: peer, at: at, event: event)
+    }
+}

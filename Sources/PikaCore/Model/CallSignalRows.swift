@@ -1,0 +1,27 @@
+import Nostr
+
+/// Call signals in the outbox: tried a few times in quick succession, and of no use when they are old (wire §8.0).
+extension OutboxRow {
+    /// Attempts at one signal.
+    static let maximumSignalAttempts = 4
+    /// Milliseconds before the second attempt at one; doubled each time.
+    static let firstSignalDelay: Int64 = 250
+    /// Seconds after which one is not sent any more: an invitation must not ring long after it was meant.
+    static let signalLifetime: Int64 = 30
+
+    func isStaleSignal(now: Int64) -> Bool {
+        self.purpose == .callSignal && self.event.createdAt < now - Self.signalLifetime
+    }
+}
+
+extension CoreModel {
+    /// Gives up signals that have waited too long for a relay.
+    mutating func dropStaleSignals(_ step: inout CoreStep) {
+        for id in self.queue.signals {
+            guard let row = self.queue.row(id), row.isStaleSignal(now: step.now) else { continue }
+            self.dropRow(id, &step)
+            step.effects.append(.note(.sendFailed(reason: "call_signal: no relay took it in time")))
+            self.concludeSignal(row, failure: "no relay took it in time", &step)
+        }
+    }
+}
