@@ -139,7 +139,6 @@ import Testing
         #expect(try await stage.alice.state().outbox.pending == 5)
         stage.alice.crash()
         try await stage.alice.restart()
-        #expect(try await stage.alice.state().outbox.pending == 5)
         let waiting = try await stage.alice.messages(in: chat)
         #expect(waiting.map(\.content) == ["before", "1", "2", "3", "4", "5"])
         #expect(waiting.map(\.delivery) == [.sent] + Array(repeating: .pending, count: 5))
