@@ -118,6 +118,20 @@ extension Target {
                     padded += [UInt8](repeating: 0, count: max(0, 1024 - bytes.count))
                     _ = try DeviceToken(padded: Secret(padded.prefix(1024)))
                 },
+                Reader([
+                    Array("# Hi\n<Card a={1} b=\"&lt;\"><SubmitButton action='x'>`<y>`</SubmitButton></Card>".utf8)
+                ]) { bytes in
+                    let document = HypernoteDocument(String(decoding: bytes, as: UTF8.self))
+                    precondition(document.nodes.count <= HypernoteDocument.maximumNodes + 3, "too many nodes")
+                    _ = (document.actions, document.plainText)
+                },
+                Reader([Array(#"{"action":"x","form":{"a":"1"}}"#.utf8)]) { bytes in
+                    guard let action = HypernoteAction(content: String(decoding: bytes, as: UTF8.self)) else { return }
+                    let written = HypernoteAction(content: action.content)
+                    precondition(
+                        written == action || action.content.utf8.count > HypernoteDocument.maximumBytes,
+                        "an answer to a hypernote is read back otherwise")
+                },
                 Reader([Array(call.content.utf8)]) { bytes in
                     guard let call = CallSignal(content: String(decoding: bytes, as: UTF8.self)) else { return }
                     precondition(CallSignal(content: call.content) == call, "a call signal is read back otherwise")

@@ -1,0 +1,368 @@
+"""What a plugin does with `pikabot daemon`, over both relays: the peers are the command line and MDK members.
+
+    DIR/venv/bin/python Tests/Interop/daemon_live.py PIKABOT_BINARY [--only TEXT] [--kills N] [--messages N]
+
+Only executables are started: relays, daemons, commands, and MDK members.
+"""
+
+import argparse
+import asyncio
+import json
+import random
+from pathlib import Path
+
+from daemon_process import CommandLine, Daemon, DaemonError, Gone
+from mdk_process import MDKHost
+from peers import Relay
+from pikabot import OurRelay
+from scenario import check, main
+
+SMALL_NOTE = '<Card><Heading>Lunch?</Heading><SubmitButton action="yes">Yes</SubmitButton></Card>'
+
+
+class Shared:
+    """What all scenarios use, since every one has accounts of its own."""
+
+    def __init__(self, options, folder):
+        self.relays = {"LocalRelay": Relay(folder / "local-relay"), "our relay": OurRelay(options.pikabot, folder)}
+        self.hosts = {version: MDKHost(version) for version in ("0.8.0", "0.7.0")}
+        self.players = [*self.relays.values(), *self.hosts.values()]
+
+
+async def daemon(stage, relay, *flags):
+    """A daemon with the relay set and its key package published."""
+    started = await stage.enter(Daemon(
+        stage.options.pikabot, relay, stage.folder / f"daemon-{len(stage.players)}", flags, stage.changed))
+    check((await started.command("set_relays", relays=[relay.url]))["relays"] == [relay.url], "set_relays")
+    first = len(started.lines)
+    published = await started.command("publish_keypackage", relays=[relay.url])
+    await started.event("keypackage_published", first=first, event_id=published["event_id"])
+    return started
+
+
+async def sender(stage, relay):
+    """An account of the command line that others can invite."""
+    made = await stage.enter(CommandLine(stage.options.pikabot, relay, stage.folder / "sender"))
+    identity = await made.run("init")
+    made.pubkey = identity["pubkey"]
+    check((await made.run("identity"))["pubkey"] == made.pubkey, "identity")
+    check((await made.run("publish-kp"))["kind"] == 443, "publish-kp")
+    return made
+
+
+async def refused(code, waiting):
+    try:
+        result = await waiting
+    except DaemonError as error:
+        check(error.code == code, f"{error} instead of {code}")
+    else:
+        check(False, f"{result} instead of {code}")
+
+
+async def plugin(stage, relay):
+    """A stranger writes; the plugin accepts, answers, reacts, and ends the daemon."""
+    bot = await daemon(stage, relay)
+    check(await bot.command("list_groups") == {"groups": []}, "a new account is in a group")
+    peer = await sender(stage, relay)
+    sent = await peer.run("send", "--to", bot.pubkey, "--content", "hello bot")
+    check(sent["auto_created_group"] is True, f"send --to: {sent}")
+    group = sent["nostr_group_id"]
+    welcome = await bot.event("welcome_received", from_pubkey=peer.pubkey)
+    pending = (await bot.command("list_pending_welcomes"))["welcomes"]
+    check(pending == [{key: value for key, value in welcome.items() if key != "type"}], f"pending: {pending}")
+    await refused("not_found", bot.command("accept_welcome", wrapper_event_id="00" * 32))
+    await refused("bad_event_id", bot.command("accept_welcome", wrapper_event_id="x"))
+    first = len(bot.lines)
+    joined = await bot.command("accept_welcome", wrapper_event_id=welcome["wrapper_event_id"])
+    check(joined["nostr_group_id"] == group, f"joined {joined}, invited to {group}")
+    await bot.event("group_joined", first=first, nostr_group_id=group, member_count=2)
+    heard = await bot.event("message_received", nostr_group_id=group, content="hello bot")
+    check(heard["from_pubkey"] == peer.pubkey and heard["kind"] == 9, f"{heard}")
+    check(heard["event_id"] == heard["message_id"] and "media" not in heard, f"{heard}")
+    check((await bot.command("list_pending_welcomes"))["welcomes"] == [], "the invitation is still there")
+    (listed,) = (await bot.command("list_groups"))["groups"]
+    check(listed["nostr_group_id"] == group and listed["member_count"] == 2, f"list_groups: {listed}")
+    members = await bot.command("list_members", nostr_group_id=group)
+    check({m["pubkey"] for m in members["members"]} == {bot.pubkey, peer.pubkey}, f"list_members: {members}")
+    check(members["member_count"] == 2 and all("is_admin" in m for m in members["members"]), f"{members}")
+
+    answer = await bot.command("send_message", nostr_group_id=group, content="hello peer")
+    line = await peer.listen(lambda line: line.get("content") == "hello peer")
+    check(line["type"] == "message" and line["from_pubkey"] == bot.pubkey, f"listen: {line}")
+    check(line["message_id"] == answer["event_id"] and line["nostr_group_id"] == group, f"listen: {line}")
+    await bot.command("react", nostr_group_id=group, event_id=heard["event_id"], emoji="👍")
+    await bot.command("send_typing", nostr_group_id=group)
+    note = await bot.command("send_hypernote", nostr_group_id=group, content=SMALL_NOTE, title="Lunch")
+    await bot.command("submit_hypernote_action", nostr_group_id=group, event_id=note["event_id"], action="yes")
+    names = [part["name"] for part in (await bot.command("hypernote_catalog"))["catalog"]["components"]]
+    check("SubmitButton" in names, f"hypernote_catalog: {names}")
+    for wrong in (bot.command("send_message", nostr_group_id="00" * 32, content="x"),
+                  bot.command("list_members", nostr_group_id="x")):
+        await refused("bad_group_id", wrong)
+    await refused("bad_emoji", bot.command("react", nostr_group_id=group, event_id=heard["event_id"], emoji=" "))
+
+    ours = (await bot.command("get_messages", nostr_group_id=group, limit=20))["messages"]
+    texts = {message["content"]: message["from_pubkey"] for message in ours}
+    check(texts.get("hello bot") == peer.pubkey and texts.get("hello peer") == bot.pubkey, f"get_messages: {ours}")
+    theirs = (await peer.run("messages", "--group", group))["messages"]
+    check({"hello bot", "hello peer"} <= {message["content"] for message in theirs}, f"messages: {theirs}")
+    check(await bot.shutdown() == 0, "shutdown is an orderly end")
+
+
+async def auto_accept(stage, relay):
+    """Invitations are accepted by themselves, and what was said before comes in."""
+    bot = await daemon(stage, relay, "--auto-accept-welcomes")
+    peer = await sender(stage, relay)
+    group = (await peer.run("send", "--to", bot.pubkey, "--content", "first"))["nostr_group_id"]
+    await bot.event("message_received", nostr_group_id=group, content="first")
+    await bot.event("group_joined", nostr_group_id=group)
+    accepted = await bot.event("ok", request_id="auto-accept")
+    check(accepted["result"]["nostr_group_id"] == group, f"{accepted}")
+    await peer.run("send", "--group", group, "--content", "second")
+    await bot.event("message_received", nostr_group_id=group, content="second")
+
+
+async def socket_clients(stage, relay):
+    """The command line works through the daemon's socket while the daemon runs."""
+    bot = await daemon(stage, relay, "--auto-accept-welcomes")
+    peer = await sender(stage, relay)
+    group = (await peer.run("send", "--to", bot.pubkey, "--content", "hi"))["nostr_group_id"]
+    await bot.event("group_joined", nostr_group_id=group)
+    remote = await stage.enter(CommandLine(stage.options.pikabot, relay, stage.folder / "remote"))
+    remote.state = bot.folder / "state"
+    (listed,) = (await remote.run("--remote", "groups"))["groups"]
+    check(listed["nostr_group_id"] == group, f"groups --remote: {listed}")
+    await remote.run("--remote", "send", "--group", group, "--content", "through the socket")
+    await peer.listen(lambda line: line.get("content") == "through the socket")
+    reader, writer = await asyncio.open_unix_connection(str(bot.folder / "state" / "daemon.sock"))
+    writer.write(b'{"cmd":"list_groups","request_id":"1"}\nnot json\n')
+    replies = [json.loads(await asyncio.wait_for(reader.readline(), 10)) for _ in range(2)]
+    check(replies[0].get("request_id") == "1" and replies[0]["type"] == "ok", f"{replies}")
+    check(replies[1]["type"] == "error" and replies[1]["code"] == "parse_error", f"{replies}")
+    writer.close()
+
+
+async def with_mdk(stage, relay, version):
+    """An MDK member founds a group with the bot; later another one joins, is removed, and the bot leaves."""
+    bot = await daemon(stage, relay, "--auto-accept-welcomes")
+    member = lambda name: stage.member(name, relay, version, host=stage.shared.hosts[version])
+    alice, carol = await member("alice"), await member("carol")
+    group = await alice.create_group("guests", [bot.pubkey])
+    await bot.event("group_joined", nostr_group_id=group, member_count=2)
+    await alice.send(group, "zażółć 🦊")
+    heard = await bot.event("message_received", content="zażółć 🦊")
+    check(heard["from_pubkey"] == alice.pubkey and heard["nostr_group_id"] == group, f"{heard}")
+    answer = await bot.command("send_message", nostr_group_id=group, content="pong")
+    check((await alice.until_message("pong", bot.pubkey))["id"] == answer["event_id"], "another message id")
+    await bot.command("react", nostr_group_id=group, event_id=heard["event_id"], emoji="🧇")
+    reaction = await alice.until_message("🧇", bot.pubkey)
+    check(reaction["kind"] == 7 and ["e", heard["event_id"]] in reaction["tags"], f"{reaction}")
+    await bot.command("send_typing", nostr_group_id=group)
+    typing = await alice.until_message("typing", bot.pubkey)
+    check(typing["kind"] == 20067 and ["d", "pika"] in typing["tags"], f"{typing}")
+    await alice.add(group, [carol.pubkey])
+    first = await bot.until("members_added", lambda line: line["type"] == "group_updated"
+                            and line["update"]["kind"] == "members_added")
+    check(first["update"]["member_count"] == 3, f"{first}")
+    await carol.until_joined()
+    await carol.send(group, "me too")
+    await bot.event("message_received", content="me too", from_pubkey=carol.pubkey)
+    await alice.remove(group, [carol.pubkey])
+    await bot.until("members_removed", lambda line: line["type"] == "group_updated"
+                    and line["update"]["kind"] == "members_removed")
+    await alice.remove(group, [bot.pubkey])
+    await bot.until("left", lambda line: line["type"] == "group_updated" and line["update"]["kind"] == "left")
+
+
+async def starts_a_chat(stage, relay):
+    """The bot founds a chat with an MDK member, adds another one, and removes it."""
+    bot = await daemon(stage, relay)
+    member = lambda name: stage.member(name, relay, host=stage.shared.hosts["0.8.0"])
+    alice, carol = await member("alice"), await member("carol")
+    made = await bot.command("init_group", peer_pubkey=alice.pubkey, group_name="plans")
+    group = made["nostr_group_id"]
+    await bot.event("group_created", nostr_group_id=group, peer_pubkey=alice.pubkey, member_count=2)
+    check(await alice.until_joined() == group, "another group")
+    added = await bot.command("add_members", nostr_group_id=group, peer_pubkeys=[carol.pubkey])
+    check(added["member_count"] == 3 and added["welcome_delivery_count"] == 1, f"{added}")
+    await carol.until_joined()
+    await bot.command("send_message", nostr_group_id=group, content="welcome")
+    for reader in (alice, carol):
+        await reader.until_message("welcome", bot.pubkey)
+    removed = await bot.command("remove_members", nostr_group_id=group, peer_pubkeys=[carol.pubkey])
+    check(removed["member_count"] == 2, f"{removed}")
+    await alice.until_state(group, members=[alice.pubkey, bot.pubkey])
+
+
+class Client:
+    """A plugin that knows the extension: it says hello, repeats what was not answered, and goes on at its cursor."""
+
+    def __init__(self, bot):
+        self.bot, self.cursor, self.read, self.seen = bot, 0, 0, []
+        self.up = asyncio.Event()
+
+    async def greet(self):
+        hello = await self.bot.command("hello", protocol=2, client="plugin", cursor=self.cursor)
+        check(hello["gap"] is False, f"events are missing: {hello}")
+        self.up.set()
+
+    def take(self):
+        """Notes the numbered events that came since."""
+        for line in self.bot.lines[self.read:]:
+            if "cursor" in line:
+                check(line["cursor"] > self.cursor, f"cursor {line['cursor']} after {self.cursor}")
+                self.cursor = line["cursor"]
+                self.seen.append(line)
+        self.read = len(self.bot.lines)
+
+    async def send(self, group, number):
+        """The message's id, once it was said that it is sent, however many lives of the daemon that takes."""
+        while True:
+            await self.up.wait()
+            try:
+                return (await self.bot.command(
+                    "send_message", nostr_group_id=group, content=f"number {number}",
+                    idempotency_key=f"key {number}"))["event_id"]
+            except Gone:
+                await asyncio.sleep(0)
+
+    async def restart(self):
+        self.up.clear()
+        await self.bot.kill()
+        self.take()
+        await self.bot.start()
+        await self.greet()
+
+
+class Guest:
+    """Whom the killed daemon talks with: an MDK member."""
+
+    def __init__(self, stage, relay):
+        self.stage, self.relay = stage, relay
+
+    async def found(self, bot):
+        host = self.stage.shared.hosts["0.8.0"]
+        self.member = await self.stage.member("alice", self.relay, host=host)
+        self.pubkey = self.member.pubkey
+        self.group = await self.member.create_group("kills", [bot.pubkey])
+        return self.group
+
+    async def send(self, text):
+        await self.member.send(self.group, text)
+
+    async def until(self, text):
+        await self.member.until_message(text, seconds=60)
+
+    def heard(self):
+        return [(message["content"], message["id"]) for message in self.member.messages]
+
+
+class QuickGuest(Guest):
+    """As `Guest`, by another daemon, which is not killed."""
+
+    async def found(self, bot):
+        self.member = await daemon(self.stage, self.relay)
+        self.pubkey = self.member.pubkey
+        made = await self.member.command("init_group", peer_pubkey=bot.pubkey, group_name="kills")
+        self.group = made["nostr_group_id"]
+        return self.group
+
+    async def send(self, text):
+        await self.member.command("send_message", nostr_group_id=self.group, content=text)
+
+    async def until(self, text):
+        await self.member.event("message_received", seconds=60, content=text)
+
+    def heard(self):
+        return [(line["content"], line["message_id"]) for line in self.member.lines
+                if line["type"] == "message_received"]
+
+
+async def killed(stage, relay, make_guest, share):
+    """kill -9 at random instants under load: no message is doubled or lost, and every event comes once.
+
+    A guest that is slow at reading gets one of `share` messages."""
+    dice = random.Random(stage.options.seed)
+    bot, guest = await daemon(stage, relay, "--auto-accept-welcomes"), make_guest(stage, relay)
+    group = await guest.found(bot)
+    await bot.event("group_joined", nostr_group_id=group)
+    wanted, spoken = range(stage.options.messages // share), range(stage.options.messages // (2 * share))
+    client = Client(bot)
+    client.cursor = (await bot.command("hello", protocol=2, client="plugin"))["cursor"]
+    await client.greet()
+    places = asyncio.Semaphore(8)
+    ids = {}
+
+    async def say(number):
+        async with places:
+            ids[number] = await client.send(group, number)
+
+    async def talk():
+        await asyncio.gather(*[say(number) for number in wanted])
+
+    async def answer():
+        for number in spoken:
+            await guest.send(f"from the guest {number}")
+
+    async def kill():
+        for _ in range(stage.options.kills):
+            await asyncio.sleep(dice.uniform(0.01, 0.4))  # the instant that chance chooses
+            await client.restart()
+
+    await asyncio.gather(talk(), answer(), kill())
+    again = await asyncio.gather(*[client.send(group, number) for number in (0, len(wanted) - 1)])
+    check(again == [ids[0], ids[len(wanted) - 1]], "a repeated key made another message")
+    await bot.command("send_message", nostr_group_id=group, content="the end")
+    await guest.until("the end")
+    heard = [message for message in guest.heard() if message[0] != "the end"]
+    expected = sorted((f"number {number}", ids[number]) for number in wanted)
+    check(sorted(heard) == expected, f"{len(heard)} messages came of {len(wanted)}, {len(set(heard))} different ones")
+
+    def texts():
+        client.take()
+        return [event["content"] for event in client.seen
+                if event["type"] == "message_received" and event["from_pubkey"] == guest.pubkey]
+
+    await bot.until("the guest's messages", lambda line: len(texts()) >= len(spoken), 60)
+    check(sorted(texts()) == sorted(f"from the guest {number}" for number in spoken), f"{texts()}")
+    check(bot.lives == stage.options.kills + 1, f"{bot.lives} lives")
+    # Everything from the beginning, once more: the same events under the same numbers.
+    before, last = len(bot.lines), client.seen[-1]["cursor"]
+    await bot.command("hello", protocol=2, cursor=0)
+    await bot.until("the replay", lambda line: line.get("cursor") == last, first=before)
+    replayed = {line["cursor"]: line for line in bot.lines[before:] if "cursor" in line}
+    check(all(replayed.get(event["cursor"]) == event for event in client.seen), "the replay differs")
+
+
+def play(body, name, *arguments):
+    return lambda stage: body(stage, stage.shared.relays[name], *arguments)
+
+
+def table():
+    found = {}
+    # The longest come first.
+    found["killed in the middle, with MDK: LocalRelay"] = play(killed, "LocalRelay", Guest, 4)
+    found["killed in the middle: our relay"] = play(killed, "our relay", QuickGuest, 1)
+    for relay in ("LocalRelay", "our relay"):
+        found[f"a plugin's day: {relay}"] = play(plugin, relay)
+        found[f"invitations accepted at once: {relay}"] = play(auto_accept, relay)
+        for version in ("0.8.0", "0.7.0"):
+            found[f"with MDK {version}: {relay}"] = play(with_mdk, relay, version)
+        found[f"starts a chat: {relay}"] = play(starts_a_chat, relay)
+    found["socket clients: our relay"] = play(socket_clients, "our relay")
+    return found
+
+
+def arguments():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("pikabot", type=Path, help="the executable under test")
+    parser.add_argument("--jobs", type=int, default=4, help="scenarios at the same time")
+    parser.add_argument("--kills", type=int, default=20, help="how often the daemon is killed")
+    parser.add_argument("--messages", type=int, default=200, help="messages sent meanwhile")
+    parser.add_argument("--seed", type=int, default=1, help="chooses the instants of the kills")
+    parser.set_defaults(timeout=120)
+    return parser
+
+
+if __name__ == "__main__":
+    main(table(), arguments(), Shared)
