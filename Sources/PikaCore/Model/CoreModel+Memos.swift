@@ -24,6 +24,10 @@ extension CoreModel {
                 let preview = AppState.InvitedGroup(memo: memo)
                 if let wrapper { previews[wrapper] = preview }
                 isReadable = wrapper != nil && preview != nil
+            case .answer:
+                let answer = OnceAnswers.Answer(memo: memo)
+                if let answer { self.answers.restore(answer, name.key) }
+                isReadable = answer != nil
             case .groupIntent, .reseal, .keyAge, .mediaSecrets, .copiedGroup: break
             }
             guard isReadable else {

@@ -286,6 +286,8 @@ public struct MemoName: Sendable, Hashable {
         case mediaSecrets = "media_secrets"
         /// A group of which another copy of this account has the keys too; the key is the group id.
         case copiedGroup = "copied_group"
+        /// How an action ended that is to be done once; the key is the digest of its key.
+        case answer
     }
 
     public var kind: Kind
