@@ -73,7 +73,8 @@ struct DaemonHost {
             } else {
                 StandardStreams(engine: engine, client: standard)
             }
-        let socket = SocketServer(engine: engine, path: DaemonSocketPath.path(stateDirectory: stateDirectory), logger: logger)
+        let socket = SocketServer(
+            engine: engine, path: DaemonSocketPath.path(stateDirectory: stateDirectory), logger: logger)
         // They end in the opposite order: first nothing comes in any more, then the core and its outbox.
         let services: [any Service] = [
             pool, CoreService(core: core, clock: clock, deadline: Self.drain, logger: logger), streams,
