@@ -59,12 +59,14 @@ var targets: [Target] = [
         ]),
     library("BotTesting", ["BotKit", "PikaCore", "Marmot", "MLS", "Nostr", "EmbeddedRelay", logging]),
     library("Supervisor", [subprocess, systemPackage, lifecycle, logging, metrics]),
+    library("Daemon", ["PikaCore", "Nostr", crypto, logging, metrics, lifecycle] + nio),
     .target(
         name: "EchoBot", dependencies: ["BotKit"], path: "bots/echo", exclude: ["README.md"], swiftSettings: settings),
     .executableTarget(
         name: "pikabot",
         dependencies: [
-            "BotRuntime", "BotKit", "BlossomClient", "EchoBot", "Supervisor", "EmbeddedRelay", "RelayClient", "Storage",
+            "BotRuntime", "BotKit", "BlossomClient", "Daemon", "EchoBot", "Supervisor", "EmbeddedRelay", "RelayClient",
+            "Storage",
             "PikaCore",
             "Marmot", "MLS", "Nostr", arguments, lifecycle, unixSignals, logging,
         ],
@@ -81,6 +83,7 @@ var targets: [Target] = [
     tests(
         "BotRuntimeTests", ["BotRuntime", "BotKit", "BotTesting", "EchoBot", "PikaCore", "Nostr", lifecycle, logging]),
     tests("PikabotTests", ["pikabot", "BotRuntime", "Storage", "PikaCore", "Nostr", arguments]),
+    tests("DaemonTests", ["Daemon", "BotTesting", "PikaCore", "Nostr", crypto, lifecycle, logging] + nio),
     tests("SupervisorTests", ["Supervisor", lifecycle, logging]),
 ]
 

@@ -168,6 +168,19 @@ public struct RequestID: Hashable, Sendable, RawRepresentable {
     public init(rawValue: String) {
         self.rawValue = rawValue
     }
+
+    /// The id of an action that is to be done once, also across restarts: when one with this key has succeeded, or
+    /// its outcome is on the way, another one does nothing and ends with the same outcome. Failures are forgotten.
+    ///
+    /// The newest 1,024 keys are kept.
+    public static func once(_ key: String) -> RequestID { RequestID(rawValue: Self.oncePrefix + key) }
+
+    private static let oncePrefix = "once/"
+
+    /// The key, of an id that ``once(_:)`` made.
+    var onceKey: String? {
+        self.rawValue.hasPrefix(Self.oncePrefix) ? String(self.rawValue.dropFirst(Self.oncePrefix.count)) : nil
+    }
 }
 
 /// How a dispatched action ended.

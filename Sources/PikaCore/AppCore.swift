@@ -27,6 +27,8 @@ public actor AppCore {
     private var random: CoreRandom
     /// As of the newest turn.
     var mediaLookup = MediaLookup()
+    /// The newest event that was put before the handlers, as of the newest turn; 0 if there was none.
+    public private(set) var newestInboxID: Int64 = 0
 
     /// - Parameters:
     ///   - media: where files are; without one, actions with files fail.
@@ -63,6 +65,12 @@ public actor AppCore {
     /// Marks an event as handled, together with everything the handlers want done. Returns at once.
     public nonisolated func complete(_ inboxID: Int64, effects: [HandlerEffect]) {
         self.mailbox.send(.handled(inboxID: inboxID, effects))
+    }
+
+    /// Does all of this in one transaction, without an event that it belongs to. Ends with ``ActionOutcome/done(chatID:)``
+    /// once it is durable; what of it fails is counted, as with ``complete(_:effects:)``.
+    public nonisolated func perform(_ effects: [HandlerEffect], request: RequestID) {
+        self.mailbox.send(.effects(effects, request))
     }
 
     /// Snapshots and outcomes from now on, the newest snapshot first; for any number of readers.
@@ -129,6 +137,7 @@ public actor AppCore {
         self.random = step.random
         self.mediaLookup = MediaLookup(groupIDs: model.groupIDs, images: model.groupImages)
         if !step.changes.isEmpty { try await self.store.commit(step.changes) }
+        self.newestInboxID = model.lastInboxID
         if model.stateChanged {
             model.state.rev += 1
             model.stateChanged = false

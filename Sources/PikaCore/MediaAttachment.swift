@@ -60,6 +60,11 @@ extension MessageEvent {
     public var media: [MediaAttachment] { MediaAttachment.all(in: self.tags) }
 }
 
+extension StoredMessage {
+    /// The files of the message.
+    public var media: [MediaAttachment] { MediaAttachment.all(in: self.rumor.tags) }
+}
+
 /// Files to send in one message.
 public struct OutgoingMedia: Sendable, Hashable {
     /// 1 to ``MediaAttachment/maximumCount``, together at most 100 MiB.

@@ -11,7 +11,7 @@ struct Pikabot: AsyncParsableCommand {
         subcommands: [
             Demo.self, Run.self, Check.self, Backup.self, Restore.self, RelayCommand.self, Init.self, Identity.self,
             PublishKeyPackage.self, Groups.self, Welcomes.self, AcceptWelcome.self, Invite.self, Send.self,
-            Messages.self, DownloadMedia.self, Listen.self,
+            Messages.self, DownloadMedia.self, Listen.self, DaemonCommand.self,
             WorkerCommand.self, LabMemberCommand.self,
         ])
 

@@ -1,21 +1,29 @@
-import Logging
-import PikaCore
-import ServiceLifecycle
+public import Logging
+public import PikaCore
+public import ServiceLifecycle
 
 /// Runs a core; on a graceful shutdown, until its outbox is empty or the time for that is over.
 ///
 /// What is left in the outbox then is durable, and leaves after the next start.
-struct CoreService: Service {
-    let core: AppCore
-    let clock: any CoreClock
-    let deadline: Duration
-    let logger: Logger
+public struct CoreService: Service {
+    private let core: AppCore
+    private let clock: any CoreClock
+    private let deadline: Duration
+    private let logger: Logger
+
+    /// - Parameter deadline: how long a shutdown waits for relays.
+    public init(core: AppCore, clock: any CoreClock, deadline: Duration, logger: Logger) {
+        self.core = core
+        self.clock = clock
+        self.deadline = deadline
+        self.logger = logger
+    }
 
     private enum Ending: Sendable {
         case core, drained, late
     }
 
-    func run() async throws {
+    public func run() async throws {
         try await withThrowingTaskGroup(of: Ending.self) { group in
             group.addTask {
                 try await core.run()

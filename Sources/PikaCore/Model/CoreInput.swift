@@ -21,6 +21,8 @@ enum CoreInput: Sendable {
     case surplus(MessageSurplus, Int)
     /// The handlers are done with an inbox row.
     case handled(inboxID: Int64, [HandlerEffect])
+    /// What somebody wants done in one transaction, without an event that it belongs to.
+    case effects([HandlerEffect], RequestID)
     case timer(CoreTimer)
     /// The addresses of an operation's files in their order, or why there are none.
     case uploaded(operation: Int, Result<[String], AppCoreError>)

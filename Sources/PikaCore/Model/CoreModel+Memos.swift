@@ -31,6 +31,10 @@ extension CoreModel {
                 let entries = CallTimeline.entries(memo: memo)
                 self.state.callTimeline = entries ?? []
                 isReadable = entries != nil
+            case .answer:
+                let answer = OnceAnswers.Answer(memo: memo)
+                if let answer { self.answers.restore(answer, name.key) }
+                isReadable = answer != nil
             case .groupIntent, .reseal, .keyAge, .mediaSecrets, .copiedGroup: break
             }
             guard isReadable else {

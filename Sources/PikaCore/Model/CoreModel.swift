@@ -90,6 +90,8 @@ struct CoreModel: Sendable {
     /// Groups of which another copy of this account has the keys too.
     var copiedGroups: [[UInt8]: CopiedGroup] = [:]
     var fence = CopyFence()
+    /// Outcomes of actions that are to be done once, and those under way.
+    var answers = OnceAnswers()
     /// Why the core has to end.
     var failure: AppCoreError?
     /// What relays held that was new since they connected.

@@ -9,6 +9,7 @@ extension GroupIntent {
             "v": 1, "group": .string(Hex.encode(self.groupID)), "goal": self.goal.json,
         ]
         if self.missing == .goOnWithout { fields["go_on_without"] = .bool(true) }
+        if let key = self.request?.onceKey { fields["once"] = .string(key) }
         switch self.phase {
         case .queued, .searching: break
         case .committing(let event): fields["committing"] = .string(event.hex)
@@ -32,6 +33,7 @@ extension GroupIntent {
         self.init(
             number: name.key.reduce(0) { $0 << 8 | Int($1) }, groupID: groupID, goal: goal,
             missing: json["go_on_without"]?.bool == true ? .goOnWithout : .fail)
+        if let key = json["once"]?.string { self.request = .once(key) }
         func event(_ field: String) -> EventID? { json[field]?.string.flatMap { try? EventID(hex: $0) } }
         if let event = event("committing") {
             self.phase = .committing(event)

@@ -51,7 +51,7 @@ struct GroupIntent: Sendable {
     /// What to do about peers that have no usable key package.
     var missing = MissingPeers.fail
     var phase = Phase.queued
-    /// Who asked, in this run of the process.
+    /// Who asked, in this run of the process; kept only if it is to be done once.
     var request: RequestID?
     /// The peers' key packages, once found.
     var invitees: [Invitee]?

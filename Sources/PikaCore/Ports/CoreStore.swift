@@ -292,6 +292,8 @@ public struct MemoName: Sendable, Hashable {
         case liveCall = "live_call"
         /// What happened in calls lately; the key is empty.
         case callTimeline = "call_timeline"
+        /// How an action ended that is to be done once; the key is the digest of its key.
+        case answer
     }
 
     public var kind: Kind

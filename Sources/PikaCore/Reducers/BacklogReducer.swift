@@ -75,6 +75,7 @@ extension CoreModel {
 
     private mutating func fetchBacklog(of group: MarmotGroup, from relay: RelayURL, _ step: inout CoreStep) {
         self.reading[group.groupID, default: 0] += 1
+        self.countReading()
         let ids = [group.data.nostrGroupID] + group.formerNostrGroupIDs
         let since = self.cursors[Self.joinedCursor(group.groupID)].map { max(0, $0 - Self.groupOverlap) }
         step.effects.append(
@@ -95,9 +96,15 @@ extension CoreModel {
         }
         let underWay = (self.reading[groupID] ?? 1) - 1
         self.reading[groupID] = isRead || underWay <= 0 ? nil : underWay
+        self.countReading()
         if !isRead {
             step.effects.append(.wake(.backlog(groupID: groupID), atMilliseconds: step.nowMilliseconds + 5000))
         }
+    }
+
+    private mutating func countReading() {
+        let chats = Set(self.reading.keys.compactMap { self.groups[$0]?.data.nostrGroupIDHex })
+        if self.state.readingChats != chats { self.state.readingChats = chats }
     }
 
     // MARK: Holding live events back

@@ -83,6 +83,7 @@ extension CoreModel {
             self.setRecord(record, of: package.reference, &step)
             self.withdrawEvents(outdated, &step)
         }
+        self.state.keyPackageEvent = record.events.last { $0.kind == .keyPackage }?.id
         for event in record.events {
             let row = Self.keyPackageRow(event.id)
             if self.queue.contains(where: { $0.id == row }) { continue }

@@ -44,6 +44,10 @@ extension CoreModel {
     mutating func finish(_ inboxID: Int64, _ effects: [HandlerEffect], _ step: inout CoreStep) {
         guard self.inbox.removeValue(forKey: inboxID) != nil else { return }
         step.changes.append(.deleteInbox(id: inboxID))
+        self.perform(effects, &step)
+    }
+
+    mutating func perform(_ effects: [HandlerEffect], _ step: inout CoreStep) {
         for effect in effects where self.queue.row(effect.id) == nil {
             do {
                 switch effect.operation {

@@ -99,8 +99,10 @@ extension CoreModel {
     private mutating func takeRefusal(of row: OutboxRow, _ reason: String, _ step: inout CoreStep) {
         switch row.purpose {
         case .commit: self.dropRefusedCommit(row, reason: reason, &step)
-        case .message: self.setDelivery(.failed(reason), of: row, &step)
         case .callSignal: self.concludeSignal(row, failure: reason, &step)
+        case .message:
+            self.setDelivery(.failed(reason), of: row, &step)
+            self.forgetAnswer(aboutMessage: row.messageID, &step)
         case .keyPackage: self.replaceRefusedKeyPackage(row.event, &step)
         case .welcome:
             self.state.toast = "an invitation could not be delivered: every relay refused it (\(reason))"

@@ -21,6 +21,9 @@ extension CoreModel {
         case .nextExpiry(let time): self.awaitExpiry(at: time, &step)
         case .surplus(let rule, let count): self.deleteSurplus(rule, count, &step)
         case .handled(let inboxID, let effects): self.finish(inboxID, effects, &step)
+        case .effects(let effects, let request):
+            self.perform(effects, &step)
+            self.finish(request, .done(chatID: nil), &step)
         case .timer(.outbox):
             self.readForUnsureCommits(&step)
             self.flushOutbox(&step)
@@ -87,6 +90,7 @@ extension CoreModel {
     }
 
     private mutating func act(_ action: AppAction, _ request: RequestID?, _ step: inout CoreStep) {
+        if self.isAnswered(action, request, &step) { return }
         do {
             if let outcome = try self.perform(action, request, &step) { self.finish(request, outcome, &step) }
         } catch {
@@ -149,7 +153,9 @@ extension CoreModel {
     }
 
     mutating func finish(_ request: RequestID?, _ outcome: ActionOutcome, _ step: inout CoreStep) {
-        if let request { step.effects.append(.finish(request, outcome)) }
+        guard let request else { return }
+        self.noteAnswer(to: request, outcome, &step)
+        step.effects.append(.finish(request, outcome))
     }
 
     /// Ends an action with an error, which also shows as a toast.

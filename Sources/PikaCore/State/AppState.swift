@@ -27,6 +27,10 @@ public struct AppState: Sendable, Hashable {
     public internal(set) var outbox = OutboxStatus()
     /// Whether a relay has acknowledged this account's key package since the start.
     public internal(set) var hasPublishedKeyPackage = false
+    /// The kind 443 event that announces the current key package; nil before the first announcement since the start.
+    public internal(set) var keyPackageEvent: EventID?
+    /// Chats of which the stored events are being read from the relays: what was said before may still come.
+    public internal(set) var readingChats: Set<String> = []
 
     public init() {}
 

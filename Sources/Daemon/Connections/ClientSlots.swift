@@ -1,0 +1,20 @@
+import Synchronization
+
+/// How many clients are served at the same time.
+final class ClientSlots: Sendable {
+    private let free: Mutex<Int>
+
+    init(_ count: Int) {
+        self.free = Mutex(count)
+    }
+
+    func take() -> Bool {
+        self.free.withLock { free in
+            guard free > 0 else { return false }
+            free -= 1
+            return true
+        }
+    }
+
+    func giveBack() { self.free.withLock { $0 += 1 } }
+}

@@ -1,0 +1,163 @@
+import Synchronization
+
+/// Lines on their way to one reader, with a bound.
+///
+/// A reader that must keep up is dropped when the bound is full, with one last line that says why. One that need not
+/// (``put(_:)``) makes those who write wait.
+public final class LineQueue: Sendable {
+    /// What was handed to the writer, and is known to be written when the writer asks for more.
+    private struct State {
+        var lines: [String] = []
+        var bytes = 0
+        var accepted = 0
+        var written = 0
+        var inFlight = 0
+        var isClosed = false
+        var reader: CheckedContinuation<[String]?, Never>?
+        var waiters: [Waiter] = []
+    }
+
+    private struct Waiter {
+        enum Aim { case room, written(Int), end }
+
+        let aim: Aim
+        let continuation: CheckedContinuation<Bool, Never>
+    }
+
+    private let limit: Int
+    private let state = Mutex(State())
+
+    /// - Parameter limit: bytes that wait at most, besides those being written.
+    public init(limit: Int) {
+        self.limit = limit
+    }
+
+    public var isClosed: Bool { self.state.withLock { $0.isClosed } }
+
+    /// Appends a line if there is room. Otherwise the reader is dropped: what waits is thrown away, `farewell` is its
+    /// last line, and the queue is closed. False if the line was not taken.
+    func offer(_ line: String, farewell: @autoclosure () -> String) -> Bool {
+        self.change { state in
+            guard !state.isClosed else { return false }
+            guard state.bytes + line.utf8.count <= self.limit else {
+                state.lines = [farewell()]
+                state.bytes = 0
+                state.isClosed = true
+                return false
+            }
+            Self.append(line, &state)
+            return true
+        }
+    }
+
+    /// Appends a line as soon as there is room; false if the queue was closed. A line longer than the bound needs an
+    /// empty queue.
+    @discardableResult
+    public func put(_ line: String) async -> Bool {
+        while true {
+            let isTaken: Bool? = self.change { state in
+                guard !state.isClosed else { return false }
+                guard state.lines.isEmpty || state.bytes + line.utf8.count <= self.limit else { return nil }
+                Self.append(line, &state)
+                return true
+            }
+            if let isTaken { return isTaken }
+            guard await self.wait({ _ in .room }) else { return false }
+        }
+    }
+
+    /// Returns when everything that was taken so far is written; false if it never will be.
+    func flush() async -> Bool { await self.wait { .written($0.accepted) } }
+
+    func waitUntilClosed() async { _ = await self.wait { _ in .end } }
+
+    /// Whether it is closed and nothing is left to write.
+    var isDone: Bool { self.state.withLock { $0.isClosed && $0.lines.isEmpty && $0.inFlight == 0 } }
+
+    /// The next lines to write; nil at the end. Asking says that those before are written.
+    public func next() async -> [String]? {
+        await withCheckedContinuation { continuation in
+            let result: [String]?? = self.change { state in
+                state.written += state.inFlight
+                state.inFlight = 0
+                if let batch = Self.take(&state) { return .some(batch) }
+                if state.isClosed { return .some(nil) }
+                state.reader = continuation
+                return nil
+            }
+            if let result { continuation.resume(returning: result) }
+        }
+    }
+
+    /// No line is taken any more; what waits may still be written, unless the writer has failed.
+    public func close(dropping: Bool = false) {
+        self.change { state in
+            state.isClosed = true
+            if dropping {
+                state.lines = []
+                state.inFlight = 0
+            }
+        }
+    }
+
+    // MARK: Inside
+
+    private static func append(_ line: String, _ state: inout State) {
+        state.lines.append(line)
+        state.bytes += line.utf8.count
+        state.accepted += 1
+    }
+
+    private static func take(_ state: inout State) -> [String]? {
+        guard !state.lines.isEmpty else { return nil }
+        let batch = state.lines
+        state.inFlight = batch.count
+        state.lines = []
+        state.bytes = 0
+        return batch
+    }
+
+    private func wait(_ aim: @escaping @Sendable (State) -> Waiter.Aim) async -> Bool {
+        await withCheckedContinuation { continuation in
+            self.change { state in state.waiters.append(Waiter(aim: aim(state), continuation: continuation)) }
+        }
+    }
+
+    /// Nil while the waiter must go on waiting.
+    private func answer(_ aim: Waiter.Aim, _ state: State) -> Bool? {
+        switch aim {
+        case .end: state.isClosed ? true : nil
+        case .room: state.isClosed ? false : state.bytes < self.limit ? true : nil
+        case .written(let count):
+            state.written >= count
+                ? true : state.isClosed && state.lines.isEmpty && state.inFlight == 0 ? false : nil
+        }
+    }
+
+    /// Changes the state, and lets go on who may.
+    @discardableResult
+    private func change<Result>(_ body: (inout State) -> Result) -> Result {
+        var resumptions: [(CheckedContinuation<Bool, Never>, Bool)] = []
+        var reading: (CheckedContinuation<[String]?, Never>, [String]?)?
+        let result = self.state.withLock { state in
+            let result = body(&state)
+            if let reader = state.reader, !state.lines.isEmpty || state.isClosed {
+                state.reader = nil
+                reading = (reader, Self.take(&state))
+            }
+            let waiters = state.waiters
+            state.waiters = []
+            for waiter in waiters {
+                if let answer = self.answer(waiter.aim, state) {
+                    resumptions.append((waiter.continuation, answer))
+                } else {
+                    state.waiters.append(waiter)
+                }
+            }
+            return result
+        }
+        if let (reader, batch) = reading { reader.resume(returning: batch) }
+        for (waiter, answer) in resumptions { waiter.resume(returning: answer) }
+        return result
+    }
+}

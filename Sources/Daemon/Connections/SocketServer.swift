@@ -1,0 +1,153 @@
+public import Logging
+import NIOCore
+import NIOPosix
+public import ServiceLifecycle
+
+/// Serves a daemon on a Unix socket that only its owner can open. Any number of clients, up to a bound.
+public struct SocketServer: Service {
+    public struct Limits: Sendable {
+        public var clients = 64
+        /// Bytes of a command.
+        public var lineBytes = 16 << 20
+        /// Bytes that wait for a client that does not read; more, and it is dropped.
+        public var outgoingBytes = 1 << 20
+        /// How long a dropped client's last line may take.
+        public var farewell = Duration.seconds(2)
+
+        public init() {}
+    }
+
+    private typealias Connection = NIOAsyncChannel<ByteBuffer, ByteBuffer>
+
+    private let engine: DaemonEngine
+    private let path: String
+    private let limits: Limits
+    private let logger: Logger
+
+    public init(engine: DaemonEngine, path: String, limits: Limits = Limits(), logger: Logger) {
+        self.engine = engine
+        self.path = path
+        self.limits = limits
+        self.logger = logger
+    }
+
+    /// Serves from `ready` on until a graceful shutdown or cancellation; the socket is gone then.
+    ///
+    /// Throws ``DaemonError/Code/noSocket``.
+    public func run() async throws {
+        guard await self.engine.waitUntilReady() else { return }
+        let server = try await self.listen()
+        defer { SocketPath.remove(self.path) }
+        do {
+            try await cancelWhenGracefulShutdown { try await self.accept(from: server) }
+        } catch is CancellationError where Task.isShuttingDownGracefully {}
+    }
+
+    private func accept(from server: NIOAsyncChannel<Connection, Never>) async throws {
+        try await server.executeThenClose { connections in
+            try await withThrowingDiscardingTaskGroup { group in
+                let slots = ClientSlots(self.limits.clients)
+                for try await connection in connections {
+                    group.addTask { await self.serve(connection, slots) }
+                }
+            }
+        }
+    }
+
+    private func listen() async throws -> NIOAsyncChannel<Connection, Never> {
+        let descriptor = try SocketPath.bind(self.path)
+        do {
+            let server = try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
+                .bind(descriptor) { channel in
+                    channel.eventLoop.makeCompletedFuture {
+                        try Connection(wrappingChannelSynchronously: channel)
+                    }
+                }
+            self.logger.info("listening", metadata: ["socket": "\(self.path)"])
+            return server
+        } catch {
+            SocketPath.remove(self.path)
+            throw DaemonError(.noSocket, "\(self.path): \(error)")
+        }
+    }
+
+    private func serve(_ connection: Connection, _ slots: ClientSlots) async {
+        let hasSlot = slots.take()
+        defer { if hasSlot { slots.giveBack() } }
+        do {
+            try await connection.executeThenClose { inbound, outbound in
+                guard hasSlot else {
+                    let failure = DaemonFailure(.tooManyClients, "no more clients are served")
+                    return try await outbound.write(Self.buffer([DaemonReply.error(requestID: nil, failure).line]))
+                }
+                let client = DaemonClient(.socket, limit: self.limits.outgoingBytes)
+                await self.engine.attach(client)
+                await self.converse(client, inbound, outbound)
+                await self.engine.detach(client)
+            }
+        } catch {
+            self.logger.debug("a connection has ended", metadata: ["reason": "\(error)"])
+        }
+    }
+
+    /// Until the client has hung up and everything is written, or it was dropped.
+    private func converse(
+        _ client: DaemonClient, _ inbound: NIOAsyncChannelInboundStream<ByteBuffer>,
+        _ outbound: NIOAsyncChannelOutboundWriter<ByteBuffer>
+    ) async {
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask {
+                await self.read(inbound, for: client)
+                client.lines.close()
+            }
+            group.addTask { await self.write(client, outbound) }
+            group.addTask {
+                await client.lines.waitUntilClosed()
+                try? await Task.sleep(for: self.limits.farewell)
+                // Whoever does not read holds up the writer for ever; whoever does not write, the reader.
+                client.lines.close(dropping: true)
+            }
+            // The writer is done, or nobody needs it any more.
+            while await group.next() != nil {
+                if client.lines.isDone { group.cancelAll() }
+            }
+        }
+    }
+
+    private func read(_ inbound: NIOAsyncChannelInboundStream<ByteBuffer>, for client: DaemonClient) async {
+        var assembler = LineAssembler(limit: self.limits.lineBytes)
+        do {
+            for try await buffer in inbound {
+                var pieces: [LineAssembler.Piece] = []
+                assembler.take(buffer.readableBytesView) { pieces.append($0) }
+                for piece in pieces {
+                    guard !client.lines.isClosed else { return }
+                    await self.engine.receive(piece, from: client)
+                }
+            }
+            var rest: [LineAssembler.Piece] = []
+            assembler.finish { rest.append($0) }
+            for piece in rest { await self.engine.receive(piece, from: client) }
+        } catch {
+            self.logger.debug("reading from a client has ended", metadata: ["reason": "\(error)"])
+        }
+    }
+
+    private func write(_ client: DaemonClient, _ outbound: NIOAsyncChannelOutboundWriter<ByteBuffer>) async {
+        do {
+            while let lines = await client.lines.next() { try await outbound.write(Self.buffer(lines)) }
+        } catch {
+            self.logger.debug("writing to a client has ended", metadata: ["reason": "\(error)"])
+        }
+        client.lines.close(dropping: true)
+    }
+
+    private static func buffer(_ lines: [String]) -> ByteBuffer {
+        var buffer = ByteBuffer()
+        for line in lines {
+            buffer.writeString(line)
+            buffer.writeInteger(UInt8(ascii: "\n"))
+        }
+        return buffer
+    }
+}

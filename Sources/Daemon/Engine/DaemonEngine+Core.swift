@@ -1,0 +1,122 @@
+import Nostr
+import PikaCore
+
+/// Asking the core, and waiting for it.
+extension DaemonEngine {
+    /// What a command has led to.
+    struct Done: Sendable {
+        /// Told before the reply.
+        var before: [DaemonEvent] = []
+        var result: JSONObject?
+        /// Told after the reply.
+        var after: [DaemonEvent] = []
+        /// Whether the reply goes to standard output, whoever asked (wire §8.3).
+        var repliesToStandard = false
+    }
+
+    /// Dispatches an action and waits for its outcome; under a key it is done once. Nil when time is up: the core goes
+    /// on with it all the same.
+    func outcome(of action: AppAction, key: String? = nil, within milliseconds: Int64? = nil) async -> ActionOutcome? {
+        self.requests += 1
+        let request = key.map { RequestID.once("daemon/\($0)") } ?? RequestID(rawValue: "daemon/\(self.requests)")
+        let answer = Answer<ActionOutcome>()
+        self.outcomes[request] = answer
+        self.core.dispatch(action, request: request)
+        return await answer.wait(milliseconds ?? self.settings.commandPatience, self.clock)
+    }
+
+    /// Makes values durable; returns when they are.
+    func store(_ values: [(key: String, value: JSONObject?)]) async {
+        self.requests += 1
+        let request = RequestID(rawValue: "daemon/\(self.requests)")
+        let answer = Answer<ActionOutcome>()
+        self.outcomes[request] = answer
+        let effects = values.map { entry in
+            HandlerEffect(
+                id: "daemon/\(entry.key)",
+                operation: .putValue(
+                    scope: Self.scope, key: entry.key, value: entry.value.map { JSONValue.object($0).json() }))
+        }
+        self.core.perform(effects, request: request)
+        _ = await answer.wait()
+    }
+
+    func stored(_ key: String) async -> JSONObject? {
+        guard let bytes = try? await self.core.value(scope: Self.scope, key: key) else { return nil }
+        return try? JSONValue(json: bytes).object
+    }
+
+    private static let scope = "daemon"
+
+    /// Waits until the state is as wanted; false when time is up.
+    func wait(_ milliseconds: Int64, until isMet: @escaping @Sendable (AppState) -> Bool) async -> Bool {
+        if isMet(self.state) { return true }
+        self.requests += 1
+        let id = self.requests
+        let answer = Answer<Bool>()
+        self.conditions[id] = (isMet, answer)
+        let result = await answer.wait(milliseconds, self.clock) ?? false
+        self.conditions[id] = nil
+        return result
+    }
+
+    /// Waits until everything that the core has put before its handlers so far is told; false when time is up.
+    func waitUntilTold(_ milliseconds: Int64 = 10_000) async -> Bool {
+        let newest = await self.core.newestInboxID
+        guard self.toldInboxID < newest else { return true }
+        self.requests += 1
+        let id = self.requests
+        let answer = Answer<Bool>()
+        self.tellings[id] = (newest, answer)
+        let result = await answer.wait(milliseconds, self.clock) ?? false
+        self.tellings[id] = nil
+        return result
+    }
+
+    /// The core's event was told, or put aside.
+    func noteTold(_ inboxID: Int64) {
+        self.toldInboxID = max(self.toldInboxID, inboxID)
+        for (id, telling) in self.tellings where telling.inboxID <= self.toldInboxID {
+            self.tellings[id] = nil
+            telling.answer.give(true)
+        }
+    }
+
+    // MARK: Words
+
+    /// A chat that this account is in.
+    func group(_ chatID: String) throws(DaemonFailure) -> DaemonGroup {
+        guard let group = self.groupIfThere(chatID) else {
+            throw DaemonFailure(.badGroupID, "no group has the nostr_group_id \(chatID)")
+        }
+        return group
+    }
+
+    func groupIfThere(_ chatID: String) -> DaemonGroup? {
+        let id = chatID.lowercased()
+        return self.state.chatList.first { $0.chatID == id && $0.isActive }.map(DaemonGroup.init)
+    }
+
+    func eventID(_ text: String, _ message: String = "event_id must be hex") throws(DaemonFailure) -> EventID {
+        do { return try EventID(hex: text.filter { !$0.isWhitespace }.lowercased()) } catch {
+            throw DaemonFailure(.badEventID, message)
+        }
+    }
+
+    func publicKey(_ text: String) throws(DaemonFailure) -> PublicKey {
+        do { return try PublicKey(parsing: text.filter { !$0.isWhitespace }) } catch {
+            throw DaemonFailure(.badPublicKey, "invalid peer_pubkey: \(error.message)")
+        }
+    }
+
+    /// Each once, in their order.
+    func publicKeys(_ texts: [String]) throws(DaemonFailure) -> [PublicKey] {
+        guard !texts.isEmpty else { throw DaemonFailure(.badRequest, "peer_pubkeys must not be empty") }
+        var keys: [PublicKey] = []
+        for text in texts {
+            let key = try self.publicKey(text)
+            if !keys.contains(key) { keys.append(key) }
+        }
+        return keys
+    }
+}

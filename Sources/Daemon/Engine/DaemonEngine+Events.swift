@@ -1,0 +1,162 @@
+import Foundation
+import Logging
+import Metrics
+import Nostr
+import PikaCore
+
+/// What happens, and who is told.
+extension DaemonEngine {
+    /// Records events and tells of them, in this order, before anything that comes later.
+    func tell(_ events: [DaemonEvent]) async {
+        guard !events.isEmpty else { return }
+        await self.eventTurn.run { _ = await self.deliver(events, inboxID: nil) }
+    }
+
+    /// Tells what an event of the core means; it is handled once the standard client's lines are written.
+    func tell(_ events: [DaemonEvent], of event: CoreEvent) async {
+        if !events.isEmpty {
+            let isWritten = await self.eventTurn.run { () -> Bool in
+                await self.deliver(events, inboxID: event.inboxID)
+                return await self.standard.lines.flush()
+            }
+            // It comes again after the next start.
+            guard isWritten else { return }
+        }
+        self.core.complete(event.inboxID, effects: [])
+        self.noteTold(event.inboxID)
+    }
+
+    private func deliver(_ events: [DaemonEvent], inboxID: Int64?) async {
+        let (first, isNew) = await self.record(events, inboxID: inboxID)
+        // From here to the end of the offers nothing else happens: whoever is not live now gets them from the log.
+        if isNew { self.log.last = first + Int64(events.count) - 1 }
+        var standardLines: [String] = []
+        for (offset, event) in events.enumerated() {
+            Counter(label: "daemon_events_total", dimensions: [("type", event.type)]).increment()
+            let cursor = first + Int64(offset)
+            for session in self.sessions.values {
+                let line = { event.line(cursor: session.isExtended ? cursor : nil) }
+                if session.client.origin == .standard {
+                    if session.isLive { standardLines.append(line()) }
+                } else if isNew, session.subscribes ? session.isLive : event.isGroupUpdate && self.mayHear(session) {
+                    self.offer(line(), to: session.client)
+                }
+            }
+        }
+        for line in standardLines { await self.standard.lines.put(line) }
+    }
+
+    private func mayHear(_ session: DaemonSession) -> Bool { !self.settings.requiresToken || session.scope != nil }
+
+    // MARK: From the core
+
+    func take(_ event: CoreEvent) async {
+        switch event.content {
+        case .message(let message): await self.tell(await self.events(of: message, in: event.chatID), of: event)
+        case .commit(let commit): await self.tell(self.events(of: commit, in: event.chatID), of: event)
+        case .call(let call): await self.tell(self.events(of: call, in: event.chatID), of: event)
+        case .joined:
+            guard !self.isAccepting else {
+                self.heldJoins.append(event)
+                return self.noteTold(event.inboxID)
+            }
+            await self.tellJoin(event)
+        }
+    }
+
+    /// Tells of a group that was joined.
+    func tellJoin(_ event: CoreEvent) async {
+        await self.tell(self.groupIfThere(event.chatID).map { [.groupJoined($0)] } ?? [], of: event)
+    }
+
+    private func events(of message: MessageEvent, in chatID: String) async -> [DaemonEvent] {
+        guard self.settings.admits(message.sender) else {
+            self.logger.warning("a message was dropped: its sender is not allowed")
+            return []
+        }
+        if message.isTyping { return [] }
+        var attachments: [DaemonMessage.Attachment] = []
+        for file in message.media {
+            let path = await self.download(file, of: message.id, in: chatID)
+            attachments.append(DaemonMessage.Attachment(file: file, localPath: path))
+        }
+        let told = DaemonEvent.messageReceived(
+            DaemonMessage(
+                chatID: chatID, id: message.id, sender: message.sender, kind: message.kind, content: message.content,
+                createdAt: message.createdAt, media: attachments))
+        guard message.kind == .metadata, let update = self.update(.profileUpdated, chatID) else { return [told] }
+        return [told, .groupUpdated(update)]
+    }
+
+    private func events(of commit: CommitEvent, in chatID: String) -> [DaemonEvent] {
+        if commit.removedSelf {
+            let isKnown = self.departed.remove(chatID) != nil
+            return isKnown ? [] : [.groupUpdated(DaemonGroupUpdate(kind: .left, chatID: chatID))]
+        }
+        if commit.isOwn, self.changing.contains(chatID) { return [] }
+        let kind: DaemonGroupUpdate.Kind
+        switch (commit.added.count, commit.removed.count) {
+        case (0, 0): return []
+        case (let added, let removed): kind = added >= removed ? .membersAdded : .membersRemoved
+        }
+        return self.update(kind, chatID).map { [.groupUpdated($0)] } ?? []
+    }
+
+    /// The group as it is now, under a word for what changed; nil if this account is not in it any more.
+    func update(_ kind: DaemonGroupUpdate.Kind, _ chatID: String) -> DaemonGroupUpdate? {
+        guard let group = self.groupIfThere(chatID) else { return nil }
+        return DaemonGroupUpdate(kind: kind, chatID: group.chatID, group: group, profile: self.profile(of: group))
+    }
+
+    // MARK: From the state
+
+    /// Invitations that nobody was told of.
+    func tellNews() async {
+        let invites = self.state.invites.filter { self.settings.admits($0.inviter) }
+        for invite in invites where !self.log.announced.contains(invite.wrapper.hex) {
+            self.log.announced = self.log.announced.intersection(self.state.invites.map(\.wrapper.hex))
+            self.log.announced.insert(invite.wrapper.hex)
+            await self.tell([.welcomeReceived(DaemonWelcome(invite))])
+        }
+        if self.settings.acceptsWelcomes {
+            for invite in invites where self.autoAccepted.insert(invite.wrapper).inserted {
+                await self.acceptUnasked(invite.wrapper)
+            }
+        }
+        await self.tellCallNews()
+    }
+
+    // MARK: Files
+
+    /// Where a file of a message is, once it is downloaded; nil if it cannot be had.
+    private func download(_ file: MediaAttachment, of messageID: EventID, in chatID: String) async -> String? {
+        guard let path = self.localPath(of: file) else { return nil }
+        if FileManager.default.fileExists(atPath: path) { return path }
+        do {
+            let bytes = try await self.core.media(chatID: chatID, messageID: messageID, index: file.index)
+            let folder = URL(fileURLWithPath: path).deletingLastPathComponent()
+            try FileManager.default.createDirectory(
+                at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+            try Data(bytes).write(to: URL(fileURLWithPath: path), options: .atomic)
+            return path
+        } catch {
+            self.logger.warning("a file could not be downloaded", metadata: ["reason": "\(error)"])
+            return nil
+        }
+    }
+
+    /// Files of the same bytes and name are one file.
+    func localPath(of file: MediaAttachment) -> String? {
+        guard let directory = self.settings.mediaDirectory else { return nil }
+        let name = file.filename.allSatisfy { $0 == "." } ? "file" : file.filename
+        return "\(directory)/\(file.hash.hex)/\(name)"
+    }
+}
+
+extension MessageEvent {
+    /// Exactly as the apps send it (wire §8.0).
+    fileprivate var isTyping: Bool {
+        self.kind == .typing && self.content == "typing"
+            && self.tags.contains { $0.values.starts(with: ["d", "pika"]) }
+    }
+}

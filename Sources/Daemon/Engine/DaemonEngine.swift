@@ -1,0 +1,260 @@
+public import Logging
+import Metrics
+import Nostr
+public import PikaCore
+
+/// Drives one account by the pikachat daemon protocol (wire §8.3): commands come in as lines, replies and events go
+/// out as lines. Who carries the lines, a process's standard streams or a socket, is none of its business.
+///
+/// Commands are done one after the other, whoever they come from. Everything that happens is recorded before it is
+/// told, and an event of the core counts as handled when the standard client's line about it is written.
+public actor DaemonEngine {
+    nonisolated let core: AppCore
+    nonisolated let clock: any CoreClock
+    nonisolated let logger: Logger
+    nonisolated let standard: DaemonClient
+    private nonisolated let updates: AsyncStream<AppUpdate>
+    private nonisolated let readiness = Answer<Bool>()
+    nonisolated let ending = Answer<Bool>()
+    /// One command after the other.
+    private nonisolated let commandTurn = Turnstile()
+    /// One event after the other.
+    nonisolated let eventTurn = Turnstile()
+    private nonisolated let stateNews: AsyncStream<Void>
+    private nonisolated let stateChanged: AsyncStream<Void>.Continuation
+
+    var settings: DaemonSettings
+    /// The newest snapshot.
+    var state = AppState()
+    var sessions: [ObjectIdentifier: DaemonSession] = [:]
+    var log = EventLog()
+    var replies = ReplyLog()
+    var requests = 0
+    var outcomes: [RequestID: Answer<ActionOutcome>] = [:]
+    var conditions: [Int: (isMet: @Sendable (AppState) -> Bool, answer: Answer<Bool>)] = [:]
+    var deliveries = RecentDeliveries()
+    /// The newest event of the core that was told.
+    var toldInboxID: Int64 = 0
+    var tellings: [Int: (inboxID: Int64, answer: Answer<Bool>)] = [:]
+    /// Whether an invitation is being accepted: what this account joins meanwhile is told after the reply.
+    var isAccepting = false
+    var heldJoins: [CoreEvent] = []
+    /// Of those, whose telling the command at hand does itself.
+    var joinsToComplete: [CoreEvent] = []
+    /// Chats that a command is changing: it tells of the change itself.
+    var changing: Set<String> = []
+    /// Chats that were left by a command.
+    var departed: Set<String> = []
+    /// Invitations that were taken up without being asked, in this run.
+    var autoAccepted: Set<EventID> = []
+    var calls = DaemonCalls()
+    private var isEnding = false
+
+    /// - Parameters:
+    ///   - core: with an inbox, and an invitation policy that leaves the decision to this daemon; it must not have
+    ///     run yet.
+    ///   - standard: the client that hears everything.
+    public init(
+        core: AppCore, settings: DaemonSettings, standard: DaemonClient, clock: any CoreClock, logger: Logger
+    ) {
+        self.core = core
+        self.settings = settings
+        self.standard = standard
+        self.clock = clock
+        self.logger = logger
+        self.updates = core.updates()
+        (self.stateNews, self.stateChanged) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+        self.sessions[standard.id] = DaemonSession(standard)
+    }
+
+    // MARK: Life
+
+    /// Runs until `shutdown`, ``end()`` or cancellation. The core must run beside it.
+    ///
+    /// Throws ``DaemonError/Code/relayNotReady`` and ``DaemonError/Code/coreEnded``.
+    public func run() async throws {
+        defer { self.finish() }
+        try await withThrowingTaskGroup(of: Bool.self) { group in
+            group.addTask { await self.followUpdates() }
+            group.addTask { try await self.work() }
+            group.addTask { await self.ending.wait() ?? true }
+            defer { group.cancelAll() }
+            let isWanted = try await group.next() ?? true
+            if !isWanted, !Task.isCancelled { throw DaemonError(.coreEnded, "the account's core has ended") }
+        }
+    }
+
+    /// Ends ``run()``; what is under way is answered no more.
+    public nonisolated func end() { self.ending.give(true) }
+
+    /// Returns when `ready` was said; false if it never will be.
+    public nonisolated func waitUntilReady() async -> Bool { await self.readiness.wait() ?? false }
+
+    private func work() async throws -> Bool {
+        try await self.awaitRelay()
+        await self.restoreLogs()
+        await self.standard.lines.put(DaemonEvent.ready(account: self.core.account).line())
+        self.readiness.give(true)
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { for await event in self.core.events { await self.take(event) } }
+            group.addTask { for await _ in self.stateNews { await self.tellNews() } }
+        }
+        return true
+    }
+
+    private func awaitRelay() async throws {
+        guard let patience = self.settings.relayPatience, let first = self.settings.core.relays.first else { return }
+        let isConnected = await self.wait(patience) { state in
+            state.relays.contains { $0.url == first && $0.connection == .connected }
+        }
+        if !isConnected, !Task.isCancelled {
+            throw DaemonError(
+                .relayNotReady, "relay readiness check failed for \(first): no connection in \(patience / 1000) s")
+        }
+    }
+
+    /// False when the core has ended.
+    private func followUpdates() async -> Bool {
+        for await update in self.updates {
+            switch update {
+            case .fullState(let state):
+                self.state = state
+                for (id, condition) in self.conditions where condition.isMet(state) {
+                    self.conditions[id] = nil
+                    condition.answer.give(true)
+                }
+                self.stateChanged.yield()
+            case .finished(_, let request, let outcome): self.outcomes.removeValue(forKey: request)?.give(outcome)
+            case .delivery(_, _, let messageID, let delivery): self.deliveries.note(delivery, of: messageID)
+            case .accountCreated: break
+            }
+        }
+        return false
+    }
+
+    private func finish() {
+        self.isEnding = true
+        self.readiness.give(nil)
+        self.ending.give(true)
+        self.stateChanged.finish()
+        for answer in self.outcomes.values { answer.give(nil) }
+        for condition in self.conditions.values { condition.answer.give(nil) }
+        for telling in self.tellings.values { telling.answer.give(nil) }
+        self.deliveries.end()
+        for session in self.sessions.values { session.client.lines.close() }
+    }
+
+    // MARK: Clients
+
+    /// Takes up a connection of the socket.
+    public func attach(_ client: DaemonClient) {
+        guard !self.isEnding else { return client.lines.close() }
+        self.sessions[client.id] = DaemonSession(client)
+        Gauge(label: "daemon_clients").record(self.sessions.count - 1)
+    }
+
+    /// The connection is gone.
+    public func detach(_ client: DaemonClient) {
+        self.sessions[client.id] = nil
+        client.lines.close()
+        Gauge(label: "daemon_clients").record(self.sessions.count - 1)
+    }
+
+    /// Does what a line says, and returns when its reply is on its way; what the client says next must wait until
+    /// then. An unreadable line is answered on the socket, and only logged otherwise.
+    public func receive(_ piece: LineAssembler.Piece, from client: DaemonClient) async {
+        let text: String
+        switch piece {
+        case .line(let line): text = line.trimmingBlanks
+        case .tooLong: return await self.refuse(DaemonFailure(.parseError, "the line is too long"), client)
+        }
+        guard !text.isEmpty else { return }
+        do {
+            let request = try DaemonRequest(line: text)
+            await self.commandTurn.run { await self.obey(request, of: client) }
+            await self.replay(to: client)
+        } catch {
+            await self.refuse(error, client)
+        }
+    }
+
+    private func refuse(_ failure: DaemonFailure, _ client: DaemonClient) async {
+        Counter(label: "daemon_commands_total", dimensions: [("command", ""), ("result", "parse_error")]).increment()
+        guard client.origin == .socket else {
+            // Without the line: it may hold what nobody else should read.
+            return self.logger.warning("an unreadable command was ignored", metadata: ["reason": "\(failure.message)"])
+        }
+        await self.send(DaemonReply.error(requestID: nil, failure).line, to: client)
+    }
+
+    func obey(_ request: DaemonRequest, of client: DaemonClient) async {
+        guard !self.isEnding, self.sessions[client.id] != nil else { return }
+        var result = "ok"
+        do {
+            let done = try await self.performOnce(request, for: client)
+            await self.tell(done.before)
+            let isForStandard = done.repliesToStandard && self.sessions[client.id]?.isExtended != true
+            await self.send(
+                DaemonReply.ok(requestID: request.requestID, result: done.result).line,
+                to: isForStandard ? self.standard : client)
+            await self.tell(done.after)
+            await self.completeJoins()
+        } catch {
+            result = error.code.description
+            await self.answer(error, to: request, of: client)
+        }
+        Counter(label: "daemon_commands_total", dimensions: [("command", request.name), ("result", result)]).increment()
+        if request.command == .shutdown {
+            _ = await client.lines.flush()
+            self.end()
+        }
+    }
+
+    private func completeJoins() async {
+        guard !self.joinsToComplete.isEmpty, await self.standard.lines.flush() else { return }
+        for join in self.joinsToComplete { self.core.complete(join.inboxID, effects: []) }
+        self.joinsToComplete = []
+    }
+
+    /// Waits for the commands that came before.
+    func inTurn(_ body: () async -> Void) async { await self.commandTurn.run(body) }
+
+    /// Some errors of some commands go to standard output, whoever asked (wire §8.3); not for clients of the extension.
+    private func answer(_ failure: DaemonFailure, to request: DaemonRequest, of client: DaemonClient) async {
+        var target = client
+        switch request.command {
+        case .react, .submitHypernoteAction:
+            let isArgument = [.badEventID, .badEmoji, .badAction, .badGroupID].contains(failure.code)
+            if isArgument, self.sessions[client.id]?.isExtended != true { target = self.standard }
+        case .sendTyping:
+            if failure.code == .publishFailed, self.sessions[client.id]?.isExtended != true { target = self.standard }
+        default: break
+        }
+        await self.send(DaemonReply.error(requestID: request.requestID, failure).line, to: target)
+    }
+
+    func send(_ line: String, to client: DaemonClient) async {
+        switch client.origin {
+        case .standard: await client.lines.put(line)
+        case .socket: self.offer(line, to: client)
+        }
+    }
+
+    func offer(_ line: String, to client: DaemonClient) {
+        let isOpen = !client.lines.isClosed
+        let farewell = DaemonReply.error(
+            requestID: nil, DaemonFailure(.slowClient, "dropped: what was sent before has not been read")
+        ).line
+        if !client.lines.offer(line, farewell: farewell), isOpen {
+            Counter(label: "daemon_clients_dropped_total", dimensions: [("reason", "slow")]).increment()
+            self.logger.warning("a client was dropped: it does not read what it is sent")
+        }
+    }
+}
+
+extension String {
+    fileprivate var trimmingBlanks: String {
+        let blanks: Set<Character> = [" ", "\t", "\r", "\n", "\r\n"]
+        return String(self.drop { blanks.contains($0) }.reversed().drop { blanks.contains($0) }.reversed())
+    }
+}

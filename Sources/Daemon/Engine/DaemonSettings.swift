@@ -1,0 +1,75 @@
+public import Nostr
+public import PikaCore
+
+/// How a daemon behaves.
+public struct DaemonSettings: Sendable {
+    /// What the core was started with; `set_relays` changes the relays in it.
+    public var core: CoreConfiguration
+    /// Who may invite this account and be heard; everybody if it is empty.
+    public var allowed: Set<PublicKey>
+    public var acceptsWelcomes: Bool
+    /// Milliseconds that the start waits for the first relay; nil to start without one.
+    public var relayPatience: Int64?
+    /// Whether socket clients need a token.
+    public var requiresToken: Bool
+    /// The tokens that are good at this moment.
+    public var tokens: @Sendable () -> [DaemonToken]
+    /// Where files of messages are put; nil to download none.
+    public var mediaDirectory: String?
+    /// Milliseconds that a command waits for relays: below the 30 s of the clients that there are.
+    public var commandPatience: Int64
+    /// Milliseconds that a command with files waits for servers and relays.
+    public var mediaPatience: Int64
+    /// Events that are kept for clients that come again.
+    public var keptEvents: Int64
+    /// Milliseconds that they are kept.
+    public var keptFor: Int64
+
+    public init(
+        core: CoreConfiguration, allowed: Set<PublicKey> = [], acceptsWelcomes: Bool = false,
+        relayPatience: Int64? = 90_000, requiresToken: Bool = false,
+        tokens: @escaping @Sendable () -> [DaemonToken] = { [] }, mediaDirectory: String? = nil,
+        commandPatience: Int64 = 25_000, mediaPatience: Int64 = 120_000, keptEvents: Int64 = 1000,
+        keptFor: Int64 = 7 * 86_400_000
+    ) {
+        self.core = core
+        self.allowed = allowed
+        self.acceptsWelcomes = acceptsWelcomes
+        self.relayPatience = relayPatience
+        self.requiresToken = requiresToken
+        self.tokens = tokens
+        self.mediaDirectory = mediaDirectory
+        self.commandPatience = commandPatience
+        self.mediaPatience = mediaPatience
+        self.keptEvents = max(1, keptEvents)
+        self.keptFor = keptFor
+    }
+
+    func admits(_ peer: PublicKey) -> Bool { self.allowed.isEmpty || self.allowed.contains(peer) }
+}
+
+/// Why a daemon could not start or had to end.
+public struct DaemonError: Error, Hashable, Sendable, CustomStringConvertible {
+    public struct Code: Hashable, Sendable, CustomStringConvertible {
+        public let description: String
+
+        /// The first relay did not answer in time.
+        public static let relayNotReady = Code(description: "relay_not_ready")
+        /// The core ended by itself.
+        public static let coreEnded = Code(description: "core_ended")
+        /// The socket could not be made.
+        public static let noSocket = Code(description: "no_socket")
+        /// The file with the tokens cannot be read or written.
+        public static let badTokenFile = Code(description: "bad_token_file")
+    }
+
+    public let code: Code
+    public let message: String
+
+    public init(_ code: Code, _ message: String) {
+        self.code = code
+        self.message = message
+    }
+
+    public var description: String { "\(self.code): \(self.message)" }
+}

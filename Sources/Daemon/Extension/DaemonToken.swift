@@ -1,0 +1,78 @@
+import Crypto
+import Foundation
+public import Nostr
+
+/// What a client of the socket shows to be let in. Only its hash is kept.
+public struct DaemonToken: Hashable, Sendable {
+    public enum Scope: String, Sendable, CaseIterable {
+        case full
+        /// Commands that change nothing, and events.
+        case read
+    }
+
+    /// For people.
+    public var name: String
+    public var scope: Scope
+    /// SHA-256 of the token.
+    public var hash: [UInt8]
+    /// Unix seconds.
+    public var createdAt: Int64
+
+    /// A fresh token, `pikabot_` and 64 hex digits, and what is kept of it.
+    public static func make(
+        name: String, scope: Scope, now: Int64, using generator: inout some RandomNumberGenerator
+    ) -> (text: String, token: DaemonToken) {
+        let bytes = (0..<32).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
+        let text = "pikabot_" + Hex.encode(bytes)
+        return (text, DaemonToken(name: name, scope: scope, hash: Self.hash(text), createdAt: now))
+    }
+
+    /// What a token allows; nil if it is none of these. Takes the same time for every token of the same length.
+    static func scope(of text: String, in tokens: [DaemonToken]) -> Scope? {
+        let hash = Self.hash(text)
+        var found: Scope?
+        for token in tokens where token.hash.count == hash.count {
+            var difference: UInt8 = 0
+            for (one, other) in zip(token.hash, hash) { difference |= one ^ other }
+            if difference == 0 { found = token.scope }
+        }
+        return found
+    }
+
+    private static func hash(_ text: String) -> [UInt8] { Array(SHA256.hash(data: Array(text.utf8))) }
+}
+
+extension DaemonToken {
+    /// Reads the file's text; none if it is empty. Throws ``DaemonError/Code/badTokenFile``.
+    public static func read(_ text: String) throws(DaemonError) -> [DaemonToken] {
+        let blank = text.allSatisfy(\.isWhitespace)
+        guard !blank else { return [] }
+        guard let json = try? JSONValue(json: text), let list = json["tokens"]?.array else {
+            throw DaemonError(.badTokenFile, "the file with the tokens cannot be read")
+        }
+        let tokens = list.compactMap(DaemonToken.init)
+        guard tokens.count == list.count else {
+            throw DaemonError(.badTokenFile, "the file with the tokens holds something else")
+        }
+        return tokens
+    }
+
+    public static func text(of tokens: [DaemonToken]) -> JSONValue {
+        ["tokens": .array(tokens.map(\.json))]
+    }
+
+    private var json: JSONValue {
+        [
+            "name": .string(self.name), "scope": .string(self.scope.rawValue), "sha256": .string(Hex.encode(self.hash)),
+            "created_at": .integer(self.createdAt),
+        ]
+    }
+
+    private init?(_ json: JSONValue) {
+        guard let name = json["name"]?.string, let scope = json["scope"]?.string.flatMap(Scope.init(rawValue:)),
+            let hash = json["sha256"]?.string.flatMap({ Hex.decode($0) }), hash.count == 32,
+            let createdAt = json["created_at"]?.integer
+        else { return nil }
+        self.init(name: name, scope: scope, hash: hash, createdAt: createdAt)
+    }
+}

@@ -1,0 +1,60 @@
+import Crypto
+import Nostr
+
+/// Replies to commands with an idempotency key, the newest 1,000: `reply/HASH` holds what was asked and answered,
+/// `reply-slot/N` which key came Nth, modulo 1,000.
+///
+/// The core itself keeps that an action was done (``PikaCore/RequestID/once(_:)``); this keeps what was said about it.
+struct ReplyLog: Sendable {
+    static let key = "replies"
+    static let capacity: Int64 = 1000
+
+    /// How many keys there were.
+    var count: Int64 = 0
+
+    init() {}
+
+    init(_ json: JSONObject) {
+        self.count = json["count"]?.integer ?? 0
+    }
+}
+
+extension DaemonEngine {
+    /// Does a command unless its key was used before; then the same is said again.
+    ///
+    /// Errors are not kept: the command is tried again then, but what it has sent already is not sent twice.
+    func performOnce(_ request: DaemonRequest, for client: DaemonClient) async throws(DaemonFailure) -> Done {
+        try self.authorize(request.command, client)
+        guard let key = request.idempotencyKey, request.command.isMutating,
+            self.sessions[client.id]?.isExtended == true
+        else { return try await self.perform(request.command, key: nil, client) }
+        let name = "reply/" + Self.hash(key)
+        let fingerprint = Self.hash(request.fingerprintText)
+        if let known = await self.stored(name) {
+            guard known["of"]?.string == fingerprint else {
+                throw DaemonFailure(.keyReused, "the idempotency_key was used for another command")
+            }
+            if known["done"]?.bool == true { return Done(result: known["result"]?.object) }
+        } else {
+            await self.noteKey(name, fingerprint)
+        }
+        let done = try await self.perform(request.command, key: key, client)
+        var record: JSONObject = ["of": .string(fingerprint), "done": true]
+        record["result"] = done.result.map(JSONValue.object)
+        await self.store([(name, record)])
+        return done
+    }
+
+    private func noteKey(_ name: String, _ fingerprint: String) async {
+        let slot = "reply-slot/\(self.replies.count % ReplyLog.capacity)"
+        self.replies.count += 1
+        var values: [(key: String, value: JSONObject?)] = [
+            (name, ["of": .string(fingerprint)]), (slot, ["name": .string(name)]),
+            (ReplyLog.key, ["count": .integer(self.replies.count)]),
+        ]
+        if let old = await self.stored(slot)?["name"]?.string { values.append((old, nil)) }
+        await self.store(values)
+    }
+
+    private static func hash(_ text: String) -> String { Hex.encode(Array(SHA256.hash(data: Array(text.utf8)))) }
+}

@@ -1,0 +1,115 @@
+import Nostr
+
+/// A command of the pikachat daemon protocol, version 1 (wire §8.3), with its defaults filled in.
+///
+/// Texts are as they came: whether a key or an id is one is found out when the command is done.
+public enum DaemonCommand: Hashable, Sendable {
+    case publishKeyPackage(relays: [String])
+    case setRelays([String])
+    case listPendingWelcomes
+    /// The id of the wrapper, or of the Welcome inside.
+    case acceptWelcome(id: String)
+    case listGroups
+    case addMembers(group: String, peers: [String])
+    case listMembers(group: String)
+    case removeMembers(group: String, peers: [String])
+    case leaveGroup(String)
+    case updateGroupProfile(group: String, name: String, about: String)
+    case getGroupProfile(group: String)
+    case uploadGroupProfileImage(group: String, imageBase64: String, mimeType: String)
+    case hypernoteCatalog
+    case sendMessage(group: String, content: String)
+    case sendHypernote(group: String, content: String, title: String?, state: String?)
+    case react(group: String, eventID: String, emoji: String)
+    case submitHypernoteAction(group: String, eventID: String, action: String, form: [String: String])
+    case sendMedia(group: String, File, caption: String, servers: [String])
+    case sendMediaBatch(group: String, paths: [String], caption: String, servers: [String])
+    case sendTyping(group: String)
+    case inviteCall(CallInvitation)
+    case acceptCall(String)
+    case rejectCall(String, reason: String)
+    case endCall(String, reason: String)
+    case sendAudioResponse(call: String, text: String)
+    case sendAudioFile(call: String, path: String, sampleRate: UInt32, channels: UInt16)
+    case sendCallData(call: String, payloadHex: String, track: String?)
+    case initGroup(peer: String, name: String)
+    case getMessages(group: String, limit: Int)
+    case shutdown
+    /// The extension's first command.
+    case hello(Hello)
+
+    public struct File: Hashable, Sendable {
+        public var path: String
+        public var mimeType: String?
+        public var filename: String?
+    }
+
+    public struct CallInvitation: Hashable, Sendable {
+        public var group: String
+        public var peer: String
+        public var callID: String?
+        public var moqURL: String
+        public var broadcastBase: String?
+        public var trackName: String?
+        public var trackCodec: String?
+        public var relayAuth: String?
+    }
+
+    /// What a client says that knows the extension.
+    public struct Hello: Hashable, Sendable {
+        /// At least 2.
+        public var version: Int64
+        /// A name for logs.
+        public var client: String?
+        public var token: String?
+        /// Events after this one are wanted again.
+        public var cursor: Int64?
+        /// Whether events come to this connection; those of standard output always do.
+        public var subscribes: Bool
+    }
+
+    /// Whether the command may change something.
+    var isMutating: Bool {
+        switch self {
+        case .listPendingWelcomes, .listGroups, .listMembers, .getGroupProfile, .hypernoteCatalog, .getMessages, .hello:
+            false
+        default: true
+        }
+    }
+}
+
+/// A line as a command.
+public struct DaemonRequest: Hashable, Sendable {
+    public var command: DaemonCommand
+    /// The command's name on the wire.
+    public var name: String
+    /// Comes back with the reply.
+    public var requestID: String?
+    /// Part of the extension.
+    public var idempotencyKey: String?
+    /// What the command says, without the two ids: the same command has the same.
+    var fingerprintText: String
+}
+
+extension DaemonRequest {
+    /// Reads a line. Unknown fields are ignored; anything else that is not as it should be is
+    /// ``DaemonFailure/Code/parseError``, as with the pikachat daemon.
+    public init(line: some StringProtocol) throws(DaemonFailure) {
+        let json: JSONValue
+        do { json = try JSONValue(json: Array(line.utf8)) } catch {
+            throw DaemonFailure(.parseError, "invalid JSON: \(error.message)")
+        }
+        guard var object = json.object else { throw DaemonFailure(.parseError, "a command is a JSON object") }
+        let fields = CommandFields(object)
+        self.name = try fields.text("cmd")
+        self.requestID = try fields.optionalText("request_id")
+        self.idempotencyKey = try fields.optionalText("idempotency_key")
+        if let key = self.idempotencyKey, key.isEmpty || key.utf8.count > 200 {
+            throw DaemonFailure(.parseError, "an idempotency_key has 1 to 200 bytes")
+        }
+        self.command = try DaemonCommand(name: self.name, fields)
+        object["request_id"] = nil
+        object["idempotency_key"] = nil
+        self.fingerprintText = JSONValue.object(object).jsonText
+    }
+}

@@ -1,0 +1,101 @@
+public import Nostr
+
+/// What the daemon tells without being asked (wire §8.3). Ids and keys are hex.
+public enum DaemonEvent: Hashable, Sendable {
+    case ready(account: PublicKey)
+    case keyPackagePublished(EventID)
+    case welcomeReceived(DaemonWelcome)
+    case groupJoined(DaemonGroup)
+    case groupCreated(DaemonGroup, peer: PublicKey)
+    case groupUpdated(DaemonGroupUpdate)
+    case messageReceived(DaemonMessage)
+    case callInviteReceived(callID: String, from: PublicKey, chatID: String)
+    case callSessionStarted(callID: String, chatID: String, from: PublicKey)
+    case callSessionEnded(callID: String, reason: String)
+    case callDebug(callID: String, sent: UInt64, received: UInt64, dropped: UInt64)
+    case callAudioChunk(callID: String, path: String, sampleRate: Int64, channels: Int64)
+    case callData(callID: String, payload: [UInt8], track: String)
+    /// As it was logged.
+    case recorded(JSONObject)
+
+    /// The protocol's version, which `ready` says.
+    public static let protocolVersion: Int64 = 1
+
+    /// One line, without its end; a cursor only for clients that know the extension.
+    public func line(cursor: Int64? = nil) -> String {
+        var object = self.json
+        object["cursor"] = cursor.map(JSONValue.integer)
+        return JSONValue.object(object).jsonText
+    }
+
+    var isGroupUpdate: Bool {
+        switch self {
+        case .groupUpdated: true
+        case .recorded(let object): object["type"] == "group_updated"
+        default: false
+        }
+    }
+
+    var type: String { self.json["type"]?.string ?? "" }
+
+    var json: JSONObject {
+        switch self {
+        case .ready(let account):
+            [
+                "type": "ready", "protocol_version": .integer(Self.protocolVersion), "pubkey": .string(account.hex),
+                "npub": .string(account.npub),
+            ]
+        case .keyPackagePublished(let id): ["type": "keypackage_published", "event_id": .string(id.hex)]
+        case .welcomeReceived(let welcome): welcome.fields(after: ["type": "welcome_received"])
+        case .groupJoined(let group):
+            [
+                "type": "group_joined", "nostr_group_id": .string(group.chatID),
+                "mls_group_id": .string(group.groupID), "member_count": .integer(Int64(group.members.count)),
+            ]
+        case .groupCreated(let group, let peer):
+            [
+                "type": "group_created", "nostr_group_id": .string(group.chatID),
+                "mls_group_id": .string(group.groupID), "peer_pubkey": .string(peer.hex),
+                "member_count": .integer(Int64(group.members.count)),
+            ]
+        case .groupUpdated(let update): ["type": "group_updated", "update": .object(update.json)]
+        case .messageReceived(let message): message.json
+        case .recorded(let object): object
+        case .callInviteReceived, .callSessionStarted, .callSessionEnded, .callDebug, .callAudioChunk, .callData:
+            self.callJSON
+        }
+    }
+
+    private var callJSON: JSONObject {
+        switch self {
+        case .callInviteReceived(let callID, let peer, let chatID):
+            [
+                "type": "call_invite_received", "call_id": .string(callID), "from_pubkey": .string(peer.hex),
+                "nostr_group_id": .string(chatID),
+            ]
+        case .callSessionStarted(let callID, let chatID, let peer):
+            [
+                "type": "call_session_started", "call_id": .string(callID), "nostr_group_id": .string(chatID),
+                "from_pubkey": .string(peer.hex),
+            ]
+        case .callSessionEnded(let callID, let reason):
+            ["type": "call_session_ended", "call_id": .string(callID), "reason": .string(reason)]
+        case .callDebug(let callID, let sent, let received, let dropped):
+            [
+                "type": "call_debug", "call_id": .string(callID), "tx_frames": .integer(Int64(clamping: sent)),
+                "rx_frames": .integer(Int64(clamping: received)), "rx_dropped": .integer(Int64(clamping: dropped)),
+            ]
+        case .callAudioChunk(let callID, let path, let sampleRate, let channels):
+            [
+                "type": "call_audio_chunk", "call_id": .string(callID), "audio_path": .string(path),
+                "sample_rate": .integer(sampleRate), "channels": .integer(channels),
+            ]
+        case .callData(let callID, let payload, let track):
+            [
+                "type": "call_data", "call_id": .string(callID), "payload_hex": .string(Hex.encode(payload)),
+                "track_name": .string(track),
+            ]
+        default: [:]
+        }
+    }
+}

@@ -1,0 +1,110 @@
+public import Nostr
+import PikaCore
+
+/// A group as replies and events show it.
+public struct DaemonGroup: Hashable, Sendable {
+    public struct Member: Hashable, Sendable {
+        public var publicKey: PublicKey
+        public var isAdmin: Bool
+    }
+
+    /// Hex of the nostrGroupID.
+    public var chatID: String
+    /// Hex of the MLS group id.
+    public var groupID: String
+    public var name: String
+    public var description: String
+    /// By key.
+    public var members: [Member]
+
+    init(_ chat: AppState.ChatSummary) {
+        self.chatID = chat.chatID
+        self.groupID = chat.groupID
+        self.name = chat.name
+        self.description = chat.description
+        self.members = chat.members.map { Member(publicKey: $0.publicKey, isAdmin: $0.isAdmin) }
+            .sorted { $0.publicKey.hex < $1.publicKey.hex }
+    }
+
+    var json: JSONObject {
+        [
+            "nostr_group_id": .string(self.chatID), "mls_group_id": .string(self.groupID), "name": .string(self.name),
+            "description": .string(self.description), "member_count": .integer(Int64(self.members.count)),
+        ]
+    }
+
+    var memberList: JSONValue {
+        .array(self.members.map { ["pubkey": .string($0.publicKey.hex), "is_admin": .bool($0.isAdmin)] })
+    }
+}
+
+/// What a group calls itself: its admin's profile in it, else its name and description.
+public struct DaemonGroupProfile: Hashable, Sendable {
+    public var chatID: String
+    public var owner: PublicKey
+    public var name: String
+    public var about: String
+    public var picture: String?
+
+    var json: JSONObject {
+        [
+            "nostr_group_id": .string(self.chatID), "owner_pubkey": .string(self.owner.hex),
+            "name": .string(self.name), "about": .string(self.about),
+            "picture_url": self.picture.map(JSONValue.string) ?? .null,
+        ]
+    }
+}
+
+/// What changed in a group.
+public struct DaemonGroupUpdate: Hashable, Sendable {
+    public enum Kind: String, Sendable {
+        case created
+        case membersAdded = "members_added"
+        case membersRemoved = "members_removed"
+        case profileUpdated = "profile_updated"
+        case left
+    }
+
+    public var kind: Kind
+    public var chatID: String
+    /// The group after the change; nil when this account is not in it any more.
+    public var group: DaemonGroup?
+    public var profile: DaemonGroupProfile?
+
+    var json: JSONObject {
+        var object: JSONObject = ["kind": .string(self.kind.rawValue), "nostr_group_id": .string(self.chatID)]
+        if let group = self.group {
+            object["member_count"] = .integer(Int64(group.members.count))
+            if !group.members.isEmpty { object["members"] = group.memberList }
+        }
+        object["profile"] = (self.profile?.json).map(JSONValue.object)
+        return object
+    }
+}
+
+/// An invitation that waits.
+public struct DaemonWelcome: Hashable, Sendable {
+    public var wrapper: EventID
+    public var welcome: EventID
+    public var inviter: PublicKey
+    public var chatID: String
+    public var groupName: String
+
+    init(_ invite: AppState.InviteSummary) {
+        self.wrapper = invite.wrapper
+        self.welcome = invite.welcome
+        self.inviter = invite.inviter
+        self.chatID = invite.group?.chatID ?? ""
+        self.groupName = invite.group?.name ?? ""
+    }
+
+    func fields(after first: JSONObject = [:]) -> JSONObject {
+        var object = first
+        object["wrapper_event_id"] = .string(self.wrapper.hex)
+        object["welcome_event_id"] = .string(self.welcome.hex)
+        object["from_pubkey"] = .string(self.inviter.hex)
+        object["nostr_group_id"] = .string(self.chatID)
+        object["group_name"] = .string(self.groupName)
+        return object
+    }
+}

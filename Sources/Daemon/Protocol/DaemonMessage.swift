@@ -1,0 +1,44 @@
+public import Nostr
+public import PikaCore
+
+/// A message of another member.
+public struct DaemonMessage: Hashable, Sendable {
+    public var chatID: String
+    /// The inner event's id.
+    public var id: EventID
+    public var sender: PublicKey
+    public var kind: Kind
+    public var content: String
+    public var createdAt: Int64
+    public var media: [Attachment]
+
+    public struct Attachment: Hashable, Sendable {
+        public var file: MediaAttachment
+        /// Where the file is, if it was downloaded.
+        public var localPath: String?
+
+        var json: JSONValue {
+            var object: JSONObject = [
+                "url": .string(self.file.url), "mime_type": .string(self.file.type),
+                "filename": .string(self.file.filename), "original_hash_hex": .string(self.file.hash.hex),
+                "nonce_hex": .string(Hex.encode(self.file.nonce)),
+                "scheme_version": .string(self.file.version),
+            ]
+            object["width"] = self.file.width.map { .integer(Int64($0)) }
+            object["height"] = self.file.height.map { .integer(Int64($0)) }
+            object["local_path"] = self.localPath.map(JSONValue.string)
+            return .object(object)
+        }
+    }
+
+    var json: JSONObject {
+        var object: JSONObject = [
+            "type": "message_received", "nostr_group_id": .string(self.chatID),
+            "from_pubkey": .string(self.sender.hex), "content": .string(self.content),
+            "kind": .integer(Int64(self.kind.rawValue)), "created_at": .integer(self.createdAt),
+            "event_id": .string(self.id.hex), "message_id": .string(self.id.hex),
+        ]
+        if !self.media.isEmpty { object["media"] = .array(self.media.map(\.json)) }
+        return object
+    }
+}

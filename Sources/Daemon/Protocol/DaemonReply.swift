@@ -1,0 +1,24 @@
+public import Nostr
+
+/// The one answer to a command.
+public enum DaemonReply: Hashable, Sendable {
+    case ok(requestID: String?, result: JSONObject?)
+    case error(requestID: String?, DaemonFailure)
+
+    /// One line, without its end; what is absent is left out.
+    public var line: String {
+        var object = JSONObject()
+        switch self {
+        case .ok(let requestID, let result):
+            object["type"] = "ok"
+            object["request_id"] = requestID.map(JSONValue.string)
+            object["result"] = result.map(JSONValue.object)
+        case .error(let requestID, let failure):
+            object["type"] = "error"
+            object["request_id"] = requestID.map(JSONValue.string)
+            object["code"] = .string(failure.code.description)
+            object["message"] = .string(failure.message)
+        }
+        return JSONValue.object(object).jsonText
+    }
+}

@@ -1,0 +1,117 @@
+import BlossomClient
+import BotRuntime
+import Daemon
+import Foundation
+import Logging
+import Nostr
+import PikaCore
+import RelayClient
+import ServiceLifecycle
+import Storage
+import UnixSignals
+
+/// One account with a daemon: its store, relays, core, engine, standard streams and socket.
+struct DaemonHost {
+    static let defaultRelay = "ws://127.0.0.1:18080"
+    /// How long the end waits for relays to take what was sent.
+    private static let drain = Duration.seconds(10)
+
+    private let stateDirectory: String
+    private let options: DaemonOptions
+    private let core: CoreConfiguration
+    private let waitsForRelay: Bool
+    private let logger: Logger
+
+    init(
+        stateDirectory: String, relays: [RelayURL], options: DaemonOptions, environment: [String: String],
+        logger: Logger
+    ) throws {
+        self.stateDirectory = stateDirectory
+        self.options = options
+        self.logger = logger
+        core = CoreConfiguration(
+            relays: relays.isEmpty ? [try RelayURL(Self.defaultRelay)] : relays, invites: .nobody,
+            publishesKeyPackage: false, mediaServers: try ClientOptions.mediaServers())
+        let skips = environment["PIKACHAT_SKIP_RELAY_READY_CHECK"]?.trimmingCharacters(in: .whitespaces).lowercased()
+        waitsForRelay = !["1", "true", "yes", "on"].contains(skips ?? "")
+    }
+
+    func run() async throws {
+        if options.allowed.isEmpty {
+            logger.warning("no --allow-pubkey was given: everybody may invite this account and be heard")
+        }
+        // As the pikachat daemon does.
+        let key = try StoredIdentity.loadOrCreate(in: stateDirectory).key
+        let store = try openStore(of: key)
+        defer { try? store.close() }
+        let media = BlossomClient(logger: logger)
+        do {
+            try await run(key, store, media)
+        } catch {
+            try? await media.shutdown()
+            throw error
+        }
+        try await media.shutdown()
+    }
+
+    private func run(_ key: KeyPair, _ store: AccountStore, _ media: BlossomClient) async throws {
+        let clock = SystemClock()
+        let pool = try RelayPool(
+            signer: { challenge, relay in
+                var generator = SystemRandomNumberGenerator()
+                return NIP42.authenticationEvent(
+                    challenge: challenge, relay: relay, by: key, now: clock.now, using: &generator)
+            }, logger: logger)
+        let core = AppCore(
+            account: key, configuration: self.core, transport: pool, store: store, media: media, clock: clock,
+            logger: logger)
+        let standard = DaemonClient(.standard)
+        let engine = DaemonEngine(core: core, settings: settings, standard: standard, clock: clock, logger: logger)
+        let streams: any Service =
+            if let command = options.exec {
+                ChildStreams(engine: engine, client: standard, command: command, logger: logger)
+            } else {
+                StandardStreams(engine: engine, client: standard)
+            }
+        let socket = SocketServer(
+            engine: engine, path: DaemonSocketPath.path(stateDirectory: stateDirectory), logger: logger)
+        // They end in the opposite order: first nothing comes in any more, then the core and its outbox.
+        let services: [any Service] = [
+            pool, CoreService(core: core, clock: clock, deadline: Self.drain, logger: logger), streams,
+            EngineService(engine: engine), socket,
+        ]
+        try await runUntilSignal(services, logger: logger)
+    }
+
+    private var settings: DaemonSettings {
+        let file = TokenFile(stateDirectory: stateDirectory)
+        let logger = logger
+        return DaemonSettings(
+            core: core, allowed: Set(options.allowed.map(\.key)), acceptsWelcomes: options.acceptsWelcomes,
+            relayPatience: waitsForRelay ? 90_000 : nil, requiresToken: options.requiresToken,
+            tokens: {
+                do { return try file.tokens() } catch {
+                    logger.error("no token is good", metadata: ["reason": "\(error)"])
+                    return []
+                }
+            }, mediaDirectory: stateDirectory + "/media")
+    }
+
+    private func openStore(of key: KeyPair) throws -> AccountStore {
+        let sealingKey = try SealingKey.loadOrCreate(file: stateDirectory + "/sealing.key")
+        return try AccountStore.open(directory: stateDirectory, sealingKey: sealingKey, account: key.publicKey)
+    }
+}
+
+/// Runs the engine until `shutdown`, or until the other services end.
+private struct EngineService: Service {
+    let engine: DaemonEngine
+
+    func run() async throws {
+        try await withGracefulShutdownHandler {
+            try await engine.run()
+        } onGracefulShutdown: {
+            engine.end()
+        }
+    }
+}

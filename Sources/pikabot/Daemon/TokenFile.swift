@@ -1,0 +1,28 @@
+import Daemon
+import Foundation
+import Nostr
+import PikaCore
+
+/// The tokens of a daemon's clients, hashed, in its state directory.
+struct TokenFile: Sendable {
+    let path: String
+
+    init(stateDirectory: String) {
+        path = stateDirectory + "/daemon-tokens.json"
+    }
+
+    /// None if there is no file.
+    func tokens() throws -> [DaemonToken] {
+        guard let data = FileManager.default.contents(atPath: path) else { return [] }
+        return try DaemonToken.read(String(decoding: data, as: UTF8.self))
+    }
+
+    /// Makes a token and returns its text, which nothing keeps.
+    func add(name: String, scope: DaemonToken.Scope) throws -> String {
+        var generator = SystemRandomNumberGenerator()
+        let made = DaemonToken.make(name: name, scope: scope, now: SystemClock().now, using: &generator)
+        let all = try tokens().filter { $0.name != name } + [made.token]
+        try SecretFile.write(DaemonToken.text(of: all).prettyText + "\n", to: path)
+        return made.text
+    }
+}
