@@ -94,6 +94,13 @@ public final class GroupLab: Sendable {
         return try await self.add(LabMember(name ?? B.name, lab: self, configuration: configuration, work: .bot(bot)))
     }
 
+    /// A new account whose events somebody else takes care of, from its start to its end or crash, each time anew.
+    public func member(
+        _ name: String, configuration: CoreConfiguration, driver: @escaping LabMember.Driver
+    ) async throws -> LabMember {
+        try await self.add(LabMember(name, lab: self, configuration: configuration, work: .driver(driver)))
+    }
+
     private func add(_ member: LabMember) async throws -> LabMember {
         precondition(!self.allMembers.contains { $0.name == member.name }, "two members named \(member.name)")
         self.members.withLock { $0.append(member) }

@@ -9,7 +9,11 @@ public final class LabMember: Sendable {
     enum Work: Sendable {
         case handler(Handler)
         case bot(any Bot)
+        case driver(Driver)
     }
+
+    /// Does what a host would do with a core, one life long: it reads ``AppCore/events`` itself.
+    public typealias Driver = @Sendable (AppCore) async -> Void
 
     /// One run of the core, from its start to its end or crash.
     struct Life: Sendable {
@@ -114,6 +118,7 @@ public final class LabMember: Sendable {
                 bot, name: self.name, core: core, clock: self.lab.clock, logger: self.lab.log.logger(self.name)
             )
             .run { self.take($0) }
+        case .driver(let driver): await driver(core)
         }
     }
 

@@ -204,7 +204,7 @@ public actor DaemonEngine {
             await self.answer(error, to: request, of: client)
         }
         Counter(label: "daemon_commands_total", dimensions: [("command", request.name), ("result", result)]).increment()
-        if request.command == .shutdown {
+        if request.command == .shutdown, result == "ok" {
             _ = await client.lines.flush()
             self.end()
         }

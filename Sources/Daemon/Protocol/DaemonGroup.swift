@@ -16,7 +16,9 @@ public struct DaemonGroup: Hashable, Sendable {
     public var description: String
     /// By key.
     public var members: [Member]
+}
 
+extension DaemonGroup {
     init(_ chat: AppState.ChatSummary) {
         self.chatID = chat.chatID
         self.groupID = chat.groupID

@@ -1,0 +1,77 @@
+import Testing
+
+@testable import Daemon
+
+@Suite struct LineQueueTests {
+    @Test func aBatchIsWrittenWhenTheNextIsAskedFor() async {
+        let queue = LineQueue(limit: 100)
+        await queue.put("one")
+        #expect(queue.offer("two", farewell: ""))
+        #expect(await queue.next() == ["one", "two"])
+        async let flushed = queue.flush()
+        async let rest = queue.next()
+        #expect(await flushed)
+        queue.close()
+        #expect(await rest == nil)
+        #expect(await !queue.put("late"))
+        #expect(!queue.offer("late", farewell: ""))
+    }
+
+    @Test func whoDoesNotReadIsToldWhyAndDropped() async {
+        let queue = LineQueue(limit: 10)
+        #expect(queue.offer("12345", farewell: "bye"))
+        #expect(queue.offer("67890", farewell: "bye"))
+        #expect(!queue.offer("x", farewell: "bye"))
+        #expect(queue.isClosed && !queue.isDone)
+        #expect(await queue.next() == ["bye"])
+        #expect(await queue.next() == nil)
+        #expect(queue.isDone)
+    }
+
+    @Test func whoeverWritesWaitsForRoom() async {
+        let queue = LineQueue(limit: 5)
+        await queue.put("12345")
+        let writer = Task { await queue.put("67890") }
+        #expect(await queue.next() == ["12345"])
+        #expect(await writer.value)
+        #expect(await queue.next() == ["67890"])
+    }
+
+    @Test func aLineBeyondTheBoundNeedsAnEmptyQueue() async {
+        let queue = LineQueue(limit: 2)
+        #expect(await queue.put("longer than that"))
+        #expect(await queue.next() == ["longer than that"])
+    }
+
+    @Test func whatIsNeverWrittenIsNotFlushed() async {
+        let queue = LineQueue(limit: 100)
+        await queue.put("one")
+        let flushed = Task { await queue.flush() }
+        queue.close(dropping: true)
+        #expect(await !flushed.value)
+        await queue.waitUntilClosed()
+        #expect(await queue.next() == nil)
+    }
+}
+
+@Suite struct LineAssemblerTests {
+    private func lines(_ pieces: [String], limit: Int = 10) -> [LineAssembler.Piece] {
+        var assembler = LineAssembler(limit: limit)
+        var found: [LineAssembler.Piece] = []
+        for piece in pieces { assembler.take(Array(piece.utf8)) { found.append($0) } }
+        assembler.finish { found.append($0) }
+        return found
+    }
+
+    @Test func linesComeTogetherFromPieces() {
+        #expect(self.lines(["ab", "c\nd", "\n\n", "e"]) == [.line("abc"), .line("d"), .line(""), .line("e")])
+        #expect(self.lines(["zażół\n"]) == [.line("zażół")])
+        #expect(self.lines([]) == [])
+    }
+
+    @Test func aLineThatIsTooLongIsReportedOnceAndSkipped() {
+        #expect(self.lines(["0123456789\n"]) == [.line("0123456789")])
+        #expect(self.lines(["0123456789", "0", "more\nnext\n"]) == [.tooLong, .line("next")])
+        #expect(self.lines(["0123456789abcdef"]) == [.tooLong])
+    }
+}

@@ -1,0 +1,162 @@
+import Logging
+import Nostr
+import PikaCore
+import Synchronization
+
+@testable import BotTesting
+@testable import Daemon
+
+/// A daemon among the members of a lab; its standard client is the test.
+final class DaemonLab: Sendable {
+    struct Life: Sendable {
+        let engine: DaemonEngine
+        let client: DaemonClient
+    }
+
+    private struct State {
+        var life: Life?
+        var lines: [JSONValue] = []
+        var requests = 0
+    }
+
+    let lab: GroupLab
+    private let state = Mutex(State())
+    private let member = Mutex<LabMember?>(nil)
+
+    private init(_ lab: GroupLab) {
+        self.lab = lab
+    }
+
+    static func make(
+        seed: UInt64, allowed: Set<PublicKey> = [], acceptsWelcomes: Bool = false, requiresToken: Bool = false,
+        tokens: [DaemonToken] = [], keptEvents: Int64 = 1000, lab: GroupLab? = nil
+    ) async throws -> DaemonLab {
+        let lab = try lab ?? GroupLab(seed: seed)
+        let world = DaemonLab(lab)
+        let configuration = CoreConfiguration(
+            relays: lab.relays, invites: .nobody, selfUpdate: .never, mediaServers: lab.mediaServers)
+        let settings = DaemonSettings(
+            core: configuration, allowed: allowed, acceptsWelcomes: acceptsWelcomes, requiresToken: requiresToken,
+            tokens: { tokens }, keptEvents: keptEvents)
+        let member = try await lab.member("daemon", configuration: configuration) { core in
+            await world.live(core, settings)
+        }
+        world.member.withLock { $0 = member }
+        return world
+    }
+
+    private func live(_ core: AppCore, _ settings: DaemonSettings) async {
+        let client = DaemonClient(.standard)
+        var logger = Logger(label: "daemon")
+        logger.logLevel = .critical
+        let engine = DaemonEngine(
+            core: core, settings: settings, standard: client, clock: self.lab.clock, logger: logger)
+        self.state.withLock { $0.life = Life(engine: engine, client: client) }
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { try? await engine.run() }
+            group.addTask {
+                while let lines = await client.lines.next() { self.take(lines) }
+            }
+        }
+    }
+
+    private func take(_ lines: [String]) {
+        let values = lines.compactMap { try? JSONValue(json: $0) }
+        precondition(values.count == lines.count, "every line is JSON")
+        self.state.withLock { $0.lines += values }
+    }
+
+    var account: LabMember {
+        guard let member = self.member.withLock({ $0 }) else { preconditionFailure("the lab was made") }
+        return member
+    }
+
+    var engine: DaemonEngine {
+        guard let life = self.state.withLock({ $0.life }) else { preconditionFailure("the daemon has started") }
+        return life.engine
+    }
+
+    var standard: DaemonClient {
+        guard let life = self.state.withLock({ $0.life }) else { preconditionFailure("the daemon has started") }
+        return life.client
+    }
+
+    /// Everything that came on standard output.
+    var lines: [JSONValue] { self.state.withLock { $0.lines } }
+
+    func events(_ type: String) -> [JSONValue] { self.lines.filter { $0["type"]?.string == type } }
+
+    func types(from first: Int = 0) -> [String] { self.lines.dropFirst(first).compactMap { $0["type"]?.string } }
+
+    // MARK: Commands
+
+    /// Hands a line over and settles; the daemon may crash on the way.
+    func say(_ line: String, from client: DaemonClient? = nil) async throws {
+        let engine = self.engine
+        let client = client ?? self.standard
+        Task(executorPreference: self.lab.executor) { await engine.receive(.line(line), from: client) }
+        try await self.lab.settle()
+    }
+
+    /// The reply to a command on standard input; nil if none came.
+    func command(_ name: String, _ fields: JSONObject = [:]) async throws -> JSONValue? {
+        let id = self.state.withLock { state in
+            state.requests += 1
+            return "r\(state.requests)"
+        }
+        try await self.say(Self.line(name, id, fields))
+        return self.lines.last { $0["request_id"]?.string == id }
+    }
+
+    func result(_ name: String, _ fields: JSONObject = [:]) async throws -> JSONValue {
+        let reply = try await self.command(name, fields)
+        guard reply?["type"]?.string == "ok" else {
+            throw LabError(.unmet, "\(name): \(reply?.jsonText ?? "no reply")")
+        }
+        return reply?["result"] ?? .null
+    }
+
+    /// The code of the error that a command ends with; nil for none.
+    func failure(_ name: String, _ fields: JSONObject = [:]) async throws -> String? {
+        try await self.command(name, fields)?["code"]?.string
+    }
+
+    static func line(_ name: String, _ id: String, _ fields: JSONObject) -> String {
+        var object: JSONObject = ["cmd": .string(name), "request_id": .string(id)]
+        for member in fields.members { object[member.name] = member.value }
+        return JSONValue.object(object).jsonText
+    }
+
+    // MARK: Clients of the socket
+
+    func connect(limit: Int = 1 << 20) async throws -> DaemonClient {
+        let client = DaemonClient(.socket, limit: limit)
+        await self.engine.attach(client)
+        return client
+    }
+
+    /// What waits for a client, read and taken away.
+    func read(_ client: DaemonClient) async throws -> [JSONValue] {
+        guard !client.lines.isDone else { return [] }
+        let isEmpty = Mutex(true)
+        let lines = Mutex<[String]>([])
+        let task = Task(executorPreference: self.lab.executor) {
+            let batch = await client.lines.next()
+            isEmpty.withLock { $0 = false }
+            lines.withLock { $0 = batch ?? [] }
+        }
+        try await self.lab.settle()
+        if isEmpty.withLock({ $0 }) {
+            // Nothing came: a line of our own ends the waiting.
+            _ = client.lines.offer("null", farewell: "null")
+            try await self.lab.settle()
+        }
+        await task.value
+        return lines.withLock { $0 }.compactMap { try? JSONValue(json: $0) }.filter { $0 != .null }
+    }
+
+    func reply(_ client: DaemonClient, _ name: String, _ fields: JSONObject = [:]) async throws -> [JSONValue] {
+        try await self.say(Self.line(name, "s", fields), from: client)
+        return try await self.read(client)
+    }
+}

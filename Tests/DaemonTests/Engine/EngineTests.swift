@@ -1,0 +1,198 @@
+import Nostr
+import PikaCore
+import Testing
+
+@testable import BotTesting
+@testable import Daemon
+
+/// What commands lead to, over a lab's relay.
+@Suite struct EngineTests {
+    private struct Scene {
+        let daemon: DaemonLab
+        let bob: LabMember
+        let chat: String
+    }
+
+    /// A daemon in a chat that it has founded with Bob.
+    private static func scene(_ seed: UInt64 = 1) async throws -> Scene {
+        let daemon = try await DaemonLab.make(seed: seed)
+        let bob = try await daemon.lab.member("bob")
+        let made = try await daemon.result("init_group", ["peer_pubkey": .string(bob.publicKey.npub)])
+        return Scene(daemon: daemon, bob: bob, chat: try #require(made["nostr_group_id"]?.string))
+    }
+
+    @Test func readyComesFirst() async throws {
+        let daemon = try await DaemonLab.make(seed: 1)
+        #expect(
+            daemon.lines.first == (try JSONValue(json: DaemonEvent.ready(account: daemon.account.publicKey).line())))
+        #expect(daemon.lines.count == 1)
+    }
+
+    @Test func withoutARelayItDoesNotStart() async throws {
+        let lab = try GroupLab(seed: 2)
+        lab.network.takeDown(lab.relay)
+        let daemon = try await DaemonLab.make(seed: 2, lab: lab)
+        try await lab.advance(by: .seconds(89))
+        #expect(daemon.lines.isEmpty)
+        try await lab.advance(by: .seconds(2))
+        #expect(daemon.lines.isEmpty && daemon.standard.lines.isDone)
+    }
+
+    @Test func relaysAndKeyPackage() async throws {
+        let daemon = try await DaemonLab.make(seed: 3)
+        let relay = JSONValue.string(daemon.lab.relay.string)
+        #expect(try await daemon.result("set_relays", ["relays": [relay]]) == ["relays": [relay]])
+        #expect(try await daemon.failure("set_relays", ["relays": ["nonsense"]]) == "bad_relays")
+        #expect(try await daemon.failure("set_relays", ["relays": [" "]]) == "bad_relays")
+        let published = try await daemon.result("publish_keypackage", ["relays": [relay]])
+        let id = try #require(published["event_id"]?.string)
+        #expect(daemon.lab.network.events(at: daemon.lab.relay).contains { $0.kind == .keyPackage && $0.id.hex == id })
+        #expect(daemon.lines.last == ["type": "keypackage_published", "event_id": .string(id)])
+    }
+
+    @Test func initGroupTellsOfTheGroupBeforeAndAfterItsReply() async throws {
+        let scene = try await Self.scene()
+        #expect(scene.daemon.types(from: 1) == ["group_updated", "ok", "group_created"])
+        let update = try #require(scene.daemon.lines[1]["update"])
+        #expect(update["kind"] == "created" && update["member_count"] == 2)
+        #expect(update["profile"]?["name"] == "DM" && update["profile"]?["picture_url"] == .null)
+        #expect(scene.daemon.lines[3]["peer_pubkey"]?.string == scene.bob.publicKey.hex)
+        let listed = try await scene.daemon.result("list_groups")["groups"]?.array
+        #expect(listed?.count == 1 && listed?.first?["nostr_group_id"]?.string == scene.chat)
+        let members = try await scene.daemon.result("list_members", ["nostr_group_id": .string(scene.chat)])
+        let admins = members["members"]?.array?.filter { $0["is_admin"] == true }
+        #expect(members["member_count"] == 2 && admins?.count == 2)
+        let keys = members["members"]?.array?.compactMap { $0["pubkey"]?.string } ?? []
+        #expect(keys == keys.sorted())
+        #expect(try await scene.daemon.failure("init_group", ["peer_pubkey": "x"]) == "bad_pubkey")
+        let stranger = String(repeating: "79be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798", count: 1)
+        #expect(try await scene.daemon.failure("init_group", ["peer_pubkey": .string(stranger)]) == "no_key_packages")
+    }
+
+    @Test func messagesGoOutAndComeIn() async throws {
+        let scene = try await Self.scene()
+        let group = JSONValue.string(scene.chat)
+        let sent = try await scene.daemon.result("send_message", ["nostr_group_id": group, "content": "hello"])
+        #expect(scene.bob.heard() == ["hello"])
+        let answer = try await scene.bob.say("hi", in: scene.chat)
+        let came = try #require(scene.daemon.events("message_received").last)
+        #expect(came["message_id"]?.string == answer.hex && came["event_id"]?.string == answer.hex)
+        #expect(came["content"] == "hi" && came["kind"] == 9 && came["media"] == nil && came["cursor"] == nil)
+        #expect(scene.daemon.account.store.inbox.isEmpty)
+        let reacted = try await scene.daemon.result(
+            "react", ["nostr_group_id": group, "event_id": .string(answer.hex), "emoji": " + "])
+        let wrappers = scene.daemon.lab.network.events(at: scene.daemon.lab.relay).map(\.id.hex)
+        #expect(wrappers.contains(reacted["event_id"]?.string ?? ""))
+        let messages = try await scene.daemon.result("get_messages", ["nostr_group_id": group, "limit": 2])
+        #expect(messages["messages"]?.array?.count == 2)
+        let all = try await scene.daemon.result("get_messages", ["nostr_group_id": group])["messages"]?.array
+        #expect(all?.contains { $0["message_id"] == sent["event_id"] && $0["content"] == "hello" } == true)
+        #expect(scene.daemon.events("message_received").count == 1, "own messages are no news")
+    }
+
+    @Test func whatIsWrongWithMessages() async throws {
+        let scene = try await Self.scene()
+        let group = JSONValue.string(scene.chat)
+        let id = JSONValue.string(String(repeating: "0", count: 64))
+        let cases: [(String, JSONObject, String)] = [
+            ("send_message", ["nostr_group_id": id, "content": "x"], "bad_group_id"),
+            ("react", ["nostr_group_id": group, "event_id": "x", "emoji": "+"], "bad_event_id"),
+            ("react", ["nostr_group_id": group, "event_id": id, "emoji": " "], "bad_emoji"),
+            ("react", ["nostr_group_id": id, "event_id": id, "emoji": "+"], "bad_group_id"),
+            ("submit_hypernote_action", ["nostr_group_id": group, "event_id": id, "action": ""], "bad_action"),
+            ("send_media", ["nostr_group_id": group, "file_path": "/nonexistent"], "file_error"),
+            ("send_media_batch", ["nostr_group_id": group, "file_paths": []], "file_error"),
+            ("list_members", ["nostr_group_id": "x"], "bad_group_id"),
+            ("get_messages", ["nostr_group_id": id], "mdk_error"),
+            ("get_messages", ["nostr_group_id": group, "limit": 0], "mdk_error"),
+            ("add_members", ["nostr_group_id": group, "peer_pubkeys": []], "bad_request"),
+            ("add_members", ["nostr_group_id": group, "peer_pubkeys": [""]], "bad_pubkey"),
+            ("remove_members", ["nostr_group_id": id, "peer_pubkeys": [id]], "bad_pubkey"),
+            ("leave_group", ["nostr_group_id": id], "bad_group_id"),
+            ("update_group_profile", ["nostr_group_id": group, "name": " ", "about": ""], "bad_request"),
+            (
+                "upload_group_profile_image", ["nostr_group_id": group, "image_base64": "!", "mime_type": "image/png"],
+                "bad_request"
+            ),
+            (
+                "upload_group_profile_image", ["nostr_group_id": group, "image_base64": "AQID", "mime_type": "text/x"],
+                "bad_mime_type"
+            ),
+            ("accept_welcome", ["wrapper_event_id": "x"], "bad_event_id"),
+            ("accept_welcome", ["wrapper_event_id": id], "not_found"),
+        ]
+        for (name, fields, code) in cases {
+            #expect(try await scene.daemon.failure(name, fields) == code, "\(name) \(fields)")
+        }
+        scene.daemon.lab.network.onPublish { _ in .refuse("blocked: no") }
+        #expect(
+            try await scene.daemon.failure("send_message", ["nostr_group_id": group, "content": "x"])
+                == "publish_failed")
+    }
+
+    @Test func membersComeAndGo() async throws {
+        let scene = try await Self.scene()
+        let carol = try await scene.daemon.lab.member("carol")
+        let peers: JSONObject = [
+            "nostr_group_id": .string(scene.chat), "peer_pubkeys": [.string(carol.publicKey.hex)],
+        ]
+        let first = scene.daemon.lines.count
+        let added = try await scene.daemon.result("add_members", peers)
+        #expect(added["member_count"] == 3 && added["welcome_delivery_count"] == 1)
+        #expect(added["added_pubkeys"] == [.string(carol.publicKey.hex)])
+        let removed = try await scene.daemon.result("remove_members", peers)
+        #expect(removed["member_count"] == 2 && removed["removed_pubkeys"] == [.string(carol.publicKey.hex)])
+        #expect(scene.daemon.types(from: first) == ["group_updated", "ok", "group_updated", "ok"])
+        let kinds = scene.daemon.events("group_updated").compactMap { $0["update"]?["kind"]?.string }
+        #expect(kinds == ["created", "members_added", "members_removed"])
+        let left = try await scene.daemon.result("leave_group", ["nostr_group_id": .string(scene.chat)])
+        #expect(left == ["nostr_group_id": .string(scene.chat)])
+        try await scene.daemon.lab.advance(by: .seconds(60))
+        let last = scene.daemon.events("group_updated").compactMap { $0["update"]?["kind"]?.string }
+        #expect(last == kinds + ["left"], "the removal that follows is no news")
+    }
+
+    @Test func whatOthersDoToTheGroupIsTold() async throws {
+        let scene = try await Self.scene()
+        let carol = try await scene.daemon.lab.member("carol")
+        let first = scene.daemon.lines.count
+        _ = try await scene.bob.perform(.addGroupMembers(chatID: scene.chat, peers: [carol.publicKey]))
+        _ = try await scene.bob.perform(.renameGroup(chatID: scene.chat, name: "other"))
+        _ = try await scene.bob.perform(.removeGroupMembers(chatID: scene.chat, peers: [carol.publicKey]))
+        _ = try await scene.bob.perform(
+            .removeGroupMembers(chatID: scene.chat, peers: [scene.daemon.account.publicKey]))
+        let updates = scene.daemon.lines.dropFirst(first)
+        #expect(
+            updates.compactMap { $0["update"]?["kind"]?.string } == ["members_added", "members_removed", "left"])
+        #expect(updates.last?["update"] == ["kind": "left", "nostr_group_id": .string(scene.chat)])
+        #expect(try await scene.daemon.result("list_groups") == ["groups": []])
+    }
+
+    @Test func commandsAreDoneOneAfterTheOther() async throws {
+        let scene = try await Self.scene()
+        let group = JSONValue.string(scene.chat)
+        let client = try await scene.daemon.connect()
+        let engine = scene.daemon.engine
+        let standard = scene.daemon.standard
+        let first = scene.daemon.lines.count
+        for number in 0..<20 {
+            let line = DaemonLab.line(
+                "send_message", "n\(number)", ["nostr_group_id": group, "content": .string("\(number)")])
+            let source = number % 5 == 4 ? client : standard
+            Task(executorPreference: scene.daemon.lab.executor) { await engine.receive(.line(line), from: source) }
+        }
+        try await scene.daemon.lab.settle()
+        #expect(scene.bob.heard() == (0..<20).map(String.init))
+        #expect(scene.daemon.lines.dropFirst(first).count == 16)
+        #expect(try await scene.daemon.read(client).map { $0["request_id"] } == ["n4", "n9", "n14", "n19"])
+    }
+
+    @Test func shutdownIsAnsweredAndEndsTheEngine() async throws {
+        let daemon = try await DaemonLab.make(seed: 4)
+        let client = try await daemon.connect()
+        #expect(try await daemon.command("shutdown") == ["type": "ok", "request_id": "r1"])
+        #expect(daemon.standard.lines.isDone && client.lines.isClosed)
+        try await daemon.say(#"{"cmd":"list_groups"}"#)
+        #expect(daemon.lines.count == 2)
+    }
+}

@@ -1,0 +1,117 @@
+import Nostr
+import PikaCore
+import Testing
+
+@testable import Daemon
+
+/// The exact text of replies and events.
+@Suite struct LineTests {
+    private let key: PublicKey
+    private let id: EventID
+
+    init() throws {
+        self.key = try PublicKey(hex: "79be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798")
+        self.id = try EventID(hex: String(repeating: "ab", count: 32))
+    }
+
+    private var group: DaemonGroup {
+        DaemonGroup(
+            chatID: "cc", groupID: "dd", name: "Lab", description: "d",
+            members: [.init(publicKey: self.key, isAdmin: true)])
+    }
+
+    @Test func replies() {
+        #expect(DaemonReply.ok(requestID: nil, result: nil).line == #"{"type":"ok"}"#)
+        #expect(
+            DaemonReply.ok(requestID: "r", result: ["a": 1]).line
+                == #"{"type":"ok","request_id":"r","result":{"a":1}}"#)
+        #expect(
+            DaemonReply.error(requestID: nil, DaemonFailure(.parseError, "a \"b\"\n")).line
+                == #"{"type":"error","code":"parse_error","message":"a \"b\"\n"}"#)
+        #expect(
+            DaemonReply.error(requestID: "r", DaemonFailure(.badGroupID, "m")).line
+                == #"{"type":"error","request_id":"r","code":"bad_group_id","message":"m"}"#)
+    }
+
+    @Test func eventsOfTheAccount() {
+        #expect(
+            DaemonEvent.ready(account: self.key).line()
+                == #"{"type":"ready","protocol_version":1,"pubkey":"\#(self.key.hex)","npub":"\#(self.key.npub)"}"#)
+        #expect(
+            DaemonEvent.keyPackagePublished(self.id).line()
+                == #"{"type":"keypackage_published","event_id":"\#(self.id.hex)"}"#)
+        #expect(
+            DaemonEvent.keyPackagePublished(self.id).line(cursor: 7)
+                == #"{"type":"keypackage_published","event_id":"\#(self.id.hex)","cursor":7}"#)
+    }
+
+    @Test func eventsOfGroups() {
+        #expect(
+            DaemonEvent.groupJoined(self.group).line()
+                == #"{"type":"group_joined","nostr_group_id":"cc","mls_group_id":"dd","member_count":1}"#)
+        #expect(
+            DaemonEvent.groupCreated(self.group, peer: self.key).line()
+                == #"{"type":"group_created","nostr_group_id":"cc","mls_group_id":"dd","peer_pubkey":"\#(self.key.hex)","#
+                + #""member_count":1}"#)
+        #expect(
+            DaemonEvent.groupUpdated(DaemonGroupUpdate(kind: .left, chatID: "cc")).line()
+                == #"{"type":"group_updated","update":{"kind":"left","nostr_group_id":"cc"}}"#)
+        let profile = DaemonGroupProfile(chatID: "cc", owner: self.key, name: "Lab", about: "d", picture: nil)
+        let update = DaemonGroupUpdate(kind: .membersAdded, chatID: "cc", group: self.group, profile: profile)
+        #expect(
+            DaemonEvent.groupUpdated(update).line()
+                == #"{"type":"group_updated","update":{"kind":"members_added","nostr_group_id":"cc","member_count":1,"#
+                + #""members":[{"pubkey":"\#(self.key.hex)","is_admin":true}],"profile":{"nostr_group_id":"cc","#
+                + #""owner_pubkey":"\#(self.key.hex)","name":"Lab","about":"d","picture_url":null}}}"#)
+    }
+
+    @Test func messages() {
+        let message = DaemonMessage(
+            chatID: "cc", id: self.id, sender: self.key, kind: .chatMessage, content: "zażółć", createdAt: 123,
+            media: [])
+        #expect(
+            DaemonEvent.messageReceived(message).line()
+                == #"{"type":"message_received","nostr_group_id":"cc","from_pubkey":"\#(self.key.hex)","#
+                + #""content":"zażółć","kind":9,"created_at":123,"event_id":"\#(self.id.hex)","#
+                + #""message_id":"\#(self.id.hex)"}"#)
+    }
+
+    @Test func mediaOfMessages() throws {
+        let tag = Tag(values: [
+            "imeta", "url https://b.example/x", "m image/png", "filename s.png", "dim 800x600",
+            "x \(self.id.hex)", "n 000102030405060708090a0b", "v mip04-v2",
+        ])
+        let file = try #require(MediaAttachment.all(in: [tag]).first)
+        let message = DaemonMessage(
+            chatID: "cc", id: self.id, sender: self.key, kind: .chatMessage, content: "", createdAt: 1,
+            media: [.init(file: file, localPath: "/m/s.png")])
+        #expect(
+            DaemonEvent.messageReceived(message).line().hasSuffix(
+                #""media":[{"url":"https://b.example/x","mime_type":"image/png","filename":"s.png","#
+                    + #""original_hash_hex":"\#(self.id.hex)","nonce_hex":"000102030405060708090a0b","#
+                    + #""scheme_version":"mip04-v2","width":800,"height":600,"local_path":"/m/s.png"}]}"#))
+    }
+
+    @Test func calls() {
+        #expect(
+            DaemonEvent.callInviteReceived(callID: "i", from: self.key, chatID: "cc").line()
+                == #"{"type":"call_invite_received","call_id":"i","from_pubkey":"\#(self.key.hex)","nostr_group_id":"cc"}"#
+        )
+        #expect(
+            DaemonEvent.callSessionStarted(callID: "i", chatID: "cc", from: self.key).line()
+                == #"{"type":"call_session_started","call_id":"i","nostr_group_id":"cc","from_pubkey":"\#(self.key.hex)"}"#
+        )
+        #expect(
+            DaemonEvent.callSessionEnded(callID: "i", reason: "busy").line()
+                == #"{"type":"call_session_ended","call_id":"i","reason":"busy"}"#)
+        #expect(
+            DaemonEvent.callDebug(callID: "i", sent: 1, received: 2, dropped: 3).line()
+                == #"{"type":"call_debug","call_id":"i","tx_frames":1,"rx_frames":2,"rx_dropped":3}"#)
+        #expect(
+            DaemonEvent.callAudioChunk(callID: "i", path: "/a", sampleRate: 48_000, channels: 1).line()
+                == #"{"type":"call_audio_chunk","call_id":"i","audio_path":"/a","sample_rate":48000,"channels":1}"#)
+        #expect(
+            DaemonEvent.callData(callID: "i", payload: [0, 255], track: "pty0").line()
+                == #"{"type":"call_data","call_id":"i","payload_hex":"00ff","track_name":"pty0"}"#)
+    }
+}
