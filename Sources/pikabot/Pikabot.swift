@@ -13,6 +13,7 @@ struct Pikabot: AsyncParsableCommand {
             PublishKeyPackage.self, Groups.self, Welcomes.self, AcceptWelcome.self, Invite.self, Send.self,
             Messages.self, DownloadMedia.self, Listen.self, QR.self,
             Profile.self, UpdateProfile.self, UpdateGroupProfile.self, SendHypernote.self,
+            HypernoteCatalogCommand.self,
             WorkerCommand.self, LabMemberCommand.self,
         ])
 

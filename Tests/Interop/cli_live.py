@@ -229,6 +229,12 @@ async def with_mdk(stage, relay, version):
     sent = await alice.run("send", "--group", group, "--content", "thank you")
     message = await guest.until_message("thank you", alice.pubkey)
     check(message["event_id"] == sent["event_id"], "event_id is not the kind 445 event's")
+    note = await alice.run(
+        "send-hypernote", "--group", group, "--content", "# Poll\n<SubmitButton action=\"yes\">Yes</SubmitButton>",
+        "--title", "Lunch", "--state", '{"name":"x"}')
+    message = await guest.until_message(lambda text: text.startswith("# Poll"), alice.pubkey)
+    check((message["event_id"], message["kind"]) == (note["event_id"], 9467), f"{message}")
+    check(["title", "Lunch"] in message["tags"] and ["state", '{"name":"x"}'] in message["tags"], f"{message}")
     own = await alice.run("send", "--to", guest.pubkey, "--content", "between us")
     # The group that the guest founded has nobody else either, but its own name: a 1:1 chat comes first only if it is one.
     check(own["nostr_group_id"] == group, "a group of the two already there was not used")
@@ -265,6 +271,9 @@ async def wrong_uses(stage, relay):
     await alice.fails("--remote works with", "listen", "--remote")
     await alice.fails("identity was left", "init", input="no\n")
     check((await alice.run("identity"))["pubkey"] == alice.pubkey, "a refused init changed the identity")
+    catalogue = await alice.run("hypernote-catalog")
+    status, output, errors = await alice.finish("hypernote-catalog", "--compact")
+    check(json.loads(output) == catalogue and output.count("\n") == 1 and "SubmitButton" in output, "another catalogue")
     before, nsec = alice.pubkey, Keys.generate().secret_key().to_bech32()
     await alice.fails("neither nsec1", "init", "--nsec", "nsec1x", status=USAGE)
     made = await alice.run("init", "--nsec", nsec, input="yes\n")

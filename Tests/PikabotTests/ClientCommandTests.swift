@@ -42,6 +42,9 @@ import Testing
 
     @Test func aValueIsNotTakenForTheCommand() {
         #expect(LeadingOptions.moved(["--state-dir", "groups", "identity"]) == ["identity", "--state-dir", "groups"])
+        #expect(
+            LeadingOptions.moved(["--json", "daemon", "token", "--name", "x"])
+                == ["daemon", "token", "--json", "--name", "x"])
     }
 
     @Test func sendIsRead() throws {
