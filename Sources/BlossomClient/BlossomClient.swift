@@ -23,6 +23,8 @@ public final class BlossomClient: MediaStore {
         var settings = HTTPClient.Configuration()
         // Followed here, so that every address is looked at before it is asked, and no authorization goes elsewhere.
         settings.redirectConfiguration = .disallow
+        // A server that refuses connections gives way to the next one at once.
+        settings.connectionPool.retryConnectionEstablishment = false
         settings.timeout = .init(
             connect: TimeAmount(configuration.connectTimeout), read: TimeAmount(configuration.idleTimeout),
             write: TimeAmount(configuration.idleTimeout))

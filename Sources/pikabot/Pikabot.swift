@@ -11,7 +11,9 @@ struct Pikabot: AsyncParsableCommand {
         subcommands: [
             Demo.self, Run.self, Check.self, Backup.self, Restore.self, RelayCommand.self, Init.self, Identity.self,
             PublishKeyPackage.self, Groups.self, Welcomes.self, AcceptWelcome.self, Invite.self, Send.self,
-            Messages.self, DownloadMedia.self, Listen.self, DaemonCommand.self,
+            Messages.self, DownloadMedia.self, Listen.self, QR.self,
+            Profile.self, UpdateProfile.self, UpdateGroupProfile.self, SendHypernote.self,
+            HypernoteCatalogCommand.self, DaemonCommand.self,
             WorkerCommand.self, LabMemberCommand.self,
         ])
 

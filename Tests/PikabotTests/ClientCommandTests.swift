@@ -42,6 +42,9 @@ import Testing
 
     @Test func aValueIsNotTakenForTheCommand() {
         #expect(LeadingOptions.moved(["--state-dir", "groups", "identity"]) == ["identity", "--state-dir", "groups"])
+        #expect(
+            LeadingOptions.moved(["--json", "daemon", "token", "--name", "x"])
+                == ["daemon", "token", "--json", "--name", "x"])
     }
 
     @Test func sendIsRead() throws {
@@ -76,7 +79,25 @@ import Testing
         #expect(download.messageID == Self.hex && download.output == "f")
     }
 
+    @Test func linksAreOfTheChannelsApp() throws {
+        func scheme(_ arguments: [String], _ environment: [String: String] = [:]) throws -> String {
+            try parse(Pikabot.QR.self, ["qr"] + arguments).linkScheme(environment)
+        }
+        #expect(try scheme([]) == "pika")
+        #expect(try scheme(["--channel", "dev"]) == "pikadev")
+        #expect(try scheme(["--channel", "test"], ["PIKA_CHANNEL": "dev"]) == "pikatest")
+        #expect(try scheme([], ["PIKA_CHANNEL": "dev"]) == "pikadev")
+        #expect(try scheme(["--scheme", " My.App "]) == "my.app")
+        #expect(throws: ValidationError.self) { try scheme([], ["PIKA_CHANNEL": "beta"]) }
+        #expect(throws: (any Error).self) { try scheme(["--scheme", ""]) }
+        #expect(throws: (any Error).self) { try scheme(["--scheme", "a b"]) }
+    }
+
     @Test(arguments: [
+        ["update-profile"], ["update-profile", "--blossom", "http://b"], ["update-group-profile", "--group", "ab"],
+        ["update-group-profile", "--name", "x"], ["qr", "--channel", "beta"], ["send-hypernote", "--group", "ab"],
+        ["send-hypernote", "--group", "ab", "--content", "x", "--file", "f"],
+        ["send-hypernote", "--group", "ab", "--content", "x", "--state", "[]"],
         ["send", "--content", "x"], ["send", "--group", "ab"],
         ["send", "--group", "ab", "--to", hex, "--content", "x"],
         ["send", "--to", "npub1x", "--content", "x"], ["send", "--group", "ab", "--content", "x", "--filename", "f"],

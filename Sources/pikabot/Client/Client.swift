@@ -96,8 +96,19 @@ struct Client: Sendable {
                 && chat.members.map(\.publicKey).filter { $0 != key.publicKey } == [peer]
         }
         if let chat = chats.first(where: { !$0.isGroup }) ?? chats.first { return (chat.chatID, false) }
+        return (try await found(.createChat(peer: peer)), true)
+    }
+
+    /// Founds a chat, and waits until a relay has the invitation; returns its id.
+    func found(_ action: AppAction) async throws -> String {
         Console.progress("looking for the peer's key package…")
-        return (try await account.performInChat(.createChat(peer: peer)), true)
+        switch try await account.perform(action) {
+        case .done(let chatID?): return chatID
+        case .partlyDone(let chatID, let left):
+            let reasons = left.map { "\($0.key.npub): \($0.value.words)" }.sorted().joined(separator: "; ")
+            throw CommandError("the group \(chatID) is there, but its invitation was not delivered (\(reasons))")
+        default: throw CommandError("the group was not founded")
+        }
     }
 }
 
@@ -134,6 +145,15 @@ extension CommandError {
         let socket = DaemonSocketPath.path(stateDirectory: stateDirectory)
         guard FileManager.default.fileExists(atPath: socket) else { return CommandError(error.message) }
         return CommandError("\(error.message). It is a daemon: add --remote, and it does this for you.")
+    }
+}
+
+extension LeftOut {
+    fileprivate var words: String {
+        switch self {
+        case .keyPackage(let verdict): verdict.description
+        case .welcomeRefused(let reason): reason
+        }
     }
 }
 

@@ -66,5 +66,5 @@ enum ResultJSON {
 
 extension Kind {
     /// What people read in a chat: text and hypernotes, but no reactions, signals and the like.
-    var isReadable: Bool { self == .chatMessage || rawValue == 9467 }
+    var isReadable: Bool { self == .chatMessage || self == .hypernote }
 }

@@ -22,7 +22,7 @@ extension ClientCommand {
     func remoteRequest() throws -> JSONObject {
         throw CommandError(
             "--remote works with groups, welcomes, accept-welcome, messages, send, send-hypernote, invite and "
-                + "publish-kp; for anything else stop the daemon first")
+                + "publish-kp; leave it out here")
     }
 
     func run() async throws {

@@ -23,8 +23,7 @@ extension Pikabot {
                     throw CommandError("--peer names this account itself; `pikabot identity` shows its key")
                 }
                 try await client.catchUp(needed: true)
-                Console.progress("looking for the peer's key package…")
-                let chatID = try await client.account.performInChat(.createChat(peer: peer.key, name: name))
+                let chatID = try await client.found(.createChat(peer: peer.key, name: name))
                 await client.settle()
                 var result = ResultJSON.groupIDs(try await client.chat(chatID))
                 result["peer_pubkey"] = .string(peer.key.hex)

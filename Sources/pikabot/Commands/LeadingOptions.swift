@@ -3,7 +3,7 @@ enum LeadingOptions {
     private static let withValue: Set<String> = ["--state-dir", "--relay", "--kp-relay"]
     private static let flags: Set<String> = ["--remote", "--json", "--table"]
 
-    /// The same arguments with those options behind the command, where the parser expects them.
+    /// The same arguments with those options behind the command and its own words, where the parser expects them.
     static func moved(_ arguments: [String]) -> [String] {
         var leading: [String] = []
         var rest = arguments[...]
@@ -18,7 +18,8 @@ enum LeadingOptions {
                 break
             }
         }
-        guard let command = rest.first, !command.hasPrefix("-") else { return arguments }
-        return [command] + leading + rest.dropFirst()
+        let words = rest.prefix { !$0.hasPrefix("-") }
+        guard !words.isEmpty else { return arguments }
+        return words + leading + rest.dropFirst(words.count)
     }
 }

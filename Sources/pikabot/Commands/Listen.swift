@@ -33,11 +33,13 @@ extension Pikabot {
             try await withClient(options) { client in
                 Console.progress(timeout == 0 ? "listening…" : "listening for \(timeout) s…")
                 let listener = Listener(client: client, oldest: oldest, isForPeople: options.isForPeople)
-                if timeout == 0 {
-                    await listener.run()
-                } else {
-                    _ = try? await withDeadline(.seconds(timeout)) { await listener.run() }
-                }
+                do {
+                    if timeout == 0 {
+                        try await listener.run()
+                    } else {
+                        try await withDeadline(.seconds(timeout)) { try await listener.run() }
+                    }
+                } catch is DeadlineExceeded {}
                 // What was printed is not printed again.
                 await client.settle()
             }
@@ -53,38 +55,41 @@ private struct Listener: Sendable {
     let oldest: Int64
     let isForPeople: Bool
 
-    func run() async {
-        await withTaskGroup(of: Void.self) { group in
-            group.addTask { await printMessages() }
-            group.addTask { await printInvitations() }
+    /// Throws when nobody reads any more: what is not printed waits for the next time.
+    func run() async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await client.catchUp() }
+            group.addTask { try await printMessages() }
+            group.addTask { try await printInvitations() }
+            try await group.waitForAll()
         }
     }
 
-    private func printMessages() async {
+    private func printMessages() async throws {
         for await event in client.account.events.elements() {
             if case .message(let message) = event.content, message.kind.isReadable, message.createdAt >= oldest {
-                write(ResultJSON.listened(message, in: event.chatID))
+                try write(ResultJSON.listened(message, in: event.chatID))
             }
             client.account.core.complete(event.inboxID, effects: [])
         }
     }
 
-    private func printInvitations() async {
+    private func printInvitations() async throws {
         var printed: Set<EventID> = []
         for await case .fullState(let state) in client.account.core.updates() {
             for invite in state.invites where printed.insert(invite.wrapper).inserted {
-                write(ResultJSON.listened(invite))
+                try write(ResultJSON.listened(invite))
             }
         }
     }
 
-    private func write(_ line: JSONValue) {
-        guard isForPeople else { return Console.print(line.jsonText) }
+    private func write(_ line: JSONValue) throws {
+        guard isForPeople else { return try Console.deliver(line.jsonText) }
         let columns: [ResultView.Column] =
             line["type"]?.string == "welcome"
             ? [.init("", "from_pubkey", .person), .init("", "group_name"), .init("", "wrapper_event_id")]
             : [.init("", "created_at", .time), .init("", "from_pubkey", .person), .init("", "content")]
         let intro = line["type"]?.string == "welcome" ? "invitation  " : ""
-        Console.print(intro + ResultView.line(line, columns))
+        try Console.deliver(intro + ResultView.line(line, columns))
     }
 }

@@ -7,6 +7,11 @@ enum Console {
 
     static func print(_ line: String) { write(line + "\n", to: .standardOutput) }
 
+    /// As ``print(_:)``; throws when nobody reads any more.
+    static func deliver(_ line: String) throws {
+        try lock.withLock { _ in try FileHandle.standardOutput.write(contentsOf: Data((line + "\n").utf8)) }
+    }
+
     static func printError(_ line: String) { write(line + "\n", to: .standardError) }
 
     /// Writes a text that ends in a line end already.

@@ -1,0 +1,45 @@
+import Foundation
+
+/// Where the password of an encrypted key comes from: a file, the environment, or whoever sits at the terminal.
+enum Password {
+    static let variable = "PIKABOT_PASSWORD"
+
+    /// Without the line end of a file's first line.
+    static func read(file: String?, environment: [String: String]) throws -> String {
+        if let file {
+            guard let data = FileManager.default.contents(atPath: file),
+                let text = String(validating: data, as: UTF8.self)
+            else { throw CommandError("\(file): the password cannot be read") }
+            return String(text.prefix { !$0.isNewline })
+        }
+        if let password = environment[variable] { return password }
+        return try ask()
+    }
+
+    /// Asks on the terminal, whatever standard input is, without showing what is typed.
+    private static func ask() throws -> String {
+        let terminal = open("/dev/tty", O_RDWR | O_CLOEXEC)
+        guard terminal >= 0 else {
+            throw CommandError("the key has a password: name a file with --password-file, or set \(variable)")
+        }
+        defer { close(terminal) }
+        var before = termios()
+        guard tcgetattr(terminal, &before) == 0 else {
+            throw CommandError("the terminal cannot be asked for a password")
+        }
+        var silent = before
+        silent.c_lflag &= ~tcflag_t(ECHO)
+        tcsetattr(terminal, TCSAFLUSH, &silent)
+        defer { tcsetattr(terminal, TCSAFLUSH, &before) }
+        let handle = FileHandle(fileDescriptor: terminal, closeOnDealloc: false)
+        try? handle.write(contentsOf: Data("Password of the key: ".utf8))
+        defer { try? handle.write(contentsOf: Data("\n".utf8)) }
+        var bytes: [UInt8] = []
+        var byte: UInt8 = 0
+        while Foundation.read(terminal, &byte, 1) == 1, byte != UInt8(ascii: "\n") { bytes.append(byte) }
+        guard let text = String(validating: bytes, as: UTF8.self) else {
+            throw CommandError("the password is not text in UTF-8")
+        }
+        return text
+    }
+}

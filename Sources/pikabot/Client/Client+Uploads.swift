@@ -1,0 +1,37 @@
+import Foundation
+import MLS
+import Nostr
+import PikaCore
+
+extension Client {
+    /// Seconds that the permission of an upload holds.
+    private static let uploadLifetime: Int64 = 3600
+
+    /// Uploads a file for everybody to see, as it is, to the first server that takes it; returns its address.
+    func publish(_ file: MediaFile, to servers: [MediaURL]) async throws -> String {
+        Console.progress("uploading \(file.filename)…")
+        guard let hash = Bytes32(SHA256Derivation.digest(file.bytes)) else {
+            throw CommandError("\(file.filename): its digest has not 32 bytes")
+        }
+        var generator = SystemRandomNumberGenerator()
+        let authorization = BlossomAuthorization.event(
+            .upload, hashes: [hash], content: "Upload", by: key, now: Int64(Date().timeIntervalSince1970),
+            lifetime: Self.uploadLifetime, using: &generator)
+        let upload = MediaUpload(
+            bytes: file.bytes, hash: hash, contentType: file.mediaType, authorization: authorization)
+        var reasons: [String] = []
+        for server in servers {
+            do {
+                let stored = try await account.media.upload(upload, to: server)
+                guard stored.hash == hash else {
+                    reasons.append("\(server): it keeps something else")
+                    continue
+                }
+                return stored.url
+            } catch let error as CancellationError {
+                throw error
+            } catch { reasons.append("\(server): \(error)") }
+        }
+        throw CommandError("no media server took \(file.filename): \(reasons.joined(separator: "; "))")
+    }
+}

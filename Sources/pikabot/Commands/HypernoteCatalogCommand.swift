@@ -1,0 +1,22 @@
+import ArgumentParser
+import Logging
+import Nostr
+import PikaCore
+
+extension Pikabot {
+    struct HypernoteCatalogCommand: ClientCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "hypernote-catalog", abstract: "Print what hypernotes can hold, as JSON.")
+
+        @OptionGroup var options: ClientOptions
+        @Flag(help: "On one line.") var compact = false
+
+        func run() throws {
+            StandardErrorLog.bootstrap(level: .error)
+            if options.remote { _ = try remoteRequest() }
+            Console.print(compact ? perform().jsonText : perform().prettyText)
+        }
+
+        func perform() -> JSONValue { HypernoteCatalog.json }
+    }
+}

@@ -1,0 +1,311 @@
+"""The command line as a user and a script meet it: only executables, over others' relay and over `pikabot relay`.
+
+    DIR/venv/bin/python Tests/Interop/cli_live.py PIKABOT_BINARY [--only TEXT]
+"""
+
+import argparse
+import asyncio
+import contextlib
+import hashlib
+import json
+import os
+from pathlib import Path
+
+from nostr_sdk import Keys, PublicKey
+
+from media_live import BlossomRelay
+from pikabot import end
+from scenario import check, main
+
+MESSAGE = ["message_id", "from_pubkey", "content", "created_at", "media"]
+WELCOME = ["wrapper_event_id", "welcome_event_id", "from_pubkey", "nostr_group_id", "group_name"]
+FILE = ["url", "mime_type", "filename", "original_hash_hex", "nonce_hex", "scheme_version"]
+UPLOAD = ["blossom_server", "uploaded_url", "original_hash_hex", "encrypted_hash_hex", "descriptor_sha256_hex",
+          "mime_type", "filename", "bytes"]
+USAGE = 64
+
+
+def has(value, members):
+    """The same members in the same order."""
+    check(list(value) == members, f"{list(value)} instead of {members}")
+    return value
+
+
+def read_all(terminal):
+    """Until the other side is closed, which a terminal tells by an error."""
+    parts = []
+    with contextlib.suppress(OSError):
+        while part := os.read(terminal, 4096):
+            parts.append(part)
+    os.close(terminal)
+    return b"".join(parts)
+
+
+class CommandLine:
+    """One account: a state directory that `pikabot` is run on, one command after the other."""
+
+    def __init__(self, stage, relay, name):
+        self.binary = Path(stage.options.pikabot).resolve()
+        self.name, self.relay, self.folder = name, relay, stage.folder / name
+        self.state = self.folder / "state"
+        self.folder.mkdir()
+        self.options = ["--state-dir", str(self.state), "--relay", relay.url]
+
+    async def start(self, command, *arguments, leading=False, input=None):
+        words = [*self.options, command, *arguments] if leading else [command, *arguments, *self.options]
+        pipe = asyncio.subprocess.PIPE
+        return await asyncio.create_subprocess_exec(
+            str(self.binary), *words, cwd=self.folder, start_new_session=True,
+            stdin=asyncio.subprocess.DEVNULL if input is None else pipe, stdout=pipe, stderr=pipe)
+
+    async def finish(self, command, *arguments, **options):
+        """Exit status, output and errors."""
+        process = await self.start(command, *arguments, **options)
+        text = options.get("input")
+        output, errors = await asyncio.wait_for(process.communicate(text and text.encode()), 60)
+        return process.returncode, output.decode(), errors.decode()
+
+    async def run(self, command, *arguments, **options):
+        """The JSON that a command prints; it must succeed."""
+        status, output, errors = await self.finish(command, *arguments, **options)
+        check(status == 0, f"{self.name}: {command} {arguments} ended with {status}: {errors}")
+        value = json.loads(output)
+        check(output == json.dumps(value, indent=2, ensure_ascii=False) + "\n", f"{command}: not as Pika prints it")
+        return value
+
+    async def lines(self, *arguments):
+        """What `listen` prints until it ends by itself."""
+        status, output, errors = await self.finish("listen", *arguments)
+        check(status == 0, f"listen ended with {status}: {errors}")
+        return [json.loads(line) for line in output.splitlines()]
+
+    async def fails(self, expected, command, *arguments, status=1, **options):
+        """A wrong use: another exit status than 0, nothing on the output, and a sentence that helps."""
+        found, output, errors = await self.finish(command, *arguments, **options)
+        check(found == status, f"{command} {arguments} ended with {found}, not {status}: {errors}")
+        check(output == "", f"{command} {arguments} printed {output!r}")
+        check(expected in errors, f"{command} {arguments} says {errors!r}, without {expected!r}")
+
+    async def on_terminal(self, command, *arguments):
+        """What a terminal shows."""
+        ours, theirs = os.openpty()
+        process = await asyncio.create_subprocess_exec(
+            str(self.binary), command, *arguments, *self.options, cwd=self.folder, start_new_session=True,
+            stdin=asyncio.subprocess.DEVNULL, stdout=theirs, stderr=asyncio.subprocess.DEVNULL)
+        os.close(theirs)
+        shown = asyncio.create_task(asyncio.to_thread(read_all, ours))
+        check(await asyncio.wait_for(process.wait(), 60) == 0, f"{command} failed on a terminal")
+        return (await shown).decode().replace("\r\n", "\n")
+
+    async def init(self):
+        made = has(await self.run("init"), ["pubkey", "npub", "key_package_event_id"])
+        self.pubkey, self.npub = made["pubkey"], made["npub"]
+        return self
+
+    async def accept(self, sender, name):
+        """Accepts the only invitation; returns the group's id."""
+        (welcome,) = (await self.run("welcomes"))["welcomes"]
+        has(welcome, WELCOME)
+        check((welcome["from_pubkey"], welcome["group_name"]) == (sender, name), f"{welcome}")
+        joined = await self.run("accept-welcome", "--event-id", welcome["wrapper_event_id"])
+        check(has(joined, ["nostr_group_id", "mls_group_id"])["nostr_group_id"] == welcome["nostr_group_id"], f"{joined}")
+        check((await self.run("welcomes"))["welcomes"] == [], "an accepted invitation still waits")
+        return joined["nostr_group_id"]
+
+    async def texts(self, group, *arguments):
+        """Sender and text of the messages, oldest first; those of one second in any order."""
+        messages = (await self.run("messages", "--group", group, *arguments))["messages"]
+        for message in messages:
+            has(message, MESSAGE)
+        times = [message["created_at"] for message in messages]
+        check(times == sorted(times, reverse=True), f"the newest message is not the first: {times}")
+        return [(message["from_pubkey"], message["content"]) for message in reversed(messages)]
+
+
+async def pair(stage, relay):
+    return [await CommandLine(stage, relay, name).init() for name in ("alice", "bob")]
+
+
+async def conversation(stage, relay):
+    alice, bob = await pair(stage, relay)
+    check(PublicKey.parse(alice.npub).to_hex() == alice.pubkey, "npub and pubkey differ")
+    check(has(await alice.run("identity"), ["pubkey", "npub"])["pubkey"] == alice.pubkey, "another identity")
+    has(await bob.run("publish-kp", leading=True), ["event_id", "kind"])
+    check((await alice.run("groups"))["groups"] == [], "groups before there is one")
+
+    first = await alice.run("send", "--to", bob.npub, "--content", "zażółć\n🦊")
+    has(first, ["event_id", "nostr_group_id", "auto_created_group"])
+    group = first["nostr_group_id"]
+    again = await alice.run("send", "--to", bob.pubkey, "--content", "second", leading=True)
+    check(has(again, ["event_id", "nostr_group_id"])["nostr_group_id"] == group, "a second chat with the same peer")
+    check(await bob.accept(alice.pubkey, "DM") == group, "bob joined another group")
+    (shown,) = (await bob.run("groups"))["groups"]
+    has(shown, ["nostr_group_id", "mls_group_id", "name", "description"])
+    check((shown["nostr_group_id"], shown["name"]) == (group, "DM"), f"{shown}")
+    both = {(alice.pubkey, "zażółć\n🦊"), (alice.pubkey, "second")}
+    check(set(await bob.texts(group)) == both, "bob does not read what alice wrote before he joined")
+
+    # What other commands have received is still news for `listen`, once.
+    heard = await bob.lines("--timeout", "1")
+    check({(line["from_pubkey"], line["content"]) for line in heard} == both, f"{heard}")
+    for line in heard:
+        has(line, ["type", "nostr_group_id", "from_pubkey", "content", "created_at", "message_id", "media"])
+    check(await bob.lines("--timeout", "1") == [], "listen repeats itself")
+    await bob.run("send", "--group", group.upper(), "--content", "old")
+
+    title, *rows = (await alice.on_terminal("groups")).splitlines()
+    check(title.split() == ["GROUP", "NAME", "ABOUT"] and rows[0].split() == [group, "DM"], f"{title} {rows}")
+    check(json.loads(await alice.on_terminal("groups", "--json"))["groups"], "--json on a terminal is no JSON")
+    check("▀" in await alice.on_terminal("qr", "--channel", "test"), "no QR code")
+
+    await live_listening(alice, bob, group)
+    check(len(await bob.texts(group, "--limit", "1")) == 1, "--limit 1 is one message")
+
+    club = has(await bob.run("invite", "--peer", alice.npub, "--name", "Club"),
+               ["nostr_group_id", "mls_group_id", "peer_pubkey"])
+    (line,) = await alice.lines("--timeout", "1")
+    has(line, ["type", "wrapper_event_id", "from_pubkey", "nostr_group_id", "group_name"])
+    check((line["type"], line["group_name"]) == ("welcome", "Club"), f"{line}")
+    (welcome,) = (await alice.run("welcomes"))["welcomes"]
+    joined = await alice.run("accept-welcome", "--wrapper-event-id", welcome["welcome_event_id"])
+    check(joined["nostr_group_id"] == club["nostr_group_id"], f"{joined}")
+    # A group of two with a name is not the chat with the peer.
+    check((await alice.run("send", "--to", bob.npub, "--content", "dm"))["nostr_group_id"] == group, "the wrong chat")
+
+
+async def live_listening(listener, speaker, group):
+    """`listen` prints at once, and holds the account meanwhile."""
+    process = await listener.start("listen", "--timeout", "30")
+    try:
+        await speaker.run("send", "--group", group, "--content", "an answer")
+        while line := json.loads(await asyncio.wait_for(process.stdout.readline(), 20)):
+            if line["content"] == "an answer":
+                break
+        await listener.fails("in use by process", "groups")
+    finally:
+        await end(process)
+
+
+async def files(stage, relay):
+    alice, bob = await pair(stage, relay)
+    data = os.urandom(300_000)
+    (alice.folder / "picture one.bin").write_bytes(data)
+    sent = await alice.run(
+        "send", "--to", bob.npub, "--media", "picture one.bin", "--content", "look", "--blossom", relay.media_url)
+    upload = has(has(sent, ["event_id", "nostr_group_id", "auto_created_group", "media"])["media"], UPLOAD)
+    digest = hashlib.sha256(data).hexdigest()
+    check(upload["original_hash_hex"] == digest and upload["bytes"] == len(data), f"{upload}")
+    check(upload["encrypted_hash_hex"] in upload["uploaded_url"], f"{upload}")
+    group = await bob.accept(alice.pubkey, "DM")
+    (message,) = (await bob.run("messages", "--group", group))["messages"]
+    (file,) = message["media"]
+    check(message["content"] == "look" and has(file, FILE)["original_hash_hex"] == digest, f"{message}")
+    for reader, arguments, path in [
+        (bob, [], "picture one.bin"), (bob, ["--output", "new/folder/x"], "new/folder/x"),
+        (alice, ["--output", "own"], "own"),
+    ]:
+        saved = has(await reader.run("download-media", message["message_id"], *arguments),
+                    ["message_id", "original_hash_hex", "mime_type", "filename", "url", "output_path", "bytes"])
+        check(saved["output_path"] == path and (reader.folder / path).read_bytes() == data, f"{saved}")
+    await bob.fails("--output", "download-media", message["message_id"])
+    named = await bob.run(
+        "send", "--group", group, "--media", "new/folder/x", "--mime-type", "text/plain", "--filename", "b.txt",
+        "--blossom", "http://127.0.0.1:9", "--blossom", relay.media_url)
+    check((named["media"]["filename"], named["media"]["mime_type"]) == ("b.txt", "text/plain"), f"{named}")
+    check(named["media"]["blossom_server"] == relay.media_url, f"{named}")
+    (line,) = [line for line in await alice.lines("--timeout", "1") if line["media"]]
+    check(has(line["media"][0], FILE)["filename"] == "b.txt", f"{line}")
+    await alice.fails("no media server took", "send", "--group", group, "--media", "own",
+                      "--blossom", "http://127.0.0.1:9")
+
+
+async def with_mdk(stage, relay, version):
+    guest = await stage.member("guest", relay, version)
+    alice = await CommandLine(stage, relay, "alice").init()
+    group = await guest.create_group("theirs", [alice.pubkey])
+    await guest.send(group, "welcome here")
+    check(await alice.accept(guest.pubkey, "theirs") == group, "alice joined another group")
+    check((guest.pubkey, "welcome here") in await alice.texts(group), "alice does not read the guest's message")
+    sent = await alice.run("send", "--group", group, "--content", "thank you")
+    message = await guest.until_message("thank you", alice.pubkey)
+    check(message["event_id"] == sent["event_id"], "event_id is not the kind 445 event's")
+    note = await alice.run(
+        "send-hypernote", "--group", group, "--content", "# Poll\n<SubmitButton action=\"yes\">Yes</SubmitButton>",
+        "--title", "Lunch", "--state", '{"name":"x"}')
+    message = await guest.until_message(lambda text: text.startswith("# Poll"), alice.pubkey)
+    check((message["event_id"], message["kind"]) == (note["event_id"], 9467), f"{message}")
+    check(["title", "Lunch"] in message["tags"] and ["state", '{"name":"x"}'] in message["tags"], f"{message}")
+    own = await alice.run("send", "--to", guest.pubkey, "--content", "between us")
+    # The group that the guest founded has nobody else either, but its own name: a 1:1 chat comes first only if it is one.
+    check(own["nostr_group_id"] == group, "a group of the two already there was not used")
+    made = await alice.run("invite", "--peer", guest.pubkey, "--name", "ours")
+    await guest.until("our group", lambda: made["nostr_group_id"] in guest.groups)
+    await guest.send(made["nostr_group_id"], "hello")
+    heard = await alice.lines("--timeout", "2")
+    check("hello" in [line.get("content") for line in heard], f"{heard}")
+
+
+async def wrong_uses(stage, relay):
+    alice, bob = await pair(stage, relay)
+    group = (await alice.run("send", "--to", bob.npub, "--content", "x"))["nostr_group_id"]
+    nobody = Keys.generate().public_key().to_bech32()
+    usage = {"status": USAGE}
+    await alice.fails("--group <id> or --to <npub>", "send", "--content", "x", **usage)
+    await alice.fails("not both", "send", "--group", group, "--to", bob.npub, "--content", "x", **usage)
+    await alice.fails("--content is missing", "send", "--group", group, **usage)
+    await alice.fails("--to", "send", "--to", "bob", "--content", "x", **usage)
+    await alice.fails("--media", "send", "--group", group, "--content", "x", "--filename", "f", **usage)
+    await alice.fails("64 hex digits", "accept-welcome", "--event-id", "12", **usage)
+    await alice.fails("--limit", "messages", "--group", group, "--limit", "0", **usage)
+    await alice.fails("--relay", "groups", "--relay", "http://example", **usage)
+    await alice.fails("pikabot groups", "send", "--group", "00" * 32, "--content", "x")
+    await alice.fails("pikabot groups", "messages", "--group", "nothing")
+    await alice.fails("pikabot welcomes", "accept-welcome", "--event-id", "00" * 32)
+    await alice.fails("pikabot messages", "download-media", "00" * 32)
+    await alice.fails("publish-kp", "send", "--to", nobody, "--content", "x")
+    await alice.fails("this account itself", "send", "--to", alice.npub, "--content", "x")
+    await alice.fails("cannot be read", "send", "--group", group, "--media", "/nowhere")
+    (alice.folder / "empty").touch()
+    await alice.fails("is empty", "send", "--group", group, "--media", "empty")
+    await alice.fails("start one with: pikabot daemon", "groups", "--remote")
+    await alice.fails("--remote works with", "listen", "--remote")
+    await alice.fails("identity was left", "init", input="no\n")
+    check((await alice.run("identity"))["pubkey"] == alice.pubkey, "a refused init changed the identity")
+    catalogue = await alice.run("hypernote-catalog")
+    status, output, errors = await alice.finish("hypernote-catalog", "--compact")
+    check(json.loads(output) == catalogue and output.count("\n") == 1 and "SubmitButton" in output, "another catalogue")
+    before, nsec = alice.pubkey, Keys.generate().secret_key().to_bech32()
+    await alice.fails("neither nsec1", "init", "--nsec", "nsec1x", status=USAGE)
+    made = await alice.run("init", "--nsec", nsec, input="yes\n")
+    check(made["pubkey"] == Keys.parse(nsec).public_key().to_hex() != before, "another key than the one given")
+    check((await alice.run("groups"))["groups"] == [], "the new identity has the old one's groups")
+    check((await alice.run("init", "--nsec", nsec))["pubkey"] == made["pubkey"], "the same key is no replacement")
+    await relay.close()
+    status, output, errors = await bob.finish("groups")
+    check(status == 0 and json.loads(output) == {"groups": []} and "No relay answered" in errors, errors)
+    await bob.fails("no relay answered", "invite", "--peer", nobody)
+
+
+async def on_blossom_relay(stage, body):
+    await body(stage, await stage.enter(BlossomRelay(stage.options.pikabot, stage.folder / "relay")))
+
+
+async def on_local_relay(stage, body, *arguments):
+    await body(stage, await stage.relay(), *arguments)
+
+
+SCENARIOS = {
+    "conversation, LocalRelay": lambda stage: on_local_relay(stage, conversation),
+    "conversation, pikabot relay": lambda stage: on_blossom_relay(stage, conversation),
+    "files, pikabot relay": lambda stage: on_blossom_relay(stage, files),
+    "with an MDK 0.8 member": lambda stage: on_local_relay(stage, with_mdk, "0.8.0"),
+    "with an MDK 0.7 member": lambda stage: on_local_relay(stage, with_mdk, "0.7.0"),
+    "wrong uses": lambda stage: on_blossom_relay(stage, wrong_uses),
+}
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("pikabot", help="the built pikabot program")
+    parser.set_defaults(jobs=2, timeout=120)
+    main(SCENARIOS, parser)
