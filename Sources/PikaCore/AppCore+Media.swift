@@ -14,14 +14,14 @@ struct MediaLookup: Sendable {
     }
 }
 
-extension AppCore {
-    /// Downloads and decrypts a file of a message, own or another's; its hash is checked.
-    ///
-    /// Asked are the address that the sender names, then the configured servers. Throws
-    /// ``AppCoreError/Code/unknownChat``, ``AppCoreError/Code/unknownMedia`` if the message is not stored here or has
-    /// no such file, and ``AppCoreError/Code/mediaFailed``.
-    public func media(chatID: String, messageID: EventID, index: Int = 0) async throws -> [UInt8] {
-        let groupID = try self.mediaLookup.groupID(ofChat: chatID)
+/// Reads files from media servers.
+struct MediaReader: Sendable {
+    let store: any CoreStore
+    let media: any MediaStore
+    let servers: [MediaURL]
+
+    /// Downloads and decrypts a file of a message.
+    func read(groupID: [UInt8], messageID: EventID, index: Int) async throws -> [UInt8] {
         let stored = try await self.store.media(in: groupID, message: messageID)
         guard let file = stored.first(where: { $0.index == index }) else {
             throw AppCoreError(.unknownMedia, "the message is unknown, or has no file with the index \(index)")
@@ -34,11 +34,29 @@ extension AppCore {
         } catch { throw AppCoreError(.corruptState, "a stored file reference cannot be read: \(error.message)") }
         var addresses = [try MediaURL(reference.url)]
         if let hash = addresses[0].blobHash {
-            addresses += self.configuration.mediaServers.map { $0.blob(hash) }.filter { $0 != addresses[0] }
+            addresses += self.servers.map { $0.blob(hash) }.filter { $0 != addresses[0] }
         }
-        return try await Self.download(addresses, from: self.mediaStore) {
-            try EncryptedMedia.decrypt($0, of: reference, keys: keys)
-        }
+        return try await self.download(addresses) { try EncryptedMedia.decrypt($0, of: reference, keys: keys) }
+    }
+
+    /// Away from the core: decrypting a large file takes a while.
+    @concurrent
+    func download(_ addresses: [MediaURL], open: @Sendable ([UInt8]) throws -> [UInt8]) async throws -> [UInt8] {
+        // Ciphertext is as long as the file and a tag of 16 bytes.
+        let limit = EncryptedMedia.maximumFileBytes + 16
+        return try await self.media.download(fromFirstOf: addresses, limit: limit, open: open)
+    }
+}
+
+extension AppCore {
+    /// Downloads and decrypts a file of a message, own or another's; its hash is checked.
+    ///
+    /// Asked are the address that the sender names, then the configured servers. Throws
+    /// ``AppCoreError/Code/unknownChat``, ``AppCoreError/Code/unknownMedia`` if the message is not stored here or has
+    /// no such file, and ``AppCoreError/Code/mediaFailed``.
+    public func media(chatID: String, messageID: EventID, index: Int = 0) async throws -> [UInt8] {
+        let groupID = try self.mediaLookup.groupID(ofChat: chatID)
+        return try await self.files.read(groupID: groupID, messageID: messageID, index: index)
     }
 
     /// The files of a message that is stored here, own or another's; none if it has none, or is not stored.
@@ -57,18 +75,8 @@ extension AppCore {
             throw AppCoreError(.unknownMedia, "the group does not say by which hash its picture is found")
         }
         let servers = servers.isEmpty ? self.configuration.mediaServers : servers
-        return try await Self.download(servers.map { $0.blob(hash) }, from: self.mediaStore) {
+        return try await self.files.download(servers.map { $0.blob(hash) }) {
             try GroupImageEncryption.decrypt($0, of: image)
         }
-    }
-
-    /// Away from the core: decrypting a large file takes a while.
-    @concurrent
-    private static func download(
-        _ addresses: [MediaURL], from store: any MediaStore, open: @Sendable ([UInt8]) throws -> [UInt8]
-    ) async throws -> [UInt8] {
-        // Ciphertext is as long as the file and a tag of 16 bytes.
-        let limit = EncryptedMedia.maximumFileBytes + 16
-        return try await store.download(fromFirstOf: addresses, limit: limit, open: open)
     }
 }

@@ -17,7 +17,7 @@ public actor AppCore {
     private let keys: KeyPair
     let configuration: CoreConfiguration
     let store: any CoreStore
-    let mediaStore: any MediaStore
+    let files: MediaReader
     private let clock: any CoreClock
     private let runner: EffectRunner
     private nonisolated let mailbox: Mailbox
@@ -32,10 +32,11 @@ public actor AppCore {
 
     /// - Parameters:
     ///   - media: where files are; without one, actions with files fail.
+    ///   - cache: where files go that were downloaded.
     ///   - randomness: for keys and nonces; anything but the system's generator is for tests.
     public init(
         account: KeyPair, configuration: CoreConfiguration, transport: any RelayTransport, store: any CoreStore,
-        media: any MediaStore = NoMediaStore(), clock: any CoreClock,
+        media: any MediaStore = NoMediaStore(), cache: any MediaCache = NoMediaCache(), clock: any CoreClock,
         randomness: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator(),
         logger: Logger
     ) {
@@ -46,15 +47,15 @@ public actor AppCore {
         self.configuration = configuration
         self.transport = transport
         self.store = store
-        self.mediaStore = media
+        let files = MediaReader(store: store, media: media, servers: configuration.mediaServers)
+        self.files = files
         self.clock = clock
         self.events = events
         self.mailbox = mailbox
         self.random = CoreRandom(randomness)
         self.runner = EffectRunner(
-            transport: transport, store: store, media: media, clock: clock, mailbox: mailbox, hub: self.hub,
-            events: continuation,
-            logger: logger)
+            transport: transport, store: store, media: media, files: files, cache: cache, clock: clock,
+            mailbox: mailbox, hub: self.hub, events: continuation, logger: logger)
     }
 
     /// Enqueues an action and returns at once.

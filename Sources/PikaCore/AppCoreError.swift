@@ -27,6 +27,8 @@ public struct AppCoreError: Error, Hashable, Sendable, CustomStringConvertible {
         public static let mediaFailed = Code(description: "media_failed")
         /// No message has such a file.
         public static let unknownMedia = Code(description: "unknown_media")
+        /// No message has that id, or it is not in a state for this.
+        public static let unknownMessage = Code(description: "unknown_message")
         /// An address that is none, or of another kind.
         public static let badAddress = Code(description: "bad_address")
         /// Another copy of this account has changed the group's keys: only a new invitation leads back.

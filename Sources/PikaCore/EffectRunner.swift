@@ -8,6 +8,8 @@ final class EffectRunner: Sendable {
     private let transport: any RelayTransport
     private let store: any CoreStore
     private let media: any MediaStore
+    private let files: MediaReader
+    private let cache: any MediaCache
     private let clock: any CoreClock
     private let mailbox: Mailbox
     private let hub: UpdateHub
@@ -20,13 +22,15 @@ final class EffectRunner: Sendable {
     private static let pageSize = 50
 
     init(
-        transport: any RelayTransport, store: any CoreStore, media: any MediaStore, clock: any CoreClock,
-        mailbox: Mailbox, hub: UpdateHub,
+        transport: any RelayTransport, store: any CoreStore, media: any MediaStore, files: MediaReader,
+        cache: any MediaCache, clock: any CoreClock, mailbox: Mailbox, hub: UpdateHub,
         events: AsyncStream<CoreEvent>.Continuation, logger: Logger
     ) {
         self.transport = transport
         self.store = store
         self.media = media
+        self.files = files
+        self.cache = cache
         self.clock = clock
         self.mailbox = mailbox
         self.hub = hub
@@ -104,12 +108,51 @@ final class EffectRunner: Sendable {
             self.call(in: &group) {
                 self.mailbox.send(.surplus(rule, try await self.store.surplus(rule, limit: limit)))
             }
-        case .loadMessages(let groupID, let before):
+        case .loadMessages(let groupID, let before, let limit, let opening, let request):
             self.call(in: &group) {
-                let messages = try await self.store.messages(in: groupID, before: before, limit: Self.pageSize)
+                let (messages, reachedStart) = try await self.page(in: groupID, before: before, limit: limit)
                 self.mailbox.send(
-                    .messagesLoaded(groupID: groupID, messages, reachedStart: messages.count < Self.pageSize))
+                    .messagesLoaded(messages, opening: opening, reachedStart: reachedStart, request))
             }
+        case .loadMessage(let groupID, let id, let request):
+            self.call(in: &group) {
+                let message = try await self.store.message(in: groupID, id: id)
+                self.mailbox.send(.messageLoaded(groupID: groupID, id, message, request))
+            }
+        case .download(let file, let groupID, let request):
+            self.call(in: &group) {
+                let result = await self.download(file, of: groupID)
+                self.mailbox.send(.downloaded(file, groupID: groupID, result, request))
+            }
+        }
+    }
+
+    /// Pages of messages until so many of them can be shown, or nothing is left; newest first.
+    private func page(
+        in groupID: [UInt8], before: StoredMessage.Position?, limit: Int
+    ) async throws -> (messages: [StoredMessage], reachedStart: Bool) {
+        var found: [StoredMessage] = []
+        var shown = 0
+        while shown < limit {
+            // One more than asked for tells whether anything is left.
+            let size = max(limit - shown, Self.pageSize) + 1
+            let page = try await self.store.messages(in: groupID, before: found.last?.position ?? before, limit: size)
+            for message in page.prefix(size - 1) where shown < limit {
+                found.append(message)
+                if CoreModel.isShown(message.rumor.kind) { shown += 1 }
+                if shown == limit { return (found, message == page.last) }
+            }
+            if page.count < size { return (found, true) }
+        }
+        return (found, false)
+    }
+
+    private func download(_ file: MediaFile, of groupID: [UInt8]) async -> Result<String, AppCoreError> {
+        do {
+            let bytes = try await self.files.read(groupID: groupID, messageID: file.messageID, index: file.index)
+            return .success(try await self.cache.keep(bytes, of: file))
+        } catch {
+            return .failure((error as? AppCoreError) ?? AppCoreError(.mediaFailed, "the file was not kept: \(error)"))
         }
     }
 

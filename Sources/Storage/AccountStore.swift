@@ -66,6 +66,10 @@ public final class AccountStore: CoreStore {
         try await self.read { try $0.messages(in: groupID, before: before, limit: limit) }
     }
 
+    public func message(in groupID: [UInt8], id: EventID) async throws -> StoredMessage? {
+        try await self.read { try $0.message(in: groupID, id: id) }
+    }
+
     public func nextExpiry() async throws -> Int64? {
         try await self.read { try $0.nextExpiry() }
     }

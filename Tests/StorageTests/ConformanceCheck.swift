@@ -162,6 +162,10 @@ struct ConformanceCheck: CustomTestStringConvertible, Sendable {
             elsewhere.groupID = Sample.bytes(2)
             try await store.commit([.putMessage(elsewhere)])
             #expect(try await store.messages(in: elsewhere.groupID, before: nil, limit: 10) == [elsewhere])
+            #expect(try await store.message(in: message.groupID, id: message.id) == message)
+            #expect(try await store.message(in: elsewhere.groupID, id: message.id) == elsewhere)
+            #expect(try await store.message(in: Sample.bytes(3), id: message.id) == nil)
+            #expect(try await store.message(in: message.groupID, id: message.wrapper) == nil)
         },
         ConformanceCheck("messages that end are deleted when due, all others stay") { store in
             #expect(try await store.nextExpiry() == nil)

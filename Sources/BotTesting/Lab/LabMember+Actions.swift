@@ -111,7 +111,7 @@ extension LabMember {
         guard let view = try await self.state().currentChat, view.chatID == chatID else {
             throw self.lab.error(.unmet, "\(self.name): the chat did not open")
         }
-        return view.messages
+        return Array(view.messages)
     }
 
     /// Everything that came in and was to be handled, in order; an event of before a crash may be there twice.

@@ -86,6 +86,10 @@ public final class MemoryCoreStore: CoreStore {
         try self.read { $0.messages(in: groupID, before: before, limit: limit) }
     }
 
+    public func message(in groupID: [UInt8], id: EventID) async throws -> StoredMessage? {
+        try self.read { $0.message(in: groupID, id: id) }
+    }
+
     public func nextExpiry() async throws -> Int64? {
         try self.read { $0.nextExpiry }
     }

@@ -63,6 +63,10 @@ struct StoreContent: Sendable {
         self.messages[groupID]?.page(before: before, limit: limit) ?? []
     }
 
+    func message(in groupID: [UInt8], id: EventID) -> StoredMessage? {
+        self.messages[groupID]?.messages.first { $0.id == id }
+    }
+
     var nextExpiry: Int64? { self.messages.values.flatMap(\.messages).compactMap(\.expiresAt).min() }
 
     func media(in groupID: [UInt8], message: EventID) -> [StoredMedia] {

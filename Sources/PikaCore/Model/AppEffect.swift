@@ -7,7 +7,13 @@ enum AppEffect: Sendable, Hashable {
     case unsubscribe(String)
     case publish(row: String, Event, [RelayURL])
     case fetch(FetchPurpose, [Filter], from: [RelayURL])
-    case loadMessages(groupID: [UInt8], before: StoredMessage.Position?)
+    /// Reads messages for the open chat until so many can be shown.
+    case loadMessages(
+        groupID: [UInt8], before: StoredMessage.Position?, limit: Int, opening: Int, RequestID?)
+    /// Reads a message that is to be sent again.
+    case loadMessage(groupID: [UInt8], EventID, RequestID?)
+    /// Gives a file of a message to the host's cache.
+    case download(MediaFile, groupID: [UInt8], RequestID?)
     /// Reads own messages that were sent in this epoch or later.
     case loadSent(groupID: [UInt8], fromEpoch: UInt64)
     /// Reads own messages of this epoch and the few before it, which may wait for a relay.

@@ -10,7 +10,12 @@ enum CoreInput: Sendable {
     /// No further answer of these relays will come in this attempt.
     case publishEnded(row: String, relays: [RelayURL])
     case fetched(FetchPurpose, [RelayURL: FetchOutcome])
-    case messagesLoaded(groupID: [UInt8], [StoredMessage], reachedStart: Bool)
+    /// Messages for the chat that is open, or was: the number of its opening, and whether nothing is before them.
+    case messagesLoaded([StoredMessage], opening: Int, reachedStart: Bool, RequestID?)
+    /// A message that failed and is to be sent again; nil if it is not stored.
+    case messageLoaded(groupID: [UInt8], EventID, StoredMessage?, RequestID?)
+    /// Where the host keeps a file, or why it does not.
+    case downloaded(MediaFile, groupID: [UInt8], Result<String, AppCoreError>, RequestID?)
     /// Own messages of a group that have to be sealed again.
     case sentLoaded(groupID: [UInt8], [StoredMessage])
     /// Own messages of an epoch and the few before it.

@@ -35,6 +35,14 @@ extension CoreModel {
                 let answer = OnceAnswers.Answer(memo: memo)
                 if let answer { self.answers.restore(answer, name.key) }
                 isReadable = answer != nil
+            case .chat:
+                self.chats[name.key] = ChatRecord(memo: memo)
+                isReadable = self.chats[name.key] != nil
+            case .failedMessage:
+                let key = try? EventID(bytes: name.key)
+                let failure = FailedMessage(memo: memo)
+                if let key { self.failures[key] = failure }
+                isReadable = key != nil && failure != nil
             case .groupIntent, .reseal, .keyAge, .mediaSecrets, .copiedGroup: break
             }
             guard isReadable else {

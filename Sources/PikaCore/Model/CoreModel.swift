@@ -79,6 +79,17 @@ struct CoreModel: Sendable {
     var typing = TypingNotices()
     /// The latest answer of each member to the hypernotes of the open chat, also to those not shown yet.
     var hypernoteResponses: [EventID: [PublicKey: PlacedResponse]] = [:]
+    /// What is remembered of chats, and which of that is not among the step's changes yet.
+    var chats: [[UInt8]: ChatRecord] = [:]
+    var dirtyChats: Set<[UInt8]> = []
+    /// Where each chat stands in the list.
+    var chatPlaces: [[UInt8]: ChatPlace] = [:]
+    var openChat: OpenChat?
+    var lastOpening = 0
+    /// Own messages that do not go out, by what stands for them among the ids that were seen.
+    var failures: [EventID: FailedMessage] = [:]
+    /// What became of files that were asked for, by message in the same way, and index.
+    var mediaDownloads: [EventID: [Int: AppState.MediaDownload]] = [:]
 
     var call = CallMachine()
     /// Invites and accepts that no relay has yet, by row.

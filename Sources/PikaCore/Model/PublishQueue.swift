@@ -58,6 +58,8 @@ struct PublishQueue: Sendable {
     }
 
     private var entries: [String: Entry] = [:]
+    /// The ids of these rows by event.
+    private var events: [EventID: String] = [:]
     /// Row ids by lane in the order of their sequence.
     private var lanes: [[UInt8]: [String]] = [:]
     private(set) var debts = RelayDebts()
@@ -81,9 +83,13 @@ struct PublishQueue: Sendable {
     }
 
     /// The rows that carry a message, settled ones included.
-    func rows(ofMessage id: EventID) -> [String] {
-        self.entries.values.filter { $0.row.messageID == id }.map(\.row.id) + self.debts.rows(ofMessage: id)
+    func rows(ofMessage id: EventID, in groupID: [UInt8]) -> [String] {
+        self.entries.values.filter { $0.row.messageID == id && $0.row.groupID == groupID }.map(\.row.id)
+            + self.debts.rows(ofMessage: id, in: groupID)
     }
+
+    /// The row that carries an event which no relay has yet.
+    func row(ofEvent id: EventID) -> String? { self.events[id] }
 
     /// Appends a row; false if one with its id is there already.
     mutating func add(_ row: OutboxRow) -> Bool {
@@ -93,6 +99,7 @@ struct PublishQueue: Sendable {
             return true
         }
         self.entries[row.id] = Entry(row: row, phase: .waiting)
+        self.events[row.event.id] = row.id
         self.lanes[row.lane, default: []].append(row.id)
         if row.purpose == .callSignal { self.signals.insert(row.id) }
         return true
@@ -228,6 +235,7 @@ struct PublishQueue: Sendable {
     private mutating func removeEntry(_ id: String) -> OutboxRow? {
         guard let entry = self.entries.removeValue(forKey: id) else { return nil }
         self.signals.remove(id)
+        self.events[entry.row.event.id] = nil
         let lane = entry.row.lane
         if let position = self.lanes[lane]?.firstIndex(of: id) { self.lanes[lane]?.remove(at: position) }
         if self.lanes[lane]?.isEmpty == true { self.lanes[lane] = nil }

@@ -57,8 +57,8 @@ struct RelayDebts: Sendable {
 
     func row(_ id: String) -> OutboxRow? { self.rows[id] }
 
-    func rows(ofMessage id: EventID) -> [String] {
-        self.rows.values.filter { $0.messageID == id }.map(\.id)
+    func rows(ofMessage id: EventID, in groupID: [UInt8]) -> [String] {
+        self.rows.values.filter { $0.messageID == id && $0.groupID == groupID }.map(\.id)
     }
 
     /// Whether a relay lacks an earlier commit of the row's group.

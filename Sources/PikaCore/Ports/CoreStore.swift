@@ -15,6 +15,9 @@ public protocol CoreStore: Sendable {
     /// Messages of a group, newest first, older than `before` (a position of ``StoredMessage``), at most `limit`.
     func messages(in groupID: [UInt8], before: StoredMessage.Position?, limit: Int) async throws -> [StoredMessage]
 
+    /// One message of a group; nil if it is not stored.
+    func message(in groupID: [UInt8], id: EventID) async throws -> StoredMessage?
+
     /// The earliest ``StoredMessage/expiresAt`` of all messages; nil if none ends.
     func nextExpiry() async throws -> Int64?
 
@@ -294,6 +297,10 @@ public struct MemoName: Sendable, Hashable {
         case callTimeline = "call_timeline"
         /// How an action ended that is to be done once; the key is the digest of its key.
         case answer
+        /// What the list shows of a chat; the key is the group id.
+        case chat
+        /// An own message that does not go out; the key is a digest of group and message.
+        case failedMessage = "failed_message"
     }
 
     public var kind: Kind

@@ -158,7 +158,7 @@ extension CoreModel {
 
     /// A signal has reached a relay, or never will.
     mutating func concludeSignal(_ row: OutboxRow, failure: String?, _ step: inout CoreStep) {
-        self.setDelivery(failure.map { .failed($0) } ?? .sent, of: row, &step)
+        if let failure { self.noteFailed(row, failure, isKept: false, &step) } else { self.noteSent(row, &step) }
         guard let callID = self.callRows.removeValue(forKey: row.id), let failure else { return }
         self.state.toast = "the call could not be sent: \(failure)"
         self.followCall(.publishFailed(callID: callID), &step)

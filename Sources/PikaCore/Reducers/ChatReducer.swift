@@ -1,30 +1,12 @@
 import Marmot
 import Nostr
 
-/// What the screens show, derived from the groups.
+/// The chat that is open: filled exactly when it is the top screen.
 extension CoreModel {
-    /// Brings the list of chats in line with the groups; messages and counters of known chats stay.
-    mutating func refreshChatList() {
-        var known: [String: AppState.ChatSummary] = [:]
-        for chat in self.state.chatList { known[chat.chatID] = chat }
-        let chats = self.groups.values.map { group in
-            let chatID = group.data.nostrGroupIDHex
-            let before = known[chatID] ?? group.formerNostrGroupIDs.reversed().lazy.compactMap { known[$0.hex] }.first
-            let members = group.members
-            return AppState.ChatSummary(
-                chatID: chatID, groupID: Hex.encode(group.groupID), name: group.data.name,
-                description: group.data.description,
-                relays: group.data.relays,
-                isGroup: members.count > 2
-                    || (!group.data.name.isEmpty && group.data.name != "DM" && members.count > 1),
-                members: members.map { .init(publicKey: $0, isAdmin: group.data.isAdmin($0)) }, isAdmin: group.isAdmin,
-                epoch: group.epoch, isActive: group.isActive, lastMessage: before?.lastMessage,
-                lastMessageAt: before?.lastMessageAt, lastMessageExpiresAt: before?.lastMessageExpiresAt,
-                unreadCount: before?.unreadCount ?? 0, imageHash: group.data.image.map { Hex.encode($0.hash) },
-                needsInvitation: self.copiedGroups[group.groupID]?.phase == .overtaken)
-        }
-        self.state.chatList = chats.sorted { ($0.lastMessageAt ?? 0, $0.chatID) > ($1.lastMessageAt ?? 0, $1.chatID) }
-    }
+    /// Messages of the open chat in a snapshot, unless older ones were asked for; the others are in the store.
+    static let maximumShown = 500
+    /// Messages that are read when a chat is opened.
+    static let firstPage = 50
 
     mutating func push(_ screen: AppState.Screen, _ step: inout CoreStep) {
         self.state.router.stack.append(screen)
@@ -49,87 +31,150 @@ extension CoreModel {
         self.refreshBusy()
     }
 
-    private mutating func fillCurrentChat(_ step: inout CoreStep) {
+    /// Brings the open chat in line with the top screen; one that is open already stays as it is.
+    mutating func fillCurrentChat(_ step: inout CoreStep) {
         guard case .chat(let chatID) = self.state.router.top else {
             self.state.currentChat = nil
+            self.openChat = nil
             return
         }
-        self.state.currentChat = .init(chatID: chatID, messages: [], canLoadOlder: true)
+        if self.state.currentChat?.chatID == chatID, self.openChat?.groupID != nil { return }
+        self.open(chatID, &step)
+    }
+
+    /// This account is in a group from now on, perhaps again: its chat is filled if it is open.
+    mutating func beginChat(of groupID: [UInt8], _ step: inout CoreStep) {
+        let isOver = self.state.currentChat?.endReason != nil
+        self.changeChat(groupID) { $0.end = nil }
+        self.refreshChat(groupID)
+        guard let chatID = self.state.currentChat?.chatID, (try? self.groupID(ofChat: chatID)) == groupID,
+            self.openChat?.groupID != groupID || isOver
+        else { return }
+        self.open(chatID, &step)
+    }
+
+    private mutating func open(_ chatID: String, _ step: inout CoreStep) {
+        let groupID = try? self.groupID(ofChat: chatID)
+        self.lastOpening += 1
+        self.openChat = OpenChat(number: self.lastOpening, groupID: groupID)
+        self.state.currentChat = .init(chatID: chatID, canLoadOlder: false)
         self.hypernoteResponses = [:]
-        self.showTyping(inChat: chatID)
-        if let position = self.state.chatList.firstIndex(where: { $0.chatID == chatID }) {
-            self.state.chatList[position].unreadCount = 0
+        guard let groupID else { return }
+        let record = self.chats[groupID]
+        self.state.currentChat?.firstUnread = record?.firstUnread
+        self.changeChat(groupID) { record in
+            record.unreadCount = 0
+            record.firstUnread = nil
         }
-        if let groupID = try? self.groupID(ofChat: chatID) {
-            step.effects.append(.loadMessages(groupID: groupID, before: nil))
+        self.refreshOpenChat(groupID)
+        self.showTyping(in: groupID)
+        guard self.groups[groupID]?.isActive == true else { return }
+        self.state.currentChat?.canLoadOlder = true
+        // What is unread shows at once, with what stands before it.
+        let limit = min(max(Self.firstPage, (record?.unreadCount ?? 0) + Self.firstPage / 5), Self.maximumShown)
+        step.effects.append(
+            .loadMessages(groupID: groupID, before: nil, limit: limit, opening: self.lastOpening, nil))
+    }
+
+    /// Brings title and roles of the open chat in line with the list; being removed empties it.
+    mutating func refreshOpenChat(_ groupID: [UInt8]) {
+        guard self.openChat?.groupID == groupID, var view = self.state.currentChat,
+            let chat = self.position(ofChat: groupID).map({ self.state.chatList[$0] })
+        else { return }
+        view.title = chat.displayName
+        view.isGroup = chat.isGroup
+        view.isAdmin = chat.isAdmin
+        view.endReason = chat.endReason
+        if !chat.isActive {
+            view.messages = []
+            view.canLoadOlder = false
+            view.isLoadingOlder = false
+            view.firstUnread = nil
+            view.typing = []
         }
+        self.state.currentChat = view
+        if !chat.isActive {
+            self.lastOpening += 1
+            self.openChat = OpenChat(number: self.lastOpening, groupID: groupID)
+        }
+    }
+
+    // MARK: Messages that were read
+
+    /// Asks for the messages before those that were read. Its outcome comes with them.
+    mutating func loadOlder(
+        _ chatID: String, limit: Int, _ request: RequestID?, _ step: inout CoreStep
+    ) throws -> ActionOutcome? {
+        let groupID = try self.groupID(ofChat: chatID)
+        guard (1...Self.maximumShown).contains(limit) else {
+            throw AppCoreError(.notAllowed, "1 to \(Self.maximumShown) messages are read at once")
+        }
+        guard let open = self.openChat, open.groupID == groupID else {
+            throw AppCoreError(.notAllowed, "older messages are read into the open chat; this one is not open")
+        }
+        guard self.state.currentChat?.canLoadOlder == true else { return .done(chatID: chatID) }
+        guard self.state.currentChat?.isLoadingOlder == false else {
+            throw AppCoreError(.busy, "older messages are being read already")
+        }
+        self.state.currentChat?.isLoadingOlder = true
+        step.effects.append(
+            .loadMessages(
+                groupID: groupID, before: open.oldestRead, limit: limit, opening: open.number, request))
+        return nil
     }
 
     /// Messages that were read from the store, for the chat that is open.
-    mutating func show(_ messages: [StoredMessage], of groupID: [UInt8], reachedStart: Bool) {
-        guard let chatID = self.groups[groupID]?.data.nostrGroupIDHex, self.state.currentChat?.chatID == chatID else {
-            return
+    mutating func show(
+        _ messages: [StoredMessage], opening: Int, reachedStart: Bool, _ request: RequestID?, _ step: inout CoreStep
+    ) {
+        guard let open = self.openChat, open.number == opening, let groupID = open.groupID else {
+            let reason = "the chat was closed before its messages were read"
+            return self.finish(request, .failed(AppCoreError(.notAllowed, reason)), &step)
         }
+        self.state.currentChat?.isLoadingOlder = false
+        if let oldest = messages.map(\.position).min(), oldest < open.oldestRead ?? oldest {
+            self.openChat?.oldestRead = oldest
+        } else if open.oldestRead == nil {
+            self.openChat?.oldestRead = messages.map(\.position).min()
+        }
+        let pending = Set(self.queue.rows { $0.groupID == groupID }.compactMap(\.messageID))
         for message in messages.sorted(by: { $0.position < $1.position }) {
-            let isPending = self.queue.contains { $0.messageID == message.id }
-            self.append(message, message.isOwn ? (isPending ? .pending : .sent) : .received)
+            self.append(message, self.delivery(of: message, isPending: pending.contains(message.id)))
         }
+        let count = self.state.currentChat?.messages.count ?? 0
+        self.openChat?.shownLimit = max(Self.maximumShown, count)
         self.state.currentChat?.canLoadOlder = !reachedStart
+        self.finish(request, .done(chatID: self.state.currentChat?.chatID), &step)
+    }
+
+    private func delivery(of message: StoredMessage, isPending: Bool) -> AppState.Delivery {
+        guard message.isOwn else { return .received }
+        if isPending { return .pending }
+        return self.failure(of: message.id, in: message.groupID).map { .failed($0.reason) } ?? .sent
     }
 
     /// One new message: the open chat, the preview, the counter.
-    mutating func show(_ message: StoredMessage, delivery: AppState.Delivery) {
-        guard let chatID = self.groups[message.groupID]?.data.nostrGroupIDHex else { return }
-        let isOpen = self.state.currentChat?.chatID == chatID
-        if isOpen { self.append(message, delivery) }
-        guard Self.isShown(message.rumor.kind),
-            let position = self.state.chatList.firstIndex(where: { $0.chatID == chatID })
-        else { return }
-        self.state.chatList[position].lastMessage = Self.preview(of: message.rumor)
-        self.state.chatList[position].lastMessageAt = message.rumor.createdAt
-        self.state.chatList[position].lastMessageExpiresAt = message.expiresAt
-        if !isOpen, !message.isOwn { self.state.chatList[position].unreadCount += 1 }
+    mutating func show(_ message: StoredMessage, delivery: AppState.Delivery, _ step: inout CoreStep) {
+        let isOpen = self.openChat?.groupID == message.groupID
+        if isOpen, self.groups[message.groupID]?.isActive == true { self.appendNew(message, delivery) }
+        self.list(message, isOpen: isOpen, now: step.now)
     }
 
-    /// Messages of the open chat in a snapshot; older ones are in the store.
-    static let maximumShown = 500
-
-    private mutating func append(_ message: StoredMessage, _ delivery: AppState.Delivery) {
-        let target = message.rumor.tags.last { $0.name == "e" }?.value.flatMap { try? EventID(hex: $0) }
-        if message.rumor.kind == .reaction {
-            guard let target, let position = self.state.currentChat?.messages.firstIndex(where: { $0.id == target })
-            else { return }
-            let reaction = AppState.Reaction(sender: message.rumor.pubkey, emoji: message.rumor.content)
-            if self.state.currentChat?.messages[position].reactions.contains(reaction) == false {
-                self.state.currentChat?.messages[position].reactions.append(reaction)
-            }
+    private mutating func appendNew(_ message: StoredMessage, _ delivery: AppState.Delivery) {
+        // One that belongs to an older page comes with it.
+        if let oldest = self.openChat?.oldestRead, message.position < oldest,
+            self.state.currentChat?.canLoadOlder == true
+        {
             return
         }
-        if message.rumor.kind == .hypernoteResponse { return self.takeHypernoteResponse(message, to: target) }
-        guard Self.isShown(message.rumor.kind),
-            self.state.currentChat?.messages.contains(where: { $0.id == message.id }) == false
+        self.append(message, delivery)
+        guard let count = self.state.currentChat?.messages.count, let limit = self.openChat?.shownLimit,
+            count > limit, self.state.currentChat?.isLoadingOlder == false
         else { return }
-        let entry = AppState.ChatMessage(
-            id: message.id, sender: message.rumor.pubkey, isOwn: message.isOwn, kind: message.rumor.kind,
-            content: message.rumor.content, createdAt: message.rumor.createdAt, expiresAt: message.expiresAt,
-            replyTo: target, media: MediaAttachment.all(in: message.rumor.tags), reactions: [],
-            hypernote: self.hypernoteView(of: message), delivery: delivery)
-        let position = self.state.currentChat?.messages.lastIndex {
-            ($0.createdAt, $0.id) < (entry.createdAt, entry.id)
+        self.dropShown(first: count - limit)
+        self.openChat?.oldestRead = self.state.currentChat?.messages.first.map {
+            StoredMessage.Position(createdAt: $0.createdAt, id: $0.id)
         }
-        self.state.currentChat?.messages.insert(entry, at: position.map { $0 + 1 } ?? 0)
-        if let count = self.state.currentChat?.messages.count, count > Self.maximumShown {
-            self.state.currentChat?.messages.removeFirst(count - Self.maximumShown)
-            self.state.currentChat?.canLoadOlder = true
-        }
-    }
-
-    mutating func setDelivery(_ delivery: AppState.Delivery, of row: OutboxRow, _ step: inout CoreStep) {
-        guard let id = row.messageID, let chatID = row.groupID.flatMap({ self.groups[$0]?.data.nostrGroupIDHex }) else {
-            return
-        }
-        step.effects.append(.report(chatID: chatID, messageID: id, delivery))
-        guard let position = self.state.currentChat?.messages.firstIndex(where: { $0.id == id }) else { return }
-        self.state.currentChat?.messages[position].delivery = delivery
+        self.state.currentChat?.canLoadOlder = true
     }
 }

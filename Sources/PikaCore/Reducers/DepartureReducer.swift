@@ -81,3 +81,10 @@ extension CoreModel {
         }
     }
 }
+
+extension CommitReport {
+    /// How a commit that removed this account shows in its chat.
+    func endOfMembership(of account: PublicKey) -> AppState.ChatEnd {
+        self.left.contains(account) ? .left : .removed(by: self.committer)
+    }
+}

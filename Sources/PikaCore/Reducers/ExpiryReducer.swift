@@ -30,11 +30,7 @@ extension CoreModel {
         step.changes.append(.deleteExpired(at: step.now))
         step.effects.append(.loadNextExpiry)
         let now = step.now
-        self.state.currentChat?.messages.removeAll { ($0.expiresAt ?? .max) <= now }
-        for position in self.state.chatList.indices {
-            guard let end = self.state.chatList[position].lastMessageExpiresAt, end <= now else { continue }
-            self.state.chatList[position].lastMessage = nil
-            self.state.chatList[position].lastMessageExpiresAt = nil
-        }
+        self.dropShown { ($0.expiresAt ?? .max) <= now }
+        self.forgetLastMessages { ($0.lastMessageExpiresAt ?? .max) <= now }
     }
 }

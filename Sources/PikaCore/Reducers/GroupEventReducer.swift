@@ -49,7 +49,8 @@ extension CoreModel {
         case .refused(let refusal):
             step.effects.append(.note(.refused(reason: refusal.reason, detail: refusal.detail)))
             self.keepAbandoned(of: groupID, at: nil, &step)
-        case .ownEcho, .waiting: break
+        case .ownEcho: self.settleMessage(event.id, &step)
+        case .waiting: break
         }
         return false
     }
@@ -76,7 +77,7 @@ extension CoreModel {
         self.awaitExpiry(at: stored.expiresAt, &step)
         self.storeMedia(of: stored, &step)
         step.effects.append(.note(.message))
-        self.show(stored, delivery: isOwn ? .sent : .received)
+        self.show(stored, delivery: isOwn ? .sent : .received, &step)
         if message.rumor.kind == .chatMessage { self.stopTyping(message.rumor.pubkey, in: groupID) }
         // From another device of this account.
         if isOwn { return }
@@ -125,8 +126,12 @@ extension CoreModel {
         if isRenamed || report.before.relays != report.after.relays {
             self.resubscribe(&step)
         }
-        self.refreshChatList()
-        self.showTyping(inChat: report.after.nostrGroupID.hex)
+        if report.removedSelf {
+            let end = report.endOfMembership(of: self.account.publicKey)
+            self.changeChat(groupID) { $0.end = end }
+        }
+        self.refreshChat(groupID)
+        self.showTyping(in: groupID)
         self.deliver(.commit(CommitEvent(report)), of: groupID, &step)
         self.followCall(in: groupID, report, &step)
         if report.rolledBackFrom != nil {

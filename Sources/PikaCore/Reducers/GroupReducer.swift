@@ -21,7 +21,7 @@ extension CoreModel {
         self.index(group)
         self.dirtyGroups.insert(group.groupID)
         self.noteRenewal(of: group.groupID, &step)
-        self.refreshChatList()
+        self.refreshChat(group.groupID)
         self.resubscribe(&step)
         try self.send(welcomes, of: group, &step)
         return group.groupID

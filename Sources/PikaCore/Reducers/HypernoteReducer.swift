@@ -47,7 +47,7 @@ extension CoreModel {
             createdAt: message.rumor.createdAt)
         self.hypernoteResponses[target, default: [:]][message.rumor.pubkey] = PlacedResponse(
             position: message.position, response: response)
-        guard let place = self.state.currentChat?.messages.firstIndex(where: { $0.id == target }),
+        guard let place = self.shownPosition(of: target),
             let view = self.state.currentChat?.messages[place].hypernote
         else { return }
         let answered = self.answered(view, target)

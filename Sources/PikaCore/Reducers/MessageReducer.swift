@@ -31,14 +31,12 @@ extension CoreModel {
         step.changes.append(.putMessage(stored))
         self.awaitExpiry(at: stored.expiresAt, &step)
         self.storeMedia(of: stored, &step)
-        self.show(stored, delivery: .pending)
+        self.show(stored, delivery: .pending, &step)
         self.enqueue(
             id: rowID ?? Self.messageRow(event.id), event,
             to: self.relays(of: group), purpose, groupID: groupID, messageID: id, &step)
         return .queued(messageID: id, wrapper: event.id)
     }
-
-    static func messageRow(_ wrapper: EventID) -> String { "message/\(wrapper.hex)" }
 
     /// Everything that a handler wants, and the end of its event: one transaction.
     mutating func finish(_ inboxID: Int64, _ effects: [HandlerEffect], _ step: inout CoreStep) {

@@ -43,6 +43,15 @@ extension CoreModel {
         self.flushOutbox(&step)
     }
 
+    /// An own message came back: a relay has it, even if its answer got lost.
+    mutating func settleMessage(_ event: EventID, _ step: inout CoreStep) {
+        guard let id = self.queue.row(ofEvent: event), let row = self.queue.row(id),
+            row.purpose == .message || row.purpose == .callSignal
+        else { return }
+        self.settleOutbox(id, &step)
+        self.takeEffect(of: row, &step)
+    }
+
     /// Some relay has a row, and nobody waits for more than that.
     mutating func settleOutbox(_ id: String, _ step: inout CoreStep) {
         guard case .settled(let row, let forgotten) = self.queue.settle(id, now: step.now) else { return }
@@ -67,7 +76,7 @@ extension CoreModel {
                 self.confirmCommit(row.event.id, of: groupID, &step)
                 self.retryWaiting(of: groupID, &step)
             }
-        case .message: self.setDelivery(.sent, of: row, &step)
+        case .message: self.noteSent(row, &step)
         case .callSignal: self.concludeSignal(row, failure: nil, &step)
         case .keyPackage: self.state.hasPublishedKeyPackage = true
         case .relayList: self.confirmRelayList(row.event, &step)
@@ -101,7 +110,7 @@ extension CoreModel {
         case .commit: self.dropRefusedCommit(row, reason: reason, &step)
         case .callSignal: self.concludeSignal(row, failure: reason, &step)
         case .message:
-            self.setDelivery(.failed(reason), of: row, &step)
+            self.noteFailed(row, reason, &step)
             self.forgetAnswer(aboutMessage: row.messageID, &step)
         case .keyPackage: self.replaceRefusedKeyPackage(row.event, &step)
         case .welcome:

@@ -113,7 +113,7 @@ extension CoreModel {
         self.index(group)
         self.dirtyGroups.insert(groupID)
         self.enterCopied(groupID, by: invitation, &step)
-        self.refreshChatList()
+        self.beginChat(of: groupID, &step)
         self.resubscribe(&step)
         if let invitation {
             let name = Self.joinedCursor(groupID)

@@ -48,9 +48,10 @@ extension CoreModel {
         for message in messages.sorted(by: { $0.position < $1.position }) where message.isOwn {
             let isUndone = reseal.map { message.epoch >= $0.fromEpoch && !$0.sent.contains(message.id) } ?? false
             let isTooOld =
-                message.epoch + Self.maximumUnsentAge < group.epoch && !self.queue.rows(ofMessage: message.id).isEmpty
+                message.epoch + Self.maximumUnsentAge < group.epoch
+                && !self.queue.rows(ofMessage: message.id, in: groupID).isEmpty
             guard isUndone || isTooOld, !Self.isMomentary(message.rumor.kind) else { continue }
-            do { try self.reseal(message, &step) } catch {
+            do { _ = try self.reseal(message, &step) } catch {
                 step.effects.append(.note(.sendFailed(reason: "message after a rollback: \(error)")))
             }
         }
@@ -59,12 +60,16 @@ extension CoreModel {
     /// What is of no use later.
     static func isMomentary(_ kind: Kind) -> Bool { kind == .typing || kind == .callSignal }
 
-    mutating func reseal(_ message: StoredMessage, _ step: inout CoreStep) throws {
+    /// Returns the new event's id; nil if the group is gone.
+    mutating func reseal(_ message: StoredMessage, _ step: inout CoreStep) throws -> EventID? {
         guard let event = try self.groups[message.groupID]?.seal(message.rumor, now: step.now, using: &step.random),
             let group = self.groups[message.groupID]
-        else { return }
+        else { return nil }
         self.dirtyGroups.insert(message.groupID)
-        for row in self.queue.rows(ofMessage: message.id) { self.dropRow(row, &step) }
+        let wasSent = self.wasSent(message.id, in: message.groupID)
+        for row in self.queue.rows(ofMessage: message.id, in: message.groupID) { self.dropRow(row, &step) }
+        self.forgetFailure(of: message.id, in: message.groupID, &step)
+        self.changeShown(message.id, in: message.groupID) { $0.delivery = .pending }
         var moved = message
         moved.wrapper = event.id
         moved.epoch = group.epoch
@@ -74,7 +79,8 @@ extension CoreModel {
                 .note(.sendFailed(reason: "files of a message were encrypted for an epoch that was given up")))
         }
         self.enqueue(
-            id: "message/\(event.id.hex)", event, to: self.relays(of: group), .message, groupID: message.groupID,
-            messageID: message.id, &step)
+            id: Self.messageRow(event.id, again: wasSent), event, to: self.relays(of: group), .message,
+            groupID: message.groupID, messageID: message.id, &step)
+        return event.id
     }
 }

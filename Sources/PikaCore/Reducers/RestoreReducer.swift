@@ -11,7 +11,7 @@ extension CoreModel {
         let changesChat = (self.copiedGroups[groupID]?.phase == .overtaken) != (copied?.phase == .overtaken)
         self.copiedGroups[groupID] = copied
         step.changes.append(.putMemo(Self.memo(groupID), copied?.stored))
-        if changesChat { self.refreshChatList() }
+        if changesChat { self.refreshChat(groupID) }
     }
 
     private mutating func markCopied(_ groupID: [UInt8], _ step: inout CoreStep) {
@@ -131,9 +131,10 @@ extension CoreModel {
             guard let message = row.messageID.flatMap({ found[$0] }), message.epoch <= epoch else { continue }
             guard !Self.isMomentary(message.rumor.kind) else {
                 self.dropRow(row.id, &step)
+                self.noteFailed(row, "it was of use only at its time", isKept: false, &step)
                 continue
             }
-            do { try self.reseal(message, &step) } catch {
+            do { _ = try self.reseal(message, &step) } catch {
                 step.effects.append(.note(.sendFailed(reason: "message after a restore: \(error)")))
             }
         }
@@ -156,7 +157,7 @@ extension CoreModel {
         }
         for row in self.queue.rows(where: { $0.groupID == groupID }) {
             self.dropRow(row.id, &step)
-            self.setDelivery(.failed(AppCoreError.overtaken.message), of: row, &step)
+            self.noteFailed(row, AppCoreError.overtaken.message, &step)
         }
         if group.pending != nil {
             self.groups[groupID]?.clearPending()

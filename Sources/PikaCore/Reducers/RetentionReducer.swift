@@ -20,14 +20,11 @@ extension CoreModel {
         step.changes.append(.deleteSurplus(rule, limit: Self.retentionBatch))
         step.effects.append(.countSurplus(rule, limit: Self.retentionBatch))
         if let newest = rule.beyondNewest, let shown = self.state.currentChat?.messages.count, shown > newest {
-            self.state.currentChat?.messages.removeFirst(shown - newest)
+            self.dropShown(first: shown - newest)
         }
         guard let before = rule.before else { return }
-        self.state.currentChat?.messages.removeAll { $0.createdAt < before }
-        for position in self.state.chatList.indices {
-            guard let time = self.state.chatList[position].lastMessageAt, time < before else { continue }
-            self.state.chatList[position].lastMessage = nil
-        }
+        self.dropShown { $0.createdAt < before }
+        self.forgetLastMessages { ($0.lastMessageAt ?? .max) < before }
     }
 
     // MARK: The inbox

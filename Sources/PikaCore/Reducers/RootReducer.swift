@@ -13,8 +13,12 @@ extension CoreModel {
         case .published(let row, let report): self.takeReport(report, row: row, &step)
         case .publishEnded(let row, let relays): self.endAttempt(row: row, relays: relays, &step)
         case .fetched(let purpose, let outcomes): self.takeFetched(purpose, outcomes, &step)
-        case .messagesLoaded(let groupID, let messages, let reachedStart):
-            self.show(messages, of: groupID, reachedStart: reachedStart)
+        case .messagesLoaded(let messages, let opening, let reachedStart, let request):
+            self.show(messages, opening: opening, reachedStart: reachedStart, request, &step)
+        case .messageLoaded(let groupID, let id, let message, let request):
+            self.retry(message, id, of: groupID, request, &step)
+        case .downloaded(let file, let groupID, let result, let request):
+            self.takeDownloaded(file, of: groupID, result, request, &step)
         case .sentLoaded(let groupID, let messages): self.reseal(messages, of: groupID, &step)
         case .unsentLoaded(let groupID, let epoch, let messages):
             self.resealCopied(messages, of: groupID, upToEpoch: epoch, &step)
@@ -190,5 +194,6 @@ extension CoreModel {
         }
         self.dirtyGroups = []
         self.storeMediaSecrets(&step)
+        self.storeChats(&step)
     }
 }

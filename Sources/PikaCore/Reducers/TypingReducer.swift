@@ -80,17 +80,11 @@ extension CoreModel {
         step.effects.append(.wake(.typing, atMilliseconds: next))
     }
 
-    private mutating func showTyping(in groupID: [UInt8]) {
-        guard let chatID = self.groups[groupID]?.data.nostrGroupIDHex else { return }
-        self.showTyping(inChat: chatID)
-    }
-
     /// Brings the open chat in line, if it is this one: only who is a member is shown.
-    mutating func showTyping(inChat chatID: String) {
-        guard let open = self.state.currentChat, open.chatID == chatID else { return }
-        let typing = (try? self.groupID(ofChat: chatID)).flatMap { self.typing.members[$0] } ?? [:]
-        let members = self.state.chatList.first { $0.chatID == chatID }?.members ?? []
-        let shown = members.filter { typing[$0.publicKey] != nil }
-        if open.typing != shown { self.state.currentChat?.typing = shown }
+    mutating func showTyping(in groupID: [UInt8]) {
+        guard self.openChat?.groupID == groupID, let position = self.position(ofChat: groupID) else { return }
+        let typing = self.typing.members[groupID] ?? [:]
+        let shown = self.state.chatList[position].members.filter { typing[$0.publicKey] != nil }
+        if self.state.currentChat?.typing != shown { self.state.currentChat?.typing = shown }
     }
 }

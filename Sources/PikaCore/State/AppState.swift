@@ -9,7 +9,8 @@ public struct AppState: Sendable, Hashable {
     /// This account's own profile; nil until it is known.
     public internal(set) var myProfile: Profile?
     public internal(set) var busy = Busy()
-    public internal(set) var chatList: [ChatSummary] = []
+    /// The chat of the newest message first.
+    public internal(set) var chatList: SharedArray<ChatSummary> = []
     /// Filled exactly when the top screen is a chat.
     public internal(set) var currentChat: ChatView?
     /// Whom this account follows (NIP-02).

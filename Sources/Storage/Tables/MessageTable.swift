@@ -94,6 +94,13 @@ extension Transaction {
         return Array(page.prefix(limit))
     }
 
+    func message(in groupID: [UInt8], id: EventID) throws -> StoredMessage? {
+        let select = try self.database.cachedStatement(
+            sql: "SELECT lookup, created_at, content, expires_at FROM message WHERE lookup = ?")
+        let lookup = self.sealer.lookup("message", groupID, id.bytes)
+        return try Row.fetchOne(select, arguments: [Data(lookup)]).map { try self.message($0, groupID) }
+    }
+
     private func content(of message: StoredMessage) throws(StoreError) -> [UInt8] {
         guard message.rumor.createdAt >= 0 else {
             throw StoreError(.invalidChange, "a message before 1970 cannot be stored")

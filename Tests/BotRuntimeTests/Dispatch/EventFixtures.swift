@@ -70,7 +70,7 @@ func chatSummary(_ chatID: String, isGroup: Bool, admins: [PublicKey] = []) -> A
 
 func scope(_ chatID: String = "c1", name: String = "greeter", chats: [AppState.ChatSummary] = []) -> EventScope {
     var state = AppState()
-    state.chatList = chats
+    state.chatList = SharedArray(chats)
     return EventScope(chatID: chatID, account: key("a"), accountName: name, snapshot: state)
 }
 

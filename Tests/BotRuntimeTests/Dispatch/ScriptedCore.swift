@@ -22,7 +22,7 @@ final class ScriptedCore: HandlerCore {
 
     init(chats: [AppState.ChatSummary] = [], stored: [String: [UInt8]] = [:]) {
         var state = AppState()
-        state.chatList = chats
+        state.chatList = SharedArray(chats)
         self.state = state
         self.stored = stored
         (events, nextEvent) = AsyncStream.makeStream()

@@ -23,6 +23,7 @@ import Testing
         func messages(
             in groupID: [UInt8], before: StoredMessage.Position?, limit: Int
         ) async throws -> [StoredMessage] { [] }
+        func message(in groupID: [UInt8], id: EventID) async throws -> StoredMessage? { nil }
         func nextExpiry() async throws -> Int64? { nil }
         func surplus(_ rule: MessageSurplus, limit: Int) async throws -> Int { 0 }
         func value(scope: String, key: String) async throws -> [UInt8]? { nil }

@@ -244,9 +244,17 @@ struct ReducerWorld {
             self.reduce(index, .surplus(rule, self[index].durable.surplus(rule, limit: limit).count))
         case .loadNextExpiry:
             self.reduce(index, .nextExpiry(self[index].durable.messages.compactMap(\.expiresAt).min()))
-        case .loadMessages(let groupID, _):
-            let messages = self[index].durable.messages.filter { $0.groupID == groupID }
-            self.reduce(index, .messagesLoaded(groupID: groupID, messages, reachedStart: true))
+        case .loadMessages(let groupID, let before, let limit, let opening, let request):
+            let older = self[index].durable.messages.filter { message in
+                message.groupID == groupID && before.map { message.position < $0 } ?? true
+            }
+            let page = older.sorted { $0.position > $1.position }.prefix(limit)
+            self.reduce(
+                index,
+                .messagesLoaded(Array(page), opening: opening, reachedStart: page.count == older.count, request))
+        case .loadMessage(let groupID, let id, let request):
+            let message = self[index].durable.messages.first { $0.groupID == groupID && $0.id == id }
+            self.reduce(index, .messageLoaded(groupID: groupID, id, message, request))
         default: break
         }
     }

@@ -68,7 +68,7 @@ import Testing
         try await bob.perform(.reactToMessage(chatID: chat, messageID: id, emoji: "+"))
         let messages = try await alice.messages(in: chat)
         #expect(messages.map(\.content) == ["look"])
-        #expect(messages.first?.reactions.map(\.sender) == [bob.publicKey])
+        #expect(messages.first?.reactions.map(\.senders) == [[bob.publicKey]])
         #expect(messages.first?.reactions.map(\.emoji) == ["+"])
         #expect(try await bob.messages(in: chat).first?.reactions.map(\.emoji) == ["+"])
     }

@@ -1,0 +1,87 @@
+import MLS
+import Nostr
+
+/// What the list shows of a chat beyond its group: kept as a memo, so that a restart shows the same.
+struct ChatRecord: Sendable, Hashable {
+    var lastMessage: String?
+    var lastMessageAt: Int64?
+    var lastMessageExpiresAt: Int64?
+    var unreadCount = 0
+    var firstUnread: EventID?
+    var isArchived = false
+    /// Why this account is no longer a member.
+    var end: AppState.ChatEnd?
+}
+
+/// How it is kept: JSON, version 1.
+extension ChatRecord {
+    var memo: Secret {
+        var fields: JSONObject = ["v": 1, "unread": .integer(Int64(self.unreadCount))]
+        if let lastMessage { fields["last"] = .string(lastMessage) }
+        if let lastMessageAt { fields["at"] = .integer(lastMessageAt) }
+        if let lastMessageExpiresAt { fields["expires"] = .integer(lastMessageExpiresAt) }
+        if let firstUnread { fields["first_unread"] = .string(firstUnread.hex) }
+        if self.isArchived { fields["archived"] = true }
+        switch self.end {
+        case .removed(let admin):
+            fields["end"] = "removed"
+            if let admin { fields["by"] = .string(admin.hex) }
+        case .left: fields["end"] = "left"
+        case .overtaken, nil: break
+        }
+        return Secret(JSONValue.object(fields).json())
+    }
+
+    /// Nil if it is none.
+    init?(memo: Secret) {
+        guard let json = try? JSONValue(json: memo.copyBytes()), json["v"]?.integer == 1,
+            let unread = json["unread"]?.integer, unread >= 0
+        else { return nil }
+        self.unreadCount = Int(unread)
+        self.lastMessage = json["last"]?.string
+        self.lastMessageAt = json["at"]?.integer
+        self.lastMessageExpiresAt = json["expires"]?.integer
+        self.isArchived = json["archived"]?.bool ?? false
+        if let id = json["first_unread"]?.string {
+            guard let id = try? EventID(hex: id) else { return nil }
+            self.firstUnread = id
+        }
+        switch json["end"]?.string {
+        case "removed": self.end = .removed(by: json["by"]?.string.flatMap { try? PublicKey(hex: $0) })
+        case "left": self.end = .left
+        case nil: break
+        default: return nil
+        }
+    }
+}
+
+/// An own message that does not go out any more, and why: kept as a memo.
+struct FailedMessage: Sendable, Hashable {
+    let groupID: [UInt8]
+    let id: EventID
+    let reason: String
+    /// Unix seconds.
+    let failedAt: Int64
+
+    /// So many are remembered, the latest.
+    static let maximumCount = 1000
+}
+
+extension FailedMessage {
+    var memo: Secret {
+        Secret(
+            JSONValue.object([
+                "v": 1, "group": .string(Hex.encode(self.groupID)), "id": .string(self.id.hex),
+                "reason": .string(self.reason), "at": .integer(self.failedAt),
+            ]).json())
+    }
+
+    init?(memo: Secret) {
+        guard let json = try? JSONValue(json: memo.copyBytes()), json["v"]?.integer == 1,
+            let group = json["group"]?.string.flatMap({ Hex.decode($0) }),
+            let id = json["id"]?.string.flatMap({ try? EventID(hex: $0) }), let reason = json["reason"]?.string,
+            let failedAt = json["at"]?.integer
+        else { return nil }
+        self.init(groupID: group, id: id, reason: reason, failedAt: failedAt)
+    }
+}

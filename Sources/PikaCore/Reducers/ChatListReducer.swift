@@ -1,0 +1,128 @@
+import MLS
+import Marmot
+import Nostr
+
+/// The list of chats, in line with the groups and with what is remembered of each (``ChatRecord``).
+extension CoreModel {
+    /// Makes the whole list, at the start. Later changes are ``refreshChat(_:)``.
+    mutating func refreshChatList() {
+        let chats = self.groups.values.map { ($0.groupID, self.summary(of: $0)) }
+            .sorted { ChatPlace($0.1) > ChatPlace($1.1) }
+        self.state.chatList = SharedArray(chats.map(\.1))
+        self.chatPlaces = Dictionary(uniqueKeysWithValues: chats.map { ($0.0, ChatPlace($0.1)) })
+    }
+
+    /// Brings one chat in line with its group.
+    mutating func refreshChat(_ groupID: [UInt8]) {
+        guard let group = self.groups[groupID] else { return }
+        self.put(self.summary(of: group), of: groupID)
+        self.refreshOpenChat(groupID)
+    }
+
+    /// Changes what is remembered of a chat; ``storeChats(_:)`` makes it durable in the same turn.
+    mutating func changeChat(_ groupID: [UInt8], _ change: (inout ChatRecord) -> Void) {
+        let before = self.chats[groupID] ?? ChatRecord()
+        var record = before
+        change(&record)
+        guard record != before else { return }
+        self.chats[groupID] = record
+        self.dirtyChats.insert(groupID)
+        guard let position = self.position(ofChat: groupID) else { return }
+        var summary = self.state.chatList[position]
+        summary.take(record)
+        self.put(summary, of: groupID)
+    }
+
+    /// The chat's place in the list.
+    func position(ofChat groupID: [UInt8]) -> Int? {
+        guard let place = self.chatPlaces[groupID] else { return nil }
+        let position = self.state.chatList.place { ChatPlace($0) > place }
+        return position < self.state.chatList.count ? position : nil
+    }
+
+    private mutating func put(_ summary: AppState.ChatSummary, of groupID: [UInt8]) {
+        let place = ChatPlace(summary)
+        if let position = self.position(ofChat: groupID) {
+            if self.state.chatList[position] == summary { return }
+            guard place != self.chatPlaces[groupID] else {
+                self.state.chatList[position] = summary
+                return
+            }
+            self.state.chatList.remove(at: position)
+        }
+        self.chatPlaces[groupID] = place
+        self.state.chatList.insert(summary, at: self.state.chatList.place { ChatPlace($0) > place })
+    }
+
+    private func summary(of group: MarmotGroup) -> AppState.ChatSummary {
+        let data = group.data
+        let members = group.members.map {
+            AppState.Member(publicKey: $0, name: self.knownName(of: $0), isAdmin: data.isAdmin($0))
+        }
+        let isGroup = members.count > 2 || (!data.name.isEmpty && data.name != "DM" && members.count > 1)
+        let names = self.title(name: data.name, isGroup: isGroup, members: members)
+        let isOvertaken = self.copiedGroups[group.groupID]?.phase == .overtaken
+        let record = self.chats[group.groupID] ?? ChatRecord()
+        let end: AppState.ChatEnd? =
+            group.isActive ? (isOvertaken ? .overtaken : nil) : record.end ?? .removed(by: nil)
+        var summary = AppState.ChatSummary(
+            chatID: data.nostrGroupIDHex, groupID: Hex.encode(group.groupID), name: data.name,
+            description: data.description, relays: data.relays, isGroup: isGroup,
+            members: group.isActive ? members : [], isAdmin: group.isActive && group.isAdmin, epoch: group.epoch,
+            isActive: group.isActive, unreadCount: 0, imageHash: data.image.map { Hex.encode($0.hash) },
+            needsInvitation: isOvertaken, displayName: names.title, subtitle: group.isActive ? names.subtitle : nil,
+            endReason: end)
+        summary.take(record)
+        return summary
+    }
+
+    // MARK: Messages
+
+    /// A new message, own or another's: it stands in the list, and counts as unread unless the chat is open.
+    mutating func list(_ message: StoredMessage, isOpen: Bool, now: Int64) {
+        guard Self.isShown(message.rumor.kind) else { return }
+        // A sender whose clock is ahead must not keep its chat on top.
+        let time = min(message.rumor.createdAt, now)
+        self.changeChat(message.groupID) { record in
+            record.isArchived = false
+            if time >= record.lastMessageAt ?? .min {
+                record.lastMessage = Self.preview(of: message.rumor)
+                record.lastMessageAt = time
+                record.lastMessageExpiresAt = message.expiresAt
+            }
+            guard !isOpen, !message.isOwn else { return }
+            record.unreadCount += 1
+            if record.firstUnread == nil { record.firstUnread = message.id }
+        }
+    }
+
+    /// Takes the text of last messages away that are not kept any longer.
+    mutating func forgetLastMessages(where isGone: (ChatRecord) -> Bool) {
+        for (groupID, record) in self.chats where record.lastMessage != nil && isGone(record) {
+            self.changeChat(groupID) { record in
+                record.lastMessage = nil
+                record.lastMessageExpiresAt = nil
+            }
+        }
+    }
+
+    // MARK: Memos
+
+    mutating func storeChats(_ step: inout CoreStep) {
+        for groupID in self.dirtyChats {
+            step.changes.append(.putMemo(MemoName(.chat, groupID), self.chats[groupID]?.memo))
+        }
+        self.dirtyChats = []
+    }
+}
+
+extension AppState.ChatSummary {
+    fileprivate mutating func take(_ record: ChatRecord) {
+        self.lastMessage = record.lastMessage
+        self.lastMessageAt = record.lastMessageAt
+        self.lastMessageExpiresAt = record.lastMessageExpiresAt
+        self.unreadCount = record.unreadCount
+        self.firstUnread = record.firstUnread
+        self.isArchived = record.isArchived
+    }
+}

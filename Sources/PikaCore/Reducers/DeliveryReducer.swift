@@ -1,0 +1,108 @@
+import MLS
+import Marmot
+import Nostr
+
+/// What became of own messages: shown, reported once, and remembered if they failed.
+extension CoreModel {
+    /// Rows of messages that were reported as sent before and go out again. A reader hears of them only if they fail.
+    private static let againPrefix = "message-again/"
+
+    static func messageRow(_ event: EventID, again: Bool = false) -> String {
+        (again ? Self.againPrefix : "message/") + event.hex
+    }
+
+    /// Whether a message that is sealed again was reported as sent before: no row of it waits for its first relay.
+    func wasSent(_ id: EventID, in groupID: [UInt8]) -> Bool {
+        let rows = self.queue.rows { $0.messageID == id && $0.groupID == groupID }
+        guard let row = rows.first else { return self.failure(of: id, in: groupID) == nil }
+        return row.id.hasPrefix(Self.againPrefix)
+    }
+
+    /// A relay has a message.
+    mutating func noteSent(_ row: OutboxRow, _ step: inout CoreStep) {
+        self.setDelivery(.sent, of: row, reports: !row.id.hasPrefix(Self.againPrefix), &step)
+    }
+
+    /// A message does not go out any more, unless somebody tries again.
+    ///
+    /// - Parameter isKept: whether a later start still shows it as failed.
+    mutating func noteFailed(_ row: OutboxRow, _ reason: String, isKept: Bool = true, _ step: inout CoreStep) {
+        if isKept, let id = row.messageID, let groupID = row.groupID {
+            self.put(FailedMessage(groupID: groupID, id: id, reason: reason, failedAt: step.now), &step)
+        }
+        self.setDelivery(.failed(reason), of: row, &step)
+    }
+
+    private mutating func setDelivery(
+        _ delivery: AppState.Delivery, of row: OutboxRow, reports: Bool = true, _ step: inout CoreStep
+    ) {
+        guard let id = row.messageID, let groupID = row.groupID,
+            let chatID = self.groups[groupID]?.data.nostrGroupIDHex
+        else { return }
+        if reports { step.effects.append(.report(chatID: chatID, messageID: id, delivery)) }
+        self.changeShown(id, in: groupID) { $0.delivery = delivery }
+    }
+
+    // MARK: Failures
+
+    func failure(of id: EventID, in groupID: [UInt8]) -> FailedMessage? {
+        self.failures.isEmpty ? nil : self.failures[self.messageKey(id, in: groupID)]
+    }
+
+    private mutating func put(_ failure: FailedMessage, _ step: inout CoreStep) {
+        let key = self.messageKey(failure.id, in: failure.groupID)
+        self.failures[key] = failure
+        step.changes.append(.putMemo(MemoName(.failedMessage, key.bytes), failure.memo))
+        guard self.failures.count > FailedMessage.maximumCount,
+            let oldest = self.failures.min(by: { ($0.value.failedAt, $0.key) < ($1.value.failedAt, $1.key) })
+        else { return }
+        self.forgetFailure(of: oldest.value.id, in: oldest.value.groupID, &step)
+    }
+
+    mutating func forgetFailure(of id: EventID, in groupID: [UInt8], _ step: inout CoreStep) {
+        let key = self.messageKey(id, in: groupID)
+        guard self.failures.removeValue(forKey: key) != nil else { return }
+        step.changes.append(.putMemo(MemoName(.failedMessage, key.bytes), nil))
+    }
+
+    // MARK: Another attempt
+
+    /// Reads a failed message, to seal it again. Its outcome comes later.
+    mutating func retry(
+        _ id: EventID, inChat chatID: String, _ request: RequestID?, _ step: inout CoreStep
+    ) throws {
+        let groupID = try self.groupID(ofChat: chatID)
+        if self.copiedGroups[groupID]?.phase == .overtaken { throw AppCoreError.overtaken }
+        guard self.groups[groupID]?.isActive == true else {
+            throw AppCoreError(.notAllowed, "this account is no longer a member of the group")
+        }
+        guard self.failure(of: id, in: groupID) != nil else { throw self.notFailed(id, in: groupID) }
+        step.effects.append(.loadMessage(groupID: groupID, id, request))
+    }
+
+    private func notFailed(_ id: EventID, in groupID: [UInt8]) -> AppCoreError {
+        self.queue.contains { $0.messageID == id && $0.groupID == groupID }
+            ? AppCoreError(.notAllowed, "the message is on its way already")
+            : AppCoreError(.unknownMessage, "no own message with the id \(id) has failed in this chat")
+    }
+
+    /// A failed message was read: it goes out in the group's present epoch, as the message that it was.
+    mutating func retry(
+        _ message: StoredMessage?, _ id: EventID, of groupID: [UInt8], _ request: RequestID?, _ step: inout CoreStep
+    ) {
+        do {
+            guard self.failure(of: id, in: groupID) != nil else { throw self.notFailed(id, in: groupID) }
+            guard let message, message.isOwn, message.expiresAt ?? .max > step.now else {
+                self.forgetFailure(of: id, in: groupID, &step)
+                throw AppCoreError(.unknownMessage, "the message is not stored any longer")
+            }
+            guard !Self.isMomentary(message.rumor.kind) else {
+                throw AppCoreError(.notAllowed, "the message was of use only at its time")
+            }
+            guard let wrapper = try self.reseal(message, &step) else {
+                throw AppCoreError(.unknownChat, "the chat is gone")
+            }
+            self.finish(request, .queued(messageID: id, wrapper: wrapper), &step)
+        } catch { self.fail(request, error, &step) }
+    }
+}

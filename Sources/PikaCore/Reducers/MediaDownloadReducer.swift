@@ -1,0 +1,45 @@
+import Nostr
+
+/// Files that go into the host's cache: the state says how far they are, and never what is in them.
+extension CoreModel {
+    /// Messages of which it is remembered what became of their files.
+    private static let maximumDownloads = 1000
+
+    /// Downloads, decrypts and caches a file. Its outcome comes later.
+    mutating func download(
+        _ index: Int, of messageID: EventID, inChat chatID: String, _ request: RequestID?, _ step: inout CoreStep
+    ) throws {
+        let groupID = try self.groupID(ofChat: chatID)
+        guard self.mediaDownloads[self.messageKey(messageID, in: groupID)]?[index] != .loading else {
+            throw AppCoreError(.busy, "the file is being downloaded already")
+        }
+        self.set(.loading, index, of: messageID, in: groupID)
+        step.effects.append(
+            .download(MediaFile(chatID: chatID, messageID: messageID, index: index), groupID: groupID, request))
+    }
+
+    /// The host's cache has a file, or it cannot be had.
+    mutating func takeDownloaded(
+        _ file: MediaFile, of groupID: [UInt8], _ result: Result<String, AppCoreError>, _ request: RequestID?,
+        _ step: inout CoreStep
+    ) {
+        switch result {
+        case .success(let location):
+            self.set(.stored(location: location), file.index, of: file.messageID, in: groupID)
+            self.finish(request, .done(chatID: file.chatID), &step)
+        case .failure(let error):
+            self.set(.failed(error.message), file.index, of: file.messageID, in: groupID)
+            self.fail(request, error, &step)
+        }
+    }
+
+    private mutating func set(
+        _ download: AppState.MediaDownload, _ index: Int, of messageID: EventID, in groupID: [UInt8]
+    ) {
+        if self.mediaDownloads.count >= Self.maximumDownloads {
+            self.mediaDownloads = self.mediaDownloads.filter { $0.value.values.contains(.loading) }
+        }
+        self.mediaDownloads[self.messageKey(messageID, in: groupID), default: [:]][index] = download
+        self.changeShown(messageID, in: groupID) { $0.downloads[index] = download }
+    }
+}

@@ -1,0 +1,104 @@
+import Nostr
+
+/// The messages of the open chat, one by one.
+extension CoreModel {
+    /// Takes a message of the open chat's group into what is shown.
+    mutating func append(_ message: StoredMessage, _ delivery: AppState.Delivery) {
+        let target = message.rumor.tags.last { $0.name == "e" }?.value.flatMap { try? EventID(hex: $0) }
+        if message.rumor.kind == .reaction {
+            if let target { self.react(message, to: target) }
+            return
+        }
+        if message.rumor.kind == .hypernoteResponse { return self.takeHypernoteResponse(message, to: target) }
+        guard Self.isShown(message.rumor.kind), self.openChat?.times[message.id] == nil else { return }
+        let entry = AppState.ChatMessage(
+            id: message.id, sender: message.rumor.pubkey, senderName: self.shownName(of: message.rumor.pubkey),
+            isOwn: message.isOwn, kind: message.rumor.kind, content: message.rumor.content,
+            createdAt: message.rumor.createdAt, expiresAt: message.expiresAt, replyTo: target,
+            media: MediaAttachment.all(in: message.rumor.tags),
+            downloads: self.downloads(of: message),
+            reactions: [], hypernote: self.hypernoteView(of: message), delivery: delivery)
+        self.openChat?.times[message.id] = message.rumor.createdAt
+        let place = self.shownPlace(message.rumor.createdAt, message.id)
+        self.state.currentChat?.messages.insert(entry, at: place)
+        let reactions = self.openChat?.takeReactions(to: message.id) ?? []
+        for reaction in reactions { self.add(reaction, to: message.id) }
+    }
+
+    private func downloads(of message: StoredMessage) -> [Int: AppState.MediaDownload] {
+        if self.mediaDownloads.isEmpty { return [:] }
+        return self.mediaDownloads[self.messageKey(message.id, in: message.groupID)] ?? [:]
+    }
+
+    private func shownPlace(_ createdAt: Int64, _ id: EventID) -> Int {
+        self.state.currentChat?.messages.place { ($0.createdAt, $0.id) < (createdAt, id) } ?? 0
+    }
+
+    /// Where a message is among those shown; nil if it is not.
+    func shownPosition(of id: EventID) -> Int? {
+        self.openChat?.times[id].map { self.shownPlace($0, id) }
+    }
+
+    /// Changes a message if it is shown.
+    mutating func changeShown(
+        _ id: EventID, in groupID: [UInt8], _ change: (inout AppState.ChatMessage) -> Void
+    ) {
+        guard self.openChat?.groupID == groupID, let position = self.shownPosition(of: id),
+            var message = self.state.currentChat?.messages[position]
+        else { return }
+        change(&message)
+        self.state.currentChat?.messages[position] = message
+    }
+
+    // MARK: Reactions
+
+    private mutating func react(_ message: StoredMessage, to target: EventID) {
+        let emoji = message.rumor.content.trimmingWhitespace
+        guard !emoji.isEmpty else { return }
+        let reaction = OpenChat.LooseReaction(
+            position: message.position, sender: message.rumor.pubkey, emoji: emoji)
+        if self.openChat?.times[target] == nil {
+            self.openChat?.keep(reaction, to: target)
+        } else {
+            self.add(reaction, to: target)
+        }
+    }
+
+    private mutating func add(_ reaction: OpenChat.LooseReaction, to target: EventID) {
+        guard let groupID = self.openChat?.groupID else { return }
+        let isOwn = reaction.sender == self.account.publicKey
+        self.changeShown(target, in: groupID) { message in
+            guard let index = message.reactions.firstIndex(where: { $0.emoji == reaction.emoji }) else {
+                message.reactions.append(
+                    .init(emoji: reaction.emoji, senders: [reaction.sender], isOwn: isOwn))
+                return
+            }
+            guard !message.reactions[index].senders.contains(reaction.sender) else { return }
+            message.reactions[index].senders.append(reaction.sender)
+            if isOwn { message.reactions[index].isOwn = true }
+        }
+    }
+
+    // MARK: What is not shown any longer
+
+    mutating func dropShown(first count: Int) {
+        guard let gone = self.state.currentChat?.messages.prefix(count) else { return }
+        for message in gone { self.openChat?.times[message.id] = nil }
+        self.state.currentChat?.messages.removeFirst(count)
+    }
+
+    mutating func dropShown(where isGone: (AppState.ChatMessage) -> Bool) {
+        guard let gone = self.state.currentChat?.messages.filter(isGone), !gone.isEmpty else { return }
+        for message in gone { self.openChat?.times[message.id] = nil }
+        self.state.currentChat?.messages.removeAll(where: isGone)
+    }
+}
+
+extension String {
+    fileprivate var trimmingWhitespace: String {
+        var text = Substring(self)
+        while text.first?.isWhitespace == true { text.removeFirst() }
+        while text.last?.isWhitespace == true { text.removeLast() }
+        return String(text)
+    }
+}

@@ -1,0 +1,147 @@
+/// An array of which copies share what did not change: after a copy, changing one element costs a chunk of references
+/// and the list of chunks, not the whole array. For what snapshots hold much of.
+///
+/// Elements stand in boxes, boxes in chunks of at most 64. Reading by index is a binary search among the chunks.
+public struct SharedArray<Element: Sendable>: Sendable {
+    fileprivate final class Box: Sendable {
+        let value: Element
+
+        init(_ value: Element) { self.value = value }
+    }
+
+    private var chunks: [[Box]] = []
+    /// The index of each chunk's first element.
+    private var starts: [Int] = []
+    public private(set) var count = 0
+
+    private static var capacity: Int { 64 }
+
+    public init() {}
+
+    /// The chunk that holds the element, and its place there; one past the end belongs to the last chunk.
+    private func place(_ index: Int) -> (chunk: Int, offset: Int) {
+        var low = 0
+        var high = self.starts.count
+        while low < high {
+            let middle = (low + high) / 2
+            if self.starts[middle] <= index { low = middle + 1 } else { high = middle }
+        }
+        guard low > 0 else { return (0, 0) }
+        return (low - 1, index - self.starts[low - 1])
+    }
+
+    private mutating func renumber(from chunk: Int) {
+        self.starts.removeSubrange(chunk...)
+        var start = chunk == 0 ? 0 : self.starts[chunk - 1] + self.chunks[chunk - 1].count
+        for chunk in self.chunks[chunk...] {
+            self.starts.append(start)
+            start += chunk.count
+        }
+        self.count = start
+    }
+}
+
+extension SharedArray: Sequence {
+    public struct Iterator: IteratorProtocol {
+        fileprivate var boxes: FlattenSequence<[[Box]]>.Iterator
+
+        public mutating func next() -> Element? { self.boxes.next()?.value }
+    }
+
+    public func makeIterator() -> Iterator { Iterator(boxes: self.chunks.joined().makeIterator()) }
+}
+
+extension SharedArray: RandomAccessCollection, MutableCollection, RangeReplaceableCollection {
+    public var startIndex: Int { 0 }
+    public var endIndex: Int { self.count }
+
+    public subscript(index: Int) -> Element {
+        get {
+            precondition(index >= 0 && index < self.count, "the array has \(self.count) elements, none at \(index)")
+            let (chunk, offset) = self.place(index)
+            return self.chunks[chunk][offset].value
+        }
+        set {
+            precondition(index >= 0 && index < self.count, "the array has \(self.count) elements, none at \(index)")
+            let (chunk, offset) = self.place(index)
+            self.chunks[chunk][offset] = Box(newValue)
+        }
+    }
+
+    public mutating func append(_ element: Element) {
+        if let last = self.chunks.indices.last, self.chunks[last].count < Self.capacity {
+            self.chunks[last].append(Box(element))
+        } else {
+            self.starts.append(self.count)
+            self.chunks.append([Box(element)])
+        }
+        self.count += 1
+    }
+
+    /// Costs the chunks that the range touches and the list of those behind it.
+    public mutating func replaceSubrange(
+        _ range: Range<Int>, with elements: some Collection<Element>
+    ) {
+        precondition(range.lowerBound >= 0 && range.upperBound <= self.count, "a range outside the array")
+        guard !self.chunks.isEmpty else {
+            self.chunks = Self.chunked(elements.map(Box.init))
+            return self.renumber(from: 0)
+        }
+        var (first, prefix) = self.place(range.lowerBound)
+        var (last, suffix) = self.place(range.upperBound)
+        var boxes = self.chunks[first][..<prefix] + elements.map(Box.init) + self.chunks[last][suffix...]
+        // A chunk that got small is joined with its neighbour, so that many removals leave few chunks.
+        if boxes.count < Self.capacity / 4 {
+            if first > 0 {
+                first -= 1
+                boxes = self.chunks[first] + boxes
+            } else if last + 1 < self.chunks.count {
+                last += 1
+                boxes += self.chunks[last]
+            }
+        }
+        self.chunks.replaceSubrange(first...last, with: Self.chunked(Array(boxes)))
+        self.renumber(from: first)
+    }
+
+    /// Even chunks: full ones would have to be split at the next insertion.
+    private static func chunked(_ boxes: [Box]) -> [[Box]] {
+        guard boxes.count > Self.capacity else { return boxes.isEmpty ? [] : [boxes] }
+        let parts = (boxes.count + Self.capacity - 1) / Self.capacity
+        return (0..<parts).map { part in
+            Array(boxes[boxes.count * part / parts..<boxes.count * (part + 1) / parts])
+        }
+    }
+
+    /// Changes nothing, and shares everything, if no element is meant.
+    public mutating func removeAll(where isMeant: (Element) throws -> Bool) rethrows {
+        guard let first = try self.firstIndex(where: isMeant) else { return }
+        let kept = try self[first...].filter { try !isMeant($0) }
+        self.replaceSubrange(first..., with: kept)
+    }
+}
+
+extension SharedArray: ExpressibleByArrayLiteral {
+    public init(arrayLiteral elements: Element...) { self.init(elements) }
+}
+
+extension SharedArray: Equatable where Element: Equatable {
+    /// Elements that two arrays share are not compared.
+    public static func == (left: SharedArray, right: SharedArray) -> Bool {
+        guard left.count == right.count else { return false }
+        return zip(left.chunks.joined(), right.chunks.joined()).allSatisfy { $0 === $1 || $0.value == $1.value }
+    }
+}
+
+extension SharedArray: Hashable where Element: Hashable {
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(self.count)
+        for box in self.chunks.joined() { hasher.combine(box.value) }
+    }
+}
+
+extension SharedArray: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    public var description: String { Array(self).description }
+    public var debugDescription: String { Array(self).debugDescription }
+    public var customMirror: Mirror { Mirror(self, unlabeledChildren: Array(self), displayStyle: .collection) }
+}
