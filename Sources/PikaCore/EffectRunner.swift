@@ -75,8 +75,10 @@ final class EffectRunner: Sendable {
         case .subscribe(let subscription): await self.transport.subscribe(subscription)
         case .unsubscribe(let id): await self.transport.unsubscribe(id)
         case .publish(let row, let event, let relays):
+            // Handed over here, not in the child task: rows leave in their order.
+            let reports = await self.transport.publish(event, to: relays)
             self.call(in: &group) {
-                for await report in await self.transport.publish(event, to: relays) {
+                for await report in reports {
                     self.mailbox.send(.published(row: row, report))
                 }
                 self.mailbox.send(.publishEnded(row: row, relays: relays))

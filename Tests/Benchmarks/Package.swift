@@ -12,6 +12,7 @@ let package = Package(
     targets: [
         .systemLibrary(name: "CFloorSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
         .systemLibrary(name: "CMalloc"),
+        .target(name: "CAllocations"),
         .executableTarget(
             name: "mls-benchmarks",
             dependencies: [
@@ -31,6 +32,19 @@ let package = Package(
                 .product(name: "MLS", package: "pikabot"), .product(name: "Marmot", package: "pikabot"),
                 .product(name: "Nostr", package: "pikabot"), .product(name: "PikaCore", package: "pikabot"),
                 .product(name: "Storage", package: "pikabot"),
+            ],
+            swiftSettings: [
+                .swiftLanguageMode(.v6), .enableUpcomingFeature("ExistentialAny"),
+                .enableUpcomingFeature("MemberImportVisibility"), .enableUpcomingFeature("InternalImportsByDefault"),
+                .treatAllWarnings(as: .error),
+            ]),
+        .executableTarget(
+            name: "state-benchmarks",
+            dependencies: [
+                "CAllocations",
+                .product(name: "Marmot", package: "pikabot"), .product(name: "Nostr", package: "pikabot"),
+                .product(name: "PikaCore", package: "pikabot"), .product(name: "Storage", package: "pikabot"),
+                .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: [
                 .swiftLanguageMode(.v6), .enableUpcomingFeature("ExistentialAny"),

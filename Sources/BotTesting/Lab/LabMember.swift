@@ -34,6 +34,8 @@ public final class LabMember: Sendable {
 
     public let name: String
     let lab: GroupLab
+    /// Where the files go that it downloads.
+    public let cache = LabMediaCache()
     private let keys: KeyPair
     private let configuration: CoreConfiguration
     private let work: Work
@@ -82,7 +84,7 @@ public final class LabMember: Sendable {
         let transport = self.lab.network.transport(name: self.name)
         let core = AppCore(
             account: self.keys, configuration: self.configuration, transport: transport, store: store,
-            media: self.lab.media, clock: self.lab.clock,
+            media: self.lab.media, cache: self.cache, clock: self.lab.clock,
             randomness: SeededGenerator(seed: self.lab.seed, stream: "\(self.name) run \(runs)"),
             logger: self.lab.log.logger(self.name))
         let updates = core.updates()

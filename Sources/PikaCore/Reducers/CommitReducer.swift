@@ -68,6 +68,8 @@ extension CoreModel {
     /// The pending commits and proposals that must not leave now: relays are being read, or have to be, since another commit may
     /// have taken their place while this account was away.
     var heldCommits: Set<String> {
+        // Asked whenever something leaves: without any of these nothing is held, however many groups there are.
+        if self.unsureCommits.isEmpty, self.reading.isEmpty, self.catchingUp.isEmpty { return [] }
         var rows: Set<String> = []
         for (groupID, group) in self.groups {
             guard let pending = group.pending, self.unsureCommits.contains(groupID) || self.isReading(groupID) else {

@@ -1,4 +1,6 @@
 import BotTesting
+import Nostr
+import PikaCore
 import Testing
 
 @Suite struct OutageTests {
@@ -73,5 +75,48 @@ import Testing
         try await alice.say("on", in: chat)
         #expect(bob.heard() == ["meanwhile", "on"])
         try await lab.expectAgreement([alice, bob], in: chat)
+    }
+
+    @Test func everythingIsReadAndQueuedWithoutARelay() async throws {
+        let lab = try GroupLab(seed: 84)
+        let alice = try await lab.member("alice")
+        let bob = try await lab.member("bob")
+        let chats = [
+            try await alice.create("one", inviting: [bob]), try await alice.create("two", inviting: [bob]),
+        ]
+        for number in 0..<60 {
+            try await alice.say("before \(number)", in: chats[0])
+            try await lab.advance(by: .seconds(1))
+        }
+        lab.network.takeDown(lab.relay)
+        alice.crash()
+        try await alice.restart()
+        let before = (0..<60).map { "before \($0)" }
+        #expect(try await alice.messages(in: chats[0]).map(\.content) == Array(before.suffix(50)))
+        try await alice.perform(.loadOlderMessages(chatID: chats[0]))
+        #expect(try await alice.messages(in: chats[0]).map(\.content) == before)
+        var queued: [String: [EventID]] = [:]
+        for number in 0..<40 {
+            for chat in chats {
+                let action = AppAction.sendMessage(chatID: chat, .text("\(number)"))
+                guard case .queued(_, let wrapper) = try await alice.perform(action) else {
+                    return #expect(Bool(false), "the message was not queued")
+                }
+                queued[chat, default: []].append(wrapper)
+            }
+            try await lab.advance(by: .seconds(1))
+        }
+        #expect(try await alice.messages(in: chats[0]).suffix(40).allSatisfy { $0.delivery == .pending })
+        #expect(bob.heard(in: chats[1]).isEmpty)
+        let known = lab.network.publications.count
+        lab.network.bringUp(lab.relay)
+        try await lab.advance(by: .seconds(120))
+        let published = lab.network.publications.dropFirst(known).map(\.publication.event.id)
+        for chat in chats {
+            let order = try #require(queued[chat])
+            #expect(published.filter(order.contains) == order, "in the order in which they were queued, each once")
+            #expect(bob.heard(in: chat).suffix(40) == (0..<40).map(String.init)[...])
+        }
+        #expect(try await alice.messages(in: chats[0]).allSatisfy { $0.delivery == .sent })
     }
 }

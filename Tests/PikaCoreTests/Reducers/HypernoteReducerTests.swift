@@ -113,13 +113,13 @@ import Testing
         self.answer(&world, 2, id, "no")
         let stored = world[1].durable.messages.sorted { $0.position > $1.position }
         #expect(stored.count == 2)
-        let groupID = try #require(world[1].group?.groupID)
         world.act(1, .popScreen)
         world.act(1, .openChat(chatID: world[1].chatID))
         world.accounts[1].due = []
-        world.reduce(1, .messagesLoaded(groupID: groupID, [stored[0]], reachedStart: false))
+        let opening = world[1].model.lastOpening
+        world.reduce(1, .messagesLoaded([stored[0]], opening: opening, reachedStart: false, nil))
         #expect(world[1].model.state.currentChat?.messages.isEmpty == true)
-        world.reduce(1, .messagesLoaded(groupID: groupID, [stored[1]], reachedStart: true))
+        world.reduce(1, .messagesLoaded([stored[1]], opening: opening, reachedStart: true, nil))
         #expect(self.view(world, 1)?.tally == ["no": 1])
     }
 
@@ -153,7 +153,8 @@ import Testing
             return StoredMessage(
                 groupID: groupID, rumor: rumor, id: rumor.id, wrapper: rumor.id, epoch: 1, isOwn: false)
         }
-        world.reduce(1, .messagesLoaded(groupID: groupID, messages, reachedStart: true))
+        let opening = world[1].model.lastOpening
+        world.reduce(1, .messagesLoaded(messages, opening: opening, reachedStart: true, nil))
         #expect(world[1].model.hypernoteResponses.count == CoreModel.maximumAnswered)
         #expect(self.view(world, 1)?.responses == [])
         self.answer(&world, 1, id, "yes")

@@ -109,6 +109,8 @@ struct ReducerWorld {
         var delivered: [CoreEvent] = []
         var outcomes: [String: ActionOutcome] = [:]
         var notes: [CoreNote] = []
+        /// What was told of own messages, in order.
+        var reports: [EventID: [AppState.Delivery]] = [:]
         var key: PublicKey { self.keys.publicKey }
         var chatID: String { self.model.state.chatList.first?.chatID ?? "" }
         var group: MarmotGroup? { self.model.groups.values.first }
@@ -174,6 +176,7 @@ struct ReducerWorld {
             case .deliver(let event): self.accounts[index].delivered.append(event)
             case .finish(let request, let outcome): self.accounts[index].outcomes[request.rawValue] = outcome
             case .note(let note): self.accounts[index].notes.append(note)
+            case .report(_, let id, let delivery): self.accounts[index].reports[id, default: []].append(delivery)
             case .wake(let timer, let time):
                 self.accounts[index].timers.append((time, timer))
                 self.accounts[index].due.append(effect)

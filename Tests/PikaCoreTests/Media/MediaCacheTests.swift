@@ -1,0 +1,57 @@
+import BotTesting
+import PikaCore
+import Testing
+
+/// Files that go into the host's cache: the state says how far they are.
+@Suite struct MediaCacheTests {
+    private func pair(_ seed: UInt64) async throws -> (lab: GroupLab, alice: LabMember, bob: LabMember, chat: String) {
+        let lab = try GroupLab(seed: seed)
+        let alice = try await lab.member("alice")
+        let bob = try await lab.member("bob")
+        return (lab, alice, bob, try await alice.create("friends", inviting: [bob]))
+    }
+
+    private let file = OutgoingFile(bytes: Array("hello".utf8), filename: "a.txt", mediaType: "text/plain")
+
+    @Test func aDownloadedFileIsInTheCacheAndTheStateSaysWhere() async throws {
+        let (_, alice, bob, chat) = try await self.pair(210)
+        let id = try await alice.send([self.file, self.file])
+        #expect(try await bob.messages().first?.downloads == [:])
+        let outcome = try await bob.perform(.downloadChatMedia(chatID: chat, messageID: id, index: 1))
+        #expect(outcome == .done(chatID: chat))
+        let name = MediaFile(chatID: chat, messageID: id, index: 1)
+        #expect(bob.cache.bytes(of: name) == self.file.bytes)
+        #expect(try await bob.messages().first?.downloads == [1: .stored(location: "lab:\(id)/1")])
+        let seen = bob.snapshots.joined().compactMap { $0.currentChat?.messages.first?.downloads[1] }
+        #expect(seen.first == .loading && seen.last == .stored(location: "lab:\(id)/1"))
+        // Also when the chat is opened again.
+        try await bob.perform(.popScreen)
+        #expect(try await bob.messages().first?.downloads == [1: .stored(location: "lab:\(id)/1")])
+    }
+
+    @Test func aDownloadThatFailsSaysWhyAndMayBeTriedAgain() async throws {
+        let (lab, alice, bob, chat) = try await self.pair(211)
+        let id = try await alice.send([self.file])
+        _ = try await bob.messages()
+        for server in lab.mediaServers { lab.media.setDown(true, server) }
+        let failed = try await bob.attempt(.downloadChatMedia(chatID: chat, messageID: id, index: 0))
+        guard case .failed(let error) = failed else { return #expect(Bool(false), "there was no server") }
+        #expect(error.code == .mediaFailed)
+        #expect(try await bob.messages().first?.downloads == [0: .failed(error.message)])
+        for server in lab.mediaServers { lab.media.setDown(false, server) }
+        try await bob.perform(.downloadChatMedia(chatID: chat, messageID: id, index: 0))
+        #expect(bob.cache.bytes(of: MediaFile(chatID: chat, messageID: id, index: 0)) == self.file.bytes)
+    }
+
+    @Test func whatNoMessageHasIsUnknown() async throws {
+        let (_, alice, bob, chat) = try await self.pair(212)
+        let id = try await alice.send([self.file])
+        for (chat, index, code) in [
+            (chat, 1, AppCoreError.Code.unknownMedia), (chat, -1, .unknownMedia), ("none", 0, .unknownChat),
+        ] {
+            let outcome = try await bob.attempt(.downloadChatMedia(chatID: chat, messageID: id, index: index))
+            guard case .failed(let error) = outcome else { return #expect(Bool(false), "\(chat) \(index)") }
+            #expect(error.code == code)
+        }
+    }
+}
