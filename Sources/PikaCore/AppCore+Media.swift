@@ -5,6 +5,7 @@ public import Nostr
 struct MediaLookup: Sendable {
     var groupIDs: [Bytes32: [UInt8]] = [:]
     var images: [[UInt8]: GroupImage] = [:]
+    var profiles: [[UInt8]: [PublicKey: GroupProfile]] = [:]
 
     func groupID(ofChat chatID: String) throws(AppCoreError) -> [UInt8] {
         guard let id = Bytes32(hex: chatID), let groupID = self.groupIDs[id] else {
@@ -64,7 +65,7 @@ extension AppCore {
 
     /// Away from the core: decrypting a large file takes a while.
     @concurrent
-    private static func download(
+    static func download(
         _ addresses: [MediaURL], from store: any MediaStore, open: @Sendable ([UInt8]) throws -> [UInt8]
     ) async throws -> [UInt8] {
         // Ciphertext is as long as the file and a tag of 16 bytes.

@@ -35,6 +35,9 @@ extension CoreModel {
                 let answer = OnceAnswers.Answer(memo: memo)
                 if let answer { self.answers.restore(answer, name.key) }
                 isReadable = answer != nil
+            case .profile: isReadable = self.restoreProfile(name, memo)
+            case .followList: isReadable = self.restoreFollowList(memo)
+            case .groupProfile: isReadable = self.restoreGroupProfile(name, memo)
             case .groupIntent, .reseal, .keyAge, .mediaSecrets, .copiedGroup: break
             }
             guard isReadable else {
@@ -44,5 +47,7 @@ extension CoreModel {
         self.state.invites = stored.invites.map {
             .init($0, group: previews[$0.wrapper])
         }
+        self.refreshOwnProfile()
+        self.showFollowList()
     }
 }

@@ -17,7 +17,10 @@ extension CoreModel {
                 relays: group.data.relays,
                 isGroup: members.count > 2
                     || (!group.data.name.isEmpty && group.data.name != "DM" && members.count > 1),
-                members: members.map { .init(publicKey: $0, isAdmin: group.data.isAdmin($0)) }, isAdmin: group.isAdmin,
+                members: members.map {
+                    .init(
+                        publicKey: $0, name: self.name(of: $0, inGroup: group.groupID), isAdmin: group.data.isAdmin($0))
+                }, isAdmin: group.isAdmin,
                 epoch: group.epoch, isActive: group.isActive, lastMessage: before?.lastMessage,
                 lastMessageAt: before?.lastMessageAt, lastMessageExpiresAt: before?.lastMessageExpiresAt,
                 unreadCount: before?.unreadCount ?? 0, imageHash: group.data.image.map { Hex.encode($0.hash) },
@@ -110,7 +113,9 @@ extension CoreModel {
             self.state.currentChat?.messages.contains(where: { $0.id == message.id }) == false
         else { return }
         let entry = AppState.ChatMessage(
-            id: message.id, sender: message.rumor.pubkey, isOwn: message.isOwn, kind: message.rumor.kind,
+            id: message.id, sender: message.rumor.pubkey,
+            senderName: self.shownName(of: message.rumor.pubkey, inGroup: message.groupID), isOwn: message.isOwn,
+            kind: message.rumor.kind,
             content: message.rumor.content, createdAt: message.rumor.createdAt, expiresAt: message.expiresAt,
             replyTo: target, media: MediaAttachment.all(in: message.rumor.tags), reactions: [],
             hypernote: self.hypernoteView(of: message), delivery: delivery)

@@ -31,6 +31,7 @@ extension CoreModel {
         step.changes.append(.putMessage(stored))
         self.awaitExpiry(at: stored.expiresAt, &step)
         self.storeMedia(of: stored, &step)
+        if message.kind == .metadata { self.takeGroupProfile(stored, &step) }
         self.show(stored, delivery: .pending)
         self.enqueue(
             id: rowID ?? Self.messageRow(event.id), event,

@@ -83,6 +83,7 @@ extension CoreModel {
         self.rotateDueKeyPackage(&step)
         self.forgetKeyPackages(&step)
         self.forgetPeerRelays(&step)
+        self.maintainPeople(&step)
         self.expireLeftovers(&step)
         self.retain(&step)
         step.effects.append(

@@ -3,7 +3,15 @@ public import Nostr
 extension AppState {
     public struct Member: Sendable, Hashable {
         public let publicKey: PublicKey
+        /// What the member calls itself; nil if it is not known.
+        public let name: String?
         public let isAdmin: Bool
+
+        init(publicKey: PublicKey, name: String? = nil, isAdmin: Bool) {
+            self.publicKey = publicKey
+            self.name = name
+            self.isAdmin = isAdmin
+        }
     }
 
     public struct ChatSummary: Sendable, Hashable {
@@ -42,6 +50,8 @@ extension AppState {
     public struct ChatMessage: Sendable, Hashable {
         public let id: EventID
         public let sender: PublicKey
+        /// What the sender calls itself, else the beginning of its npub.
+        public internal(set) var senderName: String
         public let isOwn: Bool
         public let kind: Kind
         public let content: String
