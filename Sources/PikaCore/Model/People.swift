@@ -24,6 +24,8 @@ struct People: Sendable {
 
     /// What members call themselves in a group, by group id.
     var groupProfiles: [[UInt8]: [PublicKey: GroupProfile]] = [:]
+    /// Groups that are to be told of this account's own profile there.
+    var untold: Set<[UInt8]> = []
 }
 
 /// A request for the profiles of some people, to each relay by itself, so that a slow one holds nobody up.

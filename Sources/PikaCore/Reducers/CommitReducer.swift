@@ -121,7 +121,7 @@ extension CoreModel {
             self.yieldIfDisplaced(groupID, &step)
         }
         self.renewCopiedGroups(&step)
-        self.tellDueProfiles(&step)
+        self.noteUntoldProfiles()
         self.settleGaps(&step)
         self.flushOutbox(&step)
     }

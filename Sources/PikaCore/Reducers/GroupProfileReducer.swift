@@ -8,6 +8,8 @@ extension CoreModel {
     static let maximumPictureBytes = 8 << 20
     /// Profiles of former members that are kept for each group, since their messages still stand there.
     private static let maximumFormer = 200
+    /// Seconds that a profile may be written ahead of the clock.
+    private static let maximumLead: Int64 = 120
 
     /// Takes over a stored profile; false if it cannot be read.
     mutating func restoreGroupProfile(_ name: MemoName, _ memo: Secret) -> Bool {
@@ -179,7 +181,11 @@ extension CoreModel {
         guard let chatID = self.groups[groupID]?.data.nostrGroupIDHex else {
             throw AppCoreError(.unknownChat, "the group is gone")
         }
-        return try self.send(OutgoingMessage(kind: .metadata, content: content, tags: tags), toChat: chatID, &step)
+        // Others keep the newest one, and what was repeated within a second is ahead of the clock already.
+        let last = self.ownGroupProfile(groupID)?.source.createdAt ?? 0
+        return try self.send(
+            OutgoingMessage(kind: .metadata, content: content, tags: tags), toChat: chatID,
+            notBefore: last - step.now <= Self.maximumLead ? last : 0, &step)
     }
 
     // MARK: Telling others
@@ -195,7 +201,7 @@ extension CoreModel {
             }
             return
         }
-        self.tellOwnProfile(groupID, &step)
+        self.people.untold.insert(groupID)
         guard report.isOwn, group.isAdmin else { return }
         let members = Set(group.members).subtracting(report.added + [self.account.publicKey])
         for (key, profile) in (self.people.groupProfiles[groupID] ?? [:]).sorted(by: { $0.key < $1.key })
@@ -204,17 +210,21 @@ extension CoreModel {
         }
     }
 
-    /// Once an epoch, and not while older commits are still being read.
-    private mutating func tellOwnProfile(_ groupID: [UInt8], _ step: inout CoreStep) {
-        guard let own = self.ownGroupProfile(groupID), let group = self.groups[groupID], group.isActive,
-            own.toldEpoch ?? 0 < group.epoch, !self.isReading(groupID)
-        else { return }
-        self.tell(own.source.content, tags: [], groupID, &step)
+    /// At the end of an input: once for all commits that it brought, and not while older ones are being read.
+    mutating func tellDueProfiles(_ step: inout CoreStep) {
+        for groupID in self.people.untold where !self.isReading(groupID) {
+            self.people.untold.remove(groupID)
+            guard let own = self.ownGroupProfile(groupID), let group = self.groups[groupID], group.isActive,
+                own.toldEpoch ?? 0 < group.epoch
+            else { continue }
+            self.tell(own.source.content, tags: [], groupID, &step)
+        }
     }
 
-    /// Relays were read: what waited for that goes out.
-    mutating func tellDueProfiles(_ step: inout CoreStep) {
-        for groupID in self.people.groupProfiles.keys { self.tellOwnProfile(groupID, &step) }
+    /// Relays were read: also after a restart, which forgets what was to be told.
+    mutating func noteUntoldProfiles() {
+        let own = self.account.publicKey
+        self.people.untold.formUnion(self.people.groupProfiles.filter { $0.value[own] != nil }.keys)
     }
 
     private mutating func tell(_ content: String, tags: [Tag], _ groupID: [UInt8], _ step: inout CoreStep) {

@@ -45,6 +45,7 @@ extension CoreModel {
         case .timer(.call(let id)): self.followCall(.timeUp(callID: id), &step)
         case .callMedia(let report): self.takeCallMedia(report, &step)
         }
+        self.tellDueProfiles(&step)
         self.pursueDueIntents(&step)
     }
 

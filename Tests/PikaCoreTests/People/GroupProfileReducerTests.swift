@@ -62,10 +62,14 @@ import Testing
         self.save(&world, 1, ProfileDraft(name: "one"))
         self.save(&world, 1, ProfileDraft(name: "two"))
         #expect(world.names(0) == [nil, "two"] && world.names(1) == [nil, "two"])
-        // A clock that goes back hides it from others, as in Pika, but never from its owner.
+        // A clock that went back a little makes no difference.
         world.now -= 100_000
         self.save(&world, 1, ProfileDraft(name: "three"))
-        #expect(world.names(0) == [nil, "two"] && world.names(1) == [nil, "three"])
+        #expect(world.names(0) == [nil, "three"] && world.names(1) == [nil, "three"])
+        // By more, and others keep what is newer, as in Pika; its owner does not.
+        world.now -= 200_000
+        self.save(&world, 1, ProfileDraft(name: "four"))
+        #expect(world.names(0) == [nil, "three"] && world.names(1) == [nil, "four"])
     }
 
     @Test func onlyAdminsTellOfOthersAndNobodyOfWhomSpeaksForItself() throws {

@@ -31,6 +31,7 @@ import Testing
         #expect(try await alice.messages().map(\.senderName) == ["robert"])
         // Without any relay the names stay, also over a restart.
         for relay in lab.relays { lab.network.takeDown(relay, reason: "gone") }
+        carol.crash()
         try await carol.restart()
         #expect(try await self.names(carol, chat, of: [alice, bob, carol]) == ["alice", "bob", "carol"])
         guard case .failed(let error)? = try await carol.attempt(.refreshProfile) else {
@@ -51,6 +52,7 @@ import Testing
         var list = try await alice.state().followList
         #expect(list.map(\.profile.publicKey) == [bob.publicKey, carol.publicKey])
         #expect(list.map(\.profile.name) == ["bob", nil])
+        alice.crash()
         try await alice.restart()
         list = try await alice.state().followList
         #expect(list.map(\.profile.name) == ["bob", nil])
@@ -85,6 +87,7 @@ import Testing
         #expect(try await carol.groupProfile(of: alice) == nil)
         try await bob.say("hi", in: chat)
         #expect(try await carol.messages(in: chat).map(\.senderName) == ["b"])
+        carol.crash()
         try await carol.restart()
         #expect(try await self.names(carol, chat, of: [bob]) == ["b"])
     }
