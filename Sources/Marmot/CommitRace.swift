@@ -55,6 +55,15 @@ extension MarmotGroup {
     /// The earliest epoch that another commit may still do away with.
     public var firstUndecidedEpoch: UInt64 { self.snapshots.first.map { $0.epoch + 1 } ?? self.epoch }
 
+    /// Whether somebody was an admin in an epoch, the current one or one of the few before; false for others.
+    public func wasAdmin(_ key: PublicKey, inEpoch epoch: UInt64) -> Bool {
+        if epoch == self.epoch { return self.data.isAdmin(key) }
+        guard let position = self.snapshots.firstIndex(where: { $0.epoch == epoch }),
+            let data = try? Self.data(self.mls(at: position).extensions, self.profile)
+        else { return false }
+        return data.isAdmin(key)
+    }
+
     /// The MLS group as it was at a snapshot.
     private func mls(at position: Int) throws(MarmotError) -> MLSGroup {
         do { return try self.mls.reverting(self.snapshots[position...].reversed().map(\.undo)) } catch {

@@ -5,6 +5,7 @@ public import Nostr
 struct MediaLookup: Sendable {
     var groupIDs: [Bytes32: [UInt8]] = [:]
     var images: [[UInt8]: GroupImage] = [:]
+    var profiles: [[UInt8]: [PublicKey: GroupProfile]] = [:]
 
     func groupID(ofChat chatID: String) throws(AppCoreError) -> [UInt8] {
         guard let id = Bytes32(hex: chatID), let groupID = self.groupIDs[id] else {

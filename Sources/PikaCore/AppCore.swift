@@ -136,7 +136,8 @@ public actor AppCore {
         if let failure = model.failure { throw failure }
         model.storeDirtyGroups(&step)
         self.random = step.random
-        self.mediaLookup = MediaLookup(groupIDs: model.groupIDs, images: model.groupImages)
+        self.mediaLookup = MediaLookup(
+            groupIDs: model.groupIDs, images: model.groupImages, profiles: model.people.groupProfiles)
         if !step.changes.isEmpty { try await self.store.commit(step.changes) }
         self.newestInboxID = model.lastInboxID
         if model.stateChanged {

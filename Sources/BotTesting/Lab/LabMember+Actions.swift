@@ -76,6 +76,20 @@ extension LabMember {
         return try await self.lab.run { try await core.media(chatID: chatID, messageID: messageID, index: index) }
     }
 
+    /// What a member calls itself in a chat's group only, as this one knows it.
+    public func groupProfile(of member: LabMember, in chatID: String? = nil) async throws -> AppState.Profile? {
+        let chatID = try await self.chat(chatID)
+        let core = self.core
+        return try await self.lab.run { try await core.groupProfile(chatID: chatID, publicKey: member.publicKey) }
+    }
+
+    /// Downloads the picture of a member's group profile.
+    public func groupProfileImage(of member: LabMember, in chatID: String? = nil) async throws -> [UInt8]? {
+        let chatID = try await self.chat(chatID)
+        let core = self.core
+        return try await self.lab.run { try await core.groupProfileImage(chatID: chatID, publicKey: member.publicKey) }
+    }
+
     public func add(_ peers: [LabMember], to chatID: String? = nil) async throws {
         try await self.perform(.addGroupMembers(chatID: try await self.chat(chatID), peers: peers.map(\.publicKey)))
     }

@@ -15,6 +15,7 @@ public struct Kind: RawRepresentable, Hashable, Comparable, Sendable, Expressibl
 extension Kind {
     public static let metadata: Kind = 0
     public static let textNote: Kind = 1
+    public static let followList: Kind = 3
     public static let deletion: Kind = 5
     public static let reaction: Kind = 7
     public static let chatMessage: Kind = 9

@@ -42,6 +42,10 @@ enum FetchPurpose: Sendable, Hashable {
     case backlog(groupID: [UInt8])
     /// The key packages of peers; the search's number.
     case keyPackages(search: Int)
+    /// The profiles of some people.
+    case profiles(search: Int)
+    /// What this account has published of itself.
+    case own(reading: Int)
 }
 
 enum CoreTimer: Sendable, Hashable {

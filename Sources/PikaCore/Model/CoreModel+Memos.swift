@@ -43,6 +43,9 @@ extension CoreModel {
                 let failure = FailedMessage(memo: memo)
                 if let key { self.failures[key] = failure }
                 isReadable = key != nil && failure != nil
+            case .profile: isReadable = self.restoreProfile(name, memo)
+            case .followList: isReadable = self.restoreFollowList(memo)
+            case .groupProfile: isReadable = self.restoreGroupProfile(name, memo)
             case .groupIntent, .reseal, .keyAge, .mediaSecrets, .copiedGroup: break
             }
             guard isReadable else {
@@ -52,5 +55,7 @@ extension CoreModel {
         self.state.invites = stored.invites.map {
             .init($0, group: previews[$0.wrapper])
         }
+        self.refreshOwnProfile()
+        self.showFollowList()
     }
 }

@@ -22,6 +22,7 @@ struct CoreModel: Sendable {
     var relayLists: [Kind: RelayListRecord] = [:]
     /// Where peers expect Welcomes that are due.
     var peerRelays: [PublicKey: PeerRelays] = [:]
+    var people = People()
     /// Searches for peers' key packages, by number.
     var searches: [Int: ActiveSearch] = [:]
     var lastSearch = 0

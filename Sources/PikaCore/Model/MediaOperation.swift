@@ -6,6 +6,8 @@ struct MediaOperation: Sendable {
         /// A message with files, encrypted for an epoch; `attempt` from 1.
         case message(OutgoingMedia, [EncryptedFile], epoch: UInt64, attempt: Int)
         case image(GroupImage)
+        /// A profile for the group, with its picture.
+        case profile(ProfileDraft, EncryptedFile, epoch: UInt64, attempt: Int)
     }
 
     let groupID: [UInt8]

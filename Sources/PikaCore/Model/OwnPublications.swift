@@ -97,16 +97,17 @@ extension AppState.InvitedGroup {
 }
 
 extension JSONValue {
-    fileprivate init?(memo: Secret) {
+    /// Reads a memo of version 1; nil for anything else.
+    init?(memo: Secret) {
         guard let json = try? JSONValue(json: memo.copyBytes()), json["v"]?.integer == 1 else { return nil }
         self = json
     }
 }
 
 extension Event {
-    fileprivate var jsonValue: JSONValue { .string(String(decoding: self.json(), as: UTF8.self)) }
+    var jsonValue: JSONValue { .string(String(decoding: self.json(), as: UTF8.self)) }
 
-    fileprivate init?(_ json: JSONValue) {
+    init?(_ json: JSONValue) {
         guard let text = json.string, let event = try? Event(json: Array(text.utf8)) else { return nil }
         self = event
     }

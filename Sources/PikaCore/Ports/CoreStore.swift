@@ -222,6 +222,10 @@ public struct OutboxRow: Sendable, Hashable {
         case keyPackage = "key_package"
         case relayList = "relay_list"
         case deletion
+        /// This account's profile (kind 0).
+        case profile
+        /// Whom it follows (kind 3).
+        case followList = "follow_list"
         /// Which copy of this account runs.
         case instance
     }
@@ -301,6 +305,12 @@ public struct MemoName: Sendable, Hashable {
         case chat
         /// An own message that does not go out; the key is a digest of group and message.
         case failedMessage = "failed_message"
+        /// What somebody says of itself (kind 0), as it came; the key is its public key.
+        case profile
+        /// Whom this account follows (kind 3), as it came; the key is empty.
+        case followList = "follow_list"
+        /// What a member calls itself in a group; the key is the group id and its public key.
+        case groupProfile = "group_profile"
     }
 
     public var kind: Kind

@@ -57,7 +57,7 @@ extension CoreModel {
     private func summary(of group: MarmotGroup) -> AppState.ChatSummary {
         let data = group.data
         let members = group.members.map {
-            AppState.Member(publicKey: $0, name: self.knownName(of: $0), isAdmin: data.isAdmin($0))
+            AppState.Member(publicKey: $0, name: self.name(of: $0, inGroup: group.groupID), isAdmin: data.isAdmin($0))
         }
         let isGroup = members.count > 2 || (!data.name.isEmpty && data.name != "DM" && members.count > 1)
         let names = self.title(name: data.name, isGroup: isGroup, members: members)

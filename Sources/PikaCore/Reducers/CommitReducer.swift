@@ -123,6 +123,7 @@ extension CoreModel {
             self.yieldIfDisplaced(groupID, &step)
         }
         self.renewCopiedGroups(&step)
+        self.noteUntoldProfiles()
         self.settleGaps(&step)
         self.flushOutbox(&step)
     }

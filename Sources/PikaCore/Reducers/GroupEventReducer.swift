@@ -77,6 +77,7 @@ extension CoreModel {
         self.awaitExpiry(at: stored.expiresAt, &step)
         self.storeMedia(of: stored, &step)
         step.effects.append(.note(.message))
+        if message.rumor.kind == .metadata { self.takeGroupProfile(stored, &step) }
         self.show(stored, delivery: isOwn ? .sent : .received, &step)
         if message.rumor.kind == .chatMessage { self.stopTyping(message.rumor.pubkey, in: groupID) }
         // From another device of this account.
@@ -143,6 +144,8 @@ extension CoreModel {
         self.followCopied(groupID, report, &step)
         self.reconsiderIntents(after: report, of: groupID, &step)
         self.resealUnsent(of: groupID, &step)
+        self.wantProfiles(of: report.added, &step)
+        self.tellProfiles(after: report, of: groupID, &step)
         self.dropOldRivals(of: groupID, &step)
         // Nobody listened to the new id until now; and what was given up for want of room may open now.
         let gaveUp = self.gaveUp.remove(groupID) != nil

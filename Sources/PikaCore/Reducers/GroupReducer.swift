@@ -22,6 +22,7 @@ extension CoreModel {
         self.dirtyGroups.insert(group.groupID)
         self.noteRenewal(of: group.groupID, &step)
         self.refreshChat(group.groupID)
+        self.wantProfiles(of: group.members, &step)
         self.resubscribe(&step)
         try self.send(welcomes, of: group, &step)
         return group.groupID

@@ -41,6 +41,7 @@ extension CoreModel {
             chatID: group.data.nostrGroupIDHex)
         self.invites[invite.wrapper] = invite
         self.state.invites.append(.init(invite, group: preview))
+        self.wantProfiles(of: [invite.rumor.pubkey], &step)
         step.changes.append(.putInvite(invite))
         step.changes.append(.putMemo(MemoName(.invitePreview, invite.wrapper.bytes), preview.memo))
         guard self.state.invites.count > Self.maximumInvites, let oldest = self.state.invites.first,

@@ -85,6 +85,9 @@ extension CoreModel {
                 }
                 let outcome = try self.send(media, files, urls, operation.groupID, &step)
                 self.finish(operation.request, outcome, &step)
+            case .profile(let draft, let file, let epoch, let attempt):
+                try self.sendProfile(
+                    draft, file, at: urls.first, epoch: epoch, attempt: attempt, operation, &step)
             case .image(let image): self.intend(.set(.image(image)), operation.groupID, operation.request, &step)
             }
         } catch {

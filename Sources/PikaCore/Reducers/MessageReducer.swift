@@ -6,12 +6,12 @@ extension CoreModel {
     /// Encrypts, stores and queues a message of one's own.
     mutating func send(
         _ message: OutgoingMessage, toChat chatID: String, rowID: String? = nil,
-        purpose: OutboxRow.Purpose = .message, _ step: inout CoreStep
+        purpose: OutboxRow.Purpose = .message, notBefore: Int64 = 0, _ step: inout CoreStep
     ) throws -> ActionOutcome {
         let groupID = try self.groupID(ofChat: chatID)
         if self.copiedGroups[groupID]?.phase == .overtaken { throw AppCoreError.overtaken }
         var rumor = UnsignedEvent(
-            pubkey: self.account.publicKey, createdAt: step.now, kind: message.kind, tags: message.tags,
+            pubkey: self.account.publicKey, createdAt: max(step.now, notBefore), kind: message.kind, tags: message.tags,
             content: message.content)
         if rumor.isTypingNotice { return try self.sendTyping(rumor, groupID, rowID: rowID, &step) }
         // Receivers know a message by this id, so the same words twice within a second need two.
@@ -31,6 +31,7 @@ extension CoreModel {
         step.changes.append(.putMessage(stored))
         self.awaitExpiry(at: stored.expiresAt, &step)
         self.storeMedia(of: stored, &step)
+        if message.kind == .metadata { self.takeGroupProfile(stored, &step) }
         self.show(stored, delivery: .pending, &step)
         self.enqueue(
             id: rowID ?? Self.messageRow(event.id), event,

@@ -82,7 +82,7 @@ extension CoreModel {
         case .relayList: self.confirmRelayList(row.event, &step)
         case .welcome: self.endWelcome(row.id, refused: nil, &step)
         case .proposal: if let groupID = row.groupID { self.confirmProposal(row.event.id, of: groupID, &step) }
-        case .typing, .deletion, .instance: break
+        case .typing, .deletion, .instance, .profile, .followList: break
         }
     }
 
@@ -117,6 +117,8 @@ extension CoreModel {
             self.state.toast = "an invitation could not be delivered: every relay refused it (\(reason))"
             self.endWelcome(row.id, refused: reason, &step)
         case .proposal: self.dropRefusedProposal(row.event.id, reason: reason, &step)
+        case .profile: self.state.toast = "every relay refused this account's profile: \(reason)"
+        case .followList: self.state.toast = "every relay refused this account's follow list: \(reason)"
         case .typing, .relayList, .deletion, .instance: break
         }
     }

@@ -1,7 +1,113 @@
+import Nostr
+
+/// What is asked for about people.
 extension CoreModel {
     mutating func actOnPeople(
         _ action: AppAction, _ request: RequestID?, _ step: inout CoreStep
     ) throws -> ActionOutcome? {
-        throw AppCoreError(.notAllowed, "not yet")
+        switch action {
+        case .saveProfile(let draft): try self.saveProfile(draft, request, &step)
+        case .refreshProfile: self.refreshProfile(request, &step)
+        case .openPeerProfile(let key):
+            self.openPeerProfile(key, &step)
+            return .done(chatID: nil)
+        case .closePeerProfile:
+            self.state.peerProfile = nil
+            return .done(chatID: nil)
+        case .follow(let key): try self.follow(key, true, request, &step)
+        case .unfollow(let key): try self.follow(key, false, request, &step)
+        case .saveGroupProfile(let chatID, let draft):
+            return try self.saveGroupProfile(draft, ofChat: chatID, request, &step)
+        default: preconditionFailure("\(action) is none of those about people")
+        }
+        return nil
+    }
+
+    private mutating func refreshProfile(_ request: RequestID?, _ step: inout CoreStep) {
+        if let request { self.people.refreshes.append(request) }
+        self.readOwn(&step)
+        self.wantProfiles(of: self.everybody, isUrgent: true, &step)
+    }
+
+    /// Shows what is known of somebody, and asks for more.
+    private mutating func openPeerProfile(_ key: PublicKey, _ step: inout CoreStep) {
+        self.state.peerProfile = AppState.PeerProfile(
+            profile: self.profile(of: key), isFollowed: self.state.followList.contains { $0.profile.publicKey == key })
+        self.wantProfiles(of: [key], isUrgent: true, &step)
+    }
+
+    // MARK: Writing
+
+    private mutating func saveProfile(
+        _ draft: ProfileDraft, _ request: RequestID?, _ step: inout CoreStep
+    ) throws {
+        guard draft.image == nil else {
+            throw AppCoreError(.notAllowed, "the picture of a public profile is an address")
+        }
+        try draft.check()
+        try self.requireRelays()
+        self.people.saves.append((draft, request))
+        self.writeOrRead(&step)
+    }
+
+    private mutating func follow(
+        _ key: PublicKey, _ isFollowed: Bool, _ request: RequestID?, _ step: inout CoreStep
+    ) throws {
+        guard key.isOnCurve, key != self.account.publicKey else {
+            throw AppCoreError(.notAllowed, "only others can be followed, by the public keys of accounts")
+        }
+        try self.requireRelays()
+        self.people.follows.append((key, isFollowed, request))
+        self.writeOrRead(&step)
+    }
+
+    private func requireRelays() throws(AppCoreError) {
+        if self.configuration.relays.isEmpty { throw AppCoreError(.noRelay, "this account has no relays") }
+    }
+
+    /// What this account has published is rewritten only after it was read: another program may have changed it.
+    private mutating func writeOrRead(_ step: inout CoreStep) {
+        if let read = self.people.read, read.isComplete, step.now - read.at < Self.profilePause {
+            if self.people.reading == nil { self.writeOwn(after: read, &step) }
+        } else {
+            self.readOwn(&step)
+        }
+    }
+}
+
+extension ProfileDraft {
+    /// Throws ``AppCoreError/Code/notAllowed`` for a text that others would not show whole.
+    func check() throws(AppCoreError) {
+        guard self.name?.unicodeScalars.count ?? 0 <= ShownText.nameLimit,
+            self.about?.unicodeScalars.count ?? 0 <= ShownText.aboutLimit,
+            self.picture?.utf8.count ?? 0 <= ShownText.addressLimit
+        else {
+            throw AppCoreError(
+                .notAllowed,
+                """
+                a name has at most \(ShownText.nameLimit) characters, a text \(ShownText.aboutLimit), \
+                an address \(ShownText.addressLimit)
+                """)
+        }
+    }
+
+    /// Writes the fields that are named; an empty one is taken away. Both names are the same, as Pika writes them.
+    func apply(to profile: inout ProfileMetadata) {
+        if let name = self.name {
+            profile.name = Self.trimmed(name)
+            profile.displayName = profile.name
+        }
+        if let about = self.about { profile.about = Self.trimmed(about) }
+        if let picture = self.picture { profile.picture = Self.trimmed(picture) }
+    }
+
+    private static func trimmed(_ text: String) -> String? {
+        let scalars = Array(text.unicodeScalars)
+        guard let first = scalars.firstIndex(where: { !$0.properties.isWhitespace }),
+            let last = scalars.lastIndex(where: { !$0.properties.isWhitespace })
+        else { return nil }
+        var view = String.UnicodeScalarView()
+        view.append(contentsOf: scalars[first...last])
+        return String(view)
     }
 }

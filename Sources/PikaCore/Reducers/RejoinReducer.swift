@@ -115,7 +115,9 @@ extension CoreModel {
         self.enterCopied(groupID, by: invitation, &step)
         self.beginChat(of: groupID, &step)
         self.resubscribe(&step)
+        self.wantProfiles(of: group.members, &step)
         if let invitation {
+            self.distrustGroupProfiles(of: groupID, &step)
             let name = Self.joinedCursor(groupID)
             self.cursors[name] = max(self.cursors[name] ?? 0, invitation.createdAt)
             step.changes.append(.advanceCursor(name: name, to: invitation.createdAt))

@@ -104,6 +104,7 @@ extension CoreModel {
         self.openGap(at: relay)
         self.catchUp(relay, &step)
         self.readDueBacklogs(from: relay, &step)
+        self.notePeople(&step)
         self.queue.hurry(relay)
         self.flushOutbox(&step)
     }
@@ -130,6 +131,8 @@ extension CoreModel {
         for case .events(let found) in outcomes.values { for event in found { events[event.id] = event } }
         switch purpose {
         case .keyPackages(let search): self.takeKeyPackages(ofSearch: search, outcomes, &step)
+        case .profiles(let search): self.takeProfiles(ofSearch: search, outcomes, &step)
+        case .own(let reading): self.takeOwn(ofReading: reading, outcomes, &step)
         case .backlog(let groupID):
             self.endBacklog(of: groupID, outcomes, &step)
             self.takeStored(Array(events.values) + self.releaseHeld(), &step)

@@ -49,6 +49,7 @@ extension CoreModel {
         case .timer(.call(let id)): self.followCall(.timeUp(callID: id), &step)
         case .callMedia(let report): self.takeCallMedia(report, &step)
         }
+        self.tellDueProfiles(&step)
         self.pursueDueIntents(&step)
     }
 
@@ -87,6 +88,7 @@ extension CoreModel {
         self.rotateDueKeyPackage(&step)
         self.forgetKeyPackages(&step)
         self.forgetPeerRelays(&step)
+        self.maintainPeople(&step)
         self.expireLeftovers(&step)
         self.retain(&step)
         step.effects.append(

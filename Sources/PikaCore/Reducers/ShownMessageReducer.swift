@@ -12,7 +12,8 @@ extension CoreModel {
         if message.rumor.kind == .hypernoteResponse { return self.takeHypernoteResponse(message, to: target) }
         guard Self.isShown(message.rumor.kind), self.openChat?.times[message.id] == nil else { return }
         let entry = AppState.ChatMessage(
-            id: message.id, sender: message.rumor.pubkey, senderName: self.shownName(of: message.rumor.pubkey),
+            id: message.id, sender: message.rumor.pubkey,
+            senderName: self.shownName(of: message.rumor.pubkey, inGroup: message.groupID),
             isOwn: message.isOwn, kind: message.rumor.kind, content: message.rumor.content,
             createdAt: message.rumor.createdAt, expiresAt: message.expiresAt, replyTo: target,
             media: MediaAttachment.all(in: message.rumor.tags),

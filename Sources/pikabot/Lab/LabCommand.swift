@@ -1,4 +1,5 @@
 import Nostr
+import PikaCore
 
 /// One line that drives a lab member.
 struct LabCommand: Hashable, Sendable {
@@ -30,6 +31,12 @@ struct LabCommand: Hashable, Sendable {
         case setImage(group: String, path: String?, type: String)
         /// Writes the picture of a group to `path`.
         case downloadImage(group: String, path: String)
+        /// Writes this account's profile, or that in a group.
+        case saveProfile(ProfileDraft, group: String?)
+        case follow(PublicKey)
+        case unfollow(PublicKey)
+        /// Reads profiles and the follow list from the relays again.
+        case refreshProfile
         case shutdown
     }
 
@@ -82,6 +89,14 @@ extension LabCommand.Operation {
                 .setImage(
                     group: try fields.group, path: fields.json["path"]?.string, type: fields.json["mime"]?.string ?? "")
             case "download_image": .downloadImage(group: try fields.group, path: try fields.text("path"))
+            case "save_profile":
+                .saveProfile(
+                    ProfileDraft(
+                        name: fields.json["name"]?.string, about: fields.json["about"]?.string,
+                        picture: fields.json["picture"]?.string), group: fields.json["group"]?.string)
+            case "follow": .follow(try fields.key("peer"))
+            case "unfollow": .unfollow(try fields.key("peer"))
+            case "refresh_profile": .refreshProfile
             case "shutdown": .shutdown
             default: throw LabCommand.Problem(name: name, message: "no such command")
             }

@@ -49,6 +49,25 @@ enum LabEvent {
             "epoch": .integer(Int64(clamping: chat.epoch)), "active": .bool(chat.isActive),
             "members": .array(chat.members.map { .string($0.publicKey.hex) }),
             "admins": .array(chat.members.filter(\.isAdmin).map { .string($0.publicKey.hex) }),
+            "names": names(chat.members.map { ($0.publicKey, $0.name) }),
         ]
+    }
+
+    /// What this account says of itself, and whom it follows.
+    static func people(_ state: AppState) -> JSONValue {
+        let profile = state.myProfile
+        let text = { (text: String?) in text.map { JSONValue.string($0) } ?? .null }
+        return [
+            "event": "people", "name": text(profile?.name), "about": text(profile?.about),
+            "picture": text(profile?.picture),
+            "follows": .array(state.followList.map { .string($0.profile.publicKey.hex) }),
+            "names": names(state.followList.map { ($0.profile.publicKey, $0.profile.displayName ?? $0.profile.name) }),
+        ]
+    }
+
+    private static func names(_ people: [(key: PublicKey, name: String?)]) -> JSONValue {
+        var names = JSONObject()
+        for (key, name) in people { if let name { names[key.hex] = .string(name) } }
+        return .object(names)
     }
 }

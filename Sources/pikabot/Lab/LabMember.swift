@@ -49,7 +49,7 @@ struct LabMember: Sendable {
         case .sendMedia, .downloadMedia, .setImage, .downloadImage: return try await performMedia(operation)
         case .shutdown: break
         default:
-            if let action = operation.groupChange { _ = try await account.perform(action) }
+            if let action = operation.action { _ = try await account.perform(action) }
         }
         return [:]
     }
@@ -60,11 +60,15 @@ struct LabMember: Sendable {
         }
     }
 
-    /// Writes a group whenever its name, members or epoch are others than when it was last written.
+    /// Writes a group, and what this account says of itself, whenever it is another than when it was last written.
     private func reportGroups() async {
         var written: [String: JSONValue] = [:]
+        var people: JSONValue?
         for await update in account.core.updates() {
             guard case .fullState(let state) = update else { continue }
+            let line = LabEvent.people(state)
+            if line != people { write(line) }
+            people = line
             for chat in state.chatList {
                 let line = LabEvent.group(chat)
                 guard written.updateValue(line, forKey: chat.chatID) != line else { continue }
@@ -75,9 +79,14 @@ struct LabMember: Sendable {
 }
 
 extension LabCommand.Operation {
-    /// The action behind an operation that changes a group.
-    fileprivate var groupChange: AppAction? {
+    /// The action behind an operation that is nothing but one.
+    fileprivate var action: AppAction? {
         switch self {
+        case .saveProfile(let draft, let group?): .saveGroupProfile(chatID: group, draft)
+        case .saveProfile(let draft, nil): .saveProfile(draft)
+        case .follow(let peer): .follow(peer)
+        case .unfollow(let peer): .unfollow(peer)
+        case .refreshProfile: .refreshProfile
         case .rename(let group, let name): .renameGroup(chatID: group, name: name)
         case .setDescription(let group, let text): .setGroupDescription(chatID: group, description: text)
         case .setRelays(let group, let relays): .setGroupRelays(chatID: group, relays: relays)

@@ -1,0 +1,46 @@
+import Marmot
+public import Nostr
+
+extension AppCore {
+    /// What a member calls itself in a chat's group only; nil if it is not known to do so.
+    ///
+    /// Throws ``AppCoreError/Code/unknownChat``.
+    public func groupProfile(chatID: String, publicKey: PublicKey) throws -> AppState.Profile? {
+        try self.profiles(ofChat: chatID)[publicKey]?.shown
+    }
+
+    /// All that is known of what members call themselves in a chat's group only, the newest first.
+    ///
+    /// Throws ``AppCoreError/Code/unknownChat``.
+    public func groupProfiles(chatID: String) throws -> [AppState.Profile] {
+        try self.profiles(ofChat: chatID).values.map(\.shown).sorted {
+            ($0.createdAt ?? 0, $1.publicKey) > ($1.createdAt ?? 0, $0.publicKey)
+        }
+    }
+
+    /// Downloads and decrypts the picture of a member's group profile; nil if it has none.
+    ///
+    /// A picture that came without its key is downloaded as it is: so older clients send them. Throws
+    /// ``AppCoreError/Code/unknownChat``, ``AppCoreError/Code/badAddress`` and ``AppCoreError/Code/mediaFailed``.
+    public func groupProfileImage(chatID: String, publicKey: PublicKey) async throws -> [UInt8]? {
+        guard let profile = try self.profiles(ofChat: chatID)[publicKey], let address = profile.shown.picture else {
+            return nil
+        }
+        guard let picture = profile.picture else {
+            return try await self.files.download([try MediaURL(address)]) { $0 }
+        }
+        let reference: MediaReference
+        let keys: [MediaKey]
+        do {
+            reference = try MediaReference(picture.reference)
+            keys = try picture.keys.map { key throws(MarmotError) in try MediaKey(stored: key) }
+        } catch { throw AppCoreError(.corruptState, "a stored picture cannot be read: \(error.message)") }
+        return try await self.files.download([try MediaURL(reference.url)]) {
+            try EncryptedMedia.decrypt($0, of: reference, keys: keys)
+        }
+    }
+
+    private func profiles(ofChat chatID: String) throws(AppCoreError) -> [PublicKey: GroupProfile] {
+        self.mediaLookup.profiles[try self.mediaLookup.groupID(ofChat: chatID)] ?? [:]
+    }
+}

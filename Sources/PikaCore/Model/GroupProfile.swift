@@ -1,0 +1,74 @@
+import MLS
+import Marmot
+import Nostr
+
+/// What a member calls itself in one group only (wire §8.0): kind 0 inside the group.
+struct GroupProfile: Sendable, Hashable {
+    /// A picture that is encrypted for the group.
+    struct Picture: Sendable, Hashable {
+        /// The `imeta` tag.
+        let reference: Tag
+        /// The likeliest first.
+        let keys: [Secret]
+
+        static func == (left: Picture, right: Picture) -> Bool { left.reference == right.reference }
+        func hash(into hasher: inout Hasher) { hasher.combine(self.reference) }
+    }
+
+    let source: ProfileSource
+    /// Whether the member itself said so to this account; otherwise an admin told of it.
+    var isDirect: Bool
+    var picture: Picture?
+    /// Of this account's own: the newest epoch whose members need not be told of it again.
+    var toldEpoch: UInt64?
+    let shown: AppState.Profile
+
+    init(
+        of key: PublicKey, source: ProfileSource, isDirect: Bool, picture: Picture? = nil, toldEpoch: UInt64? = nil
+    ) {
+        self.source = source
+        self.isDirect = isDirect
+        self.picture = picture
+        self.toldEpoch = toldEpoch
+        self.shown = AppState.Profile(publicKey: key, source)
+    }
+
+    static func memoName(_ groupID: [UInt8], _ key: PublicKey) -> MemoName {
+        MemoName(.groupProfile, groupID + key.bytes)
+    }
+
+    /// The group id and public key that a memo's key is made of.
+    static func owner(_ name: MemoName) -> (groupID: [UInt8], key: PublicKey)? {
+        guard name.key.count > 32, let key = try? PublicKey(bytes: name.key.suffix(32)) else { return nil }
+        return (Array(name.key.dropLast(32)), key)
+    }
+}
+
+// MARK: - Stored form: JSON, version 1
+
+extension GroupProfile {
+    var memo: Secret {
+        var json: JSONObject = ["v": 1, "event": .object(self.source.json), "direct": .bool(self.isDirect)]
+        if let picture {
+            json["imeta"] = .array(picture.reference.values.map { .string($0) })
+            json["keys"] = .array(picture.keys.map { .string(Hex.encode($0.copyBytes())) })
+        }
+        if let toldEpoch { json["told"] = .string(String(toldEpoch)) }
+        return Secret(JSONValue.object(json).json())
+    }
+
+    init?(of key: PublicKey, memo: Secret) {
+        guard let json = JSONValue(memo: memo), let source = json["event"].flatMap({ ProfileSource($0) }),
+            let isDirect = json["direct"]?.bool
+        else { return nil }
+        var picture: Picture?
+        if let values = json["imeta"]?.array, let keys = json["keys"]?.array {
+            picture = Picture(
+                reference: Tag(values: values.compactMap(\.string)),
+                keys: keys.compactMap { $0.string.flatMap { Hex.decode($0) }.map { Secret($0) } })
+        }
+        self.init(
+            of: key, source: source, isDirect: isDirect, picture: picture,
+            toldEpoch: json["told"]?.string.flatMap { UInt64($0) })
+    }
+}

@@ -1,0 +1,130 @@
+import MLS
+import Nostr
+
+/// What is known of somebody's public profile, and since when.
+struct KnownProfile: Sendable, Hashable {
+    /// Content that is kept of others; of a longer one only what is shown.
+    static let maximumContentBytes = 4096
+
+    /// The kind 0 event that it is from; nil if the relays had none.
+    var source: ProfileSource?
+    /// Unix seconds when relays were last asked.
+    var fetchedAt: Int64
+    /// Whether all of them answered then.
+    var isComplete: Bool
+    /// What is shown of it.
+    private(set) var shown: AppState.Profile
+
+    init(of key: PublicKey, source: ProfileSource? = nil, fetchedAt: Int64, isComplete: Bool) {
+        self.source = source
+        self.fetchedAt = fetchedAt
+        self.isComplete = isComplete
+        self.shown = AppState.Profile(publicKey: key, source)
+    }
+
+    /// Whether relays are to be asked again.
+    func isDue(_ now: Int64) -> Bool {
+        now - self.fetchedAt >= (self.isComplete ? CoreModel.profileLifetime : CoreModel.partialLifetime)
+    }
+}
+
+/// A profile as it came: content, and which event it is from.
+struct ProfileSource: Sendable, Hashable {
+    let id: EventID
+    let createdAt: Int64
+    let content: String
+    /// Of this account's own profile, for the next one.
+    let tags: [Tag]
+
+    init(id: EventID, createdAt: Int64, content: String, tags: [Tag] = []) {
+        self.id = id
+        self.createdAt = createdAt
+        self.content = content
+        self.tags = tags
+    }
+
+    /// Somebody's profile, as far as it is kept.
+    init(of event: Event) {
+        self.init(id: event.id, createdAt: event.createdAt, content: Self.reduced(event.content))
+    }
+
+    /// This account's own, whole.
+    init(own event: Event) {
+        self.init(id: event.id, createdAt: event.createdAt, content: event.content, tags: event.tags)
+    }
+
+    /// Of two events, relays and clients keep the newer one, of two of one second that with the lower id (NIP-01).
+    func replaces(_ other: ProfileSource?) -> Bool {
+        guard let other else { return true }
+        return (self.createdAt, other.id) > (other.createdAt, self.id)
+    }
+
+    var metadata: ProfileMetadata? { try? ProfileMetadata(content: self.content) }
+
+    /// Content of others that is too long to be kept as it is, reduced to what is shown of it.
+    static func reduced(_ content: String) -> String {
+        guard content.utf8.count > KnownProfile.maximumContentBytes else { return content }
+        guard let metadata = try? ProfileMetadata(content: content) else { return "{}" }
+        var reduced = ProfileMetadata()
+        reduced.name = ShownText.name(metadata.name)
+        reduced.displayName = ShownText.name(metadata.displayName)
+        reduced.about = ShownText.about(metadata.about)
+        reduced.picture = ShownText.address(metadata.picture)
+        return reduced.content
+    }
+}
+
+extension AppState.Profile {
+    init(publicKey: PublicKey, _ source: ProfileSource?) {
+        self.init(publicKey: publicKey)
+        self.createdAt = source?.createdAt
+        guard let metadata = source?.metadata else { return }
+        self.name = ShownText.name(metadata.name)
+        self.displayName = ShownText.name(metadata.displayName)
+        self.about = ShownText.about(metadata.about)
+        self.picture = ShownText.address(metadata.picture)
+    }
+}
+
+// MARK: - Stored form: JSON, version 1
+
+extension ProfileSource {
+    var json: JSONObject {
+        [
+            "id": .string(self.id.hex), "created_at": .integer(self.createdAt), "content": .string(self.content),
+            "tags": .array(self.tags.map { .array($0.values.map { .string($0) }) }),
+        ]
+    }
+
+    init?(_ json: JSONValue) {
+        guard let id = json["id"]?.string.flatMap({ try? EventID(hex: $0) }),
+            let createdAt = json["created_at"]?.integer, let content = json["content"]?.string,
+            let tags = json["tags"]?.array
+        else { return nil }
+        self.init(
+            id: id, createdAt: createdAt, content: content,
+            tags: tags.map { Tag(values: $0.array?.compactMap(\.string) ?? []) })
+    }
+}
+
+extension KnownProfile {
+    var memo: Secret {
+        var json: JSONObject = [
+            "v": 1, "fetched_at": .integer(self.fetchedAt), "complete": .bool(self.isComplete),
+        ]
+        if let source { json["event"] = .object(source.json) }
+        return Secret(JSONValue.object(json).json())
+    }
+
+    init?(of key: PublicKey, memo: Secret) {
+        guard let json = JSONValue(memo: memo), let fetchedAt = json["fetched_at"]?.integer,
+            let isComplete = json["complete"]?.bool
+        else { return nil }
+        var source: ProfileSource?
+        if let event = json["event"] {
+            guard let read = ProfileSource(event) else { return nil }
+            source = read
+        }
+        self.init(of: key, source: source, fetchedAt: fetchedAt, isComplete: isComplete)
+    }
+}

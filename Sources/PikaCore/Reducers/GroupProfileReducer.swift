@@ -1,0 +1,235 @@
+import MLS
+import Marmot
+import Nostr
+
+/// What members call themselves in a group only: kind 0 inside the group (wire §8.0).
+extension CoreModel {
+    /// Bytes of a picture before encryption, as Pika has it.
+    static let maximumPictureBytes = 8 << 20
+    /// Profiles of former members that are kept for each group, since their messages still stand there.
+    private static let maximumFormer = 200
+    /// Seconds that a profile may be written ahead of the clock.
+    private static let maximumLead: Int64 = 120
+
+    /// Takes over a stored profile; false if it cannot be read.
+    mutating func restoreGroupProfile(_ name: MemoName, _ memo: Secret) -> Bool {
+        guard let owner = GroupProfile.owner(name), let profile = GroupProfile(of: owner.key, memo: memo) else {
+            return false
+        }
+        self.people.groupProfiles[owner.groupID, default: [:]][owner.key] = profile
+        return true
+    }
+
+    func ownGroupProfile(_ groupID: [UInt8]) -> GroupProfile? {
+        self.people.groupProfiles[groupID]?[self.account.publicKey]
+    }
+
+    private mutating func put(
+        _ profile: GroupProfile, of key: PublicKey, in groupID: [UInt8], _ step: inout CoreStep
+    ) {
+        let known = self.people.groupProfiles[groupID]?[key]
+        self.people.groupProfiles[groupID, default: [:]][key] = profile
+        step.changes.append(.putMemo(GroupProfile.memoName(groupID, key), profile.memo))
+        if known?.shown != profile.shown { self.refreshNames(of: [key], inGroup: groupID) }
+    }
+
+    // MARK: Receiving
+
+    /// A kind 0 message, own ones included: its author's profile, or one that an admin tells of.
+    mutating func takeGroupProfile(_ message: StoredMessage, _ step: inout CoreStep) {
+        let (rumor, groupID) = (message.rumor, message.groupID)
+        guard let metadata = try? ProfileMetadata(content: rumor.content) else {
+            return self.refuse("bad_group_profile", "the profile is no JSON object, or too long", &step)
+        }
+        guard let owner = self.owner(of: message) else {
+            return self.refuse("bad_group_profile", "nobody but an admin tells of another member's profile", &step)
+        }
+        let known = self.people.groupProfiles[groupID]?[owner]
+        let isDirect = owner == rumor.pubkey
+        if let known {
+            // A member knows its own profile best; later news of the same origin count, in the order they come.
+            guard isDirect || !known.isDirect else { return }
+            if !message.isOwn, isDirect == known.isDirect, known.source.createdAt > rumor.createdAt { return }
+        } else {
+            self.makeRoom(in: groupID, &step)
+        }
+        let source = ProfileSource(
+            id: message.id, createdAt: rumor.createdAt, content: ProfileSource.reduced(rumor.content))
+        let toldEpoch = message.isOwn && isDirect ? message.epoch : nil
+        self.put(
+            GroupProfile(
+                of: owner, source: source, isDirect: isDirect,
+                picture: self.picture(metadata.picture, of: message, known: known), toldEpoch: toldEpoch),
+            of: owner, in: groupID, &step)
+    }
+
+    private func refuse(_ reason: String, _ detail: String, _ step: inout CoreStep) {
+        step.effects.append(.note(.refused(reason: reason, detail: detail)))
+    }
+
+    /// Whose profile it is; nil if its author may not say so.
+    private func owner(of message: StoredMessage) -> PublicKey? {
+        guard let tag = message.rumor.tags.first(named: "p") else { return message.rumor.pubkey }
+        guard let owner = tag.value.flatMap({ try? PublicKey(hex: $0) }) else { return nil }
+        if owner == message.rumor.pubkey { return owner }
+        guard let group = self.groups[message.groupID], owner != self.account.publicKey,
+            group.members.contains(owner), group.wasAdmin(message.rumor.pubkey, inEpoch: message.epoch)
+        else { return nil }
+        return owner
+    }
+
+    /// The picture's reference: with the message, or that of before for the same address, since only the message that
+    /// changes the picture has it.
+    private func picture(
+        _ address: String?, of message: StoredMessage, known: GroupProfile?
+    ) -> GroupProfile.Picture? {
+        guard let address else { return nil }
+        if let file = MediaAttachment.references(in: message.rumor.tags).first(where: { $0.url == address }) {
+            let secrets = self.mediaSecrets[message.groupID]?.around(message.epoch) ?? []
+            return GroupProfile.Picture(
+                reference: file.tag, keys: secrets.map { MediaKey(of: file, secret: $0).secret })
+        }
+        return known?.source.metadata?.picture == address ? known?.picture : nil
+    }
+
+    private mutating func makeRoom(in groupID: [UInt8], _ step: inout CoreStep) {
+        guard let known = self.people.groupProfiles[groupID], let members = self.groups[groupID]?.members,
+            known.count >= members.count + Self.maximumFormer
+        else { return }
+        for key in Set(known.keys).subtracting(members) {
+            self.people.groupProfiles[groupID]?[key] = nil
+            step.changes.append(.putMemo(GroupProfile.memoName(groupID, key), nil))
+        }
+    }
+
+    /// After another invitation: what others said while this account was away is known to admins only.
+    mutating func distrustGroupProfiles(of groupID: [UInt8], _ step: inout CoreStep) {
+        for (key, profile) in self.people.groupProfiles[groupID] ?? [:]
+        where profile.isDirect && key != self.account.publicKey {
+            var profile = profile
+            profile.isDirect = false
+            self.put(profile, of: key, in: groupID, &step)
+        }
+    }
+
+    // MARK: Writing
+
+    mutating func saveGroupProfile(
+        _ draft: ProfileDraft, ofChat chatID: String, _ request: RequestID?, _ step: inout CoreStep
+    ) throws -> ActionOutcome? {
+        let groupID = try self.groupID(ofChat: chatID)
+        try draft.check()
+        guard let image = draft.image else { return try self.send(draft, tags: [], groupID, &step) }
+        guard image.bytes.count <= Self.maximumPictureBytes else {
+            throw AppCoreError(.notAllowed, "a profile's picture has at most \(Self.maximumPictureBytes) bytes")
+        }
+        guard try MediaType(image.mediaType).isImage else {
+            throw AppCoreError(.notAllowed, "a profile's picture is an image")
+        }
+        try self.uploadPicture(draft, image, groupID, attempt: 1, request, &step)
+        return nil
+    }
+
+    private mutating func uploadPicture(
+        _ draft: ProfileDraft, _ image: OutgoingImage, _ groupID: [UInt8], attempt: Int, _ request: RequestID?,
+        _ step: inout CoreStep
+    ) throws {
+        guard let group = self.groups[groupID], group.isActive else {
+            throw AppCoreError(.notAllowed, "this account is no longer a member of the group")
+        }
+        let type = try MediaType(image.mediaType)
+        let file = try EncryptedMedia.encrypt(
+            image.bytes, type: type, filename: "profile.\(type.description.drop { $0 != "/" }.dropFirst())",
+            secret: EncryptedMedia.secret(group), using: &step.random)
+        let blob = self.upload(
+            file.blob, hash: file.blobHash, contentType: MediaType.octetStream.description, by: self.account, &step)
+        self.begin(
+            MediaOperation(
+                groupID: groupID, goal: .profile(draft, file, epoch: group.epoch, attempt: attempt), request: request),
+            [blob], servers: image.servers, &step)
+    }
+
+    /// A server has the picture: the profile names it. After a commit it is encrypted anew, so that it opens.
+    mutating func sendProfile(
+        _ draft: ProfileDraft, _ file: EncryptedFile, at url: String?, epoch: UInt64, attempt: Int,
+        _ operation: MediaOperation, _ step: inout CoreStep
+    ) throws {
+        guard let url else { throw AppCoreError(.mediaFailed, "no address came for the picture") }
+        if self.groups[operation.groupID]?.epoch != epoch, attempt < Self.maximumMediaAttempts,
+            let image = draft.image
+        {
+            return try self.uploadPicture(
+                draft, image, operation.groupID, attempt: attempt + 1, operation.request, &step)
+        }
+        var draft = draft
+        draft.picture = url
+        let tag = try file.reference(url: url).tag
+        self.finish(operation.request, try self.send(draft, tags: [tag], operation.groupID, &step), &step)
+    }
+
+    private mutating func send(
+        _ draft: ProfileDraft, tags: [Tag], _ groupID: [UInt8], _ step: inout CoreStep
+    ) throws -> ActionOutcome {
+        var profile = self.ownGroupProfile(groupID)?.source.metadata ?? ProfileMetadata()
+        draft.apply(to: &profile)
+        return try self.send(profile.content, tags: tags, groupID, &step)
+    }
+
+    private mutating func send(
+        _ content: String, tags: [Tag], _ groupID: [UInt8], _ step: inout CoreStep
+    ) throws -> ActionOutcome {
+        guard let chatID = self.groups[groupID]?.data.nostrGroupIDHex else {
+            throw AppCoreError(.unknownChat, "the group is gone")
+        }
+        // Others keep the newest one, and what was repeated within a second is ahead of the clock already.
+        let last = self.ownGroupProfile(groupID)?.source.createdAt ?? 0
+        return try self.send(
+            OutgoingMessage(kind: .metadata, content: content, tags: tags), toChat: chatID,
+            notBefore: last - step.now <= Self.maximumLead ? last : 0, &step)
+    }
+
+    // MARK: Telling others
+
+    /// After a commit: this account tells of its own profile, and an admin those it added of all others' (wire §8.0).
+    mutating func tellProfiles(after report: CommitReport, of groupID: [UInt8], _ step: inout CoreStep) {
+        guard let group = self.groups[groupID], group.isActive else { return }
+        if report.isOwn, report.added.isEmpty {
+            // Nobody new has come.
+            if var own = self.ownGroupProfile(groupID) {
+                own.toldEpoch = group.epoch
+                self.put(own, of: self.account.publicKey, in: groupID, &step)
+            }
+            return
+        }
+        self.people.untold.insert(groupID)
+        guard report.isOwn, group.isAdmin else { return }
+        let members = Set(group.members).subtracting(report.added + [self.account.publicKey])
+        for (key, profile) in (self.people.groupProfiles[groupID] ?? [:]).sorted(by: { $0.key < $1.key })
+        where members.contains(key) {
+            self.tell(profile.source.content, tags: [.user(key)], groupID, &step)
+        }
+    }
+
+    /// At the end of an input: once for all commits that it brought, and not while older ones are being read.
+    mutating func tellDueProfiles(_ step: inout CoreStep) {
+        for groupID in self.people.untold where !self.isReading(groupID) {
+            self.people.untold.remove(groupID)
+            guard let own = self.ownGroupProfile(groupID), let group = self.groups[groupID], group.isActive,
+                own.toldEpoch ?? 0 < group.epoch
+            else { continue }
+            self.tell(own.source.content, tags: [], groupID, &step)
+        }
+    }
+
+    /// Relays were read: also after a restart, which forgets what was to be told.
+    mutating func noteUntoldProfiles() {
+        let own = self.account.publicKey
+        self.people.untold.formUnion(self.people.groupProfiles.filter { $0.value[own] != nil }.keys)
+    }
+
+    private mutating func tell(_ content: String, tags: [Tag], _ groupID: [UInt8], _ step: inout CoreStep) {
+        do { _ = try self.send(content, tags: tags, groupID, &step) } catch {
+            step.effects.append(.note(.sendFailed(reason: "group profile: \(error)")))
+        }
+    }
+}

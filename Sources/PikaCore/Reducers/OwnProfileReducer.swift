@@ -1,0 +1,192 @@
+import MLS
+import Nostr
+
+/// What this account publishes of itself: its profile (kind 0) and whom it follows (kind 3). Both are one event that
+/// each change writes anew, so they are read before, and nothing that others wrote into them is lost.
+extension CoreModel {
+    private static let followListMemo = MemoName(.followList, [])
+
+    /// Takes over the stored follow list; false if it cannot be read.
+    mutating func restoreFollowList(_ memo: Secret) -> Bool {
+        guard let event = JSONValue(memo: memo)?["event"].flatMap({ Event($0) }), event.kind == .followList else {
+            return false
+        }
+        self.people.followList = event
+        return true
+    }
+
+    // MARK: Reading
+
+    /// Asks every relay of this account; a reading under way goes on.
+    mutating func readOwn(_ step: inout CoreStep) {
+        let relays = Set(self.configuration.relays)
+        guard self.people.reading == nil, !relays.isEmpty else { return }
+        self.people.lastReading += 1
+        self.people.reading = OwnReading(number: self.people.lastReading, open: relays)
+        let filter = Filter(authors: [self.account.publicKey], kinds: [.metadata, .followList])
+        for relay in relays.sorted() {
+            step.effects.append(.fetch(.own(reading: self.people.lastReading), [filter], from: [relay]))
+        }
+    }
+
+    mutating func takeOwn(
+        ofReading number: Int, _ outcomes: [RelayURL: FetchOutcome], _ step: inout CoreStep
+    ) {
+        guard var reading = self.people.reading, reading.number == number else { return }
+        for (relay, outcome) in outcomes where reading.open.remove(relay) != nil {
+            guard case .events(let events) = outcome else {
+                reading.failed += 1
+                continue
+            }
+            reading.answered += 1
+            for event in events where event.pubkey == self.account.publicKey { self.takeOwn(event, &step) }
+        }
+        self.people.reading = reading.open.isEmpty ? nil : reading
+        if reading.open.isEmpty { self.endReading(reading, &step) }
+    }
+
+    private mutating func takeOwn(_ event: Event, _ step: inout CoreStep) {
+        if event.kind == .metadata {
+            let known = self.people.profiles[event.pubkey]
+            let source = ProfileSource(own: event)
+            guard source.replaces(known?.source) else { return }
+            self.keepOwn(source, isComplete: known?.isComplete ?? false, &step)
+        } else if event.kind == .followList {
+            let known = self.people.followList
+            guard known.map({ (event.createdAt, $0.id) > ($0.createdAt, event.id) }) ?? true else { return }
+            self.keep(followList: event, &step)
+        }
+    }
+
+    private mutating func endReading(_ reading: OwnReading, _ step: inout CoreStep) {
+        let result = OwnReading.Result(
+            at: step.now, hasAnswer: reading.answered > 0, isComplete: reading.failed == 0)
+        self.people.read = result
+        if result.hasAnswer {
+            self.keepOwn(
+                self.people.profiles[self.account.publicKey]?.source, isComplete: result.isComplete, &step)
+        }
+        for request in self.people.refreshes {
+            let failure = AppCoreError(.noRelay, "no relay answered")
+            self.finish(request, result.hasAnswer ? .done(chatID: nil) : .failed(failure), &step)
+        }
+        self.people.refreshes = []
+        self.writeOwn(after: result, &step)
+    }
+
+    private mutating func keepOwn(_ source: ProfileSource?, isComplete: Bool, _ step: inout CoreStep) {
+        let own = self.account.publicKey
+        let profile = KnownProfile(of: own, source: source, fetchedAt: step.now, isComplete: isComplete)
+        if self.put(profile, of: own, &step) { self.refreshNames(of: [own]) }
+        if (self.state.myProfile == nil) != (source == nil) { self.refreshOwnProfile() }
+    }
+
+    private mutating func keep(followList event: Event, _ step: inout CoreStep) {
+        self.people.followList = event
+        let memo: JSONValue = ["v": 1, "event": event.jsonValue]
+        step.changes.append(.putMemo(Self.followListMemo, Secret(memo.json())))
+        self.showFollowList()
+        self.wantProfiles(of: self.everybody, &step)
+    }
+
+    mutating func showFollowList() {
+        let list = self.people.followList.flatMap { try? FollowList($0) }
+        self.state.followList = (list?.entries ?? []).prefix(Self.maximumProfiles).map {
+            AppState.FollowedPeer(profile: self.profile(of: $0.publicKey))
+        }
+        guard let key = self.state.peerProfile?.profile.publicKey else { return }
+        self.state.peerProfile?.isFollowed = list?.follows(key) ?? false
+    }
+
+    // MARK: Writing
+
+    /// Writes what waited for a reading: all changes of one event in their order, as one event.
+    mutating func writeOwn(after reading: OwnReading.Result, _ step: inout CoreStep) {
+        let saves = self.people.saves
+        let follows = self.people.follows
+        self.people.saves = []
+        self.people.follows = []
+        self.end(saves.map(\.request), &step) { model, step in
+            try model.writeProfile(saves.map(\.draft), after: reading, &step)
+        }
+        self.end(follows.map(\.request), &step) { model, step in
+            try model.writeFollowList(follows.map { ($0.key, $0.isFollowed) }, after: reading, &step)
+        }
+    }
+
+    private mutating func end(
+        _ requests: [RequestID?], _ step: inout CoreStep,
+        after work: (inout CoreModel, inout CoreStep) throws -> Void
+    ) {
+        guard !requests.isEmpty else { return }
+        do {
+            try work(&self, &step)
+            for request in requests { self.finish(request, .done(chatID: nil), &step) }
+        } catch { for request in requests { self.fail(request, error, &step) } }
+    }
+
+    private mutating func writeProfile(
+        _ drafts: [ProfileDraft], after reading: OwnReading.Result, _ step: inout CoreStep
+    ) throws {
+        let known = self.people.profiles[self.account.publicKey]?.source
+        // What an account has read once may be gone from relays that are away; it goes on from that.
+        guard known != nil || reading.isComplete else {
+            throw AppCoreError(.noRelay, "this account's profile could not be read from all of its relays")
+        }
+        var profile = ProfileMetadata()
+        do { if let known { profile = try ProfileMetadata(content: known.content) } } catch {
+            // Others may be able to read it: it must not be lost.
+            guard ![.numberOutOfRange, .jsonTooDeep, .invalidPayloadSize].contains(error.code) else {
+                throw AppCoreError(.notAllowed, "this account's profile cannot be rewritten: \(error.message)")
+            }
+        }
+        for draft in drafts { draft.apply(to: &profile) }
+        let event = try self.sign(
+            .metadata, tags: known?.tags ?? [], content: profile.content, after: known?.createdAt, &step)
+        self.keepOwn(ProfileSource(own: event), isComplete: reading.isComplete, &step)
+        self.publish(event, .profile, &step)
+    }
+
+    private mutating func writeFollowList(
+        _ changes: [(key: PublicKey, isFollowed: Bool)], after reading: OwnReading.Result, _ step: inout CoreStep
+    ) throws {
+        let known = self.people.followList
+        guard reading.hasAnswer, known != nil || reading.isComplete else {
+            throw AppCoreError(.noRelay, "this account's follow list could not be read, so it is not written")
+        }
+        var list = try known.map { try FollowList($0) } ?? FollowList()
+        let before = list
+        for (key, isFollowed) in changes { _ = isFollowed ? list.follow(key) : list.unfollow(key) }
+        guard list != before else { return }
+        let event = try self.sign(
+            .followList, tags: list.tags, content: list.content, after: known?.createdAt, &step)
+        self.keep(followList: event, &step)
+        self.publish(event, .followList, &step)
+    }
+
+    /// Signs a replaceable event; of two of one second, relays keep the one with the lower id.
+    private func sign(
+        _ kind: Kind, tags: [Tag], content: String, after last: Int64?, _ step: inout CoreStep
+    ) throws -> Event {
+        let next = last.map { $0.addingReportingOverflow(1) }
+        guard next?.overflow != true else {
+            throw AppCoreError(.notAllowed, "the event that is to be replaced is of the end of time")
+        }
+        let unsigned = UnsignedEvent(
+            pubkey: self.account.publicKey, createdAt: max(step.now, next?.partialValue ?? 0), kind: kind, tags: tags,
+            content: content)
+        let event = unsigned.signed(by: self.account, using: &step.random)
+        guard event.json().count <= self.configuration.maximumEventBytes else {
+            throw AppCoreError(
+                .notAllowed, "relays take events of \(self.configuration.maximumEventBytes) bytes, and it has more")
+        }
+        return event
+    }
+
+    private mutating func publish(_ event: Event, _ purpose: OutboxRow.Purpose, _ step: inout CoreStep) {
+        // What it replaces need not leave any more.
+        for row in self.queue.rows(where: { $0.purpose == purpose }) { self.dropRow(row.id, &step) }
+        self.enqueue(
+            id: "\(purpose.rawValue)/\(event.id.hex)", event, to: self.configuration.relays, purpose, &step)
+    }
+}
