@@ -76,11 +76,21 @@ struct DaemonHost {
         let socket = SocketServer(
             engine: engine, path: DaemonSocketPath.path(stateDirectory: stateDirectory), logger: logger)
         // They end in the opposite order: first nothing comes in any more, then the core and its outbox.
+        let (ended, end) = AsyncStream.makeStream(of: Never.self)
         let services: [any Service] = [
             pool, CoreService(core: core, clock: clock, deadline: Self.drain, logger: logger), streams,
-            EngineService(engine: engine), socket,
+            EngineService(engine: engine, end: end), socket,
         ]
-        try await runUntilSignal(services, logger: logger)
+        let group = ServiceGroup(
+            services: services, gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
+        try await withThrowingTaskGroup(of: Void.self) { tasks in
+            tasks.addTask {
+                for await _ in ended {}
+                await group.triggerGracefulShutdown()
+            }
+            defer { tasks.cancelAll() }
+            try await group.run()
+        }
     }
 
     private var settings: DaemonSettings {
@@ -104,8 +114,12 @@ struct DaemonHost {
 }
 
 /// Runs the engine until `shutdown`, or until the other services end.
+///
+/// A service that returns on its own while the others are being ended counts as failed: so this one says that it has
+/// ended, and waits for its turn.
 private struct EngineService: Service {
     let engine: DaemonEngine
+    let end: AsyncStream<Never>.Continuation
 
     func run() async throws {
         try await withGracefulShutdownHandler {
@@ -113,5 +127,7 @@ private struct EngineService: Service {
         } onGracefulShutdown: {
             engine.end()
         }
+        end.finish()
+        try? await gracefulShutdown()
     }
 }
