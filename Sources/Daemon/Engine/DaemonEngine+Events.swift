@@ -53,7 +53,7 @@ extension DaemonEngine {
     func take(_ event: CoreEvent) async {
         switch event.content {
         case .message(let message): await self.tell(await self.events(of: message, in: event.chatID), of: event)
-        case .commit(let commit): await self.tell(self.events(of: commit, in: event.chatID), of: event)
+        case .commit(let commit): await self.tell(await self.events(of: commit, in: event.chatID), of: event)
         case .call(let call): await self.tell(self.events(of: call, in: event.chatID), of: event)
         case .joined:
             guard !self.isAccepting else {
@@ -84,11 +84,11 @@ extension DaemonEngine {
             DaemonMessage(
                 chatID: chatID, id: message.id, sender: message.sender, kind: message.kind, content: message.content,
                 createdAt: message.createdAt, media: attachments))
-        guard message.kind == .metadata, let update = self.update(.profileUpdated, chatID) else { return [told] }
+        guard message.kind == .metadata, let update = await self.update(.profileUpdated, chatID) else { return [told] }
         return [told, .groupUpdated(update)]
     }
 
-    private func events(of commit: CommitEvent, in chatID: String) -> [DaemonEvent] {
+    private func events(of commit: CommitEvent, in chatID: String) async -> [DaemonEvent] {
         if commit.removedSelf {
             let isKnown = self.departed.remove(chatID) != nil
             return isKnown ? [] : [.groupUpdated(DaemonGroupUpdate(kind: .left, chatID: chatID))]
@@ -99,13 +99,13 @@ extension DaemonEngine {
         case (0, 0): return []
         case (let added, let removed): kind = added >= removed ? .membersAdded : .membersRemoved
         }
-        return self.update(kind, chatID).map { [.groupUpdated($0)] } ?? []
+        return await self.update(kind, chatID).map { [.groupUpdated($0)] } ?? []
     }
 
     /// The group as it is now, under a word for what changed; nil if this account is not in it any more.
-    func update(_ kind: DaemonGroupUpdate.Kind, _ chatID: String) -> DaemonGroupUpdate? {
+    func update(_ kind: DaemonGroupUpdate.Kind, _ chatID: String) async -> DaemonGroupUpdate? {
         guard let group = self.groupIfThere(chatID) else { return nil }
-        return DaemonGroupUpdate(kind: kind, chatID: group.chatID, group: group, profile: self.profile(of: group))
+        return DaemonGroupUpdate(kind: kind, chatID: group.chatID, group: group, profile: await self.profile(of: group))
     }
 
     // MARK: From the state

@@ -12,7 +12,7 @@ extension DaemonEngine {
         case .leaveGroup(let chatID): try await self.leave(chatID, key: key)
         case .updateGroupProfile(let chatID, let name, let about):
             try await self.updateProfile(chatID, name.trimmed, about.trimmed, key: key)
-        case .getGroupProfile(let chatID): Done(result: self.profile(of: try self.group(chatID)).json)
+        case .getGroupProfile(let chatID): Done(result: await self.profile(of: try self.group(chatID)).json)
         case .uploadGroupProfileImage(let chatID, let image, let type):
             try await self.uploadImage(chatID, image.trimmed, type.trimmed.lowercased(), key: key)
         default: Done()
@@ -34,7 +34,7 @@ extension DaemonEngine {
                 "nostr_group_id": .string(group.chatID), "mls_group_id": .string(group.groupID),
                 "peer_pubkey": .string(peer.hex),
             ], after: [.groupCreated(group, peer: peer)])
-        done.before = self.update(.created, group.chatID).map { [.groupUpdated($0)] } ?? []
+        done.before = await self.update(.created, group.chatID).map { [.groupUpdated($0)] } ?? []
         return done
     }
 
@@ -50,7 +50,7 @@ extension DaemonEngine {
         }
         let group = try self.groupAfter("add_members", chatID)
         return Done(
-            before: self.update(.membersAdded, chatID).map { [.groupUpdated($0)] } ?? [],
+            before: await self.update(.membersAdded, chatID).map { [.groupUpdated($0)] } ?? [],
             result: [
                 "nostr_group_id": .string(chatID), "added_pubkeys": .array(peers.map { .string($0.hex) }),
                 "member_count": .integer(Int64(group.members.count)),
@@ -65,7 +65,7 @@ extension DaemonEngine {
         guard case .done = outcome else { throw Self.membershipFailure(outcome) }
         let group = try self.groupAfter("remove_members", chatID)
         return Done(
-            before: self.update(.membersRemoved, chatID).map { [.groupUpdated($0)] } ?? [],
+            before: await self.update(.membersRemoved, chatID).map { [.groupUpdated($0)] } ?? [],
             result: [
                 "nostr_group_id": .string(chatID), "removed_pubkeys": .array(peers.map { .string($0.hex) }),
                 "member_count": .integer(Int64(group.members.count)),
@@ -98,10 +98,16 @@ extension DaemonEngine {
 
     // MARK: Profile
 
-    /// What the group calls itself.
-    func profile(of group: DaemonGroup) -> DaemonGroupProfile {
-        DaemonGroupProfile(
-            chatID: group.chatID, owner: self.core.account, name: group.name, about: group.description, picture: nil)
+    /// What the group calls itself: the newest profile of an admin in it, and where that says nothing, its name and
+    /// description.
+    func profile(of group: DaemonGroup) async -> DaemonGroupProfile {
+        let admins = group.members.filter(\.isAdmin).map(\.publicKey)
+        let known = (try? await self.core.groupProfiles(chatID: group.chatID)) ?? []
+        let profile = known.first { admins.contains($0.publicKey) }
+        return DaemonGroupProfile(
+            chatID: group.chatID, owner: profile?.publicKey ?? self.core.account,
+            name: profile?.displayName?.nonBlank ?? profile?.name?.nonBlank ?? group.name,
+            about: profile?.about?.nonBlank ?? group.description, picture: profile?.picture?.nonBlank)
     }
 
     private func updateProfile(
@@ -144,8 +150,8 @@ extension DaemonEngine {
         }
         let group = try self.group(chatID)
         return Done(
-            before: self.update(.profileUpdated, chatID).map { [.groupUpdated($0)] } ?? [],
-            result: self.profile(of: group).json)
+            before: await self.update(.profileUpdated, chatID).map { [.groupUpdated($0)] } ?? [],
+            result: await self.profile(of: group).json)
     }
 
     // MARK: Words
@@ -188,4 +194,10 @@ extension DaemonEngine {
 
 extension String {
     var trimmed: String { self.trimmingCharacters(in: .whitespacesAndNewlines) }
+
+    /// Trimmed; nil if nothing is left.
+    var nonBlank: String? {
+        let text = self.trimmed
+        return text.isEmpty ? nil : text
+    }
 }

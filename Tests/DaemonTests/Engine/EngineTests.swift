@@ -168,6 +168,38 @@ import Testing
         #expect(try await scene.daemon.result("list_groups") == ["groups": []])
     }
 
+    @Test func groupsHaveProfiles() async throws {
+        let scene = try await Self.scene(5)
+        let group = JSONValue.string(scene.chat)
+        let none = try await scene.daemon.result("get_group_profile", ["nostr_group_id": group])
+        #expect(none["name"] == "DM" && none["about"] == "" && none["picture_url"] == .null)
+        #expect(none["owner_pubkey"]?.string == scene.daemon.account.publicKey.hex)
+        let first = scene.daemon.lines.count
+        let saved = try await scene.daemon.result(
+            "update_group_profile", ["nostr_group_id": group, "name": " Lab ", "about": "of bots"])
+        #expect(saved["name"] == "Lab" && saved["about"] == "of bots" && saved["nostr_group_id"] == group)
+        #expect(scene.daemon.types(from: first) == ["group_updated", "ok"])
+        #expect(scene.daemon.lines[first]["update"]?["kind"] == "profile_updated")
+        #expect(scene.daemon.lines[first]["update"]?["profile"] == saved)
+        #expect(try await scene.daemon.result("get_group_profile", ["nostr_group_id": group]) == saved)
+
+        try await scene.daemon.lab.advance(by: .seconds(5))
+        let second = scene.daemon.lines.count
+        try await scene.bob.perform(.saveGroupProfile(chatID: scene.chat, ProfileDraft(name: "Bob's")))
+        #expect(scene.daemon.types(from: second) == ["message_received", "group_updated"])
+        #expect(scene.daemon.lines[second]["kind"] == 0)
+        let theirs = try await scene.daemon.result("get_group_profile", ["nostr_group_id": group])
+        #expect(theirs["name"] == "Bob's" && theirs["owner_pubkey"]?.string == scene.bob.publicKey.hex)
+
+        try await scene.daemon.lab.advance(by: .seconds(5))
+        let image = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+        let shown = try await scene.daemon.result(
+            "upload_group_profile_image",
+            ["nostr_group_id": group, "image_base64": .string(image), "mime_type": "image/png"])
+        #expect(shown["picture_url"]?.string?.hasPrefix("https://media1.example/") == true)
+        #expect(shown["name"] == "Lab")
+    }
+
     @Test func commandsAreDoneOneAfterTheOther() async throws {
         let scene = try await Self.scene()
         let group = JSONValue.string(scene.chat)
