@@ -1,0 +1,144 @@
+import BotTesting
+import Foundation
+import Logging
+import PikaCore
+import ServiceLifecycle
+import Testing
+
+@testable import Daemon
+
+/// The real socket, with real time.
+@Suite struct SocketServerTests {
+    @Test func theSocketIsItsOwnersAloneAndGoesAway() throws {
+        let path = NSTemporaryDirectory() + "daemon-\(UUID().uuidString.prefix(8)).sock"
+        let descriptor = try SocketPath.bind(path)
+        var status = stat()
+        #expect(stat(path, &status) == 0 && status.st_mode & 0o777 == 0o600)
+        close(descriptor)
+        // What an earlier daemon has left is in nobody's way.
+        close(try SocketPath.bind(path))
+        SocketPath.remove(path)
+        #expect(!FileManager.default.fileExists(atPath: path))
+    }
+
+    @Test func whatIsNoSocketStays() throws {
+        let path = NSTemporaryDirectory() + "daemon-\(UUID().uuidString.prefix(8)).sock"
+        try Data("mine".utf8).write(to: URL(fileURLWithPath: path))
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        let failure = #expect(throws: DaemonError.self) { try SocketPath.bind(path) }
+        #expect(failure?.code == .noSocket)
+        #expect(FileManager.default.contents(atPath: path) == Data("mine".utf8))
+        let long = NSTemporaryDirectory() + String(repeating: "x", count: 200)
+        #expect(throws: DaemonError.self) { try SocketPath.bind(long) }
+    }
+
+    @Test func manyClientsTalkAtOnceAndASlowOneIsDropped() async throws {
+        let path = NSTemporaryDirectory() + "daemon-\(UUID().uuidString.prefix(8)).sock"
+        let network = LabNetwork(relays: [])
+        var generator = SystemRandomNumberGenerator()
+        var logger = Logger(label: "test")
+        logger.logLevel = .critical
+        let core = AppCore(
+            account: .generate(using: &generator), configuration: CoreConfiguration(relays: [], invites: .nobody),
+            transport: network.transport(name: "daemon"), store: MemoryCoreStore(), clock: SystemClock(), logger: logger
+        )
+        let standard = DaemonClient(.standard)
+        let engine = DaemonEngine(
+            core: core, settings: DaemonSettings(core: CoreConfiguration(relays: [])), standard: standard,
+            clock: SystemClock(), logger: logger)
+        var limits = SocketServer.Limits()
+        limits.clients = 20
+        limits.lineBytes = 1000
+        limits.outgoingBytes = 20_000
+        limits.farewell = .milliseconds(200)
+        let server = SocketServer(engine: engine, path: path, limits: limits, logger: logger)
+        await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await core.run() }
+            group.addTask { try await engine.run() }
+            group.addTask { try await server.run() }
+            group.addTask { while await standard.lines.next() != nil {} }
+            while !FileManager.default.fileExists(atPath: path) { await Task.yield() }
+            // Blocking reads have threads of their own.
+            let answers = await withCheckedContinuation { continuation in
+                Thread.detachNewThread { continuation.resume(returning: Self.talk(path)) }
+            }
+            #expect(answers.replies == 200)
+            #expect(answers.tooLong.contains("parse_error") && answers.afterTooLong.contains(#""groups":[]"#))
+            #expect(answers.oneTooMany.contains("too_many_clients"))
+            #expect(answers.slowHasEnded)
+            group.cancelAll()
+            while (try? await group.next()) != nil {}
+        }
+        #expect(!FileManager.default.fileExists(atPath: path))
+    }
+
+    private struct Answers: Sendable {
+        var replies = 0
+        var tooLong = ""
+        var afterTooLong = ""
+        var oneTooMany = ""
+        var slowHasEnded = false
+    }
+
+    private static func talk(_ path: String) -> Answers {
+        var answers = Answers()
+        let clients = (0..<20).map { _ in Connection(path) }
+        for round in 0..<10 {
+            for client in clients { client.write(#"{"cmd":"list_groups","request_id":"\#(round)"}"# + "\n") }
+            for client in clients where client.readLine().contains(#""request_id":"\#(round)""#) {
+                answers.replies += 1
+            }
+        }
+        answers.oneTooMany = Connection(path).readLine()
+        clients[0].write(String(repeating: "x", count: 5000) + "\n" + #"{"cmd":"list_groups"}"# + "\n")
+        answers.tooLong = clients[0].readLine()
+        answers.afterTooLong = clients[0].readLine()
+        // It asks and asks, and reads nothing.
+        let question = #"{"cmd":"list_groups","request_id":"\#(String(repeating: "y", count: 800))"}"# + "\n"
+        for _ in 0..<20_000 where !answers.slowHasEnded { answers.slowHasEnded = !clients[1].write(question) }
+        return answers
+    }
+
+    private final class Connection {
+        private let descriptor: Int32
+        private var pending: [UInt8] = []
+
+        init(_ path: String) {
+            signal(SIGPIPE, SIG_IGN)
+            self.descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+            var limit = timeval(tv_sec: 20, tv_usec: 0)
+            setsockopt(self.descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+            setsockopt(self.descriptor, SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+            var address = sockaddr_un()
+            address.sun_family = sa_family_t(AF_UNIX)
+            withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: Array(path.utf8)) }
+            _ = withUnsafePointer(to: &address) { pointer in
+                pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                    connect(self.descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+                }
+            }
+        }
+
+        deinit { close(self.descriptor) }
+
+        /// False when the other side has hung up.
+        @discardableResult
+        func write(_ text: String) -> Bool {
+            let bytes = Array(text.utf8)
+            return send(self.descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL)) == bytes.count
+        }
+
+        func readLine() -> String {
+            while true {
+                if let end = self.pending.firstIndex(of: UInt8(ascii: "\n")) {
+                    defer { self.pending.removeFirst(end + 1) }
+                    return String(decoding: self.pending[..<end], as: UTF8.self)
+                }
+                var buffer = [UInt8](repeating: 0, count: 4096)
+                let count = recv(self.descriptor, &buffer, buffer.count, 0)
+                guard count > 0 else { return "" }
+                self.pending += buffer.prefix(count)
+            }
+        }
+    }
+}
