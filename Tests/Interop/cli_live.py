@@ -245,6 +245,45 @@ async def with_mdk(stage, relay, version):
     check("hello" in [line.get("content") for line in heard], f"{heard}")
 
 
+async def through_the_daemon(stage, relay):
+    """Commands with --remote while a daemon has the state directory."""
+    alice, bob = await pair(stage, relay)
+    daemon = await asyncio.create_subprocess_exec(
+        str(alice.binary), "daemon", *alice.options, cwd=alice.folder, start_new_session=True,
+        stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.DEVNULL)
+    try:
+        check(json.loads(await asyncio.wait_for(daemon.stdout.readline(), 30))["type"] == "ready", "no ready line")
+        await alice.fails("add --remote", "groups")
+        check((await alice.run("groups", "--remote"))["groups"] == [], "groups before there is one")
+        check("event_id" in await alice.run("publish-kp", "--remote"), "publish-kp")
+        made = await alice.run("invite", "--remote", "--peer", bob.npub, "--name", "Club", leading=True)
+        group = made["nostr_group_id"]
+        check(await bob.accept(alice.pubkey, "Club") == group, "another group")
+        await alice.run("send", "--remote", "--group", group, "--content", "through the daemon")
+        await alice.run("send-hypernote", "--remote", "--group", group, "--content", "# note")
+        (alice.folder / "a.txt").write_text("a file")
+        await alice.run("send", "--remote", "--group", group, "--media", "a.txt", "--blossom", relay.media_url)
+        heard = await bob.lines("--timeout", "2")
+        check({"through the daemon", "# note", ""} <= {line["content"] for line in heard}, f"{heard}")
+        messages = (await alice.run("messages", "--remote", "--group", group))["messages"]
+        check("through the daemon" in [message["content"] for message in messages], f"{messages}")
+        title, *rows = (await alice.on_terminal("groups", "--remote")).splitlines()
+        check(rows[0].split() == [group, "Club"], f"{title} {rows}")
+        other = (await bob.run("invite", "--peer", alice.npub, "--name", "Theirs"))["nostr_group_id"]
+        async with asyncio.timeout(20):
+            while not (waiting := (await alice.run("welcomes", "--remote"))["welcomes"]):
+                pass
+        has(waiting[0], WELCOME)
+        joined = await alice.run("accept-welcome", "--remote", "--event-id", waiting[0]["wrapper_event_id"])
+        check(joined["nostr_group_id"] == other, f"{joined}")
+        await alice.fails("the daemon says", "send", "--remote", "--group", "00" * 32, "--content", "x")
+        await alice.fails("--to does not work", "send", "--remote", "--to", bob.npub, "--content", "x")
+        await alice.fails("--remote works with", "profile", "--remote")
+    finally:
+        await end(daemon)
+    check(group in [entry["nostr_group_id"] for entry in (await alice.run("groups"))["groups"]], "the group is gone")
+
+
 async def wrong_uses(stage, relay):
     alice, bob = await pair(stage, relay)
     group = (await alice.run("send", "--to", bob.npub, "--content", "x"))["nostr_group_id"]
@@ -300,6 +339,7 @@ SCENARIOS = {
     "files, pikabot relay": lambda stage: on_blossom_relay(stage, files),
     "with an MDK 0.8 member": lambda stage: on_local_relay(stage, with_mdk, "0.8.0"),
     "with an MDK 0.7 member": lambda stage: on_local_relay(stage, with_mdk, "0.7.0"),
+    "through the daemon": lambda stage: on_blossom_relay(stage, through_the_daemon),
     "wrong uses": lambda stage: on_blossom_relay(stage, wrong_uses),
 }
 
