@@ -11,7 +11,7 @@ import json
 import os
 from pathlib import Path
 
-from nostr_sdk import Keys, PublicKey
+from nostr_sdk import EncryptedSecretKey, Keys, KeySecurity, PublicKey
 
 from media_live import BlossomRelay
 from pikabot import end
@@ -315,7 +315,11 @@ async def wrong_uses(stage, relay):
     check(json.loads(output) == catalogue and output.count("\n") == 1 and "SubmitButton" in output, "another catalogue")
     before, nsec = alice.pubkey, Keys.generate().secret_key().to_bech32()
     await alice.fails("neither nsec1", "init", "--nsec", "nsec1x", status=USAGE)
-    made = await alice.run("init", "--nsec", nsec, input="yes\n")
+    locked = EncryptedSecretKey(Keys.parse(nsec).secret_key(), "pąss", 12, KeySecurity.UNKNOWN).to_bech32()
+    (alice.folder / "password").write_text("pąss\n")
+    await alice.fails("--password-file", "init", "--nsec", locked)
+    await alice.fails("cannot be opened", "init", "--nsec", locked, "--password-file", "empty")
+    made = await alice.run("init", "--nsec", locked, "--password-file", "password", input="yes\n")
     check(made["pubkey"] == Keys.parse(nsec).public_key().to_hex() != before, "another key than the one given")
     check((await alice.run("groups"))["groups"] == [], "the new identity has the old one's groups")
     check((await alice.run("init", "--nsec", nsec))["pubkey"] == made["pubkey"], "the same key is no replacement")
