@@ -13,7 +13,7 @@ from pathlib import Path
 
 from nostr_sdk import EncryptedSecretKey, Keys, KeySecurity, PublicKey
 
-from media_live import BlossomRelay
+from media_live import BlossomRelay, download, png
 from pikabot import end
 from scenario import check, main
 
@@ -245,6 +245,29 @@ async def with_mdk(stage, relay, version):
     check("hello" in [line.get("content") for line in heard], f"{heard}")
 
 
+async def profiles(stage, relay):
+    alice, bob = await pair(stage, relay)
+    members = ["pubkey", "npub", "name", "about", "picture_url"]
+    empty = has(await alice.run("profile"), members)
+    check([empty[member] for member in members[2:]] == [None] * 3, f"{empty}")
+    made = has(await alice.run("update-profile", "--name", " Alice ", "--about", "zażółć"), members)
+    check((made["name"], made["about"], made["picture_url"]) == ("Alice", "zażółć", None), f"{made}")
+    (alice.folder / "face.png").write_bytes(png())
+    made = await alice.run("update-profile", "--picture", "face.png", "--blossom", relay.media_url)
+    check((made["name"], made["about"]) == ("Alice", "zażółć"), f"what was not named has changed: {made}")
+    check(await download(made["picture_url"]) == png(), "another picture at its address")
+    check(await alice.run("profile") == made, "the relays have another profile")
+    check((await alice.run("update-profile", "--about", ""))["about"] is None, "an empty text took nothing away")
+    group = (await alice.run("send", "--to", bob.npub, "--content", "x"))["nostr_group_id"]
+    shown = await alice.run("update-group-profile", "--group", group, "--name", "Al")
+    check(has(shown, ["nostr_group_id", "name", "about"]) == {"nostr_group_id": group, "name": "Al", "about": None},
+          f"{shown}")
+    await bob.accept(alice.pubkey, "DM")
+    check(await bob.texts(group) == [(alice.pubkey, "x")], "a profile shows as a message")
+    (alice.folder / "text.txt").write_text("x")
+    await alice.fails("no picture", "update-profile", "--picture", "text.txt")
+
+
 async def through_the_daemon(stage, relay):
     """Commands with --remote while a daemon has the state directory."""
     alice, bob = await pair(stage, relay)
@@ -343,6 +366,7 @@ SCENARIOS = {
     "files, pikabot relay": lambda stage: on_blossom_relay(stage, files),
     "with an MDK 0.8 member": lambda stage: on_local_relay(stage, with_mdk, "0.8.0"),
     "with an MDK 0.7 member": lambda stage: on_local_relay(stage, with_mdk, "0.7.0"),
+    "profiles, pikabot relay": lambda stage: on_blossom_relay(stage, profiles),
     "through the daemon": lambda stage: on_blossom_relay(stage, through_the_daemon),
     "wrong uses": lambda stage: on_blossom_relay(stage, wrong_uses),
 }
