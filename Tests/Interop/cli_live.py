@@ -11,9 +11,9 @@ import json
 import os
 from pathlib import Path
 
-from nostr_sdk import Keys, PublicKey
+from nostr_sdk import EncryptedSecretKey, Keys, KeySecurity, PublicKey
 
-from media_live import BlossomRelay
+from media_live import BlossomRelay, download, png
 from pikabot import end
 from scenario import check, main
 
@@ -245,6 +245,68 @@ async def with_mdk(stage, relay, version):
     check("hello" in [line.get("content") for line in heard], f"{heard}")
 
 
+async def profiles(stage, relay):
+    alice, bob = await pair(stage, relay)
+    members = ["pubkey", "npub", "name", "about", "picture_url"]
+    empty = has(await alice.run("profile"), members)
+    check([empty[member] for member in members[2:]] == [None] * 3, f"{empty}")
+    made = has(await alice.run("update-profile", "--name", " Alice ", "--about", "zażółć"), members)
+    check((made["name"], made["about"], made["picture_url"]) == ("Alice", "zażółć", None), f"{made}")
+    (alice.folder / "face.png").write_bytes(png())
+    made = await alice.run("update-profile", "--picture", "face.png", "--blossom", relay.media_url)
+    check((made["name"], made["about"]) == ("Alice", "zażółć"), f"what was not named has changed: {made}")
+    check(await download(made["picture_url"]) == png(), "another picture at its address")
+    check(await alice.run("profile") == made, "the relays have another profile")
+    check((await alice.run("update-profile", "--about", ""))["about"] is None, "an empty text took nothing away")
+    group = (await alice.run("send", "--to", bob.npub, "--content", "x"))["nostr_group_id"]
+    shown = await alice.run("update-group-profile", "--group", group, "--name", "Al")
+    check(has(shown, ["nostr_group_id", "name", "about"]) == {"nostr_group_id": group, "name": "Al", "about": None},
+          f"{shown}")
+    await bob.accept(alice.pubkey, "DM")
+    check(await bob.texts(group) == [(alice.pubkey, "x")], "a profile shows as a message")
+    (alice.folder / "text.txt").write_text("x")
+    await alice.fails("no picture", "update-profile", "--picture", "text.txt")
+
+
+async def through_the_daemon(stage, relay):
+    """Commands with --remote while a daemon has the state directory."""
+    alice, bob = await pair(stage, relay)
+    daemon = await asyncio.create_subprocess_exec(
+        str(alice.binary), "daemon", *alice.options, cwd=alice.folder, start_new_session=True,
+        stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.DEVNULL)
+    try:
+        check(json.loads(await asyncio.wait_for(daemon.stdout.readline(), 30))["type"] == "ready", "no ready line")
+        await alice.fails("add --remote", "groups")
+        check((await alice.run("groups", "--remote"))["groups"] == [], "groups before there is one")
+        check("event_id" in await alice.run("publish-kp", "--remote"), "publish-kp")
+        made = await alice.run("invite", "--remote", "--peer", bob.npub, "--name", "Club", leading=True)
+        group = made["nostr_group_id"]
+        check(await bob.accept(alice.pubkey, "Club") == group, "another group")
+        await alice.run("send", "--remote", "--group", group, "--content", "through the daemon")
+        await alice.run("send-hypernote", "--remote", "--group", group, "--content", "# note")
+        (alice.folder / "a.txt").write_text("a file")
+        await alice.run("send", "--remote", "--group", group, "--media", "a.txt", "--blossom", relay.media_url)
+        heard = await bob.lines("--timeout", "2")
+        check({"through the daemon", "# note", ""} <= {line["content"] for line in heard}, f"{heard}")
+        messages = (await alice.run("messages", "--remote", "--group", group))["messages"]
+        check("through the daemon" in [message["content"] for message in messages], f"{messages}")
+        title, *rows = (await alice.on_terminal("groups", "--remote")).splitlines()
+        check(rows[0].split() == [group, "Club"], f"{title} {rows}")
+        other = (await bob.run("invite", "--peer", alice.npub, "--name", "Theirs"))["nostr_group_id"]
+        async with asyncio.timeout(20):
+            while not (waiting := (await alice.run("welcomes", "--remote"))["welcomes"]):
+                pass
+        has(waiting[0], WELCOME)
+        joined = await alice.run("accept-welcome", "--remote", "--event-id", waiting[0]["wrapper_event_id"])
+        check(joined["nostr_group_id"] == other, f"{joined}")
+        await alice.fails("the daemon says", "send", "--remote", "--group", "00" * 32, "--content", "x")
+        await alice.fails("--to does not work", "send", "--remote", "--to", bob.npub, "--content", "x")
+        await alice.fails("--remote works with", "profile", "--remote")
+    finally:
+        await end(daemon)
+    check(group in [entry["nostr_group_id"] for entry in (await alice.run("groups"))["groups"]], "the group is gone")
+
+
 async def wrong_uses(stage, relay):
     alice, bob = await pair(stage, relay)
     group = (await alice.run("send", "--to", bob.npub, "--content", "x"))["nostr_group_id"]
@@ -276,7 +338,11 @@ async def wrong_uses(stage, relay):
     check(json.loads(output) == catalogue and output.count("\n") == 1 and "SubmitButton" in output, "another catalogue")
     before, nsec = alice.pubkey, Keys.generate().secret_key().to_bech32()
     await alice.fails("neither nsec1", "init", "--nsec", "nsec1x", status=USAGE)
-    made = await alice.run("init", "--nsec", nsec, input="yes\n")
+    locked = EncryptedSecretKey(Keys.parse(nsec).secret_key(), "pąss", 12, KeySecurity.UNKNOWN).to_bech32()
+    (alice.folder / "password").write_text("pąss\n")
+    await alice.fails("--password-file", "init", "--nsec", locked)
+    await alice.fails("cannot be opened", "init", "--nsec", locked, "--password-file", "empty")
+    made = await alice.run("init", "--nsec", locked, "--password-file", "password", input="yes\n")
     check(made["pubkey"] == Keys.parse(nsec).public_key().to_hex() != before, "another key than the one given")
     check((await alice.run("groups"))["groups"] == [], "the new identity has the old one's groups")
     check((await alice.run("init", "--nsec", nsec))["pubkey"] == made["pubkey"], "the same key is no replacement")
@@ -300,6 +366,8 @@ SCENARIOS = {
     "files, pikabot relay": lambda stage: on_blossom_relay(stage, files),
     "with an MDK 0.8 member": lambda stage: on_local_relay(stage, with_mdk, "0.8.0"),
     "with an MDK 0.7 member": lambda stage: on_local_relay(stage, with_mdk, "0.7.0"),
+    "profiles, pikabot relay": lambda stage: on_blossom_relay(stage, profiles),
+    "through the daemon": lambda stage: on_blossom_relay(stage, through_the_daemon),
     "wrong uses": lambda stage: on_blossom_relay(stage, wrong_uses),
 }
 

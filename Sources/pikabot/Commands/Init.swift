@@ -1,4 +1,5 @@
 import ArgumentParser
+import Foundation
 import Nostr
 
 extension Pikabot {
@@ -8,8 +9,14 @@ extension Pikabot {
 
         @OptionGroup var options: ClientOptions
 
-        @Option(help: "Take this secret key (nsec1… or 64 hex digits) instead of a new one; - reads it from the input.")
+        @Option(
+            help: "Take this key: nsec1…, 64 hex digits or, with its password, ncryptsec1…; - reads it from the input.")
         var nsec: String?
+
+        @Option(
+            help: ArgumentHelp(
+                "A file with the password of an ncryptsec1… (default: PIKABOT_PASSWORD, or it is asked for)"))
+        var passwordFile: String?
 
         func perform() async throws -> JSONValue {
             let key = try chooseKey()
@@ -36,10 +43,26 @@ extension Pikabot {
         private func chooseKey() throws -> KeyPair {
             var generator = SystemRandomNumberGenerator()
             guard let nsec else { return KeyPair.generate(using: &generator) }
-            guard let text = nsec == "-" ? readLine() : nsec, let key = try? KeyPair(parsing: text) else {
-                throw ValidationError("--nsec is neither nsec1… nor 64 hex digits")
+            guard let text = (nsec == "-" ? readLine() : nsec)?.trimmed else {
+                throw ValidationError("--nsec - found no key on the input")
+            }
+            if text.lowercased().hasPrefix("ncryptsec1") { return try openKey(text) }
+            guard let key = try? KeyPair(parsing: text) else {
+                throw ValidationError("--nsec is neither nsec1…, 64 hex digits nor ncryptsec1…")
             }
             return key
+        }
+
+        /// A key under a password (NIP-49).
+        private func openKey(_ text: String) throws -> KeyPair {
+            do {
+                let encrypted = try NIP49.EncryptedKey(parsing: text)
+                let password = try Password.read(
+                    file: passwordFile, environment: ProcessInfo.processInfo.environment)
+                Console.progress("opening the key…")
+                let normalized = Array(password.precomposedStringWithCompatibilityMapping.utf8)
+                return try encrypted.decrypt(password: NIP49.Password(normalizedUTF8: normalized))
+            } catch let error as NostrError { throw CommandError("the key cannot be opened: \(error.message)") }
         }
     }
 }

@@ -12,7 +12,10 @@ extension Pikabot {
         func perform() async throws -> JSONValue {
             try await withClient(options) { client in
                 try await client.catchUp()
-                _ = try await client.account.perform(.refreshProfile)
+                do { _ = try await client.account.perform(.refreshProfile) } catch let error as AppCoreError {
+                    // That no relay answers was said already: this is what was known before.
+                    guard error.code == .noRelay else { throw error }
+                }
                 return await client.profile()
             }
         }
