@@ -30,6 +30,11 @@ struct LabCommand: Hashable, Sendable {
         case setImage(group: String, path: String?, type: String)
         /// Writes the picture of a group to `path`.
         case downloadImage(group: String, path: String)
+        /// Calls the other member through a media relay.
+        case startCall(group: String, url: String)
+        case acceptCall(group: String, callID: String)
+        case rejectCall(group: String, callID: String, reason: String)
+        case endCall(group: String, callID: String, reason: String)
         case shutdown
     }
 
@@ -82,6 +87,14 @@ extension LabCommand.Operation {
                 .setImage(
                     group: try fields.group, path: fields.json["path"]?.string, type: fields.json["mime"]?.string ?? "")
             case "download_image": .downloadImage(group: try fields.group, path: try fields.text("path"))
+            case "start_call": .startCall(group: try fields.group, url: try fields.text("moq_url"))
+            case "accept_call": .acceptCall(group: try fields.group, callID: try fields.text("call_id"))
+            case "reject_call":
+                .rejectCall(
+                    group: try fields.group, callID: try fields.text("call_id"), reason: try fields.text("reason"))
+            case "end_call":
+                .endCall(
+                    group: try fields.group, callID: try fields.text("call_id"), reason: try fields.text("reason"))
             case "shutdown": .shutdown
             default: throw LabCommand.Problem(name: name, message: "no such command")
             }

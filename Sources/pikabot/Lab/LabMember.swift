@@ -49,7 +49,7 @@ struct LabMember: Sendable {
         case .sendMedia, .downloadMedia, .setImage, .downloadImage: return try await performMedia(operation)
         case .shutdown: break
         default:
-            if let action = operation.groupChange { _ = try await account.perform(action) }
+            if let action = operation.change { _ = try await account.perform(action) }
         }
         return [:]
     }
@@ -60,11 +60,16 @@ struct LabMember: Sendable {
         }
     }
 
-    /// Writes a group whenever its name, members or epoch are others than when it was last written.
+    /// Writes a group whenever its name, members or epoch are others than when it was last written, and a call
+    /// whenever it is in another phase.
     private func reportGroups() async {
         var written: [String: JSONValue] = [:]
         for await update in account.core.updates() {
             guard case .fullState(let state) = update else { continue }
+            if let call = state.activeCall {
+                let line = LabEvent.call(call)
+                if written.updateValue(line, forKey: "call") != line { write(line) }
+            }
             for chat in state.chatList {
                 let line = LabEvent.group(chat)
                 guard written.updateValue(line, forKey: chat.chatID) != line else { continue }
@@ -75,8 +80,8 @@ struct LabMember: Sendable {
 }
 
 extension LabCommand.Operation {
-    /// The action behind an operation that changes a group.
-    fileprivate var groupChange: AppAction? {
+    /// The action behind an operation that changes a group or a call.
+    fileprivate var change: AppAction? {
         switch self {
         case .rename(let group, let name): .renameGroup(chatID: group, name: name)
         case .setDescription(let group, let text): .setGroupDescription(chatID: group, description: text)
@@ -89,6 +94,13 @@ extension LabCommand.Operation {
         case .rotateID(let group): .rotateGroupID(chatID: group)
         case .upgrade(let group): .upgradeGroup(chatID: group)
         case .leave(let group): .leaveGroup(chatID: group)
+        case .startCall(let group, let url):
+            .startCall(
+                chatID: group, session: CallSession(moqURL: url, broadcastBase: "pika/calls", tracks: [.audio]))
+        case .acceptCall(let group, let callID): .acceptCall(chatID: group, callID: callID)
+        case .rejectCall(let group, let callID, let reason):
+            .rejectCall(chatID: group, callID: callID, reason: reason)
+        case .endCall(let group, let callID, let reason): .endCall(chatID: group, callID: callID, reason: reason)
         case .publishKeyPackage, .createGroup, .createChat, .send, .sendMedia, .downloadMedia, .setImage,
             .downloadImage,
             .shutdown:
