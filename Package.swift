@@ -81,7 +81,11 @@ var targets: [Target] = [
     tests("EmbeddedRelayTests", ["EmbeddedRelay", "Nostr", crypto, lifecycle, logging, grdb] + nio),
     tests("StorageTests", ["Storage", "PikaCore", "Marmot", "MLS", "Nostr", grdb]),
     tests(
-        "BotRuntimeTests", ["BotRuntime", "BotKit", "BotTesting", "EchoBot", "PikaCore", "Nostr", lifecycle, logging]),
+        "BotRuntimeTests",
+        [
+            "BotRuntime", "BotKit", "BotTesting", "EchoBot", "EmbeddedRelay", "RelayClient", "PikaCore", "Nostr",
+            lifecycle, logging,
+        ]),
     tests("PikabotTests", ["pikabot", "BotRuntime", "Storage", "PikaCore", "Nostr", arguments]),
     tests("DaemonTests", ["Daemon", "BotTesting", "PikaCore", "Nostr", crypto, lifecycle, logging] + nio),
     tests("SupervisorTests", ["Supervisor", lifecycle, logging]),

@@ -25,7 +25,9 @@ public actor AppCore {
     private let transport: any RelayTransport
     private nonisolated let searchCount = Atomic<Int>(0)
     private var random: CoreRandom
-    /// As of the newest turn.
+    nonisolated let callHub = CallMediaHub()
+    /// As of the newest turn, as is what follows.
+    var lastCall: CallMachine.Call?
     var mediaLookup = MediaLookup()
     /// The newest event that was put before the handlers, as of the newest turn; 0 if there was none.
     public private(set) var newestInboxID: Int64 = 0
@@ -33,10 +35,12 @@ public actor AppCore {
     /// - Parameters:
     ///   - media: where files are; without one, actions with files fail.
     ///   - cache: where files go that were downloaded.
+    ///   - callMedia: what carries calls; without one, calls ring and end when they are accepted.
     ///   - randomness: for keys and nonces; anything but the system's generator is for tests.
     public init(
         account: KeyPair, configuration: CoreConfiguration, transport: any RelayTransport, store: any CoreStore,
-        media: any MediaStore = NoMediaStore(), cache: any MediaCache = NoMediaCache(), clock: any CoreClock,
+        media: any MediaStore = NoMediaStore(), cache: any MediaCache = NoMediaCache(),
+        callMedia: any CallMediaTransport = NoCallMediaTransport(), clock: any CoreClock,
         randomness: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator(),
         logger: Logger
     ) {
@@ -54,8 +58,8 @@ public actor AppCore {
         self.mailbox = mailbox
         self.random = CoreRandom(randomness)
         self.runner = EffectRunner(
-            transport: transport, store: store, media: media, files: files, cache: cache, clock: clock,
-            mailbox: mailbox, hub: self.hub, events: continuation, logger: logger)
+            transport: transport, store: store, media: media, files: files, cache: cache, callMedia: callMedia,
+            callHub: self.callHub, clock: clock, mailbox: mailbox, hub: self.hub, events: continuation, logger: logger)
     }
 
     /// Enqueues an action and returns at once.
@@ -138,6 +142,7 @@ public actor AppCore {
         self.random = step.random
         self.mediaLookup = MediaLookup(
             groupIDs: model.groupIDs, images: model.groupImages, profiles: model.people.groupProfiles)
+        self.lastCall = model.call.latest
         if !step.changes.isEmpty { try await self.store.commit(step.changes) }
         self.newestInboxID = model.lastInboxID
         if model.stateChanged {

@@ -10,6 +10,8 @@ final class EffectRunner: Sendable {
     private let media: any MediaStore
     private let files: MediaReader
     private let cache: any MediaCache
+    private let callMedia: any CallMediaTransport
+    private let callHub: CallMediaHub
     private let clock: any CoreClock
     private let mailbox: Mailbox
     private let hub: UpdateHub
@@ -23,7 +25,8 @@ final class EffectRunner: Sendable {
 
     init(
         transport: any RelayTransport, store: any CoreStore, media: any MediaStore, files: MediaReader,
-        cache: any MediaCache, clock: any CoreClock, mailbox: Mailbox, hub: UpdateHub,
+        cache: any MediaCache, callMedia: any CallMediaTransport, callHub: CallMediaHub, clock: any CoreClock,
+        mailbox: Mailbox, hub: UpdateHub,
         events: AsyncStream<CoreEvent>.Continuation, logger: Logger
     ) {
         self.transport = transport
@@ -31,6 +34,8 @@ final class EffectRunner: Sendable {
         self.media = media
         self.files = files
         self.cache = cache
+        self.callMedia = callMedia
+        self.callHub = callHub
         self.clock = clock
         self.mailbox = mailbox
         self.hub = hub
@@ -68,9 +73,15 @@ final class EffectRunner: Sendable {
                 if !Task.isCancelled { self.mailbox.send(.timer(timer)) }
             }
         case .startCallMedia(let plan):
-            self.mailbox.send(
-                .callMedia(.failed(callID: plan.callID, reason: "nothing here carries call media to \(plan.url)")))
-        case .setCallMedia, .stopCallMedia: break
+            let session = CallMedia(plan, clock: self.clock)
+            self.callHub.add(session)
+            group.addTask {
+                await session.run(self.callMedia, to: plan.url) { self.mailbox.send(.callMedia($0)) }
+                self.callHub.remove(session)
+            }
+        case .setCallMedia(let callID, let isMuted, let isCameraOn):
+            self.callHub.session(callID)?.set(isMuted: isMuted, isCameraOn: isCameraOn)
+        case .stopCallMedia(let callID): self.callHub.stop(callID)
         case .setRelays(let relays): await self.transport.setRelays(relays)
         case .subscribe(let subscription): await self.transport.subscribe(subscription)
         case .unsubscribe(let id): await self.transport.unsubscribe(id)

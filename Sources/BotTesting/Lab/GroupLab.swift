@@ -30,6 +30,8 @@ public final class GroupLab: Sendable {
     public let clock: ManualClock
     public let network: LabNetwork
     public let media = LabMediaStore()
+    /// What carries the calls of every member.
+    public let calls: LabCallNetwork
     /// The media servers of every member, in their order.
     public let mediaServers: [MediaURL]
     /// The relays of every member.
@@ -52,6 +54,7 @@ public final class GroupLab: Sendable {
         self.seed = seed
         self.relays = try (0..<relays).map { try RelayURL("wss://relay\($0 + 1).example") }
         self.mediaServers = try (1...2).map { try MediaURL("https://media\($0).example") }
+        self.calls = LabCallNetwork(seed: seed)
         self.clock = ManualClock(milliseconds: milliseconds)
         self.network = LabNetwork(relays: self.relays)
         self.executor = LabExecutor(
@@ -71,14 +74,16 @@ public final class GroupLab: Sendable {
     /// - Parameters:
     ///   - invites: who may bring it into a group without asking.
     ///   - relays: its own; all of the lab, unless given.
+    ///   - calls: which calls ring; all of them, unless given.
     ///   - handler: what it does about each event; nothing, unless given.
     public func member(
         _ name: String, invites: CoreConfiguration.InvitePolicy = .anyone, relays: [RelayURL]? = nil,
+        calls: CallPolicy = .handlers,
         handler: @escaping LabMember.Handler = { _ in [] }
     ) async throws -> LabMember {
         let configuration = CoreConfiguration(
             relays: relays ?? self.relays, invites: invites, selfUpdate: self.selfUpdate,
-            mediaServers: self.mediaServers)
+            mediaServers: self.mediaServers, calls: calls)
         return try await self.add(LabMember(name, lab: self, configuration: configuration, work: .handler(handler)))
     }
 

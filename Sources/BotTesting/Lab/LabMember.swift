@@ -84,7 +84,7 @@ public final class LabMember: Sendable {
         let transport = self.lab.network.transport(name: self.name)
         let core = AppCore(
             account: self.keys, configuration: self.configuration, transport: transport, store: store,
-            media: self.lab.media, cache: self.cache, clock: self.lab.clock,
+            media: self.lab.media, cache: self.cache, callMedia: self.lab.calls, clock: self.lab.clock,
             randomness: SeededGenerator(seed: self.lab.seed, stream: "\(self.name) run \(runs)"),
             logger: self.lab.log.logger(self.name))
         let updates = core.updates()

@@ -84,6 +84,9 @@ struct CallMachine: Sendable, Hashable {
         }
     }
 
+    /// The call that is not over yet, or the one that ended last.
+    var latest: Call? { if case .ended(let call, _) = self.state { call } else { self.live } }
+
     /// What follows from an event; what makes no sense in the present state changes nothing. Throws only for what
     /// users do: ``AppCoreError/Code/busy`` and ``AppCoreError/Code/unknownCall``.
     mutating func handle(

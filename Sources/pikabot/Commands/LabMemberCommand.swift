@@ -17,7 +17,9 @@ extension Pikabot {
                 self_demote {group}, rotate_id {group}, upgrade {group}, leave {group}, \
                 send_media {group, path, filename, mime, content, server}, \
                 download_media {group, message, index, path}, set_image {group, path, mime}, \
-                download_image {group, path}, shutdown. Answers: ok, error; events: ready, message, commit, call, group. Its state is gone when it ends.
+                download_image {group, path}, start_call {group, moq_url}, accept_call {group, call_id}, \
+                reject_call {group, call_id, reason}, end_call {group, call_id, reason}, shutdown. Answers: ok, error; \
+                events: ready, message, commit, call, call_state, group. Its state is gone when it ends.
                 """, shouldDisplay: false)
 
         @Option(help: "Address of the relay.") var relay: RelayArgument

@@ -37,6 +37,11 @@ struct LabCommand: Hashable, Sendable {
         case unfollow(PublicKey)
         /// Reads profiles and the follow list from the relays again.
         case refreshProfile
+        /// Calls the other member through a media relay.
+        case startCall(group: String, url: String)
+        case acceptCall(group: String, callID: String)
+        case rejectCall(group: String, callID: String, reason: String)
+        case endCall(group: String, callID: String, reason: String)
         case shutdown
     }
 
@@ -97,6 +102,14 @@ extension LabCommand.Operation {
             case "follow": .follow(try fields.key("peer"))
             case "unfollow": .unfollow(try fields.key("peer"))
             case "refresh_profile": .refreshProfile
+            case "start_call": .startCall(group: try fields.group, url: try fields.text("moq_url"))
+            case "accept_call": .acceptCall(group: try fields.group, callID: try fields.text("call_id"))
+            case "reject_call":
+                .rejectCall(
+                    group: try fields.group, callID: try fields.text("call_id"), reason: try fields.text("reason"))
+            case "end_call":
+                .endCall(
+                    group: try fields.group, callID: try fields.text("call_id"), reason: try fields.text("reason"))
             case "shutdown": .shutdown
             default: throw LabCommand.Problem(name: name, message: "no such command")
             }

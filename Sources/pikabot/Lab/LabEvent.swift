@@ -41,6 +41,22 @@ enum LabEvent {
         }
     }
 
+    /// How the call under way stands now, or how it ended.
+    static func call(_ call: AppState.ActiveCall) -> JSONValue {
+        let (phase, reason): (String, JSONValue) =
+            switch call.phase {
+            case .offering: ("offering", .null)
+            case .ringing: ("ringing", .null)
+            case .connecting: ("connecting", .null)
+            case .active: ("active", .null)
+            case .ended(let reason): ("ended", .string(reason))
+            }
+        return [
+            "event": "call_state", "group": .string(call.chatID), "call_id": .string(call.callID),
+            "peer": .string(call.peer.hex), "phase": .string(phase), "reason": reason,
+        ]
+    }
+
     /// How a group stands now.
     static func group(_ chat: AppState.ChatSummary) -> JSONValue {
         [

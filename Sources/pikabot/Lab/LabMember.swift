@@ -60,7 +60,8 @@ struct LabMember: Sendable {
         }
     }
 
-    /// Writes a group, and what this account says of itself, whenever it is another than when it was last written.
+    /// Writes a group, a call, and what this account says of itself, whenever it is another than when it was last
+    /// written.
     private func reportGroups() async {
         var written: [String: JSONValue] = [:]
         var people: JSONValue?
@@ -69,6 +70,10 @@ struct LabMember: Sendable {
             let line = LabEvent.people(state)
             if line != people { write(line) }
             people = line
+            if let call = state.activeCall {
+                let line = LabEvent.call(call)
+                if written.updateValue(line, forKey: "call") != line { write(line) }
+            }
             for chat in state.chatList {
                 let line = LabEvent.group(chat)
                 guard written.updateValue(line, forKey: chat.chatID) != line else { continue }
@@ -98,6 +103,13 @@ extension LabCommand.Operation {
         case .rotateID(let group): .rotateGroupID(chatID: group)
         case .upgrade(let group): .upgradeGroup(chatID: group)
         case .leave(let group): .leaveGroup(chatID: group)
+        case .startCall(let group, let url):
+            .startCall(
+                chatID: group, session: CallSession(moqURL: url, broadcastBase: "pika/calls", tracks: [.audio]))
+        case .acceptCall(let group, let callID): .acceptCall(chatID: group, callID: callID)
+        case .rejectCall(let group, let callID, let reason):
+            .rejectCall(chatID: group, callID: callID, reason: reason)
+        case .endCall(let group, let callID, let reason): .endCall(chatID: group, callID: callID, reason: reason)
         case .publishKeyPackage, .createGroup, .createChat, .send, .sendMedia, .downloadMedia, .setImage,
             .downloadImage,
             .shutdown:

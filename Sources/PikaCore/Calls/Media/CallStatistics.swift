@@ -1,4 +1,4 @@
-/// What a call's media did so far, in frames of all tracks; as of some tenths of a second ago.
+/// What a call's media did so far, in frames of all tracks; as of a second ago in snapshots.
 public struct CallStatistics: Sendable, Hashable {
     /// Frames sent.
     public internal(set) var sent = 0

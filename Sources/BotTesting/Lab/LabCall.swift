@@ -1,0 +1,58 @@
+public import PikaCore
+import Synchronization
+
+/// One side of a call with media: what it sends, and everything that it has heard.
+public final class LabCall: Sendable {
+    private final class Heard: Sendable {
+        let events = Mutex<[CallMediaEvent]>([])
+    }
+
+    public let media: CallMedia
+    private let lab: GroupLab
+    private let heard: Heard
+    private let reader: Task<Void, Never>
+
+    init(_ media: CallMedia, lab: GroupLab) {
+        let heard = Heard()
+        self.media = media
+        self.lab = lab
+        self.heard = heard
+        self.reader = Task(executorPreference: lab.executor) {
+            for await event in media.received { heard.events.withLock { $0.append(event) } }
+        }
+    }
+
+    deinit { self.reader.cancel() }
+
+    /// Everything that came, in order.
+    public var events: [CallMediaEvent] { self.heard.events.withLock { $0 } }
+
+    public var chunks: [CallAudioChunk] {
+        self.events.compactMap { if case .audio(let chunk) = $0 { chunk } else { nil } }
+    }
+
+    public var data: [[UInt8]] {
+        self.events.compactMap { if case .data(_, let bytes) = $0 { bytes } else { nil } }
+    }
+
+    /// Says something, with the time that it takes, and the other side's to hear it.
+    public func say(_ pcm: [UInt8], taking duration: Duration) async throws {
+        let media = self.media
+        let task = Task(executorPreference: self.lab.executor) {
+            try await media.sendAudio(pcm)
+            try await media.endAudio()
+        }
+        try await self.lab.advance(by: duration)
+        try await task.value
+    }
+}
+
+extension LabMember {
+    /// The media of the call under way; throws unless it is active.
+    public func call() async throws -> LabCall {
+        guard let call = try await self.state().activeCall, let media = self.core.callMedia(callID: call.callID) else {
+            throw self.lab.error(.unmet, "\(self.name) is in no call with media")
+        }
+        return LabCall(media, lab: self.lab)
+    }
+}

@@ -1,0 +1,131 @@
+public import PikaCore
+import Synchronization
+
+/// The media relay of a lab: whatever address calls name, and as bad as the test wants it.
+///
+/// Faults are drawn anew for each track from the seed, so that a run repeats itself.
+public final class LabCallNetwork: CallMediaTransport {
+    /// What befalls the groups of a track, each with its own luck.
+    public struct Weather: Sendable, Hashable {
+        /// Shares of all groups, 0 to 1.
+        public var loss: Double
+        public var duplication: Double
+        /// Those that are kept back while up to ``disorder`` later ones pass.
+        public var delay: Double
+        public var disorder: Int
+
+        public init(loss: Double = 0, duplication: Double = 0, delay: Double = 0, disorder: Int = 3) {
+            self.loss = loss
+            self.duplication = duplication
+            self.delay = delay
+            self.disorder = max(1, disorder)
+        }
+
+        public static let fair = Weather()
+    }
+
+    fileprivate struct State {
+        var weather = Weather.fair
+        var isDown = false
+        var replacement: [UInt8]?
+        var written: [CallTrackAddress: [CallMediaGroup]] = [:]
+    }
+
+    private let seed: UInt64
+    private let loopback = CallLoopback()
+    fileprivate let state = Mutex(State())
+
+    public init(seed: UInt64) {
+        self.seed = seed
+    }
+
+    /// For everything that is written from now on.
+    public func setWeather(_ weather: Weather) { self.state.withLock { $0.weather = weather } }
+
+    /// Refuses new connections and cuts those that write, or works again.
+    public func setDown(_ isDown: Bool) { self.state.withLock { $0.isDown = isDown } }
+
+    /// Puts other bytes in the place of every group that is written from now on; nil for those of the writer.
+    public func replaceEverything(with bytes: [UInt8]?) { self.state.withLock { $0.replacement = bytes } }
+
+    /// Everything that was written, before anything befell it.
+    public var written: [CallTrackAddress: [CallMediaGroup]] { self.state.withLock { $0.written } }
+
+    public func connect(to url: String) async throws -> any CallMediaConnection {
+        try self.check()
+        return LabCallConnection(network: self, base: try await self.loopback.connect(to: url), seed: self.seed)
+    }
+
+    fileprivate func check() throws {
+        if self.state.withLock({ $0.isDown }) { throw LabError(.injectedFault, "the media relay is down") }
+    }
+}
+
+private struct LabCallConnection: CallMediaConnection {
+    let network: LabCallNetwork
+    let base: any CallMediaConnection
+    let seed: UInt64
+
+    func publish(_ address: CallTrackAddress) async throws -> any CallTrackWriter {
+        LabCallWriter(
+            network: self.network, address: address, base: try await self.base.publish(address), seed: self.seed)
+    }
+
+    func subscribe(_ address: CallTrackAddress) async throws -> AsyncThrowingStream<CallMediaGroup, any Error> {
+        try await self.base.subscribe(address)
+    }
+
+    func close() async { await self.base.close() }
+}
+
+private final class LabCallWriter: CallTrackWriter {
+    fileprivate struct Luck {
+        var generator: SeededGenerator
+        /// What is kept back, and how many later groups may pass it still.
+        var kept: [(group: CallMediaGroup, remaining: Int)] = []
+    }
+
+    private let network: LabCallNetwork
+    private let address: CallTrackAddress
+    private let base: any CallTrackWriter
+    private let luck: Mutex<Luck>
+
+    init(network: LabCallNetwork, address: CallTrackAddress, base: any CallTrackWriter, seed: UInt64) {
+        self.network = network
+        self.address = address
+        self.base = base
+        self.luck = Mutex(Luck(generator: SeededGenerator(seed: seed, stream: "\(address.path)/\(address.track)")))
+    }
+
+    func write(_ group: CallMediaGroup) async throws {
+        try self.network.check()
+        let (weather, replacement) = self.network.state.withLock { state in
+            state.written[self.address, default: []].append(group)
+            return (state.weather, state.replacement)
+        }
+        var group = group
+        if let replacement { group.payload = replacement }
+        let passing = self.luck.withLock { $0.pass(group, weather) }
+        for group in passing { try await self.base.write(group) }
+    }
+}
+
+extension LabCallWriter.Luck {
+    /// What arrives now.
+    fileprivate mutating func pass(
+        _ group: CallMediaGroup, _ weather: LabCallNetwork.Weather
+    ) -> [CallMediaGroup] {
+        var passing: [CallMediaGroup] = []
+        var copies = Double.random(in: 0..<1, using: &self.generator) < weather.loss ? 0 : 1
+        if Double.random(in: 0..<1, using: &self.generator) < weather.duplication { copies += 1 }
+        let waits = Double.random(in: 0..<1, using: &self.generator) < weather.delay
+        let turns = Int.random(in: 1...weather.disorder, using: &self.generator)
+        for index in self.kept.indices { self.kept[index].remaining -= 1 }
+        for _ in 0..<copies {
+            if waits { self.kept.append((group, turns)) } else { passing.append(group) }
+        }
+        passing += self.kept.filter { $0.remaining <= 0 }.map(\.group)
+        self.kept.removeAll { $0.remaining <= 0 }
+        return passing
+    }
+}

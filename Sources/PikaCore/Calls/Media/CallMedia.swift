@@ -1,0 +1,195 @@
+import MLS
+import Synchronization
+
+/// The media of one call, for its host: what goes out is given here, what comes in is read from ``received``.
+///
+/// It is there from ``AppState/ActiveCall/Phase/active`` on, through ``AppCore/callMedia(callID:)``, and ends with the
+/// call: then ``received`` ends, and sending throws ``AppCoreError/Code/unknownCall``.
+public final class CallMedia: Sendable {
+    public let callID: String
+    /// The tracks of the call as the invite named them.
+    public let tracks: [CallSession.Track]
+    /// `<broadcast base>/<label>`, where this side and the other one publish.
+    public let publishPath: String
+    public let subscribePath: String
+    /// Names the sides in the paths: 64 hex digits.
+    public let ownLabel: String
+    public let peerLabel: String
+    /// Sound in order and at its pace, data and pictures as they come. One consumer; when it falls behind by more than
+    /// ``backlog`` the oldest are dropped.
+    public let received: AsyncStream<CallMediaEvent>
+
+    /// Events that wait for a reader.
+    public static let backlog = 512
+    /// Pieces of data or pictures that wait to be sent.
+    static let maximumPieces = 256
+    /// Frames of sound that wait to be sent: 5 s.
+    static let maximumFrames = 250
+
+    /// What goes out as soon as it can.
+    struct Piece: Sendable {
+        let track: String
+        let bytes: [UInt8]
+        let isVideo: Bool
+    }
+
+    let shape: CallAudioShape
+    let clock: any CoreClock
+    let state: Mutex<CallMediaState>
+    let receivedContinuation: AsyncStream<CallMediaEvent>.Continuation
+    let pieces: AsyncStream<Piece>
+    private let pieceContinuation: AsyncStream<Piece>.Continuation
+    /// Wakes whoever sends sound, and whoever plays it.
+    let frameSignal = CallSignalBell()
+    let playoutSignal = CallSignalBell()
+    let endSignal = CallSignalBell()
+
+    init(_ plan: CallMediaPlan, clock: any CoreClock) {
+        self.callID = plan.callID
+        self.tracks = plan.tracks
+        self.publishPath = plan.ownPath
+        self.subscribePath = plan.peerPath
+        self.ownLabel = plan.keys.ownLabel
+        self.peerLabel = plan.keys.peerLabel
+        self.clock = clock
+        self.shape = CallAudioShape(plan.tracks.first(where: \.isAudio) ?? .audio)
+        self.state = Mutex(CallMediaState(plan.keys, isMuted: plan.isMuted, isCameraOn: plan.isCameraOn))
+        (self.received, self.receivedContinuation) = AsyncStream.makeStream(
+            bufferingPolicy: .bufferingNewest(Self.backlog))
+        (self.pieces, self.pieceContinuation) = AsyncStream.makeStream(
+            bufferingPolicy: .bufferingOldest(Self.maximumPieces))
+    }
+
+    public var statistics: CallStatistics { self.state.withLock { $0.currentStatistics } }
+
+    // MARK: Sending
+
+    /// Sends sound of any length: 16-bit PCM, little-endian, in the rate and channels of the call's audio track.
+    ///
+    /// It is cut into frames, which leave at their pace; what does not fill one waits for more, or for
+    /// ``endAudio()``. Returns how many frames it made, once all of them have found room. While the call is muted
+    /// frames are dropped in their turn. One caller at a time.
+    @discardableResult
+    public func sendAudio(_ pcm: [UInt8]) async throws -> Int {
+        guard self.tracks.contains(where: \.isAudio) else {
+            throw AppCoreError(.notAllowed, "the call has no audio track")
+        }
+        let frames = try self.state.withLock { state in
+            guard !state.isOver else { throw AppCoreError.unknownCall }
+            return state.cut(pcm, into: self.shape.frameBytes)
+        }
+        for frame in frames { try await self.enqueue(frame) }
+        return frames.count
+    }
+
+    /// Fills the last frame up with silence and returns when everything has left.
+    public func endAudio() async throws {
+        let rest = self.state.withLock { state in state.takeRest(filledTo: self.shape.frameBytes) }
+        if let rest { try await self.enqueue(rest) }
+        while self.state.withLock({ !$0.isOver && !$0.outgoing.isEmpty }) { try await self.pause() }
+    }
+
+    /// Sends a piece of data as it is, at most 1 MiB, on the first data track unless another is named.
+    ///
+    /// Throws ``AppCoreError/Code/busy`` when too many pieces wait, and ``AppCoreError/Code/notAllowed`` when it is
+    /// too long or the call has no data track.
+    public func sendData(_ bytes: [UInt8], track: String? = nil) throws(AppCoreError) {
+        let dataTrack = self.tracks.first { !$0.isAudio && !$0.isVideo }
+        guard let name = track ?? dataTrack?.name else {
+            throw AppCoreError(.notAllowed, "the call has no data track")
+        }
+        try self.send(Piece(track: name, bytes: bytes, isVideo: false))
+    }
+
+    /// Sends an H.264 access unit (Annex B), unless the camera is off. Errors as of ``sendData(_:track:)``.
+    public func sendVideo(_ accessUnit: [UInt8]) throws(AppCoreError) {
+        guard let track = self.tracks.first(where: \.isVideo) else {
+            throw AppCoreError(.notAllowed, "the call has no video track")
+        }
+        try self.send(Piece(track: track.name, bytes: accessUnit, isVideo: true))
+    }
+
+    private func send(_ piece: Piece) throws(AppCoreError) {
+        guard piece.bytes.count <= CallFrame.maximumPayload else {
+            throw AppCoreError(.notAllowed, "a piece has at most \(CallFrame.maximumPayload) bytes")
+        }
+        switch self.pieceContinuation.yield(piece) {
+        case .enqueued: return
+        case .dropped: throw AppCoreError(.busy, "\(Self.maximumPieces) pieces wait to be sent")
+        case .terminated: throw AppCoreError.unknownCall
+        @unknown default: throw AppCoreError.unknownCall
+        }
+    }
+
+    private func enqueue(_ frame: [UInt8]) async throws {
+        while true {
+            let isQueued = try self.state.withLock { state in
+                guard !state.isOver else { throw AppCoreError.unknownCall }
+                guard state.outgoing.count < Self.maximumFrames else { return false }
+                state.outgoing.append(frame)
+                return true
+            }
+            if isQueued { return self.frameSignal.ring() }
+            try await self.pause()
+        }
+    }
+
+    /// As long as one frame takes.
+    private func pause() async throws {
+        try await self.clock.sleep(untilMilliseconds: self.clock.nowMilliseconds + self.shape.frameMilliseconds)
+    }
+
+    // MARK: The core's side
+
+    func set(isMuted: Bool, isCameraOn: Bool) {
+        self.state.withLock { state in
+            state.isMuted = isMuted
+            state.isCameraOn = isCameraOn
+        }
+    }
+
+    /// Ends everything; the session's task returns soon after.
+    func stop() {
+        self.state.withLock { $0.isOver = true }
+        self.pieceContinuation.finish()
+        self.receivedContinuation.finish()
+        self.endSignal.ring()
+    }
+
+    func give(_ event: CallMediaEvent) {
+        if case .dropped = self.receivedContinuation.yield(event) { self.state.withLock { $0.statistics.dropped += 1 } }
+    }
+}
+
+/// How a call's sound is cut.
+struct CallAudioShape: Sendable, Hashable {
+    let frameBytes: Int
+    let frameMilliseconds: Int64
+
+    /// Of Pika's shape, if the track's own makes no sense.
+    init(_ track: CallSession.Track) {
+        let milliseconds = track.frameMilliseconds
+        let (perSecond, overflow) = track.sampleRate.multipliedReportingOverflow(by: track.channels)
+        guard !overflow, (1...1000).contains(milliseconds), (1000...1_000_000).contains(perSecond),
+            perSecond * milliseconds >= 1000
+        else {
+            self.frameBytes = 1920
+            self.frameMilliseconds = 20
+            return
+        }
+        self.frameBytes = Int(perSecond * milliseconds / 1000) * 2
+        self.frameMilliseconds = milliseconds
+    }
+}
+
+/// Wakes one waiting task; rung beforehand it wakes at once.
+struct CallSignalBell: Sendable {
+    let rings: AsyncStream<Void>
+    private let continuation: AsyncStream<Void>.Continuation
+
+    init() {
+        (self.rings, self.continuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+    }
+
+    func ring() { self.continuation.yield() }
+}

@@ -1,0 +1,107 @@
+/// What a call's media session remembers. Pure; guarded by its owner.
+struct CallMediaState: Sendable {
+    private let keys: CallMediaKeys
+    var isMuted: Bool
+    var isCameraOn: Bool
+    var isOver = false
+    var statistics = CallStatistics()
+    /// Frames of sound that wait for their turn, and what does not fill one yet.
+    var outgoing: [[UInt8]] = []
+    private var rest: [UInt8] = []
+    private var jitter = JitterBuffer()
+
+    /// Under the keys of sound and data, and under those of pictures.
+    private var counters = [CallFrameCounter(), CallFrameCounter()]
+    private var sequences: [String: UInt64] = [:]
+    /// By track; and by counter under each key, since the relay could show a frame of one track on another.
+    private var trackWindows: [String: ReplayWindow] = [:]
+    private var counterWindows = [ReplayWindow(), ReplayWindow()]
+
+    init(_ keys: CallMediaKeys, isMuted: Bool, isCameraOn: Bool) {
+        self.keys = keys
+        self.isMuted = isMuted
+        self.isCameraOn = isCameraOn
+    }
+
+    var currentStatistics: CallStatistics {
+        var statistics = self.statistics
+        statistics.jitterDepth = self.jitter.depth
+        return statistics
+    }
+
+    // MARK: Outgoing sound
+
+    mutating func cut(_ pcm: [UInt8], into length: Int) -> [[UInt8]] {
+        let all = self.rest + pcm
+        let whole = all.count / length
+        self.rest = Array(all[(whole * length)...])
+        return (0..<whole).map { Array(all[$0 * length..<($0 + 1) * length]) }
+    }
+
+    mutating func takeRest(filledTo length: Int) -> [UInt8]? {
+        guard !self.rest.isEmpty else { return nil }
+        defer { self.rest = [] }
+        return self.rest + [UInt8](repeating: 0, count: length - self.rest.count)
+    }
+
+    // MARK: Frames
+
+    /// Pictures between two that can be decoded by themselves, as Pika's encoders make them.
+    private static let keyframeInterval: UInt64 = 60
+
+    /// Seals what is to be sent next on a track; throws when the key is used up.
+    mutating func seal(_ payload: [UInt8], track: String, isVideo: Bool) throws -> CallMediaGroup {
+        guard let counter = self.counters[isVideo ? 1 : 0].take() else {
+            throw AppCoreError(.callMediaFailed, "the call's key is used up: call again")
+        }
+        let sequence = self.sequences[track, default: 0]
+        self.sequences[track] = sequence + 1
+        let frame = CallFrame(
+            counter: counter, sequence: sequence,
+            isKeyframe: !isVideo || sequence.isMultiple(of: Self.keyframeInterval), payload: payload)
+        let keys = isVideo ? self.keys.video.own : self.keys.audio.own
+        return CallMediaGroup(sequence: sequence, payload: try frame.sealed(with: keys))
+    }
+
+    /// Opens what came on a track; nil, and counted, if it is no frame of the other side or came before.
+    mutating func open(_ group: CallMediaGroup, track: String, isVideo: Bool) -> CallFrame? {
+        let keys = isVideo ? self.keys.video.peer : self.keys.audio.peer
+        // The last number has none after it.
+        guard let frame = try? CallFrame(sealed: group.payload, with: keys), frame.sequence < .max,
+            self.trackWindows[track, default: ReplayWindow()].admit(frame.sequence),
+            self.counterWindows[isVideo ? 1 : 0].admit(UInt64(frame.counter))
+        else {
+            self.statistics.dropped += 1
+            return nil
+        }
+        self.statistics.received += 1
+        return frame
+    }
+
+    // MARK: Incoming sound
+
+    mutating func buffer(_ frame: CallFrame) {
+        switch self.jitter.insert(frame.payload, sequence: frame.sequence) {
+        case .kept: break
+        case .late: self.statistics.late += 1
+        case .crowded(let count): self.statistics.dropped += count
+        }
+    }
+
+    var hasSound: Bool { !self.jitter.isIdle }
+
+    /// The sound of one turn; silence of this length for what is missing.
+    mutating func play(silence length: Int) -> CallAudioChunk? {
+        switch self.jitter.take() {
+        case nil: return nil
+        case .frame(let sequence, let pcm)?: return CallAudioChunk(sequence: sequence, pcm: pcm, isConcealed: false)
+        case .missing(let sequence)?:
+            self.statistics.lost += 1
+            let silence = [UInt8](repeating: 0, count: length)
+            return CallAudioChunk(sequence: sequence, pcm: silence, isConcealed: true)
+        case .skipped(let count, let sequence, let pcm)?:
+            self.statistics.lost = self.statistics.lost.addingReportingOverflow(count).partialValue
+            return CallAudioChunk(sequence: sequence, pcm: pcm, isConcealed: false)
+        }
+    }
+}
