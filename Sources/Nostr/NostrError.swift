@@ -55,6 +55,10 @@ public struct NostrError: Error, Equatable, CustomStringConvertible {
         public static let invalidPadding = Code(description: "invalidPadding")
         /// The seal is signed by another key than the rumor claims as its author (NIP-59).
         public static let authorMismatch = Code(description: "authorMismatch")
+        /// A password that does not open an encrypted key, or a key that was altered (NIP-49).
+        public static let wrongPassword = Code(description: "wrongPassword")
+        /// An encrypted key that asks for more work and memory than is given, or than there is (NIP-49).
+        public static let tooCostly = Code(description: "tooCostly")
         /// An authentication event for another challenge, relay or time (NIP-42).
         public static let authenticationRejected = Code(description: "authenticationRejected")
     }

@@ -27,4 +27,58 @@ enum Sodium {
         crypto_stream_chacha20_ietf_xor(&output, input, UInt64(input.count), nonce, key)
         return output
     }
+
+    /// scrypt (RFC 7914) with r = 8 and p = 1, which takes 1 KiB times N of memory; nil if there is not enough.
+    static func scrypt(_ password: UnsafeRawBufferPointer, salt: [UInt8], logN: UInt8) -> SecretBytes? {
+        precondition(ready, "libsodium could not be initialised")
+        let password = password.bindMemory(to: UInt8.self)
+        guard let start = password.baseAddress else { preconditionFailure("secret memory has an address") }
+        var isDone = false
+        let key = SecretBytes(count: 32) { memory in
+            guard let output = memory.bindMemory(to: UInt8.self).baseAddress else { return }
+            let status = crypto_pwhash_scryptsalsa208sha256_ll(
+                start, password.count, salt, salt.count, 1 << UInt64(logN), 8, 1, output, memory.count)
+            isDone = status == 0
+        }
+        return isDone ? key : nil
+    }
+
+    /// XChaCha20-Poly1305; the tag of 16 bytes follows the ciphertext. The nonce has 24 bytes.
+    static func seal(
+        _ plaintext: [UInt8], key: SecretBytes, nonce: [UInt8], associatedData: [UInt8]
+    ) -> [UInt8] {
+        precondition(nonce.count == 24, "XChaCha20-Poly1305 takes a nonce of 24 bytes")
+        var output = [UInt8](repeating: 0, count: plaintext.count + 16)
+        withKey(key) { key in
+            _ = crypto_aead_xchacha20poly1305_ietf_encrypt(
+                &output, nil, plaintext, UInt64(plaintext.count), associatedData, UInt64(associatedData.count), nil,
+                nonce, key)
+        }
+        return output
+    }
+
+    /// The opposite of ``seal(_:key:nonce:associatedData:)``; nil if the tag does not hold. To be wiped by the caller.
+    static func open(
+        _ ciphertext: [UInt8], key: SecretBytes, nonce: [UInt8], associatedData: [UInt8]
+    ) -> [UInt8]? {
+        precondition(nonce.count == 24, "XChaCha20-Poly1305 takes a nonce of 24 bytes")
+        guard ciphertext.count >= 16 else { return nil }
+        var output = [UInt8](repeating: 0, count: ciphertext.count - 16)
+        let isOpen = withKey(key) { key in
+            crypto_aead_xchacha20poly1305_ietf_decrypt(
+                &output, nil, nil, ciphertext, UInt64(ciphertext.count), associatedData, UInt64(associatedData.count),
+                nonce, key) == 0
+        }
+        return isOpen ? output : nil
+    }
+
+    private static func withKey<Result>(_ key: SecretBytes, _ body: (UnsafePointer<UInt8>) -> Result) -> Result {
+        precondition(ready, "libsodium could not be initialised")
+        return key.withUnsafeBytes { memory in
+            guard memory.count == 32, let key = memory.assumingMemoryBound(to: UInt8.self).baseAddress else {
+                preconditionFailure("XChaCha20-Poly1305 takes a key of 32 bytes")
+            }
+            return body(key)
+        }
+    }
 }

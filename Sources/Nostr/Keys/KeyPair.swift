@@ -2,7 +2,7 @@ import CSecp256k1
 
 /// A secret key with its public key, ready to sign. Wiped with the last reference; never described; compared by its
 /// public key.
-public final class KeyPair: Sendable, Hashable {
+public final class KeyPair: Sendable, Hashable, CustomStringConvertible, CustomReflectable {
     public let publicKey: PublicKey
     private let storage: SecretBytes
 
@@ -50,6 +50,9 @@ public final class KeyPair: Sendable, Hashable {
 
     public static func == (left: KeyPair, right: KeyPair) -> Bool { left.publicKey == right.publicKey }
     public func hash(into hasher: inout Hasher) { hasher.combine(self.publicKey) }
+
+    public var description: String { "the secret key of \(self.publicKey)" }
+    public var customMirror: Mirror { Mirror(self, children: ["publicKey": self.publicKey]) }
 
     /// A copy of the 32 secret bytes; wiping it is the caller's.
     public var secretBytes: [UInt8] {

@@ -3,6 +3,7 @@ public enum NIP19 {
     enum Prefix {
         static let publicKey = "npub"
         static let secretKey = "nsec"
+        static let encryptedKey = "ncryptsec"
         static let note = "note"
         static let profile = "nprofile"
         static let event = "nevent"
