@@ -71,6 +71,7 @@ final class EffectRunner: Sendable {
             self.mailbox.send(
                 .callMedia(.failed(callID: plan.callID, reason: "nothing here carries call media to \(plan.url)")))
         case .setCallMedia, .stopCallMedia: break
+        case .reconnect: await self.transport.reconnect()
         case .setRelays(let relays): await self.transport.setRelays(relays)
         case .subscribe(let subscription): await self.transport.subscribe(subscription)
         case .unsubscribe(let id): await self.transport.unsubscribe(id)
