@@ -7,6 +7,22 @@ public enum LoginCredential: Sendable, Hashable {
     case encryptedKey(String, password: String)
     /// `bunker://…`: the key stays with a remote signer (NIP-46).
     case bunker(String)
+    /// The encrypted key of the account that was logged in last, with its password.
+    case storedKey(password: String)
+}
+
+/// Nothing of a credential is shown, wherever an action with one in it is described or dumped.
+extension LoginCredential: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    public var description: String {
+        switch self {
+        case .key: "key (not shown)"
+        case .encryptedKey: "encryptedKey (not shown)"
+        case .bunker: "bunker (not shown)"
+        case .storedKey: "storedKey (not shown)"
+        }
+    }
+    public var debugDescription: String { self.description }
+    public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 /// Fields of a profile to write; nil leaves a field as it is, an empty string takes it away.

@@ -14,7 +14,9 @@ public enum AppAction: Sendable, Hashable {
     case clearToast
     /// Somebody looks again: relays that are away are tried at once.
     case foregrounded
-    /// Other relays, policies and limits from now on; what cannot change in a running core ends the action with an error.
+    /// Other relays, policies and limits from now on. A running core keeps its ``CoreConfiguration/client``,
+    /// ``CoreConfiguration/keepsInbox`` and ``CoreConfiguration/detectsCopies``: if one of them differs, the action
+    /// fails, names it, and changes nothing.
     case reloadConfiguration(CoreConfiguration)
 
     // Session: performed by ``AppSession``, which runs one account's core at a time

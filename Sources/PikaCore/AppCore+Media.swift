@@ -1,5 +1,6 @@
 import Marmot
 public import Nostr
+import Synchronization
 
 /// What downloads need of the model.
 struct MediaLookup: Sendable {
@@ -15,11 +16,25 @@ struct MediaLookup: Sendable {
     }
 }
 
+/// The configured media servers, which may change while files are read.
+final class MediaServers: Sendable {
+    private let state: Mutex<[MediaURL]>
+
+    init(_ urls: [MediaURL]) {
+        self.state = Mutex(urls)
+    }
+
+    var urls: [MediaURL] {
+        get { self.state.withLock { $0 } }
+        set { self.state.withLock { $0 = newValue } }
+    }
+}
+
 /// Reads files from media servers.
 struct MediaReader: Sendable {
     let store: any CoreStore
     let media: any MediaStore
-    let servers: [MediaURL]
+    let servers: MediaServers
 
     /// Downloads and decrypts a file of a message.
     func read(groupID: [UInt8], messageID: EventID, index: Int) async throws -> [UInt8] {
@@ -35,7 +50,7 @@ struct MediaReader: Sendable {
         } catch { throw AppCoreError(.corruptState, "a stored file reference cannot be read: \(error.message)") }
         var addresses = [try MediaURL(reference.url)]
         if let hash = addresses[0].blobHash {
-            addresses += self.servers.map { $0.blob(hash) }.filter { $0 != addresses[0] }
+            addresses += self.servers.urls.map { $0.blob(hash) }.filter { $0 != addresses[0] }
         }
         return try await self.download(addresses) { try EncryptedMedia.decrypt($0, of: reference, keys: keys) }
     }
@@ -75,7 +90,7 @@ extension AppCore {
         guard let hash = Bytes32(image.hash) else {
             throw AppCoreError(.unknownMedia, "the group does not say by which hash its picture is found")
         }
-        let servers = servers.isEmpty ? self.configuration.mediaServers : servers
+        let servers = servers.isEmpty ? self.files.servers.urls : servers
         return try await self.files.download(servers.map { $0.blob(hash) }) {
             try GroupImageEncryption.decrypt($0, of: image)
         }

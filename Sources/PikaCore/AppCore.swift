@@ -15,7 +15,8 @@ public actor AppCore {
     public private(set) var state = AppState()
 
     private let keys: KeyPair
-    let configuration: CoreConfiguration
+    /// What it was started with; ``AppAction/reloadConfiguration(_:)`` changes the model's.
+    private let configuration: CoreConfiguration
     let store: any CoreStore
     let files: MediaReader
     private let clock: any CoreClock
@@ -51,7 +52,7 @@ public actor AppCore {
         self.configuration = configuration
         self.transport = transport
         self.store = store
-        let files = MediaReader(store: store, media: media, servers: configuration.mediaServers)
+        let files = MediaReader(store: store, media: media, servers: MediaServers(configuration.mediaServers))
         self.files = files
         self.clock = clock
         self.events = events
@@ -98,6 +99,9 @@ public actor AppCore {
         return [:]
     }
 
+    /// Lets ``run()`` return once everything that was dispatched so far is durable; what comes later is dropped.
+    public nonisolated func stop() { self.mailbox.finish() }
+
     /// How much is under way: inputs not processed yet, and transport or store calls not answered yet.
     public nonisolated var activity: (isProcessing: Bool, calls: Int) {
         (!self.mailbox.isIdle, self.runner.callCount)
@@ -107,15 +111,16 @@ public actor AppCore {
     /// anew from what is durable. Throws ``AppCoreError/Code/superseded`` when a later copy of the account was started
     /// (``CoreConfiguration/detectsCopies``).
     public func run() async throws {
-        var model = try CoreModel(
-            account: self.keys, configuration: self.configuration, stored: try await self.store.load())
         let mailbox = self.mailbox
         let transport = self.transport
         let runner = self.runner
         defer {
+            mailbox.close()
             self.hub.close()
             runner.close()
         }
+        var model = try CoreModel(
+            account: self.keys, configuration: self.configuration, stored: try await self.store.load())
         try await withThrowingDiscardingTaskGroup { group in
             // Children that wait for room must end too when the store failed.
             defer { mailbox.close() }
@@ -143,6 +148,7 @@ public actor AppCore {
         self.mediaLookup = MediaLookup(
             groupIDs: model.groupIDs, images: model.groupImages, profiles: model.people.groupProfiles)
         self.lastCall = model.call.latest
+        self.files.servers.urls = model.configuration.mediaServers
         if !step.changes.isEmpty { try await self.store.commit(step.changes) }
         self.newestInboxID = model.lastInboxID
         if model.stateChanged {

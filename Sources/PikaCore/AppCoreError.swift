@@ -39,6 +39,22 @@ public struct AppCoreError: Error, Hashable, Sendable, CustomStringConvertible {
         public static let unknownCall = Code(description: "unknown_call")
         /// A call's media cannot be carried: nothing here speaks to its relay, or the connection failed.
         public static let callMediaFailed = Code(description: "call_media_failed")
+        /// Nobody is logged in.
+        public static let notLoggedIn = Code(description: "not_logged_in")
+        /// The session of the account ended before the action did.
+        public static let sessionEnded = Code(description: "session_ended")
+        /// A key, encrypted key or signer's address that is none.
+        public static let badCredential = Code(description: "bad_credential")
+        /// The password does not open the encrypted key.
+        public static let wrongPassword = Code(description: "wrong_password")
+        /// The stored key is under a password, which has to be given.
+        public static let passwordNeeded = Code(description: "password_needed")
+        /// Where the account's key is kept cannot be read or written.
+        public static let identityUnavailable = Code(description: "identity_unavailable")
+        /// The account's state or connections could not be opened, or have failed.
+        public static let accountUnavailable = Code(description: "account_unavailable")
+        /// The setting cannot change while the core runs.
+        public static let needsRestart = Code(description: "needs_restart")
         /// Stored state cannot be read.
         public static let corruptState = Code(description: "corrupt_state")
     }

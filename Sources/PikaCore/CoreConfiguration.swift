@@ -1,6 +1,6 @@
 public import Nostr
 
-/// What a core is told once, at its start.
+/// What a core is told at its start; most of it can change later (``AppAction/reloadConfiguration(_:)``).
 public struct CoreConfiguration: Sendable, Hashable {
     /// Who may bring this account into a group without asking.
     public enum InvitePolicy: Sendable, Hashable {

@@ -82,6 +82,7 @@ final class EffectRunner: Sendable {
         case .setCallMedia(let callID, let isMuted, let isCameraOn):
             self.callHub.session(callID)?.set(isMuted: isMuted, isCameraOn: isCameraOn)
         case .stopCallMedia(let callID): self.callHub.stop(callID)
+        case .reconnect: await self.transport.reconnect()
         case .setRelays(let relays): await self.transport.setRelays(relays)
         case .subscribe(let subscription): await self.transport.subscribe(subscription)
         case .unsubscribe(let id): await self.transport.unsubscribe(id)

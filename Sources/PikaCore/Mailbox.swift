@@ -6,6 +6,10 @@ final class Mailbox: Sendable {
         var inputs: [CoreInput] = []
         var isProcessing = false
         var isClosed = false
+        var isFinishing = false
+
+        var takesInputs: Bool { !self.isClosed && !self.isFinishing }
+
         var receiver: CheckedContinuation<Void, Never>?
         var senders: [CheckedContinuation<Void, Never>] = []
     }
@@ -17,7 +21,7 @@ final class Mailbox: Sendable {
     /// Enqueues and returns at once.
     func send(_ input: CoreInput) {
         let receiver = self.state.withLock { state in
-            guard !state.isClosed else { return nil as CheckedContinuation<Void, Never>? }
+            guard state.takesInputs else { return nil as CheckedContinuation<Void, Never>? }
             state.inputs.append(input)
             defer { state.receiver = nil }
             return state.receiver
@@ -29,7 +33,7 @@ final class Mailbox: Sendable {
     func sendWhenRoom(_ input: CoreInput) async {
         await withCheckedContinuation { continuation in
             let isRoom = self.state.withLock { state in
-                if state.isClosed || state.inputs.count < Self.highWater { return true }
+                if !state.takesInputs || state.inputs.count < Self.highWater { return true }
                 state.senders.append(continuation)
                 return false
             }
@@ -46,7 +50,7 @@ final class Mailbox: Sendable {
             if let batch { return batch.isEmpty ? nil : batch }
             await withCheckedContinuation { continuation in
                 let isReady = self.state.withLock { state in
-                    if state.isClosed || !state.inputs.isEmpty { return true }
+                    if !state.takesInputs || !state.inputs.isEmpty { return true }
                     state.receiver = continuation
                     return false
                 }
@@ -60,7 +64,7 @@ final class Mailbox: Sendable {
         self.state.withLock { state in
             state.isProcessing = false
             if state.isClosed { return ([], []) }
-            guard !state.inputs.isEmpty else { return (nil, []) }
+            guard !state.inputs.isEmpty else { return (state.isFinishing ? [] : nil, []) }
             let batch = Array(state.inputs.prefix(limit))
             state.inputs.removeFirst(batch.count)
             state.isProcessing = true
@@ -68,6 +72,20 @@ final class Mailbox: Sendable {
             if !senders.isEmpty { state.senders = [] }
             return (batch, senders)
         }
+    }
+
+    /// Takes nothing more; ``receive(limit:)`` ends after what is queued.
+    func finish() {
+        let (receiver, senders) = self.state.withLock { state in
+            state.isFinishing = true
+            defer {
+                state.receiver = nil
+                state.senders = []
+            }
+            return (state.receiver, state.senders)
+        }
+        receiver?.resume()
+        for sender in senders { sender.resume() }
     }
 
     /// Ends ``receive(limit:)`` and lets every waiting sender go.

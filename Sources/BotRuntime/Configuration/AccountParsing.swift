@@ -32,8 +32,23 @@ extension ConfigurationParser {
     }
 
     private func key(_ value: ConfigurationValue) -> KeyReference? {
+        let keys = value.node.mapping?.keys.compactMap(\.string) ?? []
+        guard keys.contains("ncryptsec") || keys.contains("password") else {
+            return reference(value, fix: "write such as key: { file: secrets/account.nsec }")
+        }
+        let example = "{ file: secrets/account.ncryptsec }"
+        guard let fields = value.fields(["ncryptsec", "password"]) else { return nil }
+        let key = fields.required("ncryptsec", example: example)
+            .flatMap { reference($0, fix: "write such as ncryptsec: \(example)") }
+        let password = fields.required("password", example: "{ credential: password }")
+            .flatMap { reference($0, fix: "write such as password: { credential: password }") }
+        guard let key, let password else { return nil }
+        return .encrypted(key, password: password)
+    }
+
+    /// Where a secret is kept, never the secret itself.
+    private func reference(_ value: ConfigurationValue, fix example: String) -> KeyReference? {
         let kinds = ["file", "env", "credential", "command"]
-        let example = "write such as key: { file: secrets/account.nsec }"
         guard value.node.mapping != nil else {
             // Whatever stands here may be a secret in some form: it is never shown.
             value.fail(

@@ -66,6 +66,8 @@ extension KeyReference {
         case .environment(let name): "env: \(name)"
         case .credential(let name): "credential: \(text(name))"
         case .command(let words): "command: [\(words.map(text).joined(separator: ", "))]"
+        case .encrypted(let key, let password):
+            "ncryptsec: { \(key.redactedDescription) }, password: { \(password.redactedDescription) }"
         }
     }
 }

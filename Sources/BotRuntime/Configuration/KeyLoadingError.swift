@@ -7,8 +7,10 @@ public struct KeyLoadingError: Error, Hashable, Sendable, CustomStringConvertibl
         public static let unreadable = Code(description: "unreadable")
         /// Others could read the file, or it belongs to somebody else.
         public static let permissions = Code(description: "permissions")
-        /// What is there is not an nsec or 64 hex digits and nothing else.
+        /// What is there is not an nsec, 64 hex digits or an ncryptsec, whichever was asked for, and nothing else.
         public static let malformed = Code(description: "malformed")
+        /// The password does not open the encrypted key.
+        public static let wrongPassword = Code(description: "wrongPassword")
         /// The command could not be run, failed, or took too long.
         public static let commandFailed = Code(description: "commandFailed")
     }

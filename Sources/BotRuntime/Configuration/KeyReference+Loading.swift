@@ -1,5 +1,6 @@
 import Foundation
 public import Nostr
+import PikaCore
 
 extension KeyReference {
     /// How long a command may take.
@@ -18,14 +19,45 @@ extension KeyReference {
     }
 
     func loadKeyPair(environment: [String: String], commandLimit: Duration) throws(KeyLoadingError) -> KeyPair {
-        var text = try Self.text(of: try bytes(environment, commandLimit), source)
-        if text.hasSuffix("\n") { text.removeLast() }
+        if case .encrypted(let key, let password) = self {
+            return try Self.decrypt(key, password, environment, commandLimit)
+        }
+        let text = try line(environment, commandLimit)
         // The cause is left out: it is about bytes that nobody should see.
         guard let pair = try? KeyPair(parsing: text) else {
             throw KeyLoadingError(
                 .malformed, "\(source): must hold an nsec or 64 hex digits and nothing else (one line end may follow)")
         }
         return pair
+    }
+
+    private static func decrypt(
+        _ key: KeyReference, _ password: KeyReference, _ environment: [String: String], _ limit: Duration
+    ) throws(KeyLoadingError) -> KeyPair {
+        let text = try key.line(environment, limit)
+        let encrypted: NIP49.EncryptedKey
+        do { encrypted = try NIP49.EncryptedKey(parsing: text) } catch {
+            let reason = error.code == .tooCostly ? "; \(error.message)" : ""
+            throw KeyLoadingError(
+                .malformed,
+                "\(key.source): must hold an ncryptsec and nothing else (one line end may follow)\(reason)")
+        }
+        let typed = try password.line(environment, limit, isASCII: false)
+        do { return try encrypted.decrypt(password: NIP49.Password(typed)) } catch {
+            guard error.code == .wrongPassword else {
+                throw KeyLoadingError(.malformed, "\(key.source): \(error.message)")
+            }
+            throw KeyLoadingError(.wrongPassword, "\(password.source): is not the password of \(key.source)")
+        }
+    }
+
+    /// The text, without the line end that may follow it.
+    private func line(
+        _ environment: [String: String], _ commandLimit: Duration, isASCII: Bool = true
+    ) throws(KeyLoadingError) -> String {
+        var text = try Self.text(of: try bytes(environment, commandLimit), source, isASCII: isASCII)
+        if text.hasSuffix("\n") { text.removeLast() }
+        return text
     }
 
     /// What the reference points at, for people.
@@ -35,11 +67,14 @@ extension KeyReference {
         case .environment(let name): "environment variable \(name)"
         case .credential(let name): "credential \(name)"
         case .command(let arguments): "command \(arguments.first ?? "")"
+        case .encrypted(let key, _): key.source
         }
     }
 
-    private static func text(of bytes: [UInt8], _ source: String) throws(KeyLoadingError) -> String {
-        guard let text = String(validating: bytes, as: UTF8.self), text.allSatisfy(\.isASCII) else {
+    private static func text(
+        of bytes: [UInt8], _ source: String, isASCII: Bool
+    ) throws(KeyLoadingError) -> String {
+        guard let text = String(validating: bytes, as: UTF8.self), !isASCII || text.allSatisfy(\.isASCII) else {
             throw KeyLoadingError(.malformed, "\(source): holds bytes that are no text")
         }
         return text
@@ -64,6 +99,8 @@ extension KeyReference {
             return try SecretFile.read(folder + "/" + name, isPrivate: false)
         case .command(let arguments):
             return try Self.output(of: arguments, environment, commandLimit)
+        case .encrypted(let key, _):
+            return try key.bytes(environment, commandLimit)
         }
     }
 

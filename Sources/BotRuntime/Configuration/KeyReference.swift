@@ -8,6 +8,8 @@ public enum KeyReference: Hashable, Sendable {
     case credential(String)
     /// A program and its arguments; it writes the key to its standard output within ten seconds.
     case command([String])
+    /// A key under a password (NIP-49): where the `ncryptsec1…` is, and where its password. Both are one of the above.
+    indirect case encrypted(KeyReference, password: KeyReference)
 }
 
 /// Whether a text is, or contains, something that looks like a secret key in bech32 form.

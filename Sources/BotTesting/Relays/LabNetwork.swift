@@ -95,6 +95,11 @@ public final class LabNetwork: Sendable {
         self.state.withLock { $0.bringUp(relay) }
     }
 
+    /// Brings a relay back while members wait before their next attempt: each finds it when it tries at once.
+    public func bringUpUnnoticed(_ relay: RelayURL) {
+        self.state.withLock { $0.bringUpUnnoticed(relay) }
+    }
+
     /// Lets relays send every event so many times; 1 at first.
     public func setRepeats(_ count: Int) {
         self.state.withLock { $0.repeats = max(1, count) }

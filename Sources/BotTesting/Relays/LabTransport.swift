@@ -24,6 +24,10 @@ public final class LabTransport: RelayTransport {
         self.network.state.withLock { $0.setRelays(relays, of: self.link) }
     }
 
+    public func reconnect() async {
+        self.network.state.withLock { $0.reconnect(self.link) }
+    }
+
     public func subscribe(_ subscription: RelaySubscription) async {
         self.network.state.withLock { $0.subscribe(subscription, of: self.link) }
     }

@@ -45,6 +45,8 @@ struct NetworkState: Sendable {
 
     var relays: [RelayURL: Station] = [:]
     var cuts: Set<Way> = []
+    /// Members that wait before they try a relay again, which is back.
+    var waiting: Set<Way> = []
     var stalled: Set<Way> = []
     /// What stalled connections have still to hand over, in order.
     var delayed: [Delayed] = []
@@ -119,7 +121,9 @@ struct NetworkState: Sendable {
     }
 
     func downReason(_ relay: RelayURL, for member: String) -> String? {
-        self.cuts.contains(Way(member: member, relay: relay)) ? "the way is cut" : self.downReason(relay)
+        let way = Way(member: member, relay: relay)
+        if self.cuts.contains(way) { return "the way is cut" }
+        return self.waiting.contains(way) ? "waiting for another attempt" : self.downReason(relay)
     }
 
     mutating func cutOff(_ member: String, from relay: RelayURL) {
@@ -158,8 +162,26 @@ struct NetworkState: Sendable {
     mutating func bringUp(_ relay: RelayURL) {
         guard self.relays[relay]?.downReason != nil else { return }
         self.relays[relay]?.downReason = nil
+        self.waiting = self.waiting.filter { $0.relay != relay }
         for link in self.orderedLinks where self.links[link]?.relays.contains(relay) == true {
             self.connect(link, to: relay)
+        }
+    }
+
+    mutating func bringUpUnnoticed(_ relay: RelayURL) {
+        guard self.relays[relay]?.downReason != nil else { return }
+        self.relays[relay]?.downReason = nil
+        for link in self.links.values where link.relays.contains(relay) {
+            self.waiting.insert(Way(member: link.name, relay: relay))
+        }
+    }
+
+    /// Tries what is not connected.
+    mutating func reconnect(_ number: Int) {
+        guard let link = self.links[number] else { return }
+        for relay in link.relays where self.downReason(relay, for: link.name) != nil {
+            self.waiting.remove(Way(member: link.name, relay: relay))
+            self.connect(number, to: relay)
         }
     }
 

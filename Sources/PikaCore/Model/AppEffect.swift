@@ -3,6 +3,8 @@ import Nostr
 /// Everything that a reducer wants done outside; performed in order after its changes are durable.
 enum AppEffect: Sendable, Hashable {
     case setRelays([RelayURL])
+    /// Tries relays that wait for another attempt at once.
+    case reconnect
     case subscribe(RelaySubscription)
     case unsubscribe(String)
     case publish(row: String, Event, [RelayURL])

@@ -5,7 +5,9 @@ import Nostr
 /// Everything that the core knows: the visible state and its bookkeeping. Changed by reducers only.
 struct CoreModel: Sendable {
     let account: KeyPair
-    let configuration: CoreConfiguration
+    var configuration: CoreConfiguration
+    /// Relays that were configured before, since the start: they hold this account's old relay lists.
+    var formerRelays: [RelayURL] = []
     /// Which copy of the account's state this is.
     let instance: StoredInstance
     var state = AppState() { didSet { self.stateChanged = true } }

@@ -8,6 +8,10 @@ public protocol RelayTransport: Sendable {
     /// Connects to these relays, keeps trying, and drops all others. Returns at once.
     func setRelays(_ relays: [RelayURL]) async
 
+    /// Tries at once to reach all relays that wait for another attempt; other connections stay as they are. Returns at
+    /// once.
+    func reconnect() async
+
     /// Opens or replaces a subscription on its relays, now and after every reconnect. Returns at once.
     func subscribe(_ subscription: RelaySubscription) async
 
@@ -28,6 +32,11 @@ public protocol RelayTransport: Sendable {
 
     /// Says goodbye to all relays and returns when the connections are closed.
     func shutdown() async
+}
+
+extension RelayTransport {
+    /// For transports that never wait.
+    public func reconnect() async {}
 }
 
 /// A standing request to relays.

@@ -2,6 +2,14 @@ extension CoreModel {
     mutating func actOnAccount(
         _ action: AppAction, _ request: RequestID?, _ step: inout CoreStep
     ) throws -> ActionOutcome? {
-        throw AppCoreError(.notAllowed, "not yet")
+        switch action {
+        case .foregrounded: step.effects.append(.reconnect)
+        case .reloadConfiguration(let configuration): try self.reload(configuration, &step)
+        default:
+            throw AppCoreError(
+                .notAllowed,
+                "the core of one account cannot change accounts; AppSession does, dispatch the action there")
+        }
+        return .done(chatID: nil)
     }
 }

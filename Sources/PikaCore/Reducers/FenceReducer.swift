@@ -12,6 +12,10 @@ extension CoreModel {
         for row in self.queue.rows(where: { $0.purpose == .instance }) { self.dropRow(row.id, &step) }
         guard self.configuration.detectsCopies else { return }
         self.fence.startedAt = step.nowMilliseconds
+        self.subscribeToNotices(&step)
+    }
+
+    func subscribeToNotices(_ step: inout CoreStep) {
         step.effects.append(
             .subscribe(
                 RelaySubscription(

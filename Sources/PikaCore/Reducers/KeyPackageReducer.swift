@@ -163,8 +163,11 @@ extension CoreModel {
 
     /// Replaces a package that nears its expiry.
     mutating func rotateDueKeyPackage(_ step: inout CoreStep) {
-        let isAnnounced = self.keyPackageRecords.values.contains { $0.retiredAt == nil && !$0.events.isEmpty }
-        if isAnnounced, self.currentKeyPackage(step.now) == nil { self.tryRotation(&step) }
+        if self.isKeyPackageAnnounced, self.currentKeyPackage(step.now) == nil { self.tryRotation(&step) }
+    }
+
+    var isKeyPackageAnnounced: Bool {
+        self.keyPackageRecords.values.contains { $0.retiredAt == nil && !$0.events.isEmpty }
     }
 
     /// Deletes private keys that no Welcome is to be expected for any more.

@@ -24,7 +24,8 @@ extension CoreModel {
     }
 
     private mutating func send(_ list: Event, _ step: inout CoreStep) {
-        self.enqueue(id: Self.relayListRow(list), list, to: self.configuration.homeRelays, .relayList, &step)
+        let relays = self.configuration.homeRelays + self.formerRelays
+        self.enqueue(id: Self.relayListRow(list), list, to: relays, .relayList, &step)
     }
 
     private static func relayListRow(_ list: Event) -> String { "relay_list/\(list.id.hex)" }

@@ -37,13 +37,13 @@ extension CoreModel {
         return old.count <= Self.retentionBatch
     }
 
-    /// Gives up the oldest event if there are too many.
+    /// Gives up the oldest events if there are too many.
     mutating func boundInbox(_ step: inout CoreStep) {
-        guard self.inbox.count > self.configuration.retention.maximumUnhandled, let oldest = self.inbox.keys.min()
-        else {
-            return
-        }
-        self.giveUp(oldest, "too_many", &step)
+        let surplus = self.inbox.count - max(0, self.configuration.retention.maximumUnhandled)
+        guard surplus > 0 else { return }
+        // One at a time is the rule, several after the bound was lowered.
+        let oldest = surplus == 1 ? self.inbox.keys.min().map { [$0] } ?? [] : self.inbox.keys.sorted()
+        for id in oldest.prefix(surplus) { self.giveUp(id, "too_many", &step) }
     }
 
     private mutating func giveUp(_ id: Int64, _ reason: String, _ step: inout CoreStep) {

@@ -54,11 +54,22 @@ public struct AppState: Sendable, Hashable {
 
     public enum Auth: Sendable, Hashable {
         case loggedOut
-        case loggedIn(PublicKey)
+        case loggedIn(PublicKey, Mode = .localKey)
+
+        /// Where the account's key is.
+        public enum Mode: Sendable, Hashable {
+            case localKey
+            /// Here too; it is stored under a password (NIP-49).
+            case encryptedKey
+            /// With a remote signer that has this key (NIP-46).
+            case remoteSigner(bunker: PublicKey)
+        }
     }
 
     /// Operations under way.
     public struct Busy: Sendable, Hashable {
+        public internal(set) var creatingAccount = false
+        public internal(set) var loggingIn = false
         public internal(set) var creatingChat = false
         /// Chats whose membership or data is being changed.
         public internal(set) var changingChats: Set<String> = []

@@ -152,6 +152,11 @@ extension RelayConnection.StateMachine {
         return report(.connecting) + [.connect(session: session)]
     }
 
+    /// Ends the wait for the next attempt; the timer that is set for it finds another session.
+    mutating func hurry() -> [Action] {
+        phase == .waiting && isNeeded ? connect() : []
+    }
+
     private mutating func finish() -> [Action] {
         phase = .finished
         return report(.disconnected) + [.finish]

@@ -10,6 +10,8 @@ import PikaCore
 actor RelayConnection {
     enum Command: Sendable {
         case setStanding(Bool)
+        /// No more waiting for the next attempt.
+        case hurry
         case subscribe(RelaySubscription)
         case unsubscribe(String)
         case publish(Int, Event, deadline: Duration, report: @Sendable (PublishReport.Outcome) -> Void)
@@ -107,7 +109,7 @@ actor RelayConnection {
         switch command {
         case .publish(_, _, _, let report): report(.unreachable(reason))
         case .fetch(_, _, _, let report): report(.failed(reason))
-        case .setStanding, .subscribe, .unsubscribe, .stop: break
+        case .setStanding, .hurry, .subscribe, .unsubscribe, .stop: break
         }
     }
 }
@@ -125,6 +127,7 @@ extension RelayConnection {
     private func handle(_ command: Command, now: Moment) {
         switch command {
         case .setStanding(let standing): perform(machine.setStanding(standing))
+        case .hurry: perform(machine.hurry())
         case .subscribe(let request): perform(machine.subscribe(request, now: now))
         case .unsubscribe(let id): perform(machine.unsubscribe(id))
         case .publish(let number, let event, let deadline, let report):

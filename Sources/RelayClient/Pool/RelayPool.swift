@@ -149,6 +149,10 @@ extension RelayPool {
         }
     }
 
+    public func reconnect() {
+        for relay in relays.sorted() { send(.hurry, to: relay) }
+    }
+
     public func subscribe(_ subscription: RelaySubscription) {
         subscriptions[subscription.id] = subscription
         environment.delivered.begin(subscription.id)

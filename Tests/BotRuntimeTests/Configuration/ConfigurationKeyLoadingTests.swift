@@ -1,5 +1,6 @@
 import Foundation
 import Nostr
+import PikaCore
 import Testing
 
 @testable import BotRuntime
@@ -127,6 +128,51 @@ struct ConfigurationKeyLoadingTests {
             failure(.command(["no-such-program"]), environment)
                 == KeyLoadingError(.commandFailed, "command no-such-program: there is no such program"))
         #expect(failure(.command(["sh", "-c", "echo hello"]), environment)?.code == .malformed)
+    }
+
+    // The test vector of NIP-49.
+    private let ncryptsec =
+        "ncryptsec1qgg9947rlpvqu76pj5ecreduf9jxhselq2nae2kghhvd5g7dgjtcxfqtd67p9m0w57lspw8gsq6yphnm8623nsl8xn9j4jdzz84zm3frztj3z7s35vpzmqf6ksu8r89qk5z2zxfmu5gv8th8wclt0h4p"
+
+    @Test func opensKeysUnderAPassword() throws {
+        let secret = "3501454135014541350145413501453fefb02227e449e57cf4d3a3ce05378683"
+        try withTemporaryFolder { folder in
+            try writeFile(ncryptsec + "\n", to: folder + "/key")
+            try writeFile("nostr\n", to: folder + "/password")
+            let reference = KeyReference.encrypted(.file(folder + "/key"), password: .file(folder + "/password"))
+            #expect(Hex.encode(try reference.load(environment: [:])) == secret)
+            let environment = ["K": ncryptsec, "P": "nostr", "W": "Nostr", "N": nsec]
+            let fromVariables = KeyReference.encrypted(.environment("K"), password: .environment("P"))
+            #expect(Hex.encode(try fromVariables.load(environment: environment)) == secret)
+            #expect(
+                failure(.encrypted(.environment("K"), password: .environment("W")), environment)
+                    == KeyLoadingError(
+                        .wrongPassword, "environment variable W: is not the password of environment variable K"))
+            #expect(
+                failure(.encrypted(.environment("N"), password: .environment("P")), environment)
+                    == KeyLoadingError(
+                        .malformed,
+                        "environment variable N: must hold an ncryptsec and nothing else (one line end may follow)"))
+            #expect(
+                failure(.encrypted(.environment("K"), password: .environment("absent")), environment)
+                    == KeyLoadingError(.unreadable, "environment variable absent is not set"))
+            // The other way round, neither is shown.
+            #expect(failure(.environment("K"), environment)?.code == .malformed)
+            try writeFile("nostr", to: folder + "/open", mode: 0o644)
+            #expect(
+                failure(.encrypted(.file(folder + "/key"), password: .file(folder + "/open")))?.code == .permissions)
+        }
+    }
+
+    @Test func passwordsMayBeOfAnyScript() throws {
+        var generator = SystemRandomNumberGenerator()
+        let key = try KeyPair(parsing: nsec)
+        // The same password, typed in two ways (NIP-49).
+        let text = try key.encrypted(
+            password: NIP49.Password("\u{C5}\u{3A9}\u{1E69}"), logN: 1, using: &generator)
+        let environment = ["K": text, "P": "\u{212B}\u{2126}\u{1E9B}\u{0323}"]
+        let reference = KeyReference.encrypted(.environment("K"), password: .environment("P"))
+        #expect(try reference.loadKeyPair(environment: environment) == key)
     }
 
     @Test func killsACommandThatTakesTooLong() {

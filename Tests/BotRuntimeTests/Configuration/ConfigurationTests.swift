@@ -169,6 +169,28 @@ struct ConfigurationTests {
         #expect(try parse(configuration.redactedDescription) == configuration)
     }
 
+    @Test func readsAKeyUnderAPassword() throws {
+        let configuration = try parse(
+            """
+            version: 1
+            relays: [wss://relay.example]
+            accounts:
+              - name: greeter
+                key: { password: { command: [pass, show, greeter] }, ncryptsec: { file: greeter.ncryptsec } }
+
+            """)
+        #expect(
+            configuration.accounts[0].key
+                == .encrypted(
+                    .file("/etc/pikabot/greeter.ncryptsec"), password: .command(["pass", "show", "greeter"])))
+        let redacted = configuration.redactedDescription
+        #expect(
+            redacted.contains(
+                "key: { ncryptsec: { file: /etc/pikabot/greeter.ncryptsec }, "
+                    + "password: { command: [pass, show, greeter] } }"))
+        #expect(try parse(redacted) == configuration)
+    }
+
     @Test func loadsAFileFromItsOwnFolder() throws {
         try withTemporaryFolder { folder in
             try writeFile(wholeConfiguration, to: folder + "/bot.yaml")

@@ -345,6 +345,73 @@ let wrongFileConfigurations: [WrongConfiguration] = [
             #"bot.yaml:5:12: accounts[0].key: expected one of file, env, credential, command, found the unknown key "flie"; write file"#
         ]),
     WrongConfiguration(
+        "encryptedKeyWithoutPassword",
+        #"""
+        version: 1
+        relays: [wss://relay.example]
+        accounts:
+          - name: greeter
+            key: { ncryptsec: { file: k } }
+
+        """#,
+        [
+            #"bot.yaml:5:10: accounts[0].key: expected the key password, found none; add password: { credential: password }"#
+        ]),
+    WrongConfiguration(
+        "passwordWithoutEncryptedKey",
+        #"""
+        version: 1
+        relays: [wss://relay.example]
+        accounts:
+          - name: greeter
+            key: { password: { file: p } }
+
+        """#,
+        [
+            #"bot.yaml:5:10: accounts[0].key: expected the key ncryptsec, found none; add ncryptsec: { file: secrets/account.ncryptsec }"#
+        ]),
+    WrongConfiguration(
+        "encryptedKeyInline",
+        #"""
+        version: 1
+        relays: [wss://relay.example]
+        accounts:
+          - name: greeter
+            key: { ncryptsec: ncryptsec1qgg9947rlpvqu76pj5, password: hunter2 }
+
+        """#,
+        [
+            #"bot.yaml:5:23: accounts[0].key.ncryptsec: expected a reference with one of file, env, credential, command, found a value (not shown); write such as ncryptsec: { file: secrets/account.ncryptsec }"#,
+            #"bot.yaml:5:63: accounts[0].key.password: expected a reference with one of file, env, credential, command, found a value (not shown); write such as password: { credential: password }"#,
+        ]),
+    WrongConfiguration(
+        "encryptedKeyWithAnotherSource",
+        #"""
+        version: 1
+        relays: [wss://relay.example]
+        accounts:
+          - name: greeter
+            key: { ncryptsec: { file: k }, password: { file: p }, env: K }
+
+        """#,
+        [
+            #"bot.yaml:5:59: accounts[0].key: expected one of ncryptsec, password, found the unknown key "env"; remove it"#
+        ]),
+    WrongConfiguration(
+        "encryptedKeyInAnEncryptedKey",
+        #"""
+        version: 1
+        relays: [wss://relay.example]
+        accounts:
+          - name: greeter
+            key: { ncryptsec: { ncryptsec: { file: k } }, password: { file: p, env: P } }
+
+        """#,
+        [
+            #"bot.yaml:5:25: accounts[0].key.ncryptsec: expected one of file, env, credential, command, found the unknown key "ncryptsec"; remove it"#,
+            #"bot.yaml:5:61: accounts[0].key.password: expected exactly one of file, env, credential, command, found file and env; write such as password: { credential: password }"#,
+        ]),
+    WrongConfiguration(
         "keyVariableWithDollar",
         #"""
         version: 1

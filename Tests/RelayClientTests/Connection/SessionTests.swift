@@ -53,6 +53,26 @@ struct SessionTests {
         #expect(machine.lose()[1] == Machine.state(.retrying(attempt: 1, reason: "gone")))
     }
 
+    @Test func theWaitForTheNextAttemptCanBeCutShort() {
+        var machine = Machine()
+        // Only a relay that is wanted, and waits, is tried.
+        #expect(machine.machine.hurry() == [])
+        _ = machine.machine.setStanding(true)
+        #expect(machine.machine.hurry() == [])
+        for attempt in 1...3 {
+            #expect(machine.lose(.unreachable)[1] == Machine.state(.retrying(attempt: attempt, reason: "gone")))
+            #expect(
+                machine.machine.hurry() == [Machine.state(.connecting), .connect(session: attempt + 1)])
+            // The timer of the wait finds nothing to do.
+            #expect(machine.machine.elapsed(.retry(session: attempt), now: machine.now) == [])
+        }
+        _ = machine.connect()
+        #expect(machine.machine.hurry() == [])
+        #expect(machine.machine.phase == .connected)
+        _ = machine.machine.stop()
+        #expect(machine.machine.hurry() == [])
+    }
+
     @Test func earlierSessionsAreIgnored() {
         var machine = Machine.connected()
         _ = machine.reconnect()

@@ -1,0 +1,64 @@
+import Foundation
+import Nostr
+public import PikaCore
+
+/// The identity of a session in a file of mode 0600, JSON with `public_key_hex` and one of `secret_key_hex`,
+/// `ncryptsec` and `wiping`. The first form is that of `pikabot init`.
+///
+/// A key that logged in as itself is in the file as itself; one that logged in under a password stays under it.
+public struct FileIdentityStore: IdentityStore {
+    private let path: String
+
+    /// - Parameter path: of the file; its folder is made when something is saved.
+    public init(path: String) {
+        self.path = path
+    }
+
+    /// Throws ``KeyLoadingError`` if others can read the file, or it holds something else.
+    public func load() async throws -> AccountIdentity? {
+        guard FileManager.default.fileExists(atPath: path) else { return nil }
+        let bytes = try SecretFile.read(path, isPrivate: true)
+        // What is wrong with it is left out of the message, which must not show any of the key.
+        guard let json = try? JSONValue(json: bytes), let identity = AccountIdentity(json) else {
+            throw KeyLoadingError(
+                .malformed, "\(path): does not hold an identity and the public key that belongs to it")
+        }
+        return identity
+    }
+
+    public func save(_ identity: AccountIdentity) async throws {
+        try SecretFile.write(identity.json.json(), to: path)
+    }
+
+    public func delete() async throws {
+        guard unlink(path) == 0 || errno == ENOENT else {
+            throw KeyLoadingError(.unreadable, "\(path): \(String(cString: strerror(errno)))")
+        }
+    }
+}
+
+extension AccountIdentity {
+    fileprivate init?(_ json: JSONValue) {
+        guard let account = json["public_key_hex"]?.string.flatMap({ try? PublicKey(hex: $0) }) else { return nil }
+        if let text = json["secret_key_hex"]?.string {
+            guard let key = try? KeyPair(parsing: text), key.publicKey == account else { return nil }
+            self = .key(key)
+        } else if let text = json["ncryptsec"]?.string {
+            guard (try? NIP49.EncryptedKey(parsing: text)) != nil else { return nil }
+            self = .encryptedKey(account, ncryptsec: text)
+        } else {
+            guard json["wiping"]?.bool == true else { return nil }
+            self = .wiping(account)
+        }
+    }
+
+    fileprivate var json: JSONValue {
+        var fields: JSONObject = ["public_key_hex": .string(self.account.hex)]
+        switch self {
+        case .key(let key): fields["secret_key_hex"] = .string(Hex.encode(key.secretBytes))
+        case .encryptedKey(_, let text): fields["ncryptsec"] = .string(text)
+        case .wiping: fields["wiping"] = .bool(true)
+        }
+        return .object(fields)
+    }
+}

@@ -1,0 +1,66 @@
+import BlossomClient
+import Foundation
+public import Logging
+public import Nostr
+public import PikaCore
+import RelayClient
+import Storage
+
+/// The accounts of a session on this machine: each with a folder of its own for its state, named by its public key,
+/// and connections over WebSocket.
+public struct LocalAccountHost: AccountHost {
+    private let directory: String
+    private let logger: Logger
+
+    /// - Parameter directory: holds the accounts' folders; made if it is not there.
+    public init(directory: String, logger: Logger) {
+        self.directory = directory
+        self.logger = logger
+    }
+
+    public func open(_ key: KeyPair) async throws -> AccountResources {
+        let folder = folder(of: key.publicKey)
+        try PrivateFolder.create(folder)
+        let sealingKey = try SealingKey.loadOrCreate(file: sealingKeyFile(folder))
+        let store = try AccountStore.open(directory: folder, sealingKey: sealingKey, account: key.publicKey)
+        let pool: RelayPool
+        do { pool = try RelayPool(signer: signer(of: key), logger: logger) } catch {
+            try? store.close()
+            throw error
+        }
+        let (media, logger) = (BlossomClient(logger: logger), logger)
+        return AccountResources(
+            store: store, transport: pool, media: media, run: { try await pool.run() },
+            close: {
+                do { try await media.shutdown() } catch {
+                    logger.warning("The media client did not close", metadata: ["error": "\(error)"])
+                }
+                do { try store.close() } catch {
+                    logger.warning("The account's store did not close", metadata: ["error": "\(error)"])
+                }
+            })
+    }
+
+    /// The sealing key goes first: without it nobody can read what is left if the rest fails.
+    public func wipe(_ account: PublicKey) async throws {
+        let folder = folder(of: account)
+        guard FileManager.default.fileExists(atPath: folder) else { return }
+        let lock = try StateDirectoryLock(directory: folder, program: "pikabot")
+        defer { lock.release() }
+        let file = sealingKeyFile(folder)
+        if FileManager.default.fileExists(atPath: file) { try FileManager.default.removeItem(atPath: file) }
+        try FileManager.default.removeItem(atPath: folder)
+    }
+
+    private func folder(of account: PublicKey) -> String { "\(directory)/\(account.hex)" }
+
+    private func sealingKeyFile(_ folder: String) -> String { "\(folder)/sealing.key" }
+
+    private func signer(of key: KeyPair) -> RelayPool.Signer {
+        { challenge, relay in
+            var generator = SystemRandomNumberGenerator()
+            return NIP42.authenticationEvent(
+                challenge: challenge, relay: relay, by: key, now: SystemClock().now, using: &generator)
+        }
+    }
+}

@@ -1,0 +1,98 @@
+public import Nostr
+public import PikaCore
+import Synchronization
+
+/// The accounts of one ``LabSession``: stores in memory, connections to the lab's relays, and faults on demand.
+public final class LabAccountHost: AccountHost {
+    private struct State {
+        var stores: [PublicKey: MemoryCoreStore] = [:]
+        var open: [PublicKey] = []
+        var wiped: [PublicKey] = []
+        var openFault: String?
+        var breaksStores = false
+        var wipeFault: String?
+        var holdsOpening = false
+        var waiters: [CheckedContinuation<Void, Never>] = []
+    }
+
+    private let name: String
+    private let lab: GroupLab
+    private let state = Mutex(State())
+
+    init(_ name: String, lab: GroupLab) {
+        self.name = name
+        self.lab = lab
+    }
+
+    /// What an account has stored; nil if nothing, or it was wiped.
+    public func store(of account: PublicKey) -> MemoryCoreStore? { self.state.withLock { $0.stores[account] } }
+
+    /// The accounts that are open, which should never be more than one.
+    public var openAccounts: [PublicKey] { self.state.withLock { $0.open } }
+
+    /// The accounts that were wiped, in order.
+    public var wipedAccounts: [PublicKey] { self.state.withLock { $0.wiped } }
+
+    /// Lets accounts fail to open with this reason; nil lets them open again.
+    public func failToOpen(_ reason: String?) { self.state.withLock { $0.openFault = reason } }
+
+    /// Lets accounts open with stores that cannot be read; what they hold stays.
+    public func breakStores(_ breaks: Bool) { self.state.withLock { $0.breaksStores = breaks } }
+
+    /// Lets wipes fail with this reason; nil lets them succeed again.
+    public func failToWipe(_ reason: String?) { self.state.withLock { $0.wipeFault = reason } }
+
+    /// Lets accounts wait before they are open, until ``releaseOpening()`` or cancellation.
+    public func holdOpening() { self.state.withLock { $0.holdsOpening = true } }
+
+    public func releaseOpening() {
+        let waiters = self.state.withLock { state in
+            state.holdsOpening = false
+            defer { state.waiters = [] }
+            return state.waiters
+        }
+        for waiter in waiters { waiter.resume() }
+    }
+
+    public func open(_ key: KeyPair) async throws -> AccountResources {
+        await self.waitForOpening()
+        try Task.checkCancellation()
+        let account = key.publicKey
+        let store = try self.state.withLock { state in
+            if let fault = state.openFault { throw LabError(.injectedFault, fault) }
+            // A process that starts anew finds what commits have left.
+            let store = state.stores[account]?.snapshot() ?? MemoryCoreStore()
+            state.open.append(account)
+            if state.breaksStores { store.stop() } else { state.stores[account] = store }
+            return store
+        }
+        let transport = self.lab.network.transport(name: self.name)
+        return AccountResources(
+            store: store, transport: transport, media: self.lab.media,
+            close: { self.state.withLock { $0.open.removeAll { $0 == account } } })
+    }
+
+    public func wipe(_ account: PublicKey) async throws {
+        try self.state.withLock { state in
+            if let fault = state.wipeFault { throw LabError(.injectedFault, fault) }
+            precondition(!state.open.contains(account), "an account is wiped while it is open")
+            state.stores[account] = nil
+            state.wiped.append(account)
+        }
+    }
+
+    private func waitForOpening() async {
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let waits = self.state.withLock { state in
+                    guard state.holdsOpening, !Task.isCancelled else { return false }
+                    state.waiters.append(continuation)
+                    return true
+                }
+                if !waits { continuation.resume() }
+            }
+        } onCancel: {
+            self.releaseOpening()
+        }
+    }
+}

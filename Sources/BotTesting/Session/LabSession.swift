@@ -1,0 +1,151 @@
+public import PikaCore
+import Synchronization
+
+/// An ``AppSession`` in a ``GroupLab``: whoever logs in is a member like any other while it is.
+public final class LabSession: Sendable {
+    private struct Life: Sendable {
+        let session: AppSession
+        let task: Task<Void, Never>
+    }
+
+    private struct Record: Sendable {
+        var updates: [AppUpdate] = []
+        var events: [SessionEvent] = []
+        var requests = 0
+    }
+
+    public let name: String
+    public let identities: MemoryIdentityStore
+    public let host: LabAccountHost
+    private let lab: GroupLab
+    private let configuration: CoreConfiguration
+    private let life: Mutex<Life>
+    private let record = Mutex(Record())
+
+    init(_ name: String, lab: GroupLab, identities: MemoryIdentityStore, configuration: CoreConfiguration) {
+        self.name = name
+        self.lab = lab
+        self.identities = identities
+        self.configuration = configuration
+        let host = LabAccountHost(name, lab: lab)
+        self.host = host
+        let session = Self.session(name, lab, identities, host, configuration, life: 0)
+        self.life = Mutex(Life(session: session, task: Task {}))
+        self.start(session)
+    }
+
+    /// The session of the present process.
+    public var session: AppSession { self.life.withLock { $0.session } }
+
+    /// Everything that came out of the present process, in order.
+    public var updates: [AppUpdate] { self.record.withLock { $0.updates } }
+
+    /// Its snapshots.
+    public var snapshots: [AppState] {
+        self.updates.compactMap { if case .fullState(let state) = $0 { state } else { nil } }
+    }
+
+    /// What happened in chats; all of it was handled.
+    public var events: [SessionEvent] { self.record.withLock { $0.events } }
+
+    /// Dispatches an action and does not wait.
+    @discardableResult
+    public func begin(_ action: AppAction) -> RequestID {
+        let number = self.record.withLock { record in
+            record.requests += 1
+            return record.requests
+        }
+        let request = RequestID(rawValue: "\(self.name)-\(number)")
+        self.session.dispatch(action, request: request)
+        return request
+    }
+
+    /// How an action ended: one outcome, or none yet.
+    public func outcomes(of request: RequestID) -> [ActionOutcome] {
+        self.updates.compactMap {
+            if case .finished(_, request, let outcome) = $0 { outcome } else { nil }
+        }
+    }
+
+    /// Dispatches an action and settles; nil if it is still under way then.
+    @discardableResult
+    public func attempt(_ action: AppAction) async throws -> ActionOutcome? {
+        let request = self.begin(action)
+        try await self.lab.settle()
+        return self.outcomes(of: request).first
+    }
+
+    /// The newest snapshot.
+    public func state() async throws -> AppState {
+        let session = self.session
+        return try await self.lab.run { await session.state }
+    }
+
+    /// Asks the session something that it answers itself, and settles.
+    public func ask<Value: Sendable>(
+        _ body: @escaping @Sendable (AppSession) async throws -> Value
+    ) async throws -> Value {
+        let session = self.session
+        return try await self.lab.run { try await body(session) }
+    }
+
+    /// Ends the process as a signal does: the session's task is cancelled.
+    public func end() async throws {
+        self.life.withLock { $0.task.cancel() }
+        try await self.lab.settle()
+    }
+
+    /// Ends the process, and starts another one that finds what this one has stored.
+    public func restart() async throws {
+        try await self.end()
+        let life = self.record.withLock { record in
+            record.updates = []
+            record.requests += 1
+            return record.requests
+        }
+        self.start(Self.session(self.name, self.lab, self.identities, self.host, self.configuration, life: life))
+        try await self.lab.settle()
+    }
+
+    private static func session(
+        _ name: String, _ lab: GroupLab, _ identities: MemoryIdentityStore, _ host: LabAccountHost,
+        _ configuration: CoreConfiguration, life: Int
+    ) -> AppSession {
+        AppSession(
+            identities: identities, host: host, configuration: configuration, clock: lab.clock,
+            randomness: { SeededGenerator(seed: lab.seed, stream: "\(name) life \(life) run \($0)") },
+            logger: lab.log.logger(name))
+    }
+
+    private func start(_ session: AppSession) {
+        let updates = session.updates()
+        // The readers end with the session, and not before: they hear how the last actions ended.
+        Task(executorPreference: self.lab.executor) {
+            for await update in updates { self.record.withLock { $0.updates.append(update) } }
+        }
+        Task(executorPreference: self.lab.executor) {
+            for await event in session.events {
+                self.record.withLock { $0.events.append(event) }
+                await session.complete(event, effects: [])
+            }
+        }
+        let task = Task(executorPreference: self.lab.executor) {
+            do { try await session.run() } catch { preconditionFailure("a session runs once: \(error)") }
+        }
+        self.life.withLock { $0 = Life(session: session, task: task) }
+    }
+}
+
+extension GroupLab {
+    /// A session in which nobody is logged in; its accounts have all relays of the lab.
+    public func session(
+        _ name: String, identities: MemoryIdentityStore = MemoryIdentityStore(),
+        invites: CoreConfiguration.InvitePolicy = .anyone
+    ) async throws -> LabSession {
+        let configuration = CoreConfiguration(
+            relays: self.relays, invites: invites, selfUpdate: self.selfUpdate, mediaServers: self.mediaServers)
+        let session = LabSession(name, lab: self, identities: identities, configuration: configuration)
+        try await self.settle()
+        return session
+    }
+}

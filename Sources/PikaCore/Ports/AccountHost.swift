@@ -1,0 +1,33 @@
+public import Nostr
+
+/// What an account needs to run, opened for it alone.
+public struct AccountResources: Sendable {
+    public let store: any CoreStore
+    public let transport: any RelayTransport
+    public let media: any MediaStore
+    /// Does the transport's work until it is cancelled or the transport is shut down; an error ends the session.
+    public let run: @Sendable () async throws -> Void
+    /// Closes everything; called once, when nothing uses it any more. The transport was shut down before.
+    public let close: @Sendable () async -> Void
+
+    public init(
+        store: any CoreStore, transport: any RelayTransport, media: any MediaStore = NoMediaStore(),
+        run: @escaping @Sendable () async throws -> Void = {}, close: @escaping @Sendable () async -> Void = {}
+    ) {
+        self.store = store
+        self.transport = transport
+        self.media = media
+        self.run = run
+        self.close = close
+    }
+}
+
+/// Gives each account its own state and connections.
+public protocol AccountHost: Sendable {
+    /// Opens the state of an account, new or known, and its connections. What it throws is shown to people.
+    func open(_ key: KeyPair) async throws -> AccountResources
+
+    /// Deletes everything that is stored of an account, also what an earlier call that failed has left; nothing of
+    /// it is open. Does nothing if there is nothing.
+    func wipe(_ account: PublicKey) async throws
+}

@@ -1,0 +1,57 @@
+import Nostr
+
+/// Another configuration for a core that runs.
+extension CoreModel {
+    mutating func reload(_ new: CoreConfiguration, _ step: inout CoreStep) throws {
+        let old = self.configuration
+        let fixed = [
+            ("client", old.client != new.client), ("keepsInbox", old.keepsInbox != new.keepsInbox),
+            ("detectsCopies", old.detectsCopies != new.detectsCopies),
+        ]
+        let changed = fixed.filter(\.1).map(\.0)
+        guard changed.isEmpty else {
+            throw AppCoreError(
+                .needsRestart,
+                "\(changed.joined(separator: ", ")) cannot change while the account is at work; "
+                    + "nothing was changed. Start it again with the new configuration")
+        }
+        guard old != new else { return }
+        self.configuration = new
+        if old.homeRelays != new.homeRelays { self.changeRelays(since: old, &step) }
+        try self.announceRelays(since: old, &step)
+        if old.selfUpdate != new.selfUpdate { self.startRenewals(&step) }
+        if old.retention != new.retention {
+            self.boundInbox(&step)
+            self.retain(&step)
+        }
+    }
+
+    /// Connections and what is shown of them; subscriptions that name no relays follow by themselves.
+    private mutating func changeRelays(since old: CoreConfiguration, _ step: inout CoreStep) {
+        self.formerRelays = (self.formerRelays + old.homeRelays.filter { !self.formerRelays.contains($0) })
+            .filter { !self.configuration.homeRelays.contains($0) }
+        let before = self.state.relays
+        self.state.relays = self.allRelays.map { url in
+            before.first { $0.url == url }
+                ?? AppState.RelayStatus(url: url, connection: .disconnected, isCaughtUp: false)
+        }
+        // Nobody waits for what a relay holds that is not asked any more.
+        for status in before where !self.state.relays.contains(where: { $0.url == status.url }) {
+            self.catchingUp.remove(status.url)
+            self.openGaps[status.url] = nil
+        }
+        step.effects.append(.setRelays(self.allRelays))
+        if self.configuration.detectsCopies { self.subscribeToNotices(&step) }
+    }
+
+    /// Others find this account through its lists and its key package: both go to the new relays, and the lists also
+    /// to those of before, which would go on showing the old ones.
+    private mutating func announceRelays(since old: CoreConfiguration, _ step: inout CoreStep) throws {
+        let starts = self.configuration.publishesKeyPackage && !old.publishesKeyPackage
+        let moves =
+            old.relays != self.configuration.relays || old.announcementRelays != self.configuration.announcementRelays
+        guard moves || starts, !self.configuration.homeRelays.isEmpty else { return }
+        if !self.relayLists.isEmpty { self.publishRelayLists(&step) }
+        if self.configuration.publishesKeyPackage || self.isKeyPackageAnnounced { try self.publishKeyPackage(&step) }
+    }
+}

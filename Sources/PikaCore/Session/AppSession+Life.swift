@@ -1,0 +1,128 @@
+import Nostr
+
+/// Logged in.
+extension AppSession {
+    /// Runs an account from its opening to its end, and closes what it had.
+    func live(_ account: OpenAccount, _ inputs: SessionInputs) async {
+        let run = self.attempts
+        let core = AppCore(
+            account: account.unlocked.key, configuration: self.configuration, transport: account.resources.transport,
+            store: account.resources.store, media: account.resources.media, clock: self.clock,
+            randomness: self.randomness(run), logger: self.logger)
+        self.core = core
+        self.account = account
+        let ending = await withTaskGroup(of: Void.self) { group in
+            group.addTask { [send = self.send] in
+                do { try await account.resources.run() } catch {
+                    let failure = AppCoreError(.accountUnavailable, "the connections have failed: \(error)")
+                    send.yield(.ended(run: run, failure))
+                }
+            }
+            let ending = await self.follow(core, inputs, run: run)
+            await account.resources.transport.shutdown()
+            group.cancelAll()
+            return ending
+        }
+        await account.resources.close()
+        await self.settle(account, ending)
+    }
+
+    /// Passes on what the core says, until it has said all.
+    private func follow(_ core: AppCore, _ inputs: SessionInputs, run: Int) async -> SessionEnding {
+        let updates = core.updates()
+        return await withTaskGroup(of: Void.self) { group in
+            group.addTask { for await update in updates { await self.take(update) } }
+            group.addTask { [deliver = self.deliver] in
+                for await event in core.events { deliver.yield(SessionEvent(account: core.account, event: event)) }
+            }
+            return await self.drive(core, inputs, run: run)
+        }
+    }
+
+    /// Runs the core until an action ends it, or it ends by itself.
+    private func drive(_ core: AppCore, _ inputs: SessionInputs, run: Int) async -> SessionEnding {
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { [send = self.send] in
+                do {
+                    try await core.run()
+                } catch {
+                    let failure =
+                        error as? AppCoreError
+                        ?? AppCoreError(.accountUnavailable, "the account's state has failed: \(error)")
+                    send.yield(.ended(run: run, failure))
+                }
+            }
+            let ending = await self.performActions(core, inputs, run: run)
+            core.stop()
+            return ending
+        }
+    }
+
+    private func performActions(_ core: AppCore, _ inputs: SessionInputs, run: Int) async -> SessionEnding {
+        while let input = await inputs.next() {
+            switch input {
+            case .ended(run, let failure): return .failed(failure)
+            case .ended, .opened: continue
+            case .action(.logout, let request): return .logout(request)
+            case .action(.wipeLocalData, let request): return .wipe(request)
+            case .action(.restoreSession, let request): self.finish(request, .done(chatID: nil))
+            case .action(.createAccount, let request), .action(.login, let request):
+                self.fail(request, AppCoreError(.notAllowed, "an account is logged in; log out first"))
+            case .action(.reloadConfiguration(let configuration), let request):
+                self.lastReload += 1
+                let own = RequestID(rawValue: "session/reload/\(self.lastReload)")
+                self.reloads[own] = (configuration, request)
+                core.dispatch(.reloadConfiguration(configuration), request: own)
+            case .action(let action, let request):
+                if action == .clearToast, self.toast != nil {
+                    self.toast = nil
+                    if self.coreState != nil { self.publish() }
+                }
+                if let request { self.pending[request, default: 0] += 1 }
+                core.dispatch(action, request: request)
+            }
+        }
+        return .cancelled
+    }
+
+    // MARK: What the core says
+
+    private func take(_ update: AppUpdate) {
+        switch update {
+        case .fullState(let state): self.take(state)
+        case .finished(_, let request, let outcome): self.take(outcome, of: request)
+        case .delivery(_, let chatID, let messageID, let delivery):
+            self.hub.publish(.delivery(rev: self.state.rev, chatID: chatID, messageID: messageID, delivery))
+        case .accountCreated: break
+        }
+    }
+
+    private func take(_ state: AppState) {
+        let isFirst = self.coreState == nil
+        // What the core has to say now counts more than what the session had.
+        if state.toast != nil, state.toast != self.coreState?.toast { self.toast = nil }
+        self.coreState = state
+        if isFirst { self.busy = AppState.Busy() }
+        self.publish()
+        if isFirst, let account = self.account { self.announce(account) }
+    }
+
+    /// The first snapshot of an account is out: the action that opened it has ended.
+    private func announce(_ account: OpenAccount) {
+        if case .create(let name) = account.login {
+            self.hub.publish(.accountCreated(rev: self.state.rev, secretKey: account.unlocked.key))
+            if let name, !name.isEmpty { self.core?.dispatch(.saveProfile(ProfileDraft(name: name))) }
+        }
+        self.finish(account.request, .done(chatID: nil))
+    }
+
+    private func take(_ outcome: ActionOutcome, of request: RequestID) {
+        if let reload = self.reloads.removeValue(forKey: request) {
+            if case .done = outcome { self.configuration = reload.configuration }
+            return self.finish(reload.request, outcome)
+        }
+        guard let count = self.pending[request] else { return }
+        self.pending[request] = count == 1 ? nil : count - 1
+        self.finish(request, outcome)
+    }
+}

@@ -1,0 +1,131 @@
+import BotRuntime
+import Foundation
+import Logging
+import Nostr
+import PikaCore
+import Testing
+
+/// Sessions whose identity and state are on disk.
+struct LocalSessionTests {
+    private struct Place {
+        let folder: String
+        var identity: String { folder + "/identity.json" }
+        var accounts: String { folder + "/accounts" }
+
+        var files: [String] {
+            (FileManager.default.enumerator(atPath: folder)?.allObjects as? [String])?.sorted() ?? []
+        }
+    }
+
+    private func withPlace(_ body: (Place) async throws -> Void) async throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("pikabot-" + UUID().uuidString).path
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        try await body(Place(folder: folder))
+    }
+
+    /// Runs a session for these actions, one after the other, and returns how they ended and where it stood then.
+    private func run(
+        _ place: Place, _ actions: [AppAction]
+    ) async throws -> (outcomes: [ActionOutcome], auth: AppState.Auth, created: KeyPair?) {
+        let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+        let session = AppSession(
+            identities: FileIdentityStore(path: place.identity),
+            host: LocalAccountHost(directory: place.accounts, logger: logger),
+            configuration: CoreConfiguration(relays: []), clock: SystemClock(), logger: logger)
+        let updates = session.updates()
+        for (index, action) in actions.enumerated() {
+            session.dispatch(action, request: RequestID(rawValue: "\(index)"))
+        }
+        return try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await session.run() }
+            var outcomes: [ActionOutcome] = []
+            var created: KeyPair?
+            for await update in updates {
+                if case .accountCreated(_, let key) = update { created = key }
+                if case .finished(_, _, let outcome) = update { outcomes.append(outcome) }
+                if outcomes.count == actions.count { break }
+            }
+            let auth = await session.state.auth
+            group.cancelAll()
+            try await group.waitForAll()
+            return (outcomes, auth, created)
+        }
+    }
+
+    private let done = ActionOutcome.done(chatID: nil)
+
+    @Test(.timeLimit(.minutes(2))) func anAccountIsCreatedRestoredAndWiped() async throws {
+        try await withPlace { place in
+            let first = try await run(place, [.createAccount(name: nil)])
+            let key = try #require(first.created)
+            #expect(first.outcomes == [done] && first.auth == .loggedIn(key.publicKey, .localKey))
+            let mode = try FileManager.default.attributesOfItem(atPath: place.identity)[.posixPermissions] as? Int
+            #expect(mode == 0o600)
+            let second = try await run(place, [.restoreSession])
+            #expect(second.outcomes == [done] && second.auth == first.auth && second.created == nil)
+            let third = try await run(place, [.restoreSession, .wipeLocalData])
+            #expect(third.outcomes == [done, done] && third.auth == .loggedOut)
+            #expect(place.files == ["accounts"])
+        }
+    }
+
+    @Test(.timeLimit(.minutes(2))) func aLogoutKeepsTheStateOnly() async throws {
+        try await withPlace { place in
+            var generator = SystemRandomNumberGenerator()
+            let key = KeyPair.generate(using: &generator)
+            let text = try key.encrypted(password: NIP49.Password("pass"), logN: 2, using: &generator)
+            let login = try await run(place, [.login(.encryptedKey(text, password: "pass"))])
+            #expect(login.outcomes == [done] && login.auth == .loggedIn(key.publicKey, .encryptedKey))
+            let kept = try String(contentsOfFile: place.identity, encoding: .utf8)
+            #expect(kept.contains(text) && !kept.contains(Hex.encode(key.secretBytes)))
+            let again = try await run(place, [.login(.storedKey(password: "pass")), .logout])
+            #expect(again.outcomes == [done, done] && again.auth == .loggedOut)
+            #expect(!place.files.contains("identity.json"))
+            #expect(place.files.contains("accounts/\(key.publicKey.hex)/state.sqlite"))
+        }
+    }
+
+    @Test func identitiesAreReadAsTheyWereWritten() async throws {
+        try await withPlace { place in
+            var generator = SystemRandomNumberGenerator()
+            let key = KeyPair.generate(using: &generator)
+            let text = try key.encrypted(password: NIP49.Password("x"), logN: 1, using: &generator)
+            let store = FileIdentityStore(path: place.identity)
+            #expect(try await store.load() == nil)
+            try await store.delete()
+            for identity in [
+                AccountIdentity.key(key), .encryptedKey(key.publicKey, ncryptsec: text), .wiping(key.publicKey),
+            ] {
+                try await store.save(identity)
+                #expect(try await store.load() == identity)
+            }
+            #expect(place.files == ["identity.json"])
+            try await store.delete()
+            #expect(place.files == [])
+        }
+    }
+
+    @Test func identitiesThatAreNoneAreRefused() async throws {
+        try await withPlace { place in
+            var generator = SystemRandomNumberGenerator()
+            let (key, other) = (KeyPair.generate(using: &generator), KeyPair.generate(using: &generator))
+            let store = FileIdentityStore(path: place.identity)
+            try await store.save(.key(key))
+            let account = "\"public_key_hex\":\"\(key.publicKey.hex)\""
+            for text in [
+                "", "{}", "[]", "{\(account)}", "{\(account),\"wiping\":false}", "{\(account),\"ncryptsec\":\"x\"}",
+                "{\(account),\"secret_key_hex\":\"\(Hex.encode(other.secretBytes))\"}",
+                "{\(account),\"wiping\":true} x",
+            ] {
+                try Data(text.utf8).write(to: URL(fileURLWithPath: place.identity))
+                try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: place.identity)
+                let error = await #expect(throws: KeyLoadingError.self) { try await store.load() }
+                #expect(error?.code == .malformed)
+                #expect(error?.message.contains(Hex.encode(other.secretBytes)) == false)
+            }
+            try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: place.identity)
+            let error = await #expect(throws: KeyLoadingError.self) { try await store.load() }
+            #expect(error?.code == .permissions)
+        }
+    }
+}
