@@ -77,6 +77,18 @@ extension ActionOutcome {
         checkPromises(session)
     }
 
+    @Test func theNameOfANewAccountIsItsProfile() async throws {
+        let lab = try GroupLab(seed: 408)
+        let session = try await lab.session("ann")
+        #expect(try await session.attempt(.createAccount(name: "Ann"))?.isDone == true)
+        let key = try #require(self.created(session).first)
+        #expect(try await session.state().myProfile?.name == "Ann")
+        #expect(try await session.state().toast == nil)
+        let published = lab.network.events(at: lab.relay).filter { $0.kind == .metadata }
+        #expect(published.map(\.pubkey) == [key.publicKey])
+        checkPromises(session)
+    }
+
     @Test func anAccountThatCannotBeKeptIsNotHandedOut() async throws {
         let lab = try GroupLab(seed: 401)
         let session = try await lab.session("ann")
