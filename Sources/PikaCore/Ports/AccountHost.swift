@@ -5,6 +5,8 @@ public struct AccountResources: Sendable {
     public let store: any CoreStore
     public let transport: any RelayTransport
     public let media: any MediaStore
+    public let cache: any MediaCache
+    public let callMedia: any CallMediaTransport
     /// Does the transport's work until it is cancelled or the transport is shut down; an error ends the session.
     public let run: @Sendable () async throws -> Void
     /// Closes everything; called once, when nothing uses it any more. The transport was shut down before.
@@ -12,11 +14,14 @@ public struct AccountResources: Sendable {
 
     public init(
         store: any CoreStore, transport: any RelayTransport, media: any MediaStore = NoMediaStore(),
+        cache: any MediaCache = NoMediaCache(), callMedia: any CallMediaTransport = NoCallMediaTransport(),
         run: @escaping @Sendable () async throws -> Void = {}, close: @escaping @Sendable () async -> Void = {}
     ) {
         self.store = store
         self.transport = transport
         self.media = media
+        self.cache = cache
+        self.callMedia = callMedia
         self.run = run
         self.close = close
     }

@@ -7,8 +7,9 @@ extension AppSession {
         let run = self.attempts
         let core = AppCore(
             account: account.unlocked.key, configuration: self.configuration, transport: account.resources.transport,
-            store: account.resources.store, media: account.resources.media, clock: self.clock,
-            randomness: self.randomness(run), logger: self.logger)
+            store: account.resources.store, media: account.resources.media, cache: account.resources.cache,
+            callMedia: account.resources.callMedia, clock: self.clock, randomness: self.randomness(run),
+            logger: self.logger)
         self.core = core
         self.account = account
         let ending = await withTaskGroup(of: Void.self) { group in
