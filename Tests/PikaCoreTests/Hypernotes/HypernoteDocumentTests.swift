@@ -155,6 +155,30 @@ import Testing
         }
     }
 
+    @Test func damagedHypernotesStayWithinTheLimits() {
+        let sample = Array(
+            "# Hi\n<Card gap={1}><Details open><Summary>a</Summary>`<x>`</Details><TextInput name='n' /></Card>".utf8)
+        let pieces = ["<Card>", "</Card>", "<", ">", "`", "\"", "{", "}", "&lt;", "\u{0}", "é", "/>"].map {
+            Array($0.utf8)
+        }
+        var random = StepRandom(state: 99)
+        for _ in 0..<5000 {
+            var bytes = sample
+            for _ in 0..<Int.random(in: 1...8, using: &random) {
+                let place = Int.random(in: 0..<bytes.count, using: &random)
+                switch Int.random(in: 0..<3, using: &random) {
+                case 0: bytes[place] = UInt8.random(in: 0...255, using: &random)
+                case 1: bytes.removeSubrange(place..<min(bytes.count - 1, place + 5))
+                default: bytes.insert(contentsOf: pieces.randomElement(using: &random) ?? [], at: place)
+                }
+            }
+            let document = HypernoteDocument(String(decoding: bytes, as: UTF8.self))
+            let (depth, count) = self.measure(document.nodes)
+            #expect(depth <= HypernoteDocument.maximumDepth && (1...100).contains(count))
+            #expect(document.actions.isEmpty)
+        }
+    }
+
     @Test func theCatalogueHasTheComponentsThatAreRead() throws {
         let catalog = HypernoteCatalog.json
         #expect(catalog["protocol_version"]?.integer == 1)

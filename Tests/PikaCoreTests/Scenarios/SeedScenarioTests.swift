@@ -103,6 +103,38 @@ import Testing
             all, admins: [stage.others[1].publicKey], isGroup: true, of: chat, seenBy: stage.everybody)
     }
 
+    // MARK: Being removed
+
+    @Test func beingRemovedEmptiesTheChatAndSaysWhy() async throws {
+        let stage = try await stage(511, ["bob", "carol"])
+        let (bob, carol) = (stage.others[0], stage.others[1])
+        let chat = try await stage.alice.create("friends", inviting: stage.others)
+        try await stage.alice.say("secret", in: chat)
+        #expect(try await bob.messages(in: chat).map(\.content) == ["secret"])
+        try await stage.alice.remove([bob], from: chat)
+        let view = try #require(try await bob.state().currentChat)
+        #expect(view.chatID == chat)
+        #expect(view.messages.isEmpty && !view.canLoadOlder)
+        #expect(view.endReason == .removed(by: stage.alice.publicKey))
+        let summary = try #require(try await bob.summary(of: chat))
+        #expect(!summary.isActive && !summary.isAdmin && summary.members.isEmpty)
+        #expect(summary.endReason == .removed(by: stage.alice.publicKey))
+        guard case .failed(let error)? = try await bob.attempt(.sendMessage(chatID: chat, .text("still here"))) else {
+            return #expect(Bool(false), "a removed member could send")
+        }
+        #expect(error.code == .notAllowed)
+        // The same after a restart, and until somebody brings it back.
+        bob.crash()
+        try await bob.restart()
+        #expect(try await bob.summary(of: chat)?.endReason == .removed(by: stage.alice.publicKey))
+        #expect(try await bob.messages(in: chat).isEmpty)
+        try await stage.alice.add([bob], to: chat)
+        try await stage.alice.say("welcome back", in: chat)
+        #expect(try await bob.summary(of: chat)?.endReason == nil)
+        #expect(try await bob.messages(in: chat).map(\.content).contains("welcome back"))
+        #expect(try await carol.summary(of: chat)?.endReason == nil)
+    }
+
     // MARK: Messages
 
     @Test func whatOneSendsAllReceive() async throws {
