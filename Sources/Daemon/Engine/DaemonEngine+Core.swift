@@ -12,6 +12,8 @@ extension DaemonEngine {
         var after: [DaemonEvent] = []
         /// Whether the reply goes to standard output, whoever asked (wire §8.3).
         var repliesToStandard = false
+        /// What the reply waits for, while other commands go on.
+        var later: (@Sendable () async -> Result<JSONObject, DaemonFailure>)?
     }
 
     /// Dispatches an action and waits for its outcome; under a key it is done once. Nil when time is up: the core goes

@@ -46,6 +46,16 @@ extension DaemonEngine {
         for line in standardLines { await self.standard.lines.put(line) }
     }
 
+    /// Tells of what passes: it has no number, and nobody gets it again.
+    func tellPassing(_ event: DaemonEvent) async {
+        Counter(label: "daemon_events_total", dimensions: [("type", event.type)]).increment()
+        let line = event.line()
+        for session in self.sessions.values where session.client.origin == .socket && session.isLive {
+            self.offer(line, to: session.client)
+        }
+        await self.standard.lines.put(line)
+    }
+
     private func mayHear(_ session: DaemonSession) -> Bool { !self.settings.requiresToken || session.scope != nil }
 
     // MARK: From the core

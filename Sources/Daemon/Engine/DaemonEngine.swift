@@ -20,6 +20,9 @@ public actor DaemonEngine {
     private nonisolated let commandTurn = Turnstile()
     /// One event after the other.
     nonisolated let eventTurn = Turnstile()
+    /// What goes on beside the commands.
+    private nonisolated let backgroundWork: AsyncStream<@Sendable () async -> Void>
+    nonisolated let background: AsyncStream<@Sendable () async -> Void>.Continuation
     private nonisolated let stateNews: AsyncStream<Void>
     private nonisolated let stateChanged: AsyncStream<Void>.Continuation
 
@@ -64,6 +67,7 @@ public actor DaemonEngine {
         self.logger = logger
         self.updates = core.updates()
         (self.stateNews, self.stateChanged) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+        (self.backgroundWork, self.background) = AsyncStream.makeStream()
         self.sessions[standard.id] = DaemonSession(standard)
     }
 
@@ -98,6 +102,12 @@ public actor DaemonEngine {
         await withTaskGroup(of: Void.self) { group in
             group.addTask { for await event in self.core.events { await self.take(event) } }
             group.addTask { for await _ in self.stateNews { await self.tellNews() } }
+            group.addTask {
+                await withDiscardingTaskGroup { works in
+                    for await work in self.backgroundWork { works.addTask { await work() } }
+                    works.cancelAll()
+                }
+            }
         }
         return true
     }
@@ -137,6 +147,7 @@ public actor DaemonEngine {
         self.readiness.give(nil)
         self.ending.give(true)
         self.stateChanged.finish()
+        self.background.finish()
         for answer in self.outcomes.values { answer.give(nil) }
         for condition in self.conditions.values { condition.answer.give(nil) }
         for telling in self.tellings.values { telling.answer.give(nil) }
@@ -194,9 +205,19 @@ public actor DaemonEngine {
             let done = try await self.performOnce(request, for: client)
             await self.tell(done.before)
             let isForStandard = done.repliesToStandard && self.sessions[client.id]?.isExtended != true
-            await self.send(
-                DaemonReply.ok(requestID: request.requestID, result: done.result).line,
-                to: isForStandard ? self.standard : client)
+            let target = isForStandard ? self.standard : client
+            if let later = done.later {
+                self.background.yield {
+                    let reply: DaemonReply =
+                        switch await later() {
+                        case .success(let result): .ok(requestID: request.requestID, result: result)
+                        case .failure(let failure): .error(requestID: request.requestID, failure)
+                        }
+                    await self.send(reply.line, to: target)
+                }
+            } else {
+                await self.send(DaemonReply.ok(requestID: request.requestID, result: done.result).line, to: target)
+            }
             await self.tell(done.after)
             await self.completeJoins()
         } catch {

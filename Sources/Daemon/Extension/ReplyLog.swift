@@ -39,6 +39,7 @@ extension DaemonEngine {
             await self.noteKey(name, fingerprint)
         }
         let done = try await self.perform(request.command, key: key, client)
+        if done.later != nil { return done }
         var record: JSONObject = ["of": .string(fingerprint), "done": true]
         record["result"] = done.result.map(JSONValue.object)
         await self.store([(name, record)])
@@ -56,5 +57,5 @@ extension DaemonEngine {
         await self.store(values)
     }
 
-    private static func hash(_ text: String) -> String { Hex.encode(Array(SHA256.hash(data: Array(text.utf8)))) }
+    static func hash(_ text: String) -> String { Hex.encode(Array(SHA256.hash(data: Array(text.utf8)))) }
 }

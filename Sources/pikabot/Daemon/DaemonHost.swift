@@ -31,7 +31,7 @@ struct DaemonHost {
         self.logger = logger
         core = CoreConfiguration(
             relays: relays.isEmpty ? [try RelayURL(Self.defaultRelay)] : relays, invites: .nobody,
-            publishesKeyPackage: false, mediaServers: try ClientOptions.mediaServers())
+            publishesKeyPackage: false, mediaServers: try ClientOptions.mediaServers(), calls: .daemon)
         let skips = environment["PIKACHAT_SKIP_RELAY_READY_CHECK"]?.trimmingCharacters(in: .whitespaces).lowercased()
         waitsForRelay = !["1", "true", "yes", "on"].contains(skips ?? "")
     }

@@ -1,0 +1,109 @@
+/// 16-bit little-endian PCM, changed in shape.
+enum CallSound {
+    /// Mixed to one channel, brought to another rate by straight lines between samples, and given to all channels.
+    /// An odd last byte, and a last sample that not all channels have, are dropped.
+    static func converted(
+        _ bytes: [UInt8], rate: Int, channels: Int, toRate: Int, toChannels: Int
+    ) -> [UInt8] {
+        guard rate > 0, channels > 0, toRate > 0, toChannels > 0 else { return [] }
+        let mono = self.mixed(bytes, channels: channels)
+        let samples = rate == toRate ? mono : self.resampled(mono, from: rate, to: toRate)
+        var output: [UInt8] = []
+        output.reserveCapacity(samples.count * toChannels * 2)
+        for sample in samples {
+            let bits = UInt16(bitPattern: sample)
+            for _ in 0..<toChannels { output += [UInt8(truncatingIfNeeded: bits), UInt8(bits >> 8)] }
+        }
+        return output
+    }
+
+    private static func mixed(_ bytes: [UInt8], channels: Int) -> [Int16] {
+        let count = bytes.count / 2 / channels
+        return (0..<count).map { frame in
+            var sum = 0
+            for channel in 0..<channels { sum += Int(self.sample(bytes, frame * channels + channel)) }
+            return Int16(clamping: sum / channels)
+        }
+    }
+
+    static func sample(_ bytes: [UInt8], _ index: Int) -> Int16 {
+        Int16(bitPattern: UInt16(bytes[2 * index]) | UInt16(bytes[2 * index + 1]) << 8)
+    }
+
+    private static func resampled(_ input: [Int16], from: Int, to: Int) -> [Int16] {
+        guard let last = input.last else { return [] }
+        let (product, overflows) = input.count.multipliedReportingOverflow(by: to)
+        guard !overflows else { return [] }
+        return (0..<product / from).map { index in
+            let position = Double(index) * Double(from) / Double(to)
+            let left = min(Int(position), input.count - 1)
+            let right = left + 1 < input.count ? input[left + 1] : last
+            let value = Double(input[left]) + (Double(right) - Double(input[left])) * (position - Double(left))
+            return Int16(clamping: Int(value.rounded()))
+        }
+    }
+
+    /// A WAV file (RIFF, format 1).
+    static func wav(_ pcm: [UInt8], rate: Int64, channels: Int64) -> [UInt8] {
+        func number(_ value: Int64, _ bytes: Int) -> [UInt8] {
+            (0..<bytes).map { UInt8(truncatingIfNeeded: value >> (8 * Int64($0))) }
+        }
+        let size = Int64(pcm.count)
+        return Array("RIFF".utf8) + number(size &+ 36, 4) + Array("WAVEfmt ".utf8) + number(16, 4) + number(1, 2)
+            + number(channels, 2) + number(rate, 4) + number(rate &* channels &* 2, 4) + number(channels &* 2, 2)
+            + number(16, 2) + Array("data".utf8) + number(size, 4) + pcm
+    }
+}
+
+/// Cuts sound where somebody pauses, as the pikachat daemon does: after 700 ms of silence, at the latest after 20 s;
+/// pieces with less than 500 ms of speech are none.
+struct SpeechSegments: Sendable {
+    private static let silence = 500.0
+    private let samplesPerSecond: Int
+    private var pcm: [UInt8] = []
+    private var silentSamples = 0
+    private var spokenSamples = 0
+
+    init(rate: Int, channels: Int) {
+        let (product, overflows) = rate.multipliedReportingOverflow(by: channels)
+        self.samplesPerSecond = overflows ? 48_000 : max(1, min(product, 1_000_000))
+    }
+
+    /// Takes one frame in; returns a piece when one is complete.
+    mutating func take(_ frame: [UInt8]) -> [UInt8]? {
+        let samples = frame.count / 2
+        guard samples > 0 else { return nil }
+        if Self.loudness(frame) < Self.silence {
+            self.silentSamples += samples
+        } else {
+            self.silentSamples = 0
+            self.spokenSamples += samples
+        }
+        // Silence before the first word belongs to nothing.
+        if self.spokenSamples > 0 { self.pcm += frame }
+        let isPause = self.silentSamples * 10 >= self.samplesPerSecond * 7
+        let isLong = self.pcm.count / 2 >= self.samplesPerSecond * 20
+        return (isPause && self.spokenSamples > 0) || isLong ? self.finish() : nil
+    }
+
+    /// What is left, if it is speech.
+    mutating func finish() -> [UInt8]? {
+        let isSpeech = self.spokenSamples * 2 >= self.samplesPerSecond
+        let piece = self.pcm
+        self.pcm = []
+        self.silentSamples = 0
+        self.spokenSamples = 0
+        return isSpeech ? piece : nil
+    }
+
+    /// The root of the mean square of the samples.
+    private static func loudness(_ frame: [UInt8]) -> Double {
+        let count = frame.count / 2
+        var sum = 0.0
+        for index in 0..<count {
+            let sample = Double(CallSound.sample(frame, index))
+            sum += sample * sample
+        }
+        return (sum / Double(count)).squareRoot()
+    }
+}

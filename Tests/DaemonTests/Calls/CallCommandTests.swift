@@ -1,0 +1,195 @@
+import BotTesting
+import Foundation
+import Nostr
+import PikaCore
+import Testing
+
+@testable import Daemon
+
+@Suite struct CallCommandTests {
+    private struct Scene {
+        let daemon: DaemonLab
+        let bob: LabMember
+        let chat: String
+
+        var lab: GroupLab { self.daemon.lab }
+    }
+
+    private static func scene(_ seed: UInt64, allowed: Bool = true, files: String? = nil) async throws -> Scene {
+        let daemon = try await DaemonLab.make(seed: seed, mediaDirectory: files)
+        let bob = try await daemon.lab.member("bob")
+        let made = try await daemon.result("init_group", ["peer_pubkey": .string(bob.publicKey.hex)])
+        return Scene(daemon: daemon, bob: bob, chat: try #require(made["nostr_group_id"]?.string))
+    }
+
+    private static let session = CallSession(
+        moqURL: "https://moq.example", broadcastBase: "pika/calls", tracks: [.audio])
+
+    /// Bob calls; returns the call's id.
+    private static func ring(_ scene: Scene) async throws -> JSONValue {
+        try await scene.bob.perform(.startCall(chatID: scene.chat, session: self.session))
+        let told = try #require(scene.daemon.events("call_invite_received").last)
+        #expect(told["from_pubkey"]?.string == scene.bob.publicKey.hex)
+        #expect(told["nostr_group_id"]?.string == scene.chat)
+        return try #require(told["call_id"])
+    }
+
+    @Test func aCallIsAcceptedHeardAndEnded() async throws {
+        let files = NSTemporaryDirectory() + "daemon-calls-\(UUID().uuidString)"
+        defer { try? FileManager.default.removeItem(atPath: files) }
+        let scene = try await Self.scene(1, files: files)
+        let call = try await Self.ring(scene)
+        let first = scene.daemon.lines.count
+        #expect(try await scene.daemon.failure("accept_call", ["call_id": "other"]) == "not_found")
+        #expect(
+            try await scene.daemon.result("accept_call", ["call_id": call])
+                == ["call_id": call, "nostr_group_id": .string(scene.chat)])
+        #expect(scene.daemon.types(from: first + 1) == ["ok", "call_session_started"])
+        try await scene.lab.advance(by: .seconds(1))
+        #expect(try await scene.daemon.failure("accept_call", ["call_id": call]) == "busy")
+        #expect(
+            try await scene.daemon.failure("send_call_data", ["call_id": call, "payload_hex": "00"]) == "bad_request")
+
+        // A second of something loud, then silence: one piece of speech.
+        let loud = [UInt8]([0x00, 0x20]).repeated(48_000)
+        let line = try await scene.bob.call()
+        try await line.say(loud + [UInt8](repeating: 0, count: 96_000), taking: .seconds(4))
+        let chunk = try #require(scene.daemon.events("call_audio_chunk").first)
+        let path = try #require(chunk["audio_path"]?.string)
+        let wav = try Data(contentsOf: URL(fileURLWithPath: path))
+        #expect(path.hasPrefix(files) && wav.starts(with: Array("RIFF".utf8)) && wav.count > 96_000)
+        #expect(chunk["sample_rate"] == 48_000 && chunk["channels"] == 1)
+
+        // Half a second at half the rate, which Bob hears as half a second.
+        let source = files + "/reply.pcm"
+        try Data(loud.prefix(24_000)).write(to: URL(fileURLWithPath: source))
+        #expect(
+            try await scene.daemon.command(
+                "send_audio_file", ["call_id": call, "audio_path": .string(source), "sample_rate": 24_000]) == nil)
+        try await scene.lab.advance(by: .seconds(2))
+        let sent = try #require(scene.daemon.lines.last { $0["result"]?["frames_published"] != nil }?["result"])
+        #expect(sent["frames_published"] == 25 && sent["track"] == "audio0" && sent["call_id"] == call)
+        #expect(line.chunks.filter { !$0.isConcealed }.count >= 25)
+        #expect(
+            try await scene.daemon.failure(
+                "send_audio_file", ["call_id": call, "audio_path": "/nonexistent", "sample_rate": 1]) == "io_error")
+        #expect(
+            try await scene.daemon.failure("send_audio_response", ["call_id": call, "tts_text": " "]) == "bad_request")
+        #expect(
+            try await scene.daemon.failure("send_audio_response", ["call_id": call, "tts_text": "x"])
+                == "runtime_error")
+        #expect(!scene.daemon.events("call_debug").isEmpty)
+
+        let end = scene.daemon.lines.count
+        #expect(try await scene.daemon.failure("end_call", ["call_id": "other"]) == "not_found")
+        #expect(try await scene.daemon.result("end_call", ["call_id": call]) == ["call_id": call])
+        #expect(scene.daemon.types(from: end + 1).filter { $0 != "call_debug" } == ["ok", "call_session_ended"])
+        #expect(scene.daemon.events("call_session_ended").last?["reason"] == "user_hangup")
+        #expect(try await scene.bob.state().activeCall?.phase == .ended(reason: "user_hangup"))
+    }
+
+    @Test func aCallIsRejected() async throws {
+        let scene = try await Self.scene(2)
+        let call = try await Self.ring(scene)
+        #expect(try await scene.daemon.result("reject_call", ["call_id": call]) == ["call_id": call])
+        #expect(try await scene.bob.state().activeCall?.phase == .ended(reason: "declined"))
+        #expect(try await scene.daemon.failure("reject_call", ["call_id": call]) == "not_found")
+        #expect(scene.daemon.events("call_session_ended").isEmpty, "it had not started")
+    }
+
+    @Test func dataGoesBothWays() async throws {
+        let scene = try await Self.scene(3)
+        let invitation: JSONObject = [
+            "nostr_group_id": .string(scene.chat), "peer_pubkey": .string(scene.bob.publicKey.hex),
+            "moq_url": "https://moq.example", "call_id": "550e8400-e29b-41d4-a716-446655440010",
+        ]
+        let made = try await scene.daemon.result("invite_call", invitation)
+        let call = try #require(made["call_id"])
+        #expect(call == invitation["call_id"] && made["nostr_group_id"]?.string == scene.chat)
+        let session = try #require(made["session"])
+        #expect(session["broadcast_base"]?.string == "pika/pty/550e8400-e29b-41d4-a716-446655440010")
+        #expect(session["relay_auth"]?.string?.hasPrefix("capv1_") == true)
+        #expect(
+            session["tracks"]
+                == [["name": "pty0", "codec": "bytes", "sample_rate": 1, "channels": 1, "frame_ms": 1]])
+        #expect(try await scene.daemon.failure("invite_call", invitation) == "busy")
+        try await scene.bob.perform(.acceptCall(chatID: scene.chat, callID: call.string ?? ""))
+        try await scene.lab.advance(by: .seconds(1))
+        #expect(
+            scene.daemon.events("call_session_started")
+                == [
+                    [
+                        "type": "call_session_started", "call_id": call, "nostr_group_id": .string(scene.chat),
+                        "from_pubkey": .string(scene.bob.publicKey.hex),
+                    ]
+                ])
+        let line = try await scene.bob.call()
+        #expect(try await scene.daemon.result("send_call_data", ["call_id": call, "payload_hex": "00FF"]) == .null)
+        try line.media.sendData([1, 2, 3])
+        try await scene.lab.advance(by: .seconds(1))
+        #expect(line.data == [[0, 255]])
+        #expect(
+            scene.daemon.events("call_data")
+                == [["type": "call_data", "call_id": call, "payload_hex": "010203", "track_name": "pty0"]])
+        #expect(
+            try await scene.daemon.failure("send_call_data", ["call_id": call, "payload_hex": "x"]) == "bad_request")
+        try await scene.bob.perform(.endCall(chatID: scene.chat, callID: call.string ?? "", reason: "enough"))
+        #expect(scene.daemon.events("call_session_ended").map { $0["reason"] } == ["enough"])
+        #expect(
+            try await scene.daemon.failure("send_call_data", ["call_id": call, "payload_hex": "00"]) == "not_found")
+    }
+
+    @Test func whatIsWrongWithInvitations() async throws {
+        let scene = try await Self.scene(4)
+        func code(_ changes: JSONObject) async throws -> String? {
+            var fields: JSONObject = [
+                "nostr_group_id": .string(scene.chat), "peer_pubkey": .string(scene.bob.publicKey.hex),
+                "moq_url": "https://moq.example",
+            ]
+            for change in changes.members { fields[change.name] = change.value }
+            return try await scene.daemon.failure("invite_call", fields)
+        }
+        #expect(try await code(["peer_pubkey": "x"]) == "bad_pubkey")
+        #expect(try await code(["nostr_group_id": "x"]) == "runtime_error")
+        #expect(try await code(["moq_url": " "]) == "runtime_error")
+        #expect(try await code(["peer_pubkey": .string(scene.daemon.account.publicKey.hex)]) == "runtime_error")
+        #expect(try await scene.daemon.failure("end_call", ["call_id": "x"]) == "not_found")
+    }
+}
+
+@Suite struct CallSoundTests {
+    @Test func soundIsMixedAndBroughtToAnotherRate() {
+        let stereo: [UInt8] = [0x00, 0x01, 0x00, 0x03, 0x00, 0x02, 0x00, 0x04]
+        #expect(CallSound.converted(stereo, rate: 8, channels: 2, toRate: 8, toChannels: 1) == [0, 2, 0, 3])
+        #expect(CallSound.converted(stereo, rate: 8, channels: 2, toRate: 8, toChannels: 2).count == 8)
+        #expect(
+            CallSound.converted([0, 0, 100, 0], rate: 1, channels: 1, toRate: 2, toChannels: 1)
+                == [0, 0, 50, 0, 100, 0, 100, 0])
+        #expect(CallSound.converted([0, 0, 100], rate: 1, channels: 1, toRate: 1, toChannels: 1) == [0, 0])
+        #expect(CallSound.converted([], rate: 1, channels: 1, toRate: 48_000, toChannels: 1).isEmpty)
+        #expect(CallSound.converted([1, 2], rate: 0, channels: 1, toRate: 1, toChannels: 1).isEmpty)
+    }
+
+    @Test func speechIsCutAtPauses() {
+        let loud = [UInt8]([0, 0x20]).repeated(160)
+        let silent = [UInt8](repeating: 0, count: 320)
+        var segments = SpeechSegments(rate: 8000, channels: 1)
+        for _ in 0..<50 { #expect(segments.take(silent) == nil) }
+        for _ in 0..<30 { #expect(segments.take(loud) == nil) }
+        for _ in 0..<34 { #expect(segments.take(silent) == nil) }
+        #expect(segments.take(silent)?.count == 65 * 320)
+        // Too short for speech.
+        for _ in 0..<20 { #expect(segments.take(loud) == nil) }
+        for _ in 0..<35 { #expect(segments.take(silent) == nil) }
+        // Nobody pauses.
+        for _ in 0..<999 { #expect(segments.take(loud) == nil) }
+        #expect(segments.take(loud)?.count == 1000 * 320)
+        for _ in 0..<25 { #expect(segments.take(loud) == nil) }
+        #expect(segments.finish()?.count == 25 * 320)
+        #expect(segments.finish() == nil)
+    }
+}
+
+extension [UInt8] {
+    fileprivate func repeated(_ count: Int) -> [UInt8] { Array(repeatElement(self, count: count).joined()) }
+}
