@@ -41,7 +41,7 @@ let package = Package(
         .executableTarget(
             name: "state-benchmarks",
             dependencies: [
-                "CAllocations",
+                "CAllocations", .product(name: "MLS", package: "pikabot"),
                 .product(name: "Marmot", package: "pikabot"), .product(name: "Nostr", package: "pikabot"),
                 .product(name: "PikaCore", package: "pikabot"), .product(name: "Storage", package: "pikabot"),
                 .product(name: "Logging", package: "swift-log"),

@@ -25,13 +25,7 @@ extension CoreModel {
     mutating func refreshNames(of keys: Set<PublicKey>, inGroup groupID: [UInt8]? = nil) {
         guard !keys.isEmpty else { return }
         if groupID == nil { self.refreshProfiles(of: keys) }
-        let wanted = groupID.map { Hex.encode($0) }
-        let meant = self.state.chatList.filter { chat in
-            wanted ?? chat.groupID == chat.groupID && chat.members.contains { keys.contains($0.publicKey) }
-        }
-        for chat in meant {
-            if let group = Hex.decode(chat.groupID) { self.refreshChat(group) }
-        }
+        for group in groupID.map({ [$0] }) ?? self.groups(naming: keys) { self.refreshChat(group) }
         guard let chat = self.state.currentChat, let group = try? self.groupID(ofChat: chat.chatID),
             groupID ?? group == group
         else { return }
@@ -40,6 +34,11 @@ extension CoreModel {
             guard message.senderName != name else { continue }
             self.state.currentChat?.messages[position].senderName = name
         }
+    }
+
+    private func groups(naming keys: Set<PublicKey>) -> [[UInt8]] {
+        self.state.chatList.lazy.filter { chat in chat.members.contains { keys.contains($0.publicKey) } }
+            .compactMap { Hex.decode($0.groupID) }
     }
 
     private mutating func refreshProfiles(of keys: Set<PublicKey>) {

@@ -13,10 +13,9 @@ import PikaCore
 @main
 enum StateBenchmarks {
     static func main() async throws {
-        setvbuf(stdout, nil, _IOLBF, 0)
         let counts = CommandLine.arguments.dropFirst().compactMap { Int($0) }
-        print("| chats | what changes | median µs | p99 µs | snapshots a second | kB allocated a snapshot |")
-        print("| --- | --- | --- | --- | --- | --- |")
+        Output.line("| chats | what changes | median µs | p99 µs | snapshots a second | kB allocated a snapshot |")
+        Output.line("| --- | --- | --- | --- | --- | --- |")
         // Off the main thread: hops from it cost more than the work.
         try await Task.detached {
             for chats in counts.isEmpty ? [10, 100, 1000] : counts { try await Self.measure(chats) }
@@ -146,8 +145,13 @@ private struct Reader {
         func percentile(_ share: Double) -> String {
             String(format: "%.0f", sorted[min(sorted.count - 1, Int(Double(sorted.count) * share))])
         }
-        Swift.print(
+        Output.line(
             "| \(chats) | \(name) | \(percentile(0.5)) | \(percentile(0.99)) | \(Int(rate)) "
                 + "| \(String(format: "%.1f", kilobytes)) |")
     }
+}
+
+/// Standard output, line by line as it comes.
+private enum Output {
+    static func line(_ text: String) { FileHandle.standardOutput.write(Data("\(text)\n".utf8)) }
 }
