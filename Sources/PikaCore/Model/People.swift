@@ -20,7 +20,9 @@ struct People: Sendable {
     /// What waits for the reading.
     var saves: [(draft: ProfileDraft, request: RequestID?)] = []
     var follows: [(key: PublicKey, isFollowed: Bool, request: RequestID?)] = []
-    var refreshes: [RequestID] = []
+    var refreshes: [RequestID?] = []
+    /// What came during a reading, and waits for the next: relays may have been asked before there was anything new.
+    var laterRefreshes: [RequestID?] = []
 
     /// What members call themselves in a group, by group id.
     var groupProfiles: [[UInt8]: [PublicKey: GroupProfile]] = [:]

@@ -201,7 +201,7 @@ extension CoreModel {
             }
             return
         }
-        self.people.untold.insert(groupID)
+        if self.ownGroupProfile(groupID) != nil { self.people.untold.insert(groupID) }
         guard report.isOwn, group.isAdmin else { return }
         let members = Set(group.members).subtracting(report.added + [self.account.publicKey])
         for (key, profile) in (self.people.groupProfiles[groupID] ?? [:]).sorted(by: { $0.key < $1.key })

@@ -70,8 +70,10 @@ extension CoreModel {
             let failure = AppCoreError(.noRelay, "no relay answered")
             self.finish(request, result.hasAnswer ? .done(chatID: nil) : .failed(failure), &step)
         }
-        self.people.refreshes = []
+        self.people.refreshes = self.people.laterRefreshes
+        self.people.laterRefreshes = []
         self.writeOwn(after: result, &step)
+        if !self.people.refreshes.isEmpty { self.readOwn(&step) }
     }
 
     private mutating func keepOwn(_ source: ProfileSource?, isComplete: Bool, _ step: inout CoreStep) {

@@ -7,7 +7,7 @@ extension CoreModel {
     ) throws -> ActionOutcome? {
         switch action {
         case .saveProfile(let draft): try self.saveProfile(draft, request, &step)
-        case .refreshProfile: self.refreshProfile(request, &step)
+        case .refreshProfile: try self.refreshProfile(request, &step)
         case .openPeerProfile(let key):
             self.openPeerProfile(key, &step)
             return .done(chatID: nil)
@@ -23,9 +23,14 @@ extension CoreModel {
         return nil
     }
 
-    private mutating func refreshProfile(_ request: RequestID?, _ step: inout CoreStep) {
-        if let request { self.people.refreshes.append(request) }
-        self.readOwn(&step)
+    private mutating func refreshProfile(_ request: RequestID?, _ step: inout CoreStep) throws {
+        try self.requireRelays()
+        if self.people.reading == nil {
+            self.people.refreshes.append(request)
+            self.readOwn(&step)
+        } else {
+            self.people.laterRefreshes.append(request)
+        }
         self.wantProfiles(of: self.everybody, isUrgent: true, &step)
     }
 

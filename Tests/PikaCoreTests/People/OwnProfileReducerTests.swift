@@ -48,6 +48,22 @@ import Testing
         #expect(world[0].model.state.myProfile?.name == nil)
     }
 
+    @Test func aRefreshDuringAReadingReadsAgain() throws {
+        var world = try self.world()
+        world.act(0, .refreshProfile, "one")
+        world.act(0, .refreshProfile, "two")
+        world.act(0, .refreshProfile, "three")
+        world.reduce(0, .fetched(.own(reading: 1), [self.relay: .events([])]))
+        #expect(world[0].outcomes["one"] == .done(chatID: nil))
+        #expect(world[0].outcomes["two"] == nil && world[0].outcomes["three"] == nil)
+        // Written after the first question was answered.
+        let event = world.post(.metadata, by: world[0].keys, #"{"name":"new"}"#)
+        world.reduce(0, .fetched(.own(reading: 2), [self.relay: .events([event])]))
+        #expect(world[0].outcomes["two"] == .done(chatID: nil) && world[0].outcomes["three"] == .done(chatID: nil))
+        #expect(world[0].model.state.myProfile?.name == "new")
+        #expect(world[0].model.people.reading == nil && world[0].model.people.refreshes.isEmpty)
+    }
+
     @Test func aProfileThatCouldNotBeReadIsNotOverwritten() throws {
         var world = try self.world()
         world.act(0, .saveProfile(ProfileDraft(name: "x")), "save")
