@@ -33,17 +33,21 @@ struct LocalSessionTests {
             host: LocalAccountHost(directory: place.accounts, logger: logger),
             configuration: CoreConfiguration(relays: []), clock: SystemClock(), logger: logger)
         let updates = session.updates()
-        for (index, action) in actions.enumerated() {
-            session.dispatch(action, request: RequestID(rawValue: "\(index)"))
+        // Each when the one before has ended: a logout cuts a login short.
+        let dispatch = { (index: Int) in
+            session.dispatch(actions[index], request: RequestID(rawValue: "\(index)"))
         }
+        dispatch(0)
         return try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await session.run() }
             var outcomes: [ActionOutcome] = []
             var created: KeyPair?
             for await update in updates {
                 if case .accountCreated(_, let key) = update { created = key }
-                if case .finished(_, _, let outcome) = update { outcomes.append(outcome) }
+                guard case .finished(_, _, let outcome) = update else { continue }
+                outcomes.append(outcome)
                 if outcomes.count == actions.count { break }
+                dispatch(outcomes.count)
             }
             let auth = await session.state.auth
             group.cancelAll()
