@@ -27,6 +27,8 @@ enum AppEffect: Sendable, Hashable {
     case deliver(CoreEvent)
     /// Each blob goes to the first server that takes it.
     case upload(operation: Int, [MediaUpload], to: [MediaURL])
+    /// Has the account's remote signer do something.
+    case useKey(job: Int, KeyOperation)
     case wake(CoreTimer, atMilliseconds: Int64)
     case startCallMedia(CallMediaPlan)
     case setCallMedia(callID: String, isMuted: Bool, isCameraOn: Bool)

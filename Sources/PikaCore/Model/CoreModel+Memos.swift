@@ -46,6 +46,7 @@ extension CoreModel {
             case .profile: isReadable = self.restoreProfile(name, memo)
             case .followList: isReadable = self.restoreFollowList(memo)
             case .groupProfile: isReadable = self.restoreGroupProfile(name, memo)
+            case .keyTask: isReadable = self.restoreKeyTask(name.key, memo)
             case .groupIntent, .reseal, .keyAge, .mediaSecrets, .copiedGroup: break
             }
             guard isReadable else {
