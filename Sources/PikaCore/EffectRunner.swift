@@ -240,11 +240,28 @@ final class EffectRunner: Sendable {
             self.logger.notice(
                 "restored from a backup; own messages wait until every group has fresh keys",
                 metadata: ["groups": "\(groups)"])
+        case .signer(let status): self.count(status)
         case .overtaken(let chatID):
             Counter(label: "bot_groups_overtaken_total").increment()
             self.logger.error(
                 "another copy of this account has changed a group's keys; only a new invitation leads back",
                 metadata: ["chat": "\(chatID.prefix(8))"])
+        }
+    }
+
+    private func count(_ status: AppState.SignerStatus) {
+        switch status {
+        case .unknown: break
+        case .ready: self.logger.info("the remote signer answers")
+        case .away(let reason):
+            Counter(label: "bot_signer_failures_total", dimensions: [("reason", "away")]).increment()
+            self.logger.warning(
+                "the remote signer is away; what it is needed for waits", metadata: ["reason": "\(reason)"])
+        case .refused(let reason):
+            Counter(label: "bot_signer_failures_total", dimensions: [("reason", "refused")]).increment()
+            self.logger.warning("the remote signer refused a request", metadata: ["reason": "\(reason)"])
+        case .needsApproval(let url):
+            self.logger.notice("the remote signer wants a request approved", metadata: ["url": "\(url)"])
         }
     }
 }

@@ -53,6 +53,8 @@ enum CoreNote: Sendable, Hashable {
     case gap(RelayURL, AppState.RelayGap)
     /// The state was restored from a backup, and so many groups need fresh keys.
     case restored(groups: Int)
+    /// How it stands with the account's remote signer, which has changed.
+    case signer(AppState.SignerStatus)
     /// Another copy of this account has changed a group's keys.
     case overtaken(chatID: String)
 }

@@ -61,11 +61,25 @@ struct CopyFence: Sendable {
     var told: Set<RelayURL> = []
     /// Notices of relays that were not read yet: their key may be elsewhere.
     var unread: [RelayURL: Set<EventID>] = [:]
-    /// What this copy has said itself since it started.
+    /// What this copy has said itself, as far as it needs to remember.
     var own: Set<EventID> = []
     /// Unix seconds of the newest notice.
     var newest: Int64 = 0
 
     /// Whether events of groups must wait, since no relay was asked for other copies yet.
     var isClosed: Bool { self.startedAt != nil && self.told.isEmpty }
+
+    // MARK: - Stored form: JSON, version 1
+
+    static func memo(_ ids: some Sequence<EventID>) -> Secret {
+        Secret((["v": 1, "ids": .array(ids.map { .string($0.hex) })] as JSONValue).json())
+    }
+
+    static func ids(memo: Secret) -> Set<EventID>? {
+        guard let json = try? JSONValue(json: memo.copyBytes()), json["v"]?.integer == 1,
+            let list = json["ids"]?.array
+        else { return nil }
+        let ids = list.compactMap { $0.string.flatMap { try? EventID(hex: $0) } }
+        return ids.count == list.count ? Set(ids) : nil
+    }
 }

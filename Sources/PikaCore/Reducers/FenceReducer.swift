@@ -38,6 +38,14 @@ extension CoreModel {
         if case .remote = self.account { self.tellIfRead(relay, &step) }
     }
 
+    /// So that a signer which is away at the next start is not needed to know it again. Each relay has one.
+    mutating func remember(ownNotice id: EventID, _ step: inout CoreStep) {
+        if self.fence.own.count > self.configuration.relays.count + 8 { self.fence.own = [] }
+        self.fence.own.insert(id)
+        guard case .remote = self.account else { return }
+        step.changes.append(.putMemo(MemoName(.copyNotice, []), CopyFence.memo(self.fence.own.sorted())))
+    }
+
     private mutating func tellIfRead(_ relay: RelayURL, _ step: inout CoreStep) {
         guard self.fence.unread[relay]?.isEmpty == true, self.failure == nil,
             self.configuration.relays.contains(relay), !self.fence.told.contains(relay)

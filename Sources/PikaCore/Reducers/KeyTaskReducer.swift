@@ -89,7 +89,7 @@ extension CoreModel {
             self.enqueue(id: "deletion/\(event.id.hex)", event, to: relays, .deletion, &step)
         case .publish(let due): self.publish(event, due, &step)
         case .tell(let relays, _):
-            self.fence.own.insert(event.id)
+            self.remember(ownNotice: event.id, &step)
             self.enqueue(id: "instance/\(event.id.hex)", event, to: relays, .instance, &step)
         case .authorize(let operation): self.upload(operation, authorizedBy: events, &step)
         case .open, .readNotice: preconditionFailure("nothing is signed for this")

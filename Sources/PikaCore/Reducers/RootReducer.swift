@@ -49,7 +49,7 @@ extension CoreModel {
         case .timer(.call(let id)): self.followCall(.timeUp(callID: id), &step)
         case .callMedia(let report): self.takeCallMedia(report, &step)
         case .keyUsed(let job, let result): self.takeKeyUse(job, result, &step)
-        case .signerChallenge(let url): self.noteChallenge(url)
+        case .signerChallenge(let url): self.noteChallenge(url, &step)
         case .timer(.signer): self.askSigner(&step)
         }
         self.tellDueProfiles(&step)

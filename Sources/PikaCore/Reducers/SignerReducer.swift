@@ -83,7 +83,7 @@ extension CoreModel {
                 self.refuse(job, error, &step)
                 break
             }
-            self.noteAnswer(.ready)
+            self.noteAnswer(.ready, &step)
             self.goOn(job, answer, &step)
         }
         self.askSigner(&step)
@@ -104,7 +104,7 @@ extension CoreModel {
     }
 
     private mutating func noteAway(_ error: SignerError, _ step: inout CoreStep) {
-        self.set(.away(reason: error.message))
+        self.set(.away(reason: error.message), &step)
         // Several questions may have failed at once, which is one failure.
         guard step.nowMilliseconds >= self.signerPatience.awayUntil else { return }
         let delay = min(
@@ -116,7 +116,7 @@ extension CoreModel {
 
     private mutating func refuse(_ job: KeyJob, _ error: SignerError, _ step: inout CoreStep) {
         // What strangers send says nothing of the signer.
-        self.noteAnswer(job.task.isForeign ? .ready : .refused(reason: error.message))
+        self.noteAnswer(job.task.isForeign ? .ready : .refused(reason: error.message), &step)
         if case .open = job.task, error.code == .refused, job.refusals < Self.unopenedDelays.count {
             let time = step.nowMilliseconds + Self.unopenedDelays[job.refusals]
             self.keyJobs[job.number]?.refusals += 1
@@ -128,19 +128,21 @@ extension CoreModel {
         self.fail(job, error, &step)
     }
 
-    private mutating func noteAnswer(_ status: AppState.SignerStatus) {
+    private mutating func noteAnswer(_ status: AppState.SignerStatus, _ step: inout CoreStep) {
         self.signerPatience = SignerPatience()
-        self.set(status)
+        self.set(status, &step)
     }
 
-    private mutating func set(_ status: AppState.SignerStatus) {
-        if self.state.signer != status { self.state.signer = status }
+    private mutating func set(_ status: AppState.SignerStatus, _ step: inout CoreStep) {
+        guard self.state.signer != status else { return }
+        self.state.signer = status
+        step.effects.append(.note(.signer(status)))
     }
 
     /// Somebody has to approve what the signer was asked for.
-    mutating func noteChallenge(_ url: String) {
+    mutating func noteChallenge(_ url: String, _ step: inout CoreStep) {
         guard case .remote = self.account else { return }
-        self.set(.needsApproval(url: url))
+        self.set(.needsApproval(url: url), &step)
     }
 
     /// Forgets a task, whichever way it ended.

@@ -300,12 +300,24 @@ import Testing
         world.connect(1)
         world.settle()
         #expect(world.relayed.contains { $0.kind == .applicationData && $0.pubkey == world[1].key })
+        // What it has said itself it knows again without the signer.
+        world.accounts[1].signerAnswer = Self.away
+        try world.restart(1)
+        world.connect(1)
+        world.say(1, "at once")
+        #expect(world[1].publishing.contains { $0.event.kind == .groupEvent })
+        world.settle()
+        #expect(world[0].texts == ["at once"])
+        // What it does not know must be read first: it may be by a later copy.
+        world.accounts[1].durable.state.memos[MemoName(.copyNotice, [])] = nil
         try world.restart(1)
         world.connect(1)
         world.say(1, "held")
-        #expect(world[1].publishing.allSatisfy { $0.event.kind != .groupEvent })
         world.settle()
-        #expect(world[0].texts == ["held"])
+        #expect(world[0].texts == ["at once"])
+        world.accounts[1].signerAnswer = nil
+        world.advance(seconds: 60)
+        #expect(world[0].texts == ["at once", "held"])
     }
 
     @Test func aLaterCopyIsHeeded() throws {
