@@ -53,7 +53,9 @@ extension CoreModel {
 
     /// What this account signs to be allowed an operation's upload; nil if there is none.
     func authorizations(of operation: Int, _ step: CoreStep) -> [UnsignedEvent]? {
-        self.mediaOperations[operation]?.ownUploads?.files.map { self.authorization(for: $0.file.blobHash, by: self.account.publicKey, step) }
+        self.mediaOperations[operation]?.ownUploads?.files.map {
+            self.authorization(for: $0.file.blobHash, by: self.account.publicKey, step)
+        }
     }
 
     /// The event that allows a blob's upload; `key` is who may delete it again.
