@@ -109,6 +109,9 @@ private struct SignerAddress {
 
     init(_ text: String, scheme: String) throws(NostrError) {
         guard text.utf8.count <= Self.maximumLength else { throw Self.invalid("too long") }
+        guard text.utf8.allSatisfy({ (0x21...0x7e).contains($0) }) else {
+            throw Self.invalid("a character that addresses do not have")
+        }
         let start = scheme + "://"
         guard text.prefix(start.count).lowercased() == start else {
             throw Self.invalid("it does not begin with \(start)")

@@ -94,6 +94,14 @@ extension CoreModel {
         }
     }
 
+    /// Announces a package once more if its events name other relays than the present ones.
+    mutating func announceAgain(_ reference: [UInt8], _ step: inout CoreStep) throws {
+        guard let package = self.keyPackages.first(where: { $0.reference == reference }),
+            let record = self.keyPackageRecords[reference], record.retiredAt == nil, !record.events.isEmpty
+        else { return }
+        try self.announce(package, &step)
+    }
+
     /// The events that announce a package; nil if it is no longer in use.
     func announcement(of reference: [UInt8], _ step: CoreStep) throws -> [UnsignedEvent]? {
         guard let package = self.keyPackages.first(where: { $0.reference == reference }),

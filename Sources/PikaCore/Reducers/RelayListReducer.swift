@@ -8,7 +8,7 @@ extension CoreModel {
         for kind in [Kind.keyPackageRelays, .inboxRelays] { self.publishRelayList(kind, &step) }
     }
 
-    private mutating func publishRelayList(_ kind: Kind, _ step: inout CoreStep) {
+    mutating func publishRelayList(_ kind: Kind, _ step: inout CoreStep) {
         let relays = self.relays(ofList: kind)
         let known = self.relayLists[kind]
         if let known, known.event.relayTags.map(\.string) == relays.map(\.string) {

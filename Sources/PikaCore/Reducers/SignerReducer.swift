@@ -97,9 +97,19 @@ extension CoreModel {
             }
             self.end(job, &step)
             for request in job.requests { self.finish(request, .done(chatID: nil), &step) }
+            try self.renewOutdated(job.task, &step)
         } catch {
             self.end(job, &step)
             self.fail(job, error, &step)
+        }
+    }
+
+    /// Other relays may have been configured while the signer was considering.
+    private mutating func renewOutdated(_ task: KeyTask, _ step: inout CoreStep) throws {
+        switch task {
+        case .announce(let reference): try self.announceAgain(reference, &step)
+        case .relayList(let kind): self.publishRelayList(kind, &step)
+        default: break
         }
     }
 

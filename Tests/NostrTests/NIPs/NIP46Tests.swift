@@ -185,6 +185,7 @@ import Testing
         "", "bunker://", "bunker:fa98", "nostr:\(signer)", "bunker://\(signer)", "bunker://\(signer)?secret=x",
         "bunker://\(signer.dropLast())?relay=wss://a.example", "bunker://\(signer)?relay=https://a.example",
         "bunker://\(signer)?relay=wss://a.example&secret=%zz", "bunker://\(signer)?relay=wss://a.example&secret=%2",
+        "bunker://\(signer)?relay=wss://a.example&secret=x\n", "bunker://\(signer)?relay=wss://a.example&secret=é",
         "bunker://\(signer)?relay=wss://a.example&secret=%ff", "bunker://\(signer)?relay=",
         "bunker://ffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff?relay=wss://a.example",
         "bunker://\(signer)?relay=wss://a.example&x=" + String(repeating: "a", count: 8200),

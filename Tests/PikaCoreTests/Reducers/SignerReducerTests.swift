@@ -291,6 +291,41 @@ import Testing
         #expect(world[0].model.state.signer == nil)
     }
 
+    // MARK: People
+
+    @Test func changesToTheFollowListAreMadeToTheOneThatWaitsForTheSigner() throws {
+        var world = try ReducerWorld(3, remote: [1])
+        for index in 0..<3 { world.reduce(index, .started) }
+        world.settle()
+        world.accounts[1].signerAnswer = Self.away
+        world.act(1, .follow(world[0].key), "first")
+        world.settle()
+        world.act(1, .follow(world[2].key), "second")
+        world.settle()
+        #expect(world[1].outcomes["first"] == nil && world[1].outcomes["second"] == nil)
+        #expect(world[1].model.state.followList.isEmpty)
+        world.accounts[1].signerAnswer = nil
+        world.advance(seconds: 120)
+        #expect(world[1].outcomes["first"] == .done(chatID: nil) && world[1].outcomes["second"] == .done(chatID: nil))
+        #expect(world[1].model.state.followList.map(\.profile.publicKey) == [world[0].key, world[2].key])
+        let lists = world.relayed.filter { $0.kind == .followList }
+        #expect(lists.count == 2 && lists.last?.tags(named: "p").count == 2)
+    }
+
+    @Test func aProfileThatTheSignerRefusesIsNotSaved() throws {
+        var world = try self.pair()
+        world.settle()
+        world.accounts[1].signerAnswer = Self.refused
+        world.act(1, .saveProfile(ProfileDraft(name: "Bot")), "save")
+        world.settle()
+        #expect(world[1].outcomes["save"]?.failure == .signerRefused)
+        #expect(world[1].model.state.myProfile?.name == nil && world[1].model.keyJobs.isEmpty)
+        world.accounts[1].signerAnswer = nil
+        world.act(1, .saveProfile(ProfileDraft(name: "Bot")), "again")
+        world.settle()
+        #expect(world[1].outcomes["again"] == .done(chatID: nil) && world[1].model.state.myProfile?.name == "Bot")
+    }
+
     // MARK: Copies
 
     @Test func messagesWaitUntilNoticesOfOtherCopiesAreRead() throws {
