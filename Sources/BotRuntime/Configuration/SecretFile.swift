@@ -26,28 +26,6 @@ enum SecretFile {
         return try contents(of: descriptor, path)
     }
 
-    /// Writes a file of mode 0600, complete on disk or as it was before.
-    static func write(_ bytes: [UInt8], to path: String) throws(KeyLoadingError) {
-        let draft = "\(path).\(getpid()).new"
-        unlink(draft)
-        let descriptor = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw failure(draft) }
-        defer { close(descriptor) }
-        guard systemWrite(descriptor, bytes) == bytes.count, fsync(descriptor) == 0, rename(draft, path) == 0 else {
-            let error = failure(path)
-            unlink(draft)
-            throw error
-        }
-        let folder = open(path.lastIndex(of: "/").map { String(path[..<$0]) } ?? ".", O_RDONLY | O_CLOEXEC)
-        guard folder >= 0 else { throw failure(path) }
-        defer { close(folder) }
-        guard fsync(folder) == 0 else { throw failure(path) }
-    }
-
-    private static func failure(_ path: String) -> KeyLoadingError {
-        KeyLoadingError(.unreadable, "\(path): \(String(cString: strerror(errno)))")
-    }
-
     static func checkPrivate(_ path: String, mode: UInt32, owner: UInt32) throws(KeyLoadingError) {
         guard mode & 0o077 == 0 else {
             let octal = String(mode, radix: 8)
@@ -87,9 +65,4 @@ enum SecretFile {
 /// `read(2)`, under a name that the method above does not hide.
 private func systemRead(_ descriptor: Int32, _ buffer: UnsafeMutableRawPointer, _ count: Int) -> Int {
     read(descriptor, buffer, count)
-}
-
-/// `write(2)`; a small file is written in one go.
-private func systemWrite(_ descriptor: Int32, _ bytes: [UInt8]) -> Int {
-    write(descriptor, bytes, bytes.count)
 }

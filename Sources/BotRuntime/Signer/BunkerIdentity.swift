@@ -54,7 +54,7 @@ struct BunkerIdentity: Sendable, Equatable {
             "signer": .string(self.remoteSigner.hex),
         ]
         if let account { json["account"] = .string(account.hex) }
-        do throws(KeyLoadingError) { try SecretFile.write(JSONValue.object(json).json(), to: file) } catch {
+        do { try SecretFile.write(JSONValue.object(json).json(), to: file) } catch {
             throw WorkerError(.noKey, "the client's key for the remote signer cannot be kept", cause: error)
         }
     }
