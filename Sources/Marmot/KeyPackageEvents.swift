@@ -29,6 +29,17 @@ public enum KeyPackageEvents {
         for package: KeyPackage, slot: String, relays: [RelayURL], client: String, by account: KeyPair, now: Int64,
         using rng: inout some RandomNumberGenerator
     ) -> (addressable: Event, legacy: Event) {
+        let drafts = self.drafts(
+            for: package, slot: slot, relays: relays, client: client, by: account.publicKey, now: now)
+        return (
+            drafts.addressable.signed(by: account, using: &rng), drafts.legacy.signed(by: account, using: &rng)
+        )
+    }
+
+    /// As ``events(for:slot:relays:client:by:now:using:)``, to be signed.
+    public static func drafts(
+        for package: KeyPackage, slot: String, relays: [RelayURL], client: String, by account: PublicKey, now: Int64
+    ) -> (addressable: UnsignedEvent, legacy: UnsignedEvent) {
         let shared = [
             Tag("mls_protocol_version", "1.0"),
             Tag("mls_ciphersuite", "0x0001"),
@@ -40,13 +51,10 @@ public enum KeyPackageEvents {
             Tag("encoding", "base64"),
         ]
         let content = Base64.encode(package.encoded)
-        func event(_ kind: Kind, _ tags: [Tag], _ rng: inout some RandomNumberGenerator) -> Event {
-            UnsignedEvent(pubkey: account.publicKey, createdAt: now, kind: kind, tags: tags, content: content)
-                .signed(by: account, using: &rng)
+        func draft(_ kind: Kind, _ tags: [Tag]) -> UnsignedEvent {
+            UnsignedEvent(pubkey: account, createdAt: now, kind: kind, tags: tags, content: content)
         }
-        return (
-            event(.addressableKeyPackage, [Tag("d", slot)] + shared, &rng), event(.keyPackage, shared, &rng)
-        )
+        return (draft(.addressableKeyPackage, [Tag("d", slot)] + shared), draft(.keyPackage, shared))
     }
 
     /// How an MLSMessage with a key package begins: version and wire format (RFC 9420 §6).
@@ -56,8 +64,12 @@ public enum KeyPackageEvents {
     public static func deletion(
         of events: [EventID], by account: KeyPair, now: Int64, using rng: inout some RandomNumberGenerator
     ) -> Event {
-        Deletion(eventIDs: events, kinds: [.keyPackage]).unsigned(by: account.publicKey, now: now)
-            .signed(by: account, using: &rng)
+        self.deletionDraft(of: events, by: account.publicKey, now: now).signed(by: account, using: &rng)
+    }
+
+    /// As ``deletion(of:by:now:using:)``, to be signed.
+    public static func deletionDraft(of events: [EventID], by account: PublicKey, now: Int64) -> UnsignedEvent {
+        Deletion(eventIDs: events, kinds: [.keyPackage]).unsigned(by: account, now: now)
     }
 
     /// Reads and verifies a peer's key package event; the event's own signature was verified before.

@@ -9,10 +9,15 @@ public enum RelayListEvents {
     public static func event(
         _ kind: Kind, relays: [RelayURL], by account: KeyPair, now: Int64, using rng: inout some RandomNumberGenerator
     ) -> Event {
+        self.draft(kind, relays: relays, by: account.publicKey, now: now).signed(by: account, using: &rng)
+    }
+
+    /// As ``event(_:relays:by:now:using:)``, to be signed.
+    public static func draft(
+        _ kind: Kind, relays: [RelayURL], by account: PublicKey, now: Int64
+    ) -> UnsignedEvent {
         UnsignedEvent(
-            pubkey: account.publicKey, createdAt: now, kind: kind, tags: relays.map { Tag("relay", $0.string) },
-            content: ""
-        ).signed(by: account, using: &rng)
+            pubkey: account, createdAt: now, kind: kind, tags: relays.map { Tag("relay", $0.string) }, content: "")
     }
 
     /// The relays of an author's newest list among events from any relays; nil if there is no list.

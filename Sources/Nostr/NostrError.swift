@@ -61,6 +61,10 @@ public struct NostrError: Error, Equatable, CustomStringConvertible {
         public static let tooCostly = Code(description: "tooCostly")
         /// An authentication event for another challenge, relay or time (NIP-42).
         public static let authenticationRejected = Code(description: "authenticationRejected")
+        /// Not the address of a remote signer or of its client (NIP-46).
+        public static let invalidSignerURL = Code(description: "invalidSignerURL")
+        /// A signed event that is not the one that was to be signed.
+        public static let alteredEvent = Code(description: "alteredEvent")
     }
 
     public let code: Code

@@ -14,7 +14,7 @@ public actor AppCore {
     /// The newest snapshot.
     public private(set) var state = AppState()
 
-    private let keys: KeyPair
+    private let key: AccountKey
     /// What it was started with; ``AppAction/reloadConfiguration(_:)`` changes the model's.
     private let configuration: CoreConfiguration
     let store: any CoreStore
@@ -39,7 +39,7 @@ public actor AppCore {
     ///   - callMedia: what carries calls; without one, calls ring and end when they are accepted.
     ///   - randomness: for keys and nonces; anything but the system's generator is for tests.
     public init(
-        account: KeyPair, configuration: CoreConfiguration, transport: any RelayTransport, store: any CoreStore,
+        account: AccountKey, configuration: CoreConfiguration, transport: any RelayTransport, store: any CoreStore,
         media: any MediaStore = NoMediaStore(), cache: any MediaCache = NoMediaCache(),
         callMedia: any CallMediaTransport = NoCallMediaTransport(), clock: any CoreClock,
         randomness: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator(),
@@ -48,7 +48,7 @@ public actor AppCore {
         let (events, continuation) = AsyncStream.makeStream(of: CoreEvent.self)
         let mailbox = Mailbox()
         self.account = account.publicKey
-        self.keys = account
+        self.key = account
         self.configuration = configuration
         self.transport = transport
         self.store = store
@@ -60,7 +60,21 @@ public actor AppCore {
         self.random = CoreRandom(randomness)
         self.runner = EffectRunner(
             transport: transport, store: store, media: media, files: files, cache: cache, callMedia: callMedia,
-            callHub: self.callHub, clock: clock, mailbox: mailbox, hub: self.hub, events: continuation, logger: logger)
+            callHub: self.callHub, signer: account.signer, clock: clock, mailbox: mailbox, hub: self.hub,
+            events: continuation, logger: logger)
+    }
+
+    /// As ``init(account:configuration:transport:store:media:cache:callMedia:clock:randomness:logger:)``, with the key at hand.
+    public init(
+        account: KeyPair, configuration: CoreConfiguration, transport: any RelayTransport, store: any CoreStore,
+        media: any MediaStore = NoMediaStore(), cache: any MediaCache = NoMediaCache(),
+        callMedia: any CallMediaTransport = NoCallMediaTransport(), clock: any CoreClock,
+        randomness: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator(),
+        logger: Logger
+    ) {
+        self.init(
+            account: .local(account), configuration: configuration, transport: transport, store: store, media: media,
+            cache: cache, callMedia: callMedia, clock: clock, randomness: randomness, logger: logger)
     }
 
     /// Enqueues an action and returns at once.
@@ -120,11 +134,14 @@ public actor AppCore {
             runner.close()
         }
         var model = try CoreModel(
-            account: self.keys, configuration: self.configuration, stored: try await self.store.load())
+            account: OwnKey(self.key), configuration: self.configuration, stored: try await self.store.load())
         try await withThrowingDiscardingTaskGroup { group in
             // Children that wait for room must end too when the store failed.
             defer { mailbox.close() }
             group.addTask { for await update in transport.updates { await mailbox.sendWhenRoom(.relay(update)) } }
+            if let signer = self.key.signer {
+                group.addTask { for await url in signer.challenges { mailbox.send(.signerChallenge(url)) } }
+            }
             mailbox.send(.started)
             try await withTaskCancellationHandler {
                 while let batch = await mailbox.receive(limit: 128) {

@@ -55,6 +55,8 @@ public struct AppCoreError: Error, Hashable, Sendable, CustomStringConvertible {
         public static let accountUnavailable = Code(description: "account_unavailable")
         /// The setting cannot change while the core runs.
         public static let needsRestart = Code(description: "needs_restart")
+        /// The account's remote signer refused.
+        public static let signerRefused = Code(description: "signer_refused")
         /// Stored state cannot be read.
         public static let corruptState = Code(description: "corrupt_state")
     }

@@ -12,6 +12,7 @@ final class EffectRunner: Sendable {
     private let cache: any MediaCache
     private let callMedia: any CallMediaTransport
     private let callHub: CallMediaHub
+    private let signer: (any RemoteSigner)?
     private let clock: any CoreClock
     private let mailbox: Mailbox
     private let hub: UpdateHub
@@ -25,8 +26,8 @@ final class EffectRunner: Sendable {
 
     init(
         transport: any RelayTransport, store: any CoreStore, media: any MediaStore, files: MediaReader,
-        cache: any MediaCache, callMedia: any CallMediaTransport, callHub: CallMediaHub, clock: any CoreClock,
-        mailbox: Mailbox, hub: UpdateHub,
+        cache: any MediaCache, callMedia: any CallMediaTransport, callHub: CallMediaHub,
+        signer: (any RemoteSigner)?, clock: any CoreClock, mailbox: Mailbox, hub: UpdateHub,
         events: AsyncStream<CoreEvent>.Continuation, logger: Logger
     ) {
         self.transport = transport
@@ -36,6 +37,7 @@ final class EffectRunner: Sendable {
         self.cache = cache
         self.callMedia = callMedia
         self.callHub = callHub
+        self.signer = signer
         self.clock = clock
         self.mailbox = mailbox
         self.hub = hub
@@ -117,6 +119,15 @@ final class EffectRunner: Sendable {
             self.call(in: &group) {
                 let result = await self.media.upload(blobs, to: servers)
                 self.mailbox.send(.uploaded(operation: operation, result))
+            }
+        case .useKey(let job, let operation):
+            guard let signer = self.signer else { preconditionFailure("a key at hand is used by the reducers") }
+            self.call(in: &group) {
+                let result: Result<KeyAnswer, SignerError>
+                do throws(SignerError) { result = .success(try await operation.perform(with: signer)) } catch {
+                    result = .failure(error)
+                }
+                self.mailbox.send(.keyUsed(job: job, result))
             }
         case .countSurplus(let rule, let limit):
             self.call(in: &group) {
@@ -229,11 +240,28 @@ final class EffectRunner: Sendable {
             self.logger.notice(
                 "restored from a backup; own messages wait until every group has fresh keys",
                 metadata: ["groups": "\(groups)"])
+        case .signer(let status): self.count(status)
         case .overtaken(let chatID):
             Counter(label: "bot_groups_overtaken_total").increment()
             self.logger.error(
                 "another copy of this account has changed a group's keys; only a new invitation leads back",
                 metadata: ["chat": "\(chatID.prefix(8))"])
+        }
+    }
+
+    private func count(_ status: AppState.SignerStatus) {
+        switch status {
+        case .unknown: break
+        case .ready: self.logger.info("the remote signer answers")
+        case .away(let reason):
+            Counter(label: "bot_signer_failures_total", dimensions: [("reason", "away")]).increment()
+            self.logger.warning(
+                "the remote signer is away; what it is needed for waits", metadata: ["reason": "\(reason)"])
+        case .refused(let reason):
+            Counter(label: "bot_signer_failures_total", dimensions: [("reason", "refused")]).increment()
+            self.logger.warning("the remote signer refused a request", metadata: ["reason": "\(reason)"])
+        case .needsApproval(let url):
+            self.logger.notice("the remote signer wants a request approved", metadata: ["url": "\(url)"])
         }
     }
 }

@@ -31,8 +31,10 @@ extension ConfigurationParser {
         return name
     }
 
+    /// A reference to the key itself, or through `bunker` to the address of whoever keeps it.
     private func key(_ value: ConfigurationValue) -> KeyReference? {
         let keys = value.node.mapping?.keys.compactMap(\.string) ?? []
+        if keys.contains("bunker") { return bunker(value) }
         guard keys.contains("ncryptsec") || keys.contains("password") else {
             return reference(value, fix: "write such as key: { file: secrets/account.nsec }")
         }
@@ -44,6 +46,14 @@ extension ConfigurationParser {
             .flatMap { reference($0, fix: "write such as password: { credential: password }") }
         guard let key, let password else { return nil }
         return .encrypted(key, password: password)
+    }
+
+    /// Where the address of whoever keeps the key is kept: it holds a secret.
+    private func bunker(_ value: ConfigurationValue) -> KeyReference? {
+        let example = "{ file: secrets/bunker.url }"
+        guard let fields = value.fields(["bunker"]) else { return nil }
+        return fields.required("bunker", example: example)
+            .flatMap { reference($0, fix: "write such as key: { bunker: \(example) }") }.map { .bunker($0) }
     }
 
     /// Where a secret is kept, never the secret itself.

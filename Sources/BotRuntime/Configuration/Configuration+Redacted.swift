@@ -68,6 +68,7 @@ extension KeyReference {
         case .command(let words): "command: [\(words.map(text).joined(separator: ", "))]"
         case .encrypted(let key, let password):
             "ncryptsec: { \(key.redactedDescription) }, password: { \(password.redactedDescription) }"
+        case .bunker(let address): "bunker: { \(address.redactedDescription) }"
         }
     }
 }

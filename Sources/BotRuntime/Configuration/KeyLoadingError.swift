@@ -11,6 +11,8 @@ public struct KeyLoadingError: Error, Hashable, Sendable, CustomStringConvertibl
         public static let malformed = Code(description: "malformed")
         /// The password does not open the encrypted key.
         public static let wrongPassword = Code(description: "wrongPassword")
+        /// The key is kept by a remote signer.
+        public static let remote = Code(description: "remote")
         /// The command could not be run, failed, or took too long.
         public static let commandFailed = Code(description: "commandFailed")
     }

@@ -22,6 +22,9 @@ extension KeyReference {
         if case .encrypted(let key, let password) = self {
             return try Self.decrypt(key, password, environment, commandLimit)
         }
+        if case .bunker = self {
+            throw KeyLoadingError(.remote, "the key is kept by a remote signer; this needs the key itself")
+        }
         let text = try line(environment, commandLimit)
         // The cause is left out: it is about bytes that nobody should see.
         guard let pair = try? KeyPair(parsing: text) else {
@@ -60,6 +63,22 @@ extension KeyReference {
         return text
     }
 
+    /// Fetches the address of the remote signer that keeps the key; blocks as ``load(environment:)`` does.
+    public func loadBunker(environment: [String: String]) throws(KeyLoadingError) -> BunkerURL {
+        guard case .bunker(let reference) = self else {
+            throw KeyLoadingError(.malformed, "\(source): is for the key itself, not for a remote signer")
+        }
+        let text = try reference.line(environment, Self.commandLimit)
+        // The cause is left out for the same reason.
+        guard let url = try? BunkerURL(text) else {
+            throw KeyLoadingError(
+                .malformed,
+                "\(reference.source): must hold bunker://KEY?relay=ADDRESS&secret=SECRET and nothing else "
+                    + "(one line end may follow)")
+        }
+        return url
+    }
+
     /// What the reference points at, for people.
     var source: String {
         switch self {
@@ -68,6 +87,7 @@ extension KeyReference {
         case .credential(let name): "credential \(name)"
         case .command(let arguments): "command \(arguments.first ?? "")"
         case .encrypted(let key, _): key.source
+        case .bunker(let address): address.source
         }
     }
 
@@ -101,6 +121,7 @@ extension KeyReference {
             return try Self.output(of: arguments, environment, commandLimit)
         case .encrypted(let key, _):
             return try key.bytes(environment, commandLimit)
+        case .bunker(let address): return try address.bytes(environment, commandLimit)
         }
     }
 

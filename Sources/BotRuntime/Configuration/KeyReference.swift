@@ -1,5 +1,5 @@
 /// Where a secret key is kept. The configuration only ever says where, never what.
-public enum KeyReference: Hashable, Sendable {
+public indirect enum KeyReference: Hashable, Sendable {
     /// A file of mode 0600 or stricter that belongs to us; the path is absolute or relative to the working directory.
     case file(String)
     /// An environment variable.
@@ -9,7 +9,9 @@ public enum KeyReference: Hashable, Sendable {
     /// A program and its arguments; it writes the key to its standard output within ten seconds.
     case command([String])
     /// A key under a password (NIP-49): where the `ncryptsec1…` is, and where its password. Both are one of the above.
-    indirect case encrypted(KeyReference, password: KeyReference)
+    case encrypted(KeyReference, password: KeyReference)
+    /// A remote signer (NIP-46), which keeps the key; the reference is to its address, which holds a secret.
+    case bunker(KeyReference)
 }
 
 /// Whether a text is, or contains, something that looks like a secret key in bech32 form.

@@ -15,12 +15,12 @@ import UnixSignals
 /// Whatever is cut off by the deadline goes on after the next start.
 public struct Worker: Service {
     private let configuration: Configuration
-    private let account: AccountConfiguration
+    let account: AccountConfiguration
     private let bots: [InstalledBot]
-    private let options: WorkerOptions
-    private let environment: [String: String]
+    let options: WorkerOptions
+    let environment: [String: String]
     private let lines: WorkerLines
-    private let logger: Logger
+    let logger: Logger
 
     /// - Parameters:
     ///   - name: The account's name in the configuration.
@@ -52,10 +52,11 @@ public struct Worker: Service {
     /// those of the transport, and ``PikaCore/AppCoreError/Code/superseded`` when a later copy of the account runs.
     public func run() async throws {
         lines.starting()
-        let keys = try loadKeys()
-        let store = try openStore(of: keys)
+        let clock = SystemClock()
+        guard let held = try await holdKey(directory, clock: clock) else { return }
+        let store = try openStore(of: held.key.publicKey)
         do {
-            try await runWithMedia(keys, store)
+            try await runWithMedia(held, store, clock)
         } catch {
             // The first error is the one to know.
             try? store.close()
@@ -64,10 +65,10 @@ public struct Worker: Service {
         try store.close()
     }
 
-    private func runWithMedia(_ keys: KeyPair, _ store: AccountStore) async throws {
+    private func runWithMedia(_ held: HeldKey, _ store: AccountStore, _ clock: SystemClock) async throws {
         let media = BlossomClient(logger: logger)
         do {
-            try await run(keys, store, media)
+            try await run(held, store, media, clock)
         } catch {
             try? await media.shutdown()
             throw error
@@ -75,11 +76,12 @@ public struct Worker: Service {
         try await media.shutdown()
     }
 
-    private func run(_ keys: KeyPair, _ store: AccountStore, _ media: BlossomClient) async throws {
-        let clock = SystemClock()
-        let pool = try RelayPool(signer: signer(of: keys, clock), logger: logger)
+    private func run(
+        _ held: HeldKey, _ store: AccountStore, _ media: BlossomClient, _ clock: SystemClock
+    ) async throws {
+        let pool = try RelayPool(signer: relaySigner(of: held.key, clock), logger: logger)
         let core = AppCore(
-            account: keys, configuration: coreConfiguration, transport: pool, store: store, media: media,
+            account: held.key, configuration: coreConfiguration, transport: pool, store: store, media: media,
             clock: clock, logger: logger)
         let dispatcher = BotDispatcher(
             bots: bots, core: core, clock: clock,
@@ -90,18 +92,25 @@ public struct Worker: Service {
         let drain = configuration.supervisor.drain
         let coreService = CoreService(core: core, clock: clock, deadline: drain / 2, logger: logger)
         // They end in the opposite order: first the handlers, then the core with its outbox, then the connections.
-        var services: [ServiceGroupConfiguration.ServiceConfiguration] = [
+        var services: [ServiceGroupConfiguration.ServiceConfiguration] = []
+        if let bunker = held.bunker { services.append(.init(service: bunker)) }
+        services += [
             .init(service: pool), .init(service: coreService), .init(service: dispatcher),
             .init(service: StatusService(core: core, lines: lines)),
         ]
         if options.endsWithStandardInput {
             services.append(.init(service: EndOfInput(), successTerminationBehavior: .gracefullyShutdownGroup))
         }
+        try await run(services)
+    }
+
+    /// Until one of them ends, or all are told to.
+    func run(_ services: [ServiceGroupConfiguration.ServiceConfiguration]) async throws {
         var group = ServiceGroupConfiguration(
             services: services, gracefulShutdownSignals: options.handlesSignals ? [.sigterm, .sigint] : [],
             logger: logger)
         // Ahead of the supervisor, which kills at its deadline.
-        group.maximumGracefulShutdownDuration = drain * 9 / 10
+        group.maximumGracefulShutdownDuration = configuration.supervisor.drain * 9 / 10
         try await ServiceGroup(configuration: group).run()
     }
 }
@@ -124,17 +133,12 @@ extension Worker {
         return installed
     }
 
-    private func loadKeys() throws(WorkerError) -> KeyPair {
-        do { return try account.key.loadKeyPair(environment: environment) } catch {
-            throw WorkerError(.noKey, "account \(account.name) has no key", cause: error)
-        }
-    }
+    private var directory: String { "\(configuration.stateDirectory)/\(account.name)" }
 
-    private func openStore(of keys: KeyPair) throws -> AccountStore {
-        let directory = "\(configuration.stateDirectory)/\(account.name)"
+    private func openStore(of account: PublicKey) throws -> AccountStore {
         if options.sealingKeyFile == nil { try PrivateFolder.create(directory) }
         let key = try SealingKey.loadOrCreate(file: options.sealingKeyFile ?? "\(directory)/sealing.key")
-        return try AccountStore.open(directory: directory, sealingKey: key, account: keys.publicKey)
+        return try AccountStore.open(directory: directory, sealingKey: key, account: account)
     }
 
     private var coreConfiguration: CoreConfiguration {
@@ -147,13 +151,5 @@ extension Worker {
         return CoreConfiguration(
             relays: configuration.relays, invites: invites, selfUpdate: account.selfUpdate,
             retention: account.retention, detectsCopies: true, mediaServers: configuration.media.servers)
-    }
-
-    private func signer(of keys: KeyPair, _ clock: SystemClock) -> RelayPool.Signer {
-        { challenge, relay in
-            var generator = SystemRandomNumberGenerator()
-            return NIP42.authenticationEvent(
-                challenge: challenge, relay: relay, by: keys, now: clock.now, using: &generator)
-        }
     }
 }

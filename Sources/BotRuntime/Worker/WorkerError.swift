@@ -11,6 +11,8 @@ public struct WorkerError: Error, Equatable, CustomStringConvertible {
         public static let badSettings = Code(description: "bad_settings")
         /// The account's key could not be had.
         public static let noKey = Code(description: "no_key")
+        /// The account's remote signer does not want this client.
+        public static let signerRefused = Code(description: "signer_refused")
         /// The state directory could not be made.
         public static let noStateDirectory = Code(description: "no_state_directory")
     }

@@ -37,6 +37,8 @@ public final class LabMember: Sendable {
     /// Where the files go that it downloads.
     public let cache = LabMediaCache()
     private let keys: KeyPair
+    /// Where its key is; nil if it has it itself.
+    public let signer: LabSigner?
     private let configuration: CoreConfiguration
     private let work: Work
     private let life = Mutex<Life?>(nil)
@@ -44,11 +46,14 @@ public final class LabMember: Sendable {
     private let lastStore = Mutex<MemoryCoreStore?>(nil)
     let record = Mutex(Record())
 
-    init(_ name: String, lab: GroupLab, configuration: CoreConfiguration, work: Work) {
+    init(_ name: String, lab: GroupLab, configuration: CoreConfiguration, work: Work, hasSigner: Bool = false) {
         var generator = SeededGenerator(seed: lab.seed, stream: "key of \(name)")
         self.name = name
         self.lab = lab
         self.keys = KeyPair.generate(using: &generator)
+        self.signer =
+            hasSigner
+            ? LabSigner(self.keys, random: SeededGenerator(seed: lab.seed, stream: "signer of \(name)")) : nil
         self.configuration = configuration
         self.work = work
     }
@@ -83,7 +88,8 @@ public final class LabMember: Sendable {
         }
         let transport = self.lab.network.transport(name: self.name)
         let core = AppCore(
-            account: self.keys, configuration: self.configuration, transport: transport, store: store,
+            account: self.signer.map { .remote(self.keys.publicKey, $0) } ?? .local(self.keys),
+            configuration: self.configuration, transport: transport, store: store,
             media: self.lab.media, cache: self.cache, callMedia: self.lab.calls, clock: self.lab.clock,
             randomness: SeededGenerator(seed: self.lab.seed, stream: "\(self.name) run \(runs)"),
             logger: self.lab.log.logger(self.name))

@@ -37,6 +37,7 @@ extension Kind {
     public static let keyPackageRelays: Kind = 10051
     public static let typing: Kind = 20067
     public static let clientAuthentication: Kind = 22242
+    public static let remoteSigning: Kind = 24133
     public static let blossomAuthorization: Kind = 24242
     /// Arbitrary data of an application (NIP-78).
     public static let applicationData: Kind = 30078

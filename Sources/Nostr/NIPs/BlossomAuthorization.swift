@@ -19,13 +19,20 @@ public enum BlossomAuthorization {
         _ action: Action, hashes: [Bytes32], content: String, by key: KeyPair, now: Int64, lifetime: Int64,
         using generator: inout some RandomNumberGenerator
     ) -> Event {
+        self.draft(action, hashes: hashes, content: content, by: key.publicKey, now: now, lifetime: lifetime)
+            .signed(by: key, using: &generator)
+    }
+
+    /// As ``event(_:hashes:content:by:now:lifetime:using:)``, to be signed.
+    public static func draft(
+        _ action: Action, hashes: [Bytes32], content: String, by key: PublicKey, now: Int64, lifetime: Int64
+    ) -> UnsignedEvent {
         let (expiration, overflow) = now.addingReportingOverflow(lifetime)
-        let event = UnsignedEvent(
-            pubkey: key.publicKey, createdAt: now, kind: .blossomAuthorization,
+        return UnsignedEvent(
+            pubkey: key, createdAt: now, kind: .blossomAuthorization,
             tags: [Tag("t", action.rawValue)] + hashes.map { Tag("x", $0.hex) } + [
                 Tag("expiration", String(overflow ? Int64.max : expiration))
             ], content: content)
-        return event.signed(by: key, using: &generator)
     }
 
     /// `Nostr ` and the event in Base64: the value of the header.

@@ -8,10 +8,16 @@ public enum NIP42 {
         challenge: String, relay: RelayURL, by key: KeyPair, now: Int64,
         using generator: inout some RandomNumberGenerator
     ) -> Event {
-        let event = UnsignedEvent(
-            pubkey: key.publicKey, createdAt: now, kind: .clientAuthentication,
+        self.draft(challenge: challenge, relay: relay, by: key.publicKey, now: now).signed(by: key, using: &generator)
+    }
+
+    /// As ``authenticationEvent(challenge:relay:by:now:using:)``, to be signed.
+    public static func draft(
+        challenge: String, relay: RelayURL, by key: PublicKey, now: Int64
+    ) -> UnsignedEvent {
+        UnsignedEvent(
+            pubkey: key, createdAt: now, kind: .clientAuthentication,
             tags: [Tag("relay", relay.string), Tag("challenge", challenge)], content: "")
-        return event.signed(by: key, using: &generator)
     }
 
     /// Checks an answer and returns the key that is now authenticated.

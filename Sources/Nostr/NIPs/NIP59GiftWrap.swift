@@ -18,12 +18,12 @@ public enum GiftWrap {
         guard rumor.pubkey == sender.publicKey else {
             throw NostrError(.authorMismatch, "only the author of a rumor can seal it")
         }
-        let seal = try layer(
-            .seal, around: rumor.rumorJSON(), from: sender, to: recipient, tags: [], now: now, using: &generator)
-        let once = KeyPair.generate(using: &generator)
-        return try layer(
-            .giftWrap, around: seal.json(), from: once, to: recipient, tags: extraTags + [.user(recipient)], now: now,
-            using: &generator)
+        let nonce = Bytes32.random(using: &generator).bytes
+        let content = try NIP44.encrypt(
+            rumor.rumorJSON(), try NIP44.conversationKey(sender, recipient), nonce: nonce)
+        let seal = self.seal(content, by: sender.publicKey, now: now, using: &generator)
+            .signed(by: sender, using: &generator)
+        return try wrap(seal, to: recipient, now: now, extraTags: extraTags, using: &generator)
     }
 
     /// Opens a wrap for `recipient`: both signatures hold, and the rumor is by the author of the seal.
@@ -34,31 +34,68 @@ public enum GiftWrap {
     public static func unwrap(
         _ event: Event, by recipient: KeyPair
     ) throws(NostrError) -> (sender: PublicKey, rumor: UnsignedEvent, statedID: EventID?) {
-        let seal = try Event(json: try open(event, kind: .giftWrap, by: recipient))
-        let (rumor, statedID) = try UnsignedEvent.parseRumor(try open(seal, kind: .seal, by: recipient))
-        guard rumor.pubkey == seal.pubkey else {
-            throw NostrError(.authorMismatch, "sealed by \(seal.pubkey), but in the name of \(rumor.pubkey)")
-        }
+        try require(.giftWrap, event)
+        let seal = try self.seal(in: try open(event, by: recipient))
+        let (rumor, statedID) = try self.rumor(in: try open(seal, by: recipient), of: seal)
         return (seal.pubkey, rumor, statedID)
     }
 
-    private static func layer(
-        _ kind: Kind, around content: [UInt8], from author: KeyPair, to recipient: PublicKey, tags: [Tag], now: Int64,
-        using generator: inout some RandomNumberGenerator
-    ) throws(NostrError) -> Event {
-        let key = try NIP44.conversationKey(author, recipient)
-        let nonce = Bytes32.random(using: &generator).bytes
-        let event = UnsignedEvent(
-            pubkey: author.publicKey, createdAt: now - Int64.random(in: 0..<maximumBackdating, using: &generator),
-            kind: kind, tags: tags, content: try NIP44.encrypt(content, key, nonce: nonce))
-        return event.signed(by: author, using: &generator)
+    private static func open(_ event: Event, by recipient: KeyPair) throws(NostrError) -> [UInt8] {
+        try NIP44.decrypt(event.content, try NIP44.conversationKey(recipient, event.pubkey))
+    }
+}
+
+/// The layers one by one, for accounts whose key is elsewhere: there the author's own encryption, decryption and
+/// signature are asked for, and the rest is done here.
+extension GiftWrap {
+    /// The seal to be signed by `author`; `content` is the rumor's JSON, encrypted for the recipient.
+    public static func seal(
+        _ content: String, by author: PublicKey, now: Int64, using generator: inout some RandomNumberGenerator
+    ) -> UnsignedEvent {
+        UnsignedEvent(pubkey: author, createdAt: backdated(now, &generator), kind: .seal, content: content)
     }
 
-    private static func open(_ event: Event, kind: Kind, by recipient: KeyPair) throws(NostrError) -> [UInt8] {
+    /// Wraps a signed seal with a key used once; throws as ``wrap(_:from:to:now:extraTags:using:)`` does.
+    public static func wrap(
+        _ seal: Event, to recipient: PublicKey, now: Int64, extraTags: [Tag] = [],
+        using generator: inout some RandomNumberGenerator
+    ) throws(NostrError) -> Event {
+        let once = KeyPair.generate(using: &generator)
+        let nonce = Bytes32.random(using: &generator).bytes
+        let content = try NIP44.encrypt(seal.json(), try NIP44.conversationKey(once, recipient), nonce: nonce)
+        return UnsignedEvent(
+            pubkey: once.publicKey, createdAt: backdated(now, &generator), kind: .giftWrap,
+            tags: extraTags + [.user(recipient)], content: content
+        ).signed(by: once, using: &generator)
+    }
+
+    /// Throws unless an event is of this kind, and its id and signature hold.
+    public static func require(_ kind: Kind, _ event: Event) throws(NostrError) {
         guard event.kind == kind else {
             throw NostrError(.unexpectedKind, "expected kind \(kind), found \(event.kind)")
         }
         try event.verify()
-        return try NIP44.decrypt(event.content, try NIP44.conversationKey(recipient, event.pubkey))
+    }
+
+    /// The verified seal in what a wrap's content decrypts to.
+    public static func seal(in plaintext: [UInt8]) throws(NostrError) -> Event {
+        let seal = try Event(json: plaintext)
+        try require(.seal, seal)
+        return seal
+    }
+
+    /// The rumor in what a seal's content decrypts to; it is by the seal's author.
+    public static func rumor(
+        in plaintext: [UInt8], of seal: Event
+    ) throws(NostrError) -> (event: UnsignedEvent, statedID: EventID?) {
+        let (rumor, statedID) = try UnsignedEvent.parseRumor(plaintext)
+        guard rumor.pubkey == seal.pubkey else {
+            throw NostrError(.authorMismatch, "sealed by \(seal.pubkey), but in the name of \(rumor.pubkey)")
+        }
+        return (rumor, statedID)
+    }
+
+    private static func backdated(_ now: Int64, _ generator: inout some RandomNumberGenerator) -> Int64 {
+        now - Int64.random(in: 0..<maximumBackdating, using: &generator)
     }
 }

@@ -27,6 +27,8 @@ enum AppEffect: Sendable, Hashable {
     case deliver(CoreEvent)
     /// Each blob goes to the first server that takes it.
     case upload(operation: Int, [MediaUpload], to: [MediaURL])
+    /// Has the account's remote signer do something.
+    case useKey(job: Int, KeyOperation)
     case wake(CoreTimer, atMilliseconds: Int64)
     case startCallMedia(CallMediaPlan)
     case setCallMedia(callID: String, isMuted: Bool, isCameraOn: Bool)
@@ -51,6 +53,8 @@ enum CoreNote: Sendable, Hashable {
     case gap(RelayURL, AppState.RelayGap)
     /// The state was restored from a backup, and so many groups need fresh keys.
     case restored(groups: Int)
+    /// How it stands with the account's remote signer, which has changed.
+    case signer(AppState.SignerStatus)
     /// Another copy of this account has changed a group's keys.
     case overtaken(chatID: String)
 }

@@ -29,6 +29,10 @@ enum CoreInput: Sendable {
     /// What somebody wants done in one transaction, without an event that it belongs to.
     case effects([HandlerEffect], RequestID)
     case timer(CoreTimer)
+    /// The account's remote signer has answered.
+    case keyUsed(job: Int, Result<KeyAnswer, SignerError>)
+    /// It wants somebody to approve something at this address.
+    case signerChallenge(String)
     /// The addresses of an operation's files in their order, or why there are none.
     case uploaded(operation: Int, Result<[String], AppCoreError>)
     case callMedia(CallMediaReport)
@@ -69,6 +73,8 @@ enum CoreTimer: Sendable, Hashable {
     case maintenance
     /// Whoever waits for invitations to be delivered has waited long enough.
     case welcomes(delivery: Int)
+    /// The remote signer may be asked again.
+    case signer
     /// There is more that was kept for long enough.
     case retention
     /// Somebody may have stopped typing.

@@ -46,6 +46,11 @@ extension CoreModel {
             case .profile: isReadable = self.restoreProfile(name, memo)
             case .followList: isReadable = self.restoreFollowList(memo)
             case .groupProfile: isReadable = self.restoreGroupProfile(name, memo)
+            case .copyNotice:
+                let ids = CopyFence.ids(memo: memo)
+                if let ids { self.fence.own = ids }
+                isReadable = ids != nil
+            case .keyTask: isReadable = self.restoreKeyTask(name.key, memo)
             case .groupIntent, .reseal, .keyAge, .mediaSecrets, .copiedGroup: break
             }
             guard isReadable else {

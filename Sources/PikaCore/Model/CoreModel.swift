@@ -4,7 +4,7 @@ import Nostr
 
 /// Everything that the core knows: the visible state and its bookkeeping. Changed by reducers only.
 struct CoreModel: Sendable {
-    let account: KeyPair
+    let account: OwnKey
     var configuration: CoreConfiguration
     /// Relays that were configured before, since the start: they hold this account's old relay lists.
     var formerRelays: [RelayURL] = []
@@ -93,6 +93,10 @@ struct CoreModel: Sendable {
     var failures: [EventID: FailedMessage] = [:]
     /// What became of files that were asked for, by message in the same way, and index.
     var mediaDownloads: [EventID: [Int: AppState.MediaDownload]] = [:]
+    /// What waits for the account's remote signer, by number.
+    var keyJobs: [Int: KeyJob] = [:]
+    var lastKeyJob = 0
+    var signerPatience = SignerPatience()
 
     var call = CallMachine()
     /// Invites and accepts that no relay has yet, by row.
@@ -114,8 +118,13 @@ struct CoreModel: Sendable {
     /// Group events that could not be opened and are kept for each group; older ones are given up.
     static let maximumWaiting = 1000
 
-    /// Reads everything that was stored; what cannot be read is an error, not silence.
+    /// With the key at hand.
     init(account: KeyPair, configuration: CoreConfiguration, stored: StoredState) throws(AppCoreError) {
+        try self.init(account: .local(account), configuration: configuration, stored: stored)
+    }
+
+    /// Reads everything that was stored; what cannot be read is an error, not silence.
+    init(account: OwnKey, configuration: CoreConfiguration, stored: StoredState) throws(AppCoreError) {
         self.account = account
         self.configuration = configuration
         self.instance = stored.instance
@@ -147,6 +156,7 @@ struct CoreModel: Sendable {
             self.lastSequence = max(self.lastSequence, row.sequence)
         }
         self.state.auth = .loggedIn(account.publicKey)
+        if case .remote = account { self.state.signer = .unknown }
         self.state.router.defaultScreen = .chatList
         self.state.relays = configuration.relays.map {
             AppState.RelayStatus(url: $0, connection: .disconnected, isCaughtUp: false)

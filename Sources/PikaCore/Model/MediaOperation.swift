@@ -10,6 +10,17 @@ struct MediaOperation: Sendable {
         case profile(ProfileDraft, EncryptedFile, epoch: UInt64, attempt: Int)
     }
 
+    /// The files that this account asks a server to keep, each with the type that the server is told, and where.
+    var ownUploads: (files: [(file: EncryptedFile, contentType: String)], servers: [MediaURL])? {
+        switch self.goal {
+        case .message(let media, let files, _, _): (files.map { ($0, $0.type.description) }, media.servers)
+        case .profile(let draft, let file, _, _):
+            ([(file, MediaType.octetStream.description)], draft.image?.servers ?? [])
+        // A group's picture is in the name of a key of its own.
+        case .image: nil
+        }
+    }
+
     let groupID: [UInt8]
     let goal: Goal
     let request: RequestID?

@@ -293,6 +293,10 @@ public struct MemoName: Sendable, Hashable {
         case invitePreview = "invite_preview"
         /// What the keys of files come from, of a few epochs of a group; the key is the group id.
         case mediaSecrets = "media_secrets"
+        /// Something that waits for the account's remote signer; the key is its number.
+        case keyTask = "key_task"
+        /// What this copy has told relays of itself, while its key is elsewhere; the key is empty.
+        case copyNotice = "copy_notice"
         /// A group of which another copy of this account has the keys too; the key is the group id.
         case copiedGroup = "copied_group"
         /// The call that is not over; the key is empty.

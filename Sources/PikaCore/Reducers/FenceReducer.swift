@@ -25,18 +25,44 @@ extension CoreModel {
     /// A relay was asked for other copies: ends if it knows a later one, and otherwise tells it of this one.
     mutating func takeNotices(_ events: [Event], from relay: RelayURL, _ step: inout CoreStep) {
         guard self.configuration.detectsCopies else { return }
-        for event in events where event.kind == .applicationData { self.takeNotice(event, isLive: false, &step) }
-        if self.failure == nil, self.configuration.relays.contains(relay), !self.fence.told.contains(relay) {
-            self.tell([relay], &step)
-        }
+        let notices = events.filter { $0.kind == .applicationData && !self.fence.own.contains($0.id) }
+        self.fence.unread[relay, default: []].formUnion(notices.map(\.id))
+        for event in notices { self.use(.readNotice(event, at: relay), &step) }
+        self.tellIfRead(relay, &step)
     }
 
-    mutating func takeNotice(_ event: Event, isLive: Bool, _ step: inout CoreStep) {
+    /// A notice was read, or is none.
+    mutating func endNotice(_ event: Event, at relay: RelayURL?, _ step: inout CoreStep) {
+        guard let relay else { return }
+        self.fence.unread[relay]?.remove(event.id)
+        if case .remote = self.account { self.tellIfRead(relay, &step) }
+    }
+
+    /// So that a signer which is away at the next start is not needed to know it again. Each relay has one.
+    mutating func remember(ownNotice id: EventID, _ step: inout CoreStep) {
+        if self.fence.own.count > self.configuration.relays.count + 8 { self.fence.own = [] }
+        self.fence.own.insert(id)
+        guard case .remote = self.account else { return }
+        step.changes.append(.putMemo(MemoName(.copyNotice, []), CopyFence.memo(self.fence.own.sorted())))
+    }
+
+    private mutating func tellIfRead(_ relay: RelayURL, _ step: inout CoreStep) {
+        guard self.fence.unread[relay]?.isEmpty == true, self.failure == nil,
+            self.configuration.relays.contains(relay), !self.fence.told.contains(relay)
+        else { return }
+        self.tell([relay], &step)
+        self.flushOutbox(&step)
+    }
+
+    /// An event about copies came live.
+    mutating func takeNotice(_ event: Event, _ step: inout CoreStep) {
+        guard self.fence.startedAt != nil, !self.fence.own.contains(event.id) else { return }
+        self.use(.readNotice(event, at: nil), &step)
+    }
+
+    /// Ends if a notice is of a later copy; tells an earlier one that it is not alone.
+    mutating func heed(_ notice: CopyNotice, _ event: Event, isLive: Bool, _ step: inout CoreStep) {
         guard let startedAt = self.fence.startedAt else { return }
-        guard let notice = CopyNotice(event, of: self.account) else {
-            step.effects.append(.note(.refused(reason: "bad_notice", detail: "an event about copies of this account")))
-            return
-        }
         self.fence.newest = max(self.fence.newest, min(event.createdAt, step.now + 3600))
         if notice.instance == self.instance.id {
             // A directory that was copied by hand: whoever started last goes on. What relays kept of an earlier run
@@ -66,15 +92,9 @@ extension CoreModel {
     }
 
     private mutating func tell(_ relays: [RelayURL], _ step: inout CoreStep) {
-        guard let startedAt = self.fence.startedAt else { return }
+        guard self.fence.startedAt != nil else { return }
         self.fence.newest = max(step.now, self.fence.newest + 1)
-        do {
-            let event = try CopyNotice(self.instance, startedAt: startedAt).event(
-                by: self.account, createdAt: self.fence.newest, using: &step.random)
-            self.fence.told.formUnion(relays)
-            self.enqueue(id: "instance/\(event.id.hex)", event, to: relays, .instance, &step)
-        } catch {
-            step.effects.append(.note(.sendFailed(reason: "notice of this copy: \(error)")))
-        }
+        self.fence.told.formUnion(relays)
+        self.use(.tell(relays, at: self.fence.newest), &step)
     }
 }

@@ -14,12 +14,16 @@ extension CoreModel {
         let type = try MediaType(image.mediaType)
         let encrypted = try GroupImageEncryption.encrypt(image.bytes, type: type, using: &step.random)
         guard let hash = Bytes32(encrypted.image.hash) else { preconditionFailure("SHA-256 gives 32 bytes") }
-        let blob = self.upload(
-            encrypted.blob, hash: hash, contentType: MediaType.octetStream.description,
-            by: try GroupImageEncryption.uploadIdentity(of: encrypted.image), &step)
-        self.begin(
-            MediaOperation(groupID: groupID, goal: .image(encrypted.image), request: request), [blob],
-            servers: image.servers, &step)
+        let identity = try GroupImageEncryption.uploadIdentity(of: encrypted.image)
+        let authorization = self.authorization(for: hash, by: identity.publicKey, step)
+            .signed(by: identity, using: &step.random)
+        let blob = MediaUpload(
+            bytes: encrypted.blob, hash: hash, contentType: MediaType.octetStream.description,
+            authorization: authorization)
+        self.lastMediaOperation += 1
+        self.mediaOperations[self.lastMediaOperation] = MediaOperation(
+            groupID: groupID, goal: .image(encrypted.image), request: request)
+        self.upload(self.lastMediaOperation, [blob], to: image.servers, &step)
     }
 
     mutating func clearGroupImage(ofChat chatID: String, _ request: RequestID?, _ step: inout CoreStep) throws {

@@ -141,12 +141,10 @@ extension CoreModel {
         let file = try EncryptedMedia.encrypt(
             image.bytes, type: type, filename: "profile.\(type.description.drop { $0 != "/" }.dropFirst())",
             secret: EncryptedMedia.secret(group), using: &step.random)
-        let blob = self.upload(
-            file.blob, hash: file.blobHash, contentType: MediaType.octetStream.description, by: self.account, &step)
-        self.begin(
+        try self.begin(
             MediaOperation(
                 groupID: groupID, goal: .profile(draft, file, epoch: group.epoch, attempt: attempt), request: request),
-            [blob], servers: image.servers, &step)
+            &step)
     }
 
     /// A server has the picture: the profile names it. After a commit it is encrypted anew, so that it opens.

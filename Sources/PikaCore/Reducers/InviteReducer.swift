@@ -5,31 +5,50 @@ import Nostr
 /// Gift wraps and invitations.
 extension CoreModel {
     mutating func takeGiftWrap(_ event: Event, _ step: inout CoreStep) {
-        self.seen.insert(event.id)
-        self.markSeen(event.id, &step)
-        do {
-            let opened = try GiftWrap.unwrap(event, by: self.account)
-            guard opened.rumor.kind == .welcome else {
-                step.effects.append(.note(.refused(reason: "unexpected_kind", detail: "a gift wrap without a Welcome")))
+        if case .remote(let key) = self.account {
+            // Not worth a question to the signer.
+            guard event.tags(named: "p").contains(where: { $0.value == key.hex }) else {
+                step.effects.append(.note(.refused(reason: "not_for_us", detail: "a gift wrap for somebody else")))
                 return
             }
-            let invite = StoredInvite(wrapper: event.id, rumor: opened.rumor)
-            // The same invitation in another wrapper.
-            guard !self.invites.values.contains(where: { $0.rumor == invite.rumor }) else { return }
-            let opening = try self.open(invite)
-            if self.configuration.invites.admits(opened.rumor.pubkey) {
-                guard case .rival(let groupID) = try self.join(opening, &step),
-                    self.rivals[groupID]?.contains(where: { $0.invite?.wrapper == invite.wrapper }) == true
-                else { return }
-                self.keep(invite, opening.group, &step)
-            } else if !self.isKnown(opening) {
-                self.keep(invite, opening.group, &step)
+            // It is remembered when the signer has opened it; until then it is kept.
+            let unopened = self.keyJobs.values.lazy.filter { if case .open = $0.task { true } else { false } }.count
+            guard unopened < Self.maximumUnopened else {
+                step.effects.append(.note(.gaveUpWaiting))
+                return
             }
-        } catch let error as MarmotError {
-            step.effects.append(.note(.refused(reason: error.code.description, detail: error.message)))
-        } catch {
-            step.effects.append(.note(.refused(reason: "bad_gift_wrap", detail: "\(error)")))
+        } else {
+            self.seen.insert(event.id)
+            self.markSeen(event.id, &step)
         }
+        self.use(.open(event), &step)
+    }
+
+    /// A gift wrap was opened.
+    mutating func takeOpened(_ rumor: UnsignedEvent, in wrapper: EventID, _ step: inout CoreStep) throws {
+        guard rumor.kind == .welcome else {
+            step.effects.append(.note(.refused(reason: "unexpected_kind", detail: "a gift wrap without a Welcome")))
+            return
+        }
+        let invite = StoredInvite(wrapper: wrapper, rumor: rumor)
+        // The same invitation in another wrapper.
+        guard !self.invites.values.contains(where: { $0.rumor == invite.rumor }) else { return }
+        let opening = try self.open(invite)
+        if self.configuration.invites.admits(rumor.pubkey) {
+            guard case .rival(let groupID) = try self.join(opening, &step),
+                self.rivals[groupID]?.contains(where: { $0.invite?.wrapper == invite.wrapper }) == true
+            else { return }
+            self.keep(invite, opening.group, &step)
+        } else if !self.isKnown(opening) {
+            self.keep(invite, opening.group, &step)
+        }
+    }
+
+    /// A gift wrap could not be opened, or what was in it is of no use.
+    func noteUnopened(_ error: any Error, _ step: inout CoreStep) {
+        let (reason, detail) =
+            (error as? MarmotError).map { ($0.code.description, $0.message) } ?? ("bad_gift_wrap", "\(error)")
+        step.effects.append(.note(.refused(reason: reason, detail: detail)))
     }
 
     /// Invitations that wait for a decision; the oldest gives way, since anybody can send them.

@@ -24,6 +24,16 @@ extension CoreModel {
         }
     }
 
+    /// Announces the current key package on request; nil if the signer has to say yes first.
+    mutating func publishKeyPackage(_ request: RequestID?, _ step: inout CoreStep) throws -> ActionOutcome? {
+        try self.publishKeyPackage(&step)
+        guard let request, let current = self.currentKeyPackage(step.now),
+            self.isWaiting(for: .announce(current.reference))
+        else { return .done(chatID: nil) }
+        self.ask(.announce(current.reference), for: request, &step)
+        return nil
+    }
+
     /// Announces the current key package with the relay lists that lead to it; a fresh one, if there is none.
     mutating func publishKeyPackage(_ step: inout CoreStep) throws {
         guard !self.configuration.announcementRelays.isEmpty else { return }
@@ -74,34 +84,58 @@ extension CoreModel {
 
     /// Sends a package's events: the same as before, unless they name other relays.
     private mutating func announce(_ package: StoredKeyPackage, _ step: inout CoreStep) throws {
-        var record = self.keyPackageRecords[package.reference] ?? KeyPackageRecord()
+        let record = self.keyPackageRecords[package.reference] ?? KeyPackageRecord()
         let relays = self.configuration.announcementRelays.map(\.string)
         let isCurrent = record.events.allSatisfy { Array($0.firstTag("relays")?.values.dropFirst() ?? []) == relays }
         if record.events.isEmpty || !isCurrent {
-            let outdated = record.events
-            record.events = try self.signEvents(of: package, &step)
-            self.setRecord(record, of: package.reference, &step)
-            self.withdrawEvents(outdated, &step)
+            try self.attempt(.announce(package.reference), &step)
+        } else {
+            self.send(record.events, &step)
         }
-        self.state.keyPackageEvent = record.events.last { $0.kind == .keyPackage }?.id
-        for event in record.events {
+    }
+
+    /// Announces a package once more if its events name other relays than the present ones.
+    mutating func announceAgain(_ reference: [UInt8], _ step: inout CoreStep) throws {
+        guard let package = self.keyPackages.first(where: { $0.reference == reference }),
+            let record = self.keyPackageRecords[reference], record.retiredAt == nil, !record.events.isEmpty
+        else { return }
+        try self.announce(package, &step)
+    }
+
+    /// The events that announce a package; nil if it is no longer in use.
+    func announcement(of reference: [UInt8], _ step: CoreStep) throws -> [UnsignedEvent]? {
+        guard let package = self.keyPackages.first(where: { $0.reference == reference }),
+            self.keyPackageRecords[reference]?.retiredAt == nil
+        else { return nil }
+        // Of two events of one second, relays keep the one with the lower id.
+        let last = self.keyPackageRecords.values.flatMap(\.events).map(\.createdAt).max()
+        let bundle = try KeyPackageBundle(stored: package.bundle)
+        let drafts = KeyPackageEvents.drafts(
+            for: bundle.keyPackage, slot: package.slot, relays: self.configuration.announcementRelays,
+            client: self.configuration.client, by: self.account.publicKey, now: max(step.now, (last ?? 0) + 1))
+        return [drafts.addressable, drafts.legacy]
+    }
+
+    /// A package's events are signed: they take the place of those it had.
+    mutating func announce(_ events: [Event], of reference: [UInt8], _ step: inout CoreStep) {
+        var record = self.keyPackageRecords[reference] ?? KeyPackageRecord()
+        guard record.retiredAt == nil, self.keyPackages.contains(where: { $0.reference == reference }) else { return }
+        let outdated = record.events
+        record.events = events
+        self.setRecord(record, of: reference, &step)
+        self.withdrawEvents(outdated, &step)
+        self.send(events, &step)
+    }
+
+    private mutating func send(_ events: [Event], _ step: inout CoreStep) {
+        self.state.keyPackageEvent = events.last { $0.kind == .keyPackage }?.id
+        for event in events {
             let row = Self.keyPackageRow(event.id)
             if self.queue.contains(where: { $0.id == row }) { continue }
             // What is left of an earlier announcement gives way to this one.
             self.dropRow(row, &step)
             self.enqueue(id: row, event, to: self.configuration.announcementRelays, .keyPackage, &step)
         }
-    }
-
-    private mutating func signEvents(of package: StoredKeyPackage, _ step: inout CoreStep) throws -> [Event] {
-        // Of two events of one second, relays keep the one with the lower id.
-        let last = self.keyPackageRecords.values.flatMap(\.events).map(\.createdAt).max()
-        let bundle = try KeyPackageBundle(stored: package.bundle)
-        let events = KeyPackageEvents.events(
-            for: bundle.keyPackage, slot: package.slot, relays: self.configuration.announcementRelays,
-            client: self.configuration.client, by: self.account, now: max(step.now, (last ?? 0) + 1),
-            using: &step.random)
-        return [events.addressable, events.legacy]
     }
 
     private static func keyPackageRow(_ event: EventID) -> String { "key_package/\(event.hex)" }
@@ -111,13 +145,10 @@ extension CoreModel {
         for event in events { self.dropRow(Self.keyPackageRow(event.id), &step) }
         let legacy = events.filter { $0.kind == .keyPackage }
         guard !legacy.isEmpty else { return }
-        let deletion = KeyPackageEvents.deletion(
-            of: legacy.map(\.id), by: self.account, now: step.now, using: &step.random)
         let stated = legacy.flatMap { (try? KeyPackageEvents.relays(of: $0)) ?? [] }
         var seen: Set<RelayURL> = []
-        self.enqueue(
-            id: "deletion/\(deletion.id.hex)", deletion,
-            to: (self.configuration.announcementRelays + stated).filter { seen.insert($0).inserted }, .deletion, &step)
+        let relays = (self.configuration.announcementRelays + stated).filter { seen.insert($0).inserted }
+        self.use(.delete(legacy.map(\.id), at: relays), &step)
     }
 
     private mutating func setRecord(

@@ -40,34 +40,54 @@ extension CoreModel {
                     file.bytes, type: MediaType(sending: file.mediaType), filename: file.filename, secret: secret,
                     using: &step.random))
         }
-        let blobs = encrypted.map { file in
-            self.upload(
-                file.blob, hash: file.blobHash, contentType: file.type.description, by: self.account, &step)
-        }
         let goal = MediaOperation.Goal.message(media, encrypted, epoch: group.epoch, attempt: attempt)
-        self.begin(
-            MediaOperation(groupID: groupID, goal: goal, request: request), blobs, servers: media.servers, &step)
+        try self.begin(MediaOperation(groupID: groupID, goal: goal, request: request), &step)
     }
 
-    /// A blob with its authorization; `key` is who may delete it again.
-    func upload(
-        _ blob: [UInt8], hash: Bytes32, contentType: String, by key: KeyPair, _ step: inout CoreStep
-    ) -> MediaUpload {
-        let authorization = BlossomAuthorization.event(
-            .upload, hashes: [hash], content: "Upload", by: key, now: step.now, lifetime: Self.uploadLifetime,
-            using: &step.random)
-        return MediaUpload(bytes: blob, hash: hash, contentType: contentType, authorization: authorization)
-    }
-
-    mutating func begin(
-        _ operation: MediaOperation, _ blobs: [MediaUpload], servers: [MediaURL], _ step: inout CoreStep
-    ) {
+    /// Uploads as soon as this account's key has allowed it.
+    mutating func begin(_ operation: MediaOperation, _ step: inout CoreStep) throws {
         self.lastMediaOperation += 1
         self.mediaOperations[self.lastMediaOperation] = operation
+        try self.attempt(.authorize(self.lastMediaOperation), &step)
+    }
+
+    /// What this account signs to be allowed an operation's upload; nil if there is none.
+    func authorizations(of operation: Int, _ step: CoreStep) -> [UnsignedEvent]? {
+        self.mediaOperations[operation]?.ownUploads?.files.map {
+            self.authorization(for: $0.file.blobHash, by: self.account.publicKey, step)
+        }
+    }
+
+    /// The event that allows a blob's upload; `key` is who may delete it again.
+    func authorization(for hash: Bytes32, by key: PublicKey, _ step: CoreStep) -> UnsignedEvent {
+        BlossomAuthorization.draft(
+            .upload, hashes: [hash], content: "Upload", by: key, now: step.now, lifetime: Self.uploadLifetime)
+    }
+
+    /// The authorizations are signed.
+    mutating func upload(_ operation: Int, authorizedBy events: [Event], _ step: inout CoreStep) {
+        guard let (files, servers) = self.mediaOperations[operation]?.ownUploads else { return }
+        let blobs = zip(files, events).map { entry, event in
+            MediaUpload(
+                bytes: entry.file.blob, hash: entry.file.blobHash, contentType: entry.contentType,
+                authorization: event)
+        }
+        self.upload(operation, blobs, to: servers, &step)
+    }
+
+    func upload(_ operation: Int, _ blobs: [MediaUpload], to servers: [MediaURL], _ step: inout CoreStep) {
         step.effects.append(
-            .upload(
-                operation: self.lastMediaOperation, blobs,
-                to: servers.isEmpty ? self.configuration.mediaServers : servers))
+            .upload(operation: operation, blobs, to: servers.isEmpty ? self.configuration.mediaServers : servers))
+    }
+
+    /// The account's signer does not allow an upload.
+    mutating func failUpload(_ number: Int, _ error: any Error, _ step: inout CoreStep) {
+        guard let operation = self.mediaOperations.removeValue(forKey: number) else { return }
+        let failure = (error as? SignerError).map {
+            AppCoreError(.signerRefused, "the upload was not authorized: \($0.message)")
+        }
+        step.effects.append(.note(.sendFailed(reason: "media: \(error)")))
+        self.fail(operation.request, failure ?? error, &step)
     }
 
     /// The servers have answered: `urls` in the order of the files.

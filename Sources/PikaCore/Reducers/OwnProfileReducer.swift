@@ -103,33 +103,54 @@ extension CoreModel {
     // MARK: Writing
 
     /// Writes what waited for a reading: all changes of one event in their order, as one event.
+    ///
+    /// While an earlier one waits for the account's signer, changes go on waiting: they are made to that one.
     mutating func writeOwn(after reading: OwnReading.Result, _ step: inout CoreStep) {
-        let saves = self.people.saves
-        let follows = self.people.follows
-        self.people.saves = []
-        self.people.follows = []
-        self.end(saves.map(\.request), &step) { model, step in
-            try model.writeProfile(saves.map(\.draft), after: reading, &step)
+        if !self.isSigning(.profile) {
+            let saves = self.people.saves
+            self.people.saves = []
+            self.end(saves.map(\.request), &step) { model, step in
+                try model.writeProfile(saves.map(\.draft), after: reading, &step)
+            }
         }
-        self.end(follows.map(\.request), &step) { model, step in
-            try model.writeFollowList(follows.map { ($0.key, $0.isFollowed) }, after: reading, &step)
+        if !self.isSigning(.followList) {
+            let follows = self.people.follows
+            self.people.follows = []
+            self.end(follows.map(\.request), &step) { model, step in
+                try model.writeFollowList(follows.map { ($0.key, $0.isFollowed) }, after: reading, &step)
+            }
         }
+    }
+
+    private func isSigning(_ purpose: OutboxRow.Purpose) -> Bool {
+        self.keyJobs.values.contains { if case .publish(let due) = $0.task { due.purpose == purpose } else { false } }
     }
 
     private mutating func end(
         _ requests: [RequestID?], _ step: inout CoreStep,
-        after work: (inout CoreModel, inout CoreStep) throws -> Void
+        after work: (inout CoreModel, inout CoreStep) throws -> KeyTask?
     ) {
         guard !requests.isEmpty else { return }
         do {
-            try work(&self, &step)
-            for request in requests { self.finish(request, .done(chatID: nil), &step) }
+            let task = try work(&self, &step)
+            for request in requests {
+                if let task, let request, self.isWaiting(for: task) {
+                    self.ask(task, for: request, &step)
+                } else {
+                    self.finish(request, .done(chatID: nil), &step)
+                }
+            }
         } catch { for request in requests { self.fail(request, error, &step) } }
+    }
+
+    /// One of the events is signed, or will not be: goes on with what waited for that.
+    mutating func endOwnWriting(_ step: inout CoreStep) {
+        if let reading = self.people.read { self.writeOwn(after: reading, &step) }
     }
 
     private mutating func writeProfile(
         _ drafts: [ProfileDraft], after reading: OwnReading.Result, _ step: inout CoreStep
-    ) throws {
+    ) throws -> KeyTask? {
         let known = self.people.profiles[self.account.publicKey]?.source
         // What an account has read once may be gone from relays that are away; it goes on from that.
         guard known != nil || reading.isComplete else {
@@ -143,15 +164,14 @@ extension CoreModel {
             }
         }
         for draft in drafts { draft.apply(to: &profile) }
-        let event = try self.sign(
-            .metadata, tags: known?.tags ?? [], content: profile.content, after: known?.createdAt, &step)
-        self.keepOwn(ProfileSource(own: event), isComplete: reading.isComplete, &step)
-        self.publish(event, .profile, &step)
+        let draft = try self.draft(
+            .metadata, tags: known?.tags ?? [], content: profile.content, after: known?.createdAt, step)
+        return try self.publish(draft, .profile, &step)
     }
 
     private mutating func writeFollowList(
         _ changes: [(key: PublicKey, isFollowed: Bool)], after reading: OwnReading.Result, _ step: inout CoreStep
-    ) throws {
+    ) throws -> KeyTask? {
         let known = self.people.followList
         guard reading.hasAnswer, known != nil || reading.isComplete else {
             throw AppCoreError(.noRelay, "this account's follow list could not be read, so it is not written")
@@ -159,17 +179,15 @@ extension CoreModel {
         var list = try known.map { try FollowList($0) } ?? FollowList()
         let before = list
         for (key, isFollowed) in changes { _ = isFollowed ? list.follow(key) : list.unfollow(key) }
-        guard list != before else { return }
-        let event = try self.sign(
-            .followList, tags: list.tags, content: list.content, after: known?.createdAt, &step)
-        self.keep(followList: event, &step)
-        self.publish(event, .followList, &step)
+        guard list != before else { return nil }
+        let draft = try self.draft(.followList, tags: list.tags, content: list.content, after: known?.createdAt, step)
+        return try self.publish(draft, .followList, &step)
     }
 
-    /// Signs a replaceable event; of two of one second, relays keep the one with the lower id.
-    private func sign(
-        _ kind: Kind, tags: [Tag], content: String, after last: Int64?, _ step: inout CoreStep
-    ) throws -> Event {
+    /// A replaceable event to be signed; of two of one second, relays keep the one with the lower id.
+    private func draft(
+        _ kind: Kind, tags: [Tag], content: String, after last: Int64?, _ step: CoreStep
+    ) throws -> UnsignedEvent {
         let next = last.map { $0.addingReportingOverflow(1) }
         guard next?.overflow != true else {
             throw AppCoreError(.notAllowed, "the event that is to be replaced is of the end of time")
@@ -177,18 +195,36 @@ extension CoreModel {
         let unsigned = UnsignedEvent(
             pubkey: self.account.publicKey, createdAt: max(step.now, next?.partialValue ?? 0), kind: kind, tags: tags,
             content: content)
-        let event = unsigned.signed(by: self.account, using: &step.random)
-        guard event.json().count <= self.configuration.maximumEventBytes else {
+        guard unsigned.rumorJSON().count + Self.signatureBytes <= self.configuration.maximumEventBytes else {
             throw AppCoreError(
                 .notAllowed, "relays take events of \(self.configuration.maximumEventBytes) bytes, and it has more")
         }
-        return event
+        return unsigned
     }
 
-    private mutating func publish(_ event: Event, _ purpose: OutboxRow.Purpose, _ step: inout CoreStep) {
+    /// What a signature adds to an event's JSON.
+    private static let signatureBytes = #","sig":"""#.utf8.count + 128
+
+    private mutating func publish(
+        _ draft: UnsignedEvent, _ purpose: OutboxRow.Purpose, _ step: inout CoreStep
+    ) throws -> KeyTask {
+        let task = KeyTask.publish(
+            DuePublication(
+                row: "\(purpose.rawValue)/\(draft.id.hex)", draft: draft, relays: self.configuration.relays,
+                purpose: purpose))
+        try self.attempt(task, &step)
+        return task
+    }
+
+    /// A profile or follow list is signed: it holds from now on.
+    mutating func publish(_ event: Event, _ due: DuePublication, _ step: inout CoreStep) {
+        if due.purpose == .profile {
+            self.keepOwn(ProfileSource(own: event), isComplete: self.people.read?.isComplete ?? false, &step)
+        } else if due.purpose == .followList {
+            self.keep(followList: event, &step)
+        }
         // What it replaces need not leave any more.
-        for row in self.queue.rows(where: { $0.purpose == purpose }) { self.dropRow(row.id, &step) }
-        self.enqueue(
-            id: "\(purpose.rawValue)/\(event.id.hex)", event, to: self.configuration.relays, purpose, &step)
+        for row in self.queue.rows(where: { $0.purpose == due.purpose }) { self.dropRow(row.id, &step) }
+        self.enqueue(id: due.row, event, to: due.relays, due.purpose, &step)
     }
 }

@@ -8,17 +8,30 @@ extension CoreModel {
         for kind in [Kind.keyPackageRelays, .inboxRelays] { self.publishRelayList(kind, &step) }
     }
 
-    private mutating func publishRelayList(_ kind: Kind, _ step: inout CoreStep) {
-        let relays = kind == .inboxRelays ? self.configuration.relays : self.configuration.announcementRelays
+    mutating func publishRelayList(_ kind: Kind, _ step: inout CoreStep) {
+        let relays = self.relays(ofList: kind)
         let known = self.relayLists[kind]
         if let known, known.event.relayTags.map(\.string) == relays.map(\.string) {
             if !known.isConfirmed { self.send(known.event, &step) }
             return
         }
-        if let known { self.dropRow(Self.relayListRow(known.event), &step) }
+        self.use(.relayList(kind), &step)
+    }
+
+    private func relays(ofList kind: Kind) -> [RelayURL] {
+        kind == .inboxRelays ? self.configuration.relays : self.configuration.announcementRelays
+    }
+
+    func relayListDraft(_ kind: Kind, _ step: CoreStep) -> UnsignedEvent {
         // Of two lists of one second, relays keep the one with the lower id.
-        let time = max(step.now, (known?.event.createdAt ?? 0) + 1)
-        let event = RelayListEvents.event(kind, relays: relays, by: self.account, now: time, using: &step.random)
+        let time = max(step.now, (self.relayLists[kind]?.event.createdAt ?? 0) + 1)
+        return RelayListEvents.draft(
+            kind, relays: self.relays(ofList: kind), by: self.account.publicKey, now: time)
+    }
+
+    /// A list is signed: it takes the place of the one before.
+    mutating func replaceRelayList(_ event: Event, _ step: inout CoreStep) {
+        if let known = self.relayLists[event.kind] { self.dropRow(Self.relayListRow(known.event), &step) }
         self.setRelayList(RelayListRecord(event: event), &step)
         self.send(event, &step)
     }

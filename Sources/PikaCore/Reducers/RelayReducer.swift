@@ -82,7 +82,7 @@ extension CoreModel {
         switch event.kind {
         case .groupEvent: self.takeGroupEvent(event, &step)
         case .giftWrap: self.takeGiftWrap(event, &step)
-        case .applicationData: self.takeNotice(event, isLive: true, &step)
+        case .applicationData: self.takeNotice(event, &step)
         default: step.effects.append(.note(.refused(reason: "unexpected_kind", detail: "kind \(event.kind.rawValue)")))
         }
     }

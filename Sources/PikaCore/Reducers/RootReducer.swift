@@ -48,6 +48,9 @@ extension CoreModel {
         case .timer(.typing): self.endTyping(&step)
         case .timer(.call(let id)): self.followCall(.timeUp(callID: id), &step)
         case .callMedia(let report): self.takeCallMedia(report, &step)
+        case .keyUsed(let job, let result): self.takeKeyUse(job, result, &step)
+        case .signerChallenge(let url): self.noteChallenge(url, &step)
+        case .timer(.signer): self.askSigner(&step)
         }
         self.tellDueProfiles(&step)
         self.pursueDueIntents(&step)
@@ -71,6 +74,7 @@ extension CoreModel {
         }
         for event in self.inbox.values.sorted(by: { $0.inboxID < $1.inboxID }) { step.effects.append(.deliver(event)) }
         if self.instance.isRestored { self.retireKeyPackages(&step) }
+        self.resumeKeyTasks(&step)
         if self.configuration.publishesKeyPackage {
             do { try self.publishKeyPackage(&step) } catch {
                 step.effects.append(.note(.sendFailed(reason: "key package: \(error)")))
@@ -115,7 +119,7 @@ extension CoreModel {
             _ = try self.groupID(ofChat: chatID)
             self.push(.chat(chatID: chatID), &step)
         case .clearToast: self.state.toast = nil
-        case .publishKeyPackage: try self.publishKeyPackage(&step)
+        case .publishKeyPackage: return try self.publishKeyPackage(request, &step)
         case .findKeyPackages(let peers):
             self.search(for: peers, by: .request(request), &step)
             return nil

@@ -21,17 +21,16 @@ extension CoreModel {
         }
     }
 
-    /// Gift-wraps invitations and queues them.
+    /// Has invitations sealed, wrapped and queued.
     mutating func send(_ welcomes: [DueWelcome], of group: MarmotGroup, _ step: inout CoreStep) throws {
         for welcome in welcomes {
-            let wrap = try GiftWrap.wrap(
-                welcome.rumor, from: self.account, to: welcome.recipient, now: step.now, using: &step.random)
             let stated = self.peerRelays[welcome.recipient]?.relays ?? []
             var seen: Set<RelayURL> = []
             let relays = (stated + group.data.relays + self.configuration.relays).filter { seen.insert($0).inserted }
             // An add that lost a race is made again, perhaps in an epoch of the same number.
             let id = "\(Self.welcomeRows(of: group.groupID))\(welcome.rumor.id.hex)/\(welcome.recipient.hex)"
-            self.enqueue(id: id, wrap, to: relays, .welcome, &step)
+            try self.attempt(
+                .seal(DueSeal(row: id, rumor: welcome.rumor, recipient: welcome.recipient, relays: relays)), &step)
             self.setPeerRelays(nil, of: welcome.recipient, &step)
         }
     }
@@ -61,8 +60,11 @@ extension CoreModel {
     ) {
         guard let request, let chatID = self.groups[groupID]?.data.nostrGroupIDHex else { return }
         let prefix = Self.welcomeRows(of: groupID)
-        let delivery = WelcomeDelivery(
-            request: request, chatID: chatID, rows: self.queue.ids { $0.id.hasPrefix(prefix) }, left: left)
+        var rows = self.queue.ids { $0.id.hasPrefix(prefix) }
+        for job in self.keyJobs.values {
+            if case .seal(let due) = job.task, due.row.hasPrefix(prefix) { rows.insert(due.row) }
+        }
+        let delivery = WelcomeDelivery(request: request, chatID: chatID, rows: rows, left: left)
         guard !delivery.rows.isEmpty else { return self.finish(request, delivery.outcome, &step) }
         self.lastDelivery += 1
         self.deliveries[self.lastDelivery] = delivery

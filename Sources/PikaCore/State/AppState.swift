@@ -26,6 +26,8 @@ public struct AppState: Sendable, Hashable {
     public internal(set) var invites: [InviteSummary] = []
     public internal(set) var relays: [RelayStatus] = []
     public internal(set) var outbox = OutboxStatus()
+    /// Nil if the account's key is here.
+    public internal(set) var signer: SignerStatus?
     /// Whether a relay has acknowledged this account's key package since the start.
     public internal(set) var hasPublishedKeyPackage = false
     /// The kind 443 event that announces the current key package; nil before the first announcement since the start.

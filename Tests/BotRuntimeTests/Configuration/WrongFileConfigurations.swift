@@ -438,6 +438,32 @@ let wrongFileConfigurations: [WrongConfiguration] = [
             #"bot.yaml:5:24: accounts[0].key.credential: expected the name of a systemd credential, found "../x"; write such as credential: greeter.nsec"#
         ]),
     WrongConfiguration(
+        "bunkerInline",
+        #"""
+        version: 1
+        relays: [wss://relay.example]
+        accounts:
+          - name: greeter
+            key: { bunker: "bunker://fa98?relay=wss://relay.example&secret=hunter2" }
+
+        """#,
+        [
+            #"bot.yaml:5:20: accounts[0].key.bunker: expected a reference with one of file, env, credential, command, found a value (not shown); write such as key: { bunker: { file: secrets/bunker.url } }"#
+        ]),
+    WrongConfiguration(
+        "bunkerInBunker",
+        #"""
+        version: 1
+        relays: [wss://relay.example]
+        accounts:
+          - name: greeter
+            key: { bunker: { bunker: { file: x } } }
+
+        """#,
+        [
+            #"bot.yaml:5:22: accounts[0].key.bunker: expected one of file, env, credential, command, found the unknown key "bunker"; remove it"#
+        ]),
+    WrongConfiguration(
         "commandAsText",
         #"""
         version: 1

@@ -111,6 +111,10 @@ struct ReducerWorld {
         var notes: [CoreNote] = []
         /// What was told of own messages, in order.
         var reports: [EventID: [AppState.Delivery]] = [:]
+        /// Whether its key is with a signer, and what that answers; nil does what it is asked.
+        var isRemote = false
+        var signerAnswer: SignerError?
+        var ownKey: OwnKey { self.isRemote ? .remote(self.key) : .local(self.keys) }
         var key: PublicKey { self.keys.publicKey }
         var chatID: String { self.model.state.chatList.first?.chatID ?? "" }
         var group: MarmotGroup? { self.model.groups.values.first }
@@ -121,6 +125,11 @@ struct ReducerWorld {
 
         var commits: [CommitEvent] {
             self.delivered.compactMap { if case .commit(let commit) = $0.content { commit } else { nil } }
+        }
+
+        /// What the signer was asked for and has not been answered.
+        var asked: [(job: Int, operation: KeyOperation)] {
+            self.due.compactMap { if case .useKey(let job, let operation) = $0 { (job, operation) } else { nil } }
         }
 
         var publishing: [(row: String, event: Event)] {
@@ -134,14 +143,19 @@ struct ReducerWorld {
     var relayed: [Event] = []
 
     init(
-        _ count: Int, invites: CoreConfiguration.InvitePolicy = .anyone, selfUpdate: SelfUpdatePolicy = .never
+        _ count: Int, invites: CoreConfiguration.InvitePolicy = .anyone, selfUpdate: SelfUpdatePolicy = .never,
+        remote: Set<Int> = []
     ) throws {
-        for _ in 0..<count {
+        for index in 0..<count {
             let keys = KeyPair.generate(using: &self.random)
             let configuration = CoreConfiguration(
                 relays: [ReducerWorld.relay], invites: invites, selfUpdate: selfUpdate)
-            let model = try CoreModel(account: keys, configuration: configuration, stored: StoredState())
-            self.accounts.append(Account(keys: keys, configuration: configuration, model: model))
+            let isRemote = remote.contains(index)
+            let model = try CoreModel(
+                account: isRemote ? .remote(keys.publicKey) : .local(keys), configuration: configuration,
+                stored: StoredState())
+            self.accounts.append(
+                Account(keys: keys, configuration: configuration, model: model, isRemote: isRemote))
         }
     }
 
@@ -235,6 +249,7 @@ struct ReducerWorld {
             let found = self.relayed.filter { event in filters.contains { $0.matches(event) } }
             self.reduce(
                 index, .fetched(purpose, Dictionary(uniqueKeysWithValues: relays.map { ($0, .events(found)) })))
+        case .useKey(let job, let operation): self.sign(index, job, operation)
         case .loadSent(let groupID, let epoch):
             let messages = self[index].durable.messages.filter {
                 $0.groupID == groupID && $0.isOwn && $0.epoch >= epoch
@@ -262,6 +277,20 @@ struct ReducerWorld {
         }
     }
 
+    /// The signer answers.
+    mutating func sign(_ index: Int, _ job: Int, _ operation: KeyOperation) {
+        if let error = self[index].signerAnswer {
+            self.reduce(index, .keyUsed(job: job, .failure(error)))
+            return
+        }
+        var random = CoreRandom(StepRandom(state: self.random.next()))
+        let result: Result<KeyAnswer, SignerError>
+        do throws(NostrError) {
+            result = .success(try operation.perform(with: self[index].keys, &random))
+        } catch { result = .failure(SignerError(.refused, error.message)) }
+        self.reduce(index, .keyUsed(job: job, result))
+    }
+
     /// Moves the time forward and wakes everybody for what is due, in order, settling in between.
     mutating func advance(seconds: Int64, deaf: Set<Int> = []) {
         let end = self.now + seconds * 1000
@@ -282,7 +311,7 @@ struct ReducerWorld {
     mutating func restart(_ index: Int) throws {
         var account = self.accounts[index]
         account.model = try CoreModel(
-            account: account.keys, configuration: account.configuration, stored: account.durable.state)
+            account: account.ownKey, configuration: account.configuration, stored: account.durable.state)
         account.due = []
         account.timers = []
         self.accounts[index] = account
@@ -316,8 +345,10 @@ struct ReducerWorld {
     }
 
     /// Everybody started, and a group of all, founded by the first.
-    static func group(_ count: Int, selfUpdate: SelfUpdatePolicy = .never) throws -> ReducerWorld {
-        var world = try ReducerWorld(count, selfUpdate: selfUpdate)
+    static func group(
+        _ count: Int, selfUpdate: SelfUpdatePolicy = .never, remote: Set<Int> = []
+    ) throws -> ReducerWorld {
+        var world = try ReducerWorld(count, selfUpdate: selfUpdate, remote: remote)
         for index in 0..<count { world.reduce(index, .started) }
         world.settle()
         world.act(0, .createGroupChat(name: "Lab", peers: world.accounts.dropFirst().map(\.key)), "create")

@@ -1,0 +1,62 @@
+import Logging
+import Nostr
+import PikaCore
+import RelayClient
+import ServiceLifecycle
+
+/// A remote signer with the connections that lead to it, which carry nothing else.
+struct BunkerConnection: Service {
+    let signer: BunkerSigner
+    private let pool: RelayPool
+
+    init(_ url: BunkerURL, _ identity: BunkerIdentity, clock: SystemClock, logger: Logger) throws {
+        let client = identity.clientKey
+        self.pool = try RelayPool(
+            signer: { challenge, relay in
+                var generator = SystemRandomNumberGenerator()
+                return NIP42.authenticationEvent(
+                    challenge: challenge, relay: relay, by: client, now: clock.now, using: &generator)
+            }, logger: logger)
+        self.signer = BunkerSigner(
+            url, clientKey: client, account: identity.account, transport: self.pool, clock: clock, logger: logger)
+    }
+
+    func run() async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { await self.signer.run() }
+            try await self.pool.run()
+            try await group.waitForAll()
+        }
+    }
+}
+
+/// Asks a signer that was never asked before whose key it holds: until it says so, or refuses, or the worker is to end.
+struct FirstContact: Service {
+    let signer: BunkerSigner
+    let clock: SystemClock
+    let logger: Logger
+    let found: @Sendable (PublicKey) throws -> Void
+
+    private static let longestPause: Int64 = 60_000
+
+    func run() async throws {
+        try await cancelWhenGracefulShutdown {
+            var pause: Int64 = 1000
+            while !Task.isCancelled {
+                do {
+                    try self.found(try await self.signer.connect())
+                    return
+                } catch let error as SignerError where error.code == .away {
+                    if Task.isCancelled { return }
+                    self.logger.warning(
+                        "the account's remote signer is away; it is asked again",
+                        metadata: ["reason": "\(error.message)", "seconds": "\(pause / 1000)"])
+                } catch let error as SignerError {
+                    throw WorkerError(.signerRefused, "the account's remote signer refuses this client", cause: error)
+                }
+                try? await self.clock.sleep(untilMilliseconds: self.clock.nowMilliseconds + pause)
+                pause = min(pause * 2, Self.longestPause)
+            }
+        }
+    }
+}

@@ -1,0 +1,117 @@
+public import BotKit
+import Synchronization
+
+/// The remote signer of a ``GroupLab``'s member: holds the key, and does what the test tells it to.
+public final class LabSigner: RemoteSigner {
+    public enum Conduct: Sendable, Hashable {
+        case answers
+        /// Says nothing until ``release()``, or until whoever asks is gone.
+        case holdsBack
+        case away
+        case refuses(reason: String)
+        /// Signs something else than it was asked to.
+        case cheats
+    }
+
+    private struct State {
+        var conduct = Conduct.answers
+        var random: SeededGenerator
+        var questions = 0
+        var lastWaiter = 0
+        var waiters: [Int: CheckedContinuation<Void, Never>] = [:]
+        /// Cancelled before they waited.
+        var cancelled: Set<Int> = []
+    }
+
+    private let keys: KeyPair
+    private let state: Mutex<State>
+
+    init(_ keys: KeyPair, random: SeededGenerator) {
+        self.keys = keys
+        self.state = Mutex(State(random: random))
+    }
+
+    public var conduct: Conduct {
+        get { self.state.withLock { $0.conduct } }
+        set { self.state.withLock { $0.conduct = newValue } }
+    }
+
+    /// How often it was asked for something.
+    public var questions: Int { self.state.withLock { $0.questions } }
+
+    /// How many are kept waiting.
+    public var waiting: Int { self.state.withLock { $0.waiters.count } }
+
+    /// Answers from now on, also those who wait.
+    public func release() {
+        let waiters = self.state.withLock { state in
+            state.conduct = .answers
+            defer { state.waiters = [:] }
+            return state.waiters.sorted { $0.key < $1.key }.map(\.value)
+        }
+        for waiter in waiters { waiter.resume() }
+    }
+
+    public func sign(_ event: UnsignedEvent) async throws(SignerError) -> Event {
+        try await self.consider()
+        return self.state.withLock { state in
+            var event = event
+            if state.conduct == .cheats { event.content += "!" }
+            return event.signed(by: self.keys, using: &state.random)
+        }
+    }
+
+    public func nip44Encrypt(_ plaintext: [UInt8], to peer: PublicKey) async throws(SignerError) -> String {
+        try await self.consider()
+        let nonce = self.state.withLock { Bytes32.random(using: &$0.random).bytes }
+        do throws(NostrError) {
+            return try NIP44.encrypt(plaintext, try NIP44.conversationKey(self.keys, peer), nonce: nonce)
+        } catch { throw SignerError(.refused, error.message) }
+    }
+
+    public func nip44Decrypt(_ payload: String, from peer: PublicKey) async throws(SignerError) -> [UInt8] {
+        try await self.consider()
+        do throws(NostrError) {
+            return try NIP44.decrypt(payload, try NIP44.conversationKey(self.keys, peer))
+        } catch { throw SignerError(.refused, error.message) }
+    }
+
+    private func consider() async throws(SignerError) {
+        let conduct = self.state.withLock { state in
+            state.questions += 1
+            return state.conduct
+        }
+        switch conduct {
+        case .answers, .cheats: break
+        case .away: throw SignerError(.away, "the signer is away")
+        case .refuses(let reason): throw SignerError(.refused, reason)
+        case .holdsBack:
+            await self.wait()
+            if Task.isCancelled { throw SignerError(.away, "whoever asked is gone") }
+        }
+    }
+
+    private func wait() async {
+        let number = self.state.withLock { state in
+            state.lastWaiter += 1
+            return state.lastWaiter
+        }
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let isOver = self.state.withLock { state in
+                    if state.cancelled.remove(number) != nil || state.conduct != .holdsBack { return true }
+                    state.waiters[number] = continuation
+                    return false
+                }
+                if isOver { continuation.resume() }
+            }
+        } onCancel: {
+            let waiter = self.state.withLock { state in
+                let waiter = state.waiters.removeValue(forKey: number)
+                if waiter == nil { state.cancelled.insert(number) }
+                return waiter
+            }
+            waiter?.resume()
+        }
+    }
+}

@@ -1,0 +1,185 @@
+/// `bunker://…`: where a remote signer is, as its owner hands it out (NIP-46). Contains a secret.
+public struct BunkerURL: Hashable, Sendable {
+    /// The key that messages go to; not necessarily the one that it signs with.
+    public let remoteSigner: PublicKey
+    /// Where client and signer meet; one at least.
+    public let relays: [RelayURL]
+    /// What a new client proves itself with, once.
+    public let secret: String?
+
+    public init(remoteSigner: PublicKey, relays: [RelayURL], secret: String? = nil) {
+        self.remoteSigner = remoteSigner
+        self.relays = relays
+        self.secret = secret
+    }
+
+    /// Throws ``NostrError/Code/invalidSignerURL`` for anything else, and for one without relays; the message
+    /// never shows what was read.
+    public init(_ text: String) throws(NostrError) {
+        let address = try SignerAddress(text, scheme: "bunker")
+        self.init(
+            remoteSigner: address.key, relays: try address.relays(), secret: address.value("secret").flatMap(nonempty))
+    }
+
+    /// The address with its secret.
+    public var string: String {
+        SignerAddress(
+            key: self.remoteSigner,
+            query: self.relays.map { ("relay", $0.string) } + (self.secret.map { [("secret", $0)] } ?? [])
+        ).text(scheme: "bunker")
+    }
+}
+
+/// `nostrconnect://…`: how a client invites a remote signer to connect to it (NIP-46). Contains a secret.
+public struct NostrConnectURL: Hashable, Sendable {
+    /// The client's own key.
+    public let client: PublicKey
+    public let relays: [RelayURL]
+    /// What the signer's first response must hold.
+    public let secret: String
+    /// What the client wants to do: methods, of `sign_event` perhaps with a kind, such as `sign_event:445`.
+    public let permissions: [String]
+    public let name: String?
+
+    public init(
+        client: PublicKey, relays: [RelayURL], secret: String, permissions: [String] = [], name: String? = nil
+    ) {
+        self.client = client
+        self.relays = relays
+        self.secret = secret
+        self.permissions = permissions
+        self.name = name
+    }
+
+    /// Throws ``NostrError/Code/invalidSignerURL`` for anything else, and for one without relays or secret.
+    public init(_ text: String) throws(NostrError) {
+        let address = try SignerAddress(text, scheme: "nostrconnect")
+        guard let secret = address.value("secret").flatMap(nonempty) else {
+            throw SignerAddress.invalid("it has no secret")
+        }
+        self.init(
+            client: address.key, relays: try address.relays(), secret: secret,
+            permissions: (address.value("perms") ?? "").split(separator: ",").map(String.init),
+            name: address.value("name").flatMap(nonempty))
+    }
+
+    public var string: String {
+        var query = self.relays.map { ("relay", $0.string) } + [("secret", self.secret)]
+        if !self.permissions.isEmpty { query.append(("perms", self.permissions.joined(separator: ","))) }
+        if let name { query.append(("name", name)) }
+        return SignerAddress(key: self.client, query: query).text(scheme: "nostrconnect")
+    }
+}
+
+// Neither says its secret when it is printed.
+extension BunkerURL: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    public var description: String {
+        "remote signer \(self.remoteSigner) on \(self.relays.map(\.string).joined(separator: ", "))"
+    }
+    public var debugDescription: String { self.description }
+    public var customMirror: Mirror { Mirror(self, children: ["remoteSigner": self.remoteSigner]) }
+}
+
+extension NostrConnectURL: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    public var description: String {
+        "client \(self.client) on \(self.relays.map(\.string).joined(separator: ", "))"
+    }
+    public var debugDescription: String { self.description }
+    public var customMirror: Mirror { Mirror(self, children: ["client": self.client]) }
+}
+
+private func nonempty(_ text: String) -> String? { text.isEmpty ? nil : text }
+
+/// What both addresses have in common: a key and a query.
+private struct SignerAddress {
+    static let maximumLength = 8192
+    static let maximumRelays = 16
+
+    let key: PublicKey
+    let query: [(name: String, value: String)]
+
+    init(key: PublicKey, query: [(String, String)]) {
+        self.key = key
+        self.query = query.map { (name: $0.0, value: $0.1) }
+    }
+
+    static func invalid(_ reason: String) -> NostrError {
+        NostrError(.invalidSignerURL, "no address for remote signing: \(reason)")
+    }
+
+    init(_ text: String, scheme: String) throws(NostrError) {
+        guard text.utf8.count <= Self.maximumLength else { throw Self.invalid("too long") }
+        guard text.utf8.allSatisfy({ (0x21...0x7e).contains($0) }) else {
+            throw Self.invalid("a character that addresses do not have")
+        }
+        let start = scheme + "://"
+        guard text.prefix(start.count).lowercased() == start else {
+            throw Self.invalid("it does not begin with \(start)")
+        }
+        let parts = text.dropFirst(start.count).split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+        let host = parts[0].hasSuffix("/") ? parts[0].dropLast() : parts[0]
+        guard let key = try? PublicKey(parsing: String(host)) else {
+            throw Self.invalid("what follows \(start) is no public key")
+        }
+        var query: [(String, String)] = []
+        for pair in (parts.count > 1 ? parts[1] : "").split(separator: "&") {
+            let sides = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            query.append((try Self.decode(sides[0]), try Self.decode(sides.count > 1 ? sides[1] : "")))
+        }
+        self.init(key: key, query: query)
+    }
+
+    func value(_ name: String) -> String? { self.query.first { $0.name == name }?.value }
+
+    func relays() throws(NostrError) -> [RelayURL] {
+        var relays: [RelayURL] = []
+        for (name, value) in self.query where name == "relay" {
+            guard let relay = try? RelayURL(value) else { throw Self.invalid("a relay that is no ws or wss address") }
+            if !relays.contains(relay) { relays.append(relay) }
+        }
+        guard (1...Self.maximumRelays).contains(relays.count) else {
+            throw Self.invalid("it names \(relays.count) relays; 1 to \(Self.maximumRelays) are allowed")
+        }
+        return relays
+    }
+
+    func text(scheme: String) -> String {
+        let query = self.query.map { "\(Self.encode($0.name))=\(Self.encode($0.value))" }
+        return "\(scheme)://\(self.key.hex)?\(query.joined(separator: "&"))"
+    }
+
+    // MARK: Percent signs (RFC 3986 §2.1)
+
+    private static let unreserved = Set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~".utf8)
+
+    private static func encode(_ text: String) -> String {
+        var encoded = ""
+        for byte in text.utf8 {
+            if self.unreserved.contains(byte) {
+                encoded.unicodeScalars.append(Unicode.Scalar(byte))
+            } else {
+                encoded += "%" + Hex.encode([byte]).uppercased()
+            }
+        }
+        return encoded
+    }
+
+    private static func decode(_ text: Substring) throws(NostrError) -> String {
+        var bytes: [UInt8] = []
+        var rest = text.utf8[...]
+        while let byte = rest.popFirst() {
+            guard byte == UInt8(ascii: "%") else {
+                bytes.append(byte)
+                continue
+            }
+            let digits = String(Substring(rest.prefix(2)))
+            guard digits.utf8.count == 2, let value = Hex.decode(digits.lowercased())?.first else {
+                throw self.invalid("a % without two hexadecimal digits")
+            }
+            bytes.append(value)
+            rest = rest.dropFirst(2)
+        }
+        guard let decoded = String(validating: bytes, as: UTF8.self) else { throw self.invalid("it is not UTF-8") }
+        return decoded
+    }
+}

@@ -1,0 +1,191 @@
+/// NIP-46: a key that stays with a remote signer ("bunker"), which signs, encrypts and decrypts on request.
+///
+/// Requests and responses are JSON in the content of kind 24133 events, encrypted (NIP-44) between a key of the
+/// client's own and the remote signer's, which need not be the key that it signs with.
+public enum NIP46 {
+    /// What a client asks for. Open for growth.
+    public struct Method: Hashable, Sendable, RawRepresentable {
+        public let rawValue: String
+
+        public init(rawValue: String) { self.rawValue = rawValue }
+
+        /// Remote signer's key, secret, permissions; answered with `ack` or the secret.
+        public static let connect = Method(rawValue: "connect")
+        /// Answered with `pong`.
+        public static let ping = Method(rawValue: "ping")
+        /// Answered with the key that events are signed with.
+        public static let getPublicKey = Method(rawValue: "get_public_key")
+        /// The event's JSON without id and signature; answered with the signed event's.
+        public static let signEvent = Method(rawValue: "sign_event")
+        /// The peer's key and the text; answered with the payload.
+        public static let nip44Encrypt = Method(rawValue: "nip44_encrypt")
+        /// The peer's key and the payload; answered with the text.
+        public static let nip44Decrypt = Method(rawValue: "nip44_decrypt")
+    }
+
+    public struct Request: Hashable, Sendable {
+        /// Chosen by the client; the response names it.
+        public let id: String
+        public let method: Method
+        public let params: [String]
+
+        public init(id: String, method: Method, params: [String] = []) {
+            self.id = id
+            self.method = method
+            self.params = params
+        }
+    }
+
+    public struct Response: Hashable, Sendable {
+        public enum Outcome: Hashable, Sendable {
+            case result(String)
+            case error(String)
+            /// Somebody has to approve the request at this address; another response with the same id follows.
+            case challenge(url: String)
+        }
+
+        public let id: String
+        public let outcome: Outcome
+
+        public init(id: String, outcome: Outcome) {
+            self.id = id
+            self.outcome = outcome
+        }
+    }
+
+    /// What `result` holds when `error` is an address.
+    private static let challengeMark = "auth_url"
+    /// Ids longer than this are nobody's.
+    public static let maximumIDLength = 256
+}
+
+// MARK: JSON
+
+extension NIP46.Request {
+    public func json() -> [UInt8] {
+        let json: JSONValue = [
+            "id": .string(self.id), "method": .string(self.method.rawValue),
+            "params": .array(self.params.map(JSONValue.string)),
+        ]
+        return json.json()
+    }
+
+    /// Throws ``NostrError/Code/missingField`` and ``NostrError/Code/unexpectedType``, and what
+    /// ``JSONValue/init(json:)`` throws.
+    public init(json bytes: [UInt8]) throws(NostrError) {
+        let json = try JSONValue(json: bytes)
+        let (id, method) = (try json.field("id"), try json.field("method"))
+        var params: [String] = []
+        for value in json["params"]?.array ?? [] {
+            guard let text = value.string else { throw NostrError(.unexpectedType, "a parameter is not a string") }
+            params.append(text)
+        }
+        self.init(id: id, method: NIP46.Method(rawValue: method), params: params)
+    }
+}
+
+extension NIP46.Response {
+    public func json() -> [UInt8] {
+        var json: JSONObject = ["id": .string(self.id)]
+        switch self.outcome {
+        case .result(let text): json["result"] = .string(text)
+        case .error(let text):
+            json["result"] = ""
+            json["error"] = .string(text)
+        case .challenge(let url):
+            json["result"] = .string(NIP46.challengeMark)
+            json["error"] = .string(url)
+        }
+        return JSONValue.object(json).json()
+    }
+
+    /// A response with an error is one, whatever its result says. A result that is no string is taken as its JSON.
+    ///
+    /// Throws ``NostrError/Code/missingField`` and ``NostrError/Code/unexpectedType``, and what
+    /// ``JSONValue/init(json:)`` throws.
+    public init(json bytes: [UInt8]) throws(NostrError) {
+        let json = try JSONValue(json: bytes)
+        let id = try json.field("id")
+        let result: String? =
+            switch json["result"] {
+            case nil, .null: nil
+            case .string(let text): text
+            case .some(let value): value.jsonText
+            }
+        if let error = json["error"], error != .null, error != "" {
+            guard let text = error.string else { throw NostrError(.unexpectedType, "an error is not a string") }
+            self.init(id: id, outcome: result == NIP46.challengeMark ? .challenge(url: text) : .error(text))
+        } else if let result {
+            self.init(id: id, outcome: .result(result))
+        } else {
+            throw NostrError(.missingField, "a response with neither result nor error")
+        }
+    }
+}
+
+extension JSONValue {
+    /// A member of a message between client and signer.
+    fileprivate func field(_ name: String) throws(NostrError) -> String {
+        guard let value = self[name] else { throw NostrError(.missingField, "a message without \(name)") }
+        guard let text = value.string, (1...NIP46.maximumIDLength).contains(text.utf8.count) else {
+            throw NostrError(.unexpectedType, "\(name) is not a string of 1 to \(NIP46.maximumIDLength) bytes")
+        }
+        return text
+    }
+}
+
+// MARK: Events
+
+extension NIP46 {
+    /// A message in its event. Throws ``NostrError/Code/invalidPayloadSize`` for one that NIP-44 cannot hold, and
+    /// ``NostrError/Code/invalidPublicKey``.
+    public static func event(
+        _ message: [UInt8], from sender: KeyPair, to recipient: PublicKey, now: Int64,
+        using generator: inout some RandomNumberGenerator
+    ) throws(NostrError) -> Event {
+        let nonce = Bytes32.random(using: &generator).bytes
+        let content = try NIP44.encrypt(message, try NIP44.conversationKey(sender, recipient), nonce: nonce)
+        return UnsignedEvent(
+            pubkey: sender.publicKey, createdAt: now, kind: .remoteSigning, tags: [.user(recipient)],
+            content: content
+        ).signed(by: sender, using: &generator)
+    }
+
+    /// The message in an event by `sender` for `recipient`; the event's own signature was verified before.
+    ///
+    /// Throws ``NostrError/Code/unexpectedKind``, ``NostrError/Code/authorMismatch``, and what
+    /// ``NIP44/decrypt(_:_:)`` throws.
+    public static func message(
+        in event: Event, from sender: PublicKey, to recipient: KeyPair
+    ) throws(NostrError) -> [UInt8] {
+        guard event.kind == .remoteSigning else {
+            throw NostrError(.unexpectedKind, "expected kind \(Kind.remoteSigning), found \(event.kind)")
+        }
+        guard event.pubkey == sender else {
+            throw NostrError(.authorMismatch, "a message by \(event.pubkey) instead of \(sender)")
+        }
+        return try NIP44.decrypt(event.content, try NIP44.conversationKey(recipient, sender))
+    }
+}
+
+extension UnsignedEvent {
+    /// What a signer is asked to sign: JSON without id and signature.
+    public func templateJSON() -> [UInt8] {
+        let json: JSONValue = [
+            "pubkey": .string(self.pubkey.hex), "created_at": .integer(self.createdAt),
+            "kind": .integer(Int64(self.kind.rawValue)),
+            "tags": .array(self.tags.map { .array($0.values.map(JSONValue.string)) }), "content": .string(self.content),
+        ]
+        return json.json()
+    }
+
+    /// Makes sure that a signed event is this one and nothing else: every field the same, id and signature right.
+    ///
+    /// Throws ``NostrError/Code/alteredEvent``, or as ``Event/verify()`` does.
+    public func requireSame(_ event: Event) throws(NostrError) {
+        guard event.unsigned == self else {
+            throw NostrError(.alteredEvent, "the signer returned another event than it was asked to sign")
+        }
+        try event.verify()
+    }
+}

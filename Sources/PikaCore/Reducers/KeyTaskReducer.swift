@@ -1,0 +1,126 @@
+import MLS
+import Marmot
+import Nostr
+
+/// Everything that the account's key is used for, in one place.
+///
+/// A task is one or two operations with the key, one after the other: with the key at hand all within the same turn,
+/// with a remote signer (``SignerReducer.swift``) as its answers come.
+extension CoreModel {
+    /// Does a task, or has it done; what goes wrong later is dealt with by ``fail(_:_:_:)``.
+    mutating func use(_ task: KeyTask, _ step: inout CoreStep) {
+        do { try self.attempt(task, &step) } catch { self.fail(KeyJob(number: 0, task: task), error, &step) }
+    }
+
+    /// As ``use(_:_:)``, but throws what goes wrong at once.
+    mutating func attempt(_ task: KeyTask, for request: RequestID? = nil, _ step: inout CoreStep) throws {
+        switch self.account {
+        case .remote: self.ask(task, for: request, &step)
+        case .local(let keys):
+            var job = KeyJob(number: 0, task: task)
+            while let operation = try self.operation(of: job, &step) {
+                let answer = try operation.perform(with: keys, &step.random)
+                guard let next = try self.take(answer, of: job, &step) else { return }
+                job.stage = next
+            }
+        }
+    }
+
+    // MARK: What is needed of the key
+
+    /// The next operation of a task; nil if there is nothing to do any more. What is signed is made when it is asked
+    /// for, so that it is not dated by how long the signer was away.
+    mutating func operation(of job: KeyJob, _ step: inout CoreStep) throws -> KeyOperation? {
+        switch (job.task, job.stage) {
+        case (.open, .opened(let seal)): return .decrypt(seal.content, from: seal.pubkey)
+        case (.open(let event), _):
+            try GiftWrap.require(.giftWrap, event)
+            return .decrypt(event.content, from: event.pubkey)
+        case (.seal, .encrypted(let content)):
+            return .sign(
+                [GiftWrap.seal(content, by: self.account.publicKey, now: step.now, using: &step.random)])
+        case (.seal(let due), _): return .encrypt(due.rumor.rumorJSON(), to: due.recipient)
+        case (.announce(let reference), _): return try self.announcement(of: reference, step).map(KeyOperation.sign)
+        case (.relayList(let kind), _): return .sign([self.relayListDraft(kind, step)])
+        case (.delete(let ids, _), _):
+            return .sign([KeyPackageEvents.deletionDraft(of: ids, by: self.account.publicKey, now: step.now)])
+        case (.publish(let due), _): return .sign([due.draft])
+        case (.readNotice(let event, _), _):
+            guard CopyNotice.isOne(event, of: self.account.publicKey) else { throw CopyNotice.malformed }
+            return .decrypt(event.content, from: self.account.publicKey)
+        case (.tell(_, let time), .encrypted(let content)):
+            return .sign([CopyNotice.draft(content, by: self.account.publicKey, createdAt: time)])
+        case (.tell, _):
+            guard let startedAt = self.fence.startedAt else { return nil }
+            return .encrypt(
+                CopyNotice(self.instance, startedAt: startedAt).content, to: self.account.publicKey)
+        case (.authorize(let operation), _): return self.authorizations(of: operation, step).map(KeyOperation.sign)
+        }
+    }
+
+    // MARK: What follows
+
+    /// Goes on with a task; returns its next stage, or nil when it is done.
+    mutating func take(_ answer: KeyAnswer, of job: KeyJob, _ step: inout CoreStep) throws -> KeyJob.Stage? {
+        switch (job.task, answer) {
+        case (.open(let event), .decrypted(let plaintext)):
+            guard case .opened(let seal) = job.stage else { return .opened(seal: try GiftWrap.seal(in: plaintext)) }
+            try self.takeOpened(try GiftWrap.rumor(in: plaintext, of: seal).event, in: event.id, &step)
+        case (.seal, .encrypted(let content)), (.tell, .encrypted(let content)): return .encrypted(content)
+        case (.readNotice(let event, let relay), .decrypted(let content)):
+            guard let notice = CopyNotice(content: content) else { throw CopyNotice.malformed }
+            self.heed(notice, event, isLive: relay == nil, &step)
+            self.endNotice(event, at: relay, &step)
+        case (_, .signed(let events)): try self.take(events, of: job.task, &step)
+        default: preconditionFailure("an answer is one to its operation")
+        }
+        return nil
+    }
+
+    private mutating func take(_ events: [Event], of task: KeyTask, _ step: inout CoreStep) throws {
+        guard let event = events.first else { preconditionFailure("a task signs one event at least") }
+        switch task {
+        case .seal(let due):
+            let wrap = try GiftWrap.wrap(event, to: due.recipient, now: step.now, using: &step.random)
+            self.enqueue(id: due.row, wrap, to: due.relays, .welcome, &step)
+        case .announce(let reference): self.announce(events, of: reference, &step)
+        case .relayList: self.replaceRelayList(event, &step)
+        case .delete(_, let relays):
+            self.enqueue(id: "deletion/\(event.id.hex)", event, to: relays, .deletion, &step)
+        case .publish(let due): self.publish(event, due, &step)
+        case .tell(let relays, _):
+            self.remember(ownNotice: event.id, &step)
+            self.enqueue(id: "instance/\(event.id.hex)", event, to: relays, .instance, &step)
+        case .authorize(let operation): self.upload(operation, authorizedBy: events, &step)
+        case .open, .readNotice: preconditionFailure("nothing is signed for this")
+        }
+    }
+
+    /// A task came to nothing: the signer refused, or what came was bad.
+    mutating func fail(_ job: KeyJob, _ error: any Error, _ step: inout CoreStep) {
+        let reason = "\((error as? SignerError).map { "the signer said: \($0.message)" } ?? "\(error)")"
+        switch job.task {
+        case .open: self.noteUnopened(error, &step)
+        case .readNotice(let event, let relay):
+            step.effects.append(.note(.refused(reason: "bad_notice", detail: "an event about copies of this account")))
+            self.endNotice(event, at: relay, &step)
+        case .seal(let due):
+            self.state.toast = "an invitation could not be made: \(reason)"
+            step.effects.append(.note(.sendFailed(reason: "welcome: \(reason)")))
+            self.endWelcome(due.row, refused: reason, &step)
+        case .authorize(let operation): self.failUpload(operation, error, &step)
+        case .announce: self.noteUnsigned("key package", reason, &step)
+        case .relayList: self.noteUnsigned("relay list", reason, &step)
+        case .delete: self.noteUnsigned("deletion", reason, &step)
+        case .publish(let due): self.noteUnsigned(due.purpose.rawValue, reason, &step)
+        case .tell: self.noteUnsigned("notice of this copy", reason, &step)
+        }
+        for request in job.requests {
+            self.fail(request, AppCoreError(.signerRefused, reason), &step)
+        }
+    }
+
+    private func noteUnsigned(_ what: String, _ reason: String, _ step: inout CoreStep) {
+        step.effects.append(.note(.sendFailed(reason: "\(what): \(reason)")))
+    }
+}

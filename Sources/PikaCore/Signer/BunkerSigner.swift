@@ -1,0 +1,299 @@
+public import Logging
+public import Nostr
+
+/// An account's key in a bunker: the client's side of NIP-46.
+///
+/// ``run()`` must be running for anything to be answered. What is asked for is sent to the signer's relays again and
+/// again, always under the same request id, until the answer comes or the time is up; then the caller is told that
+/// the signer is away, and may ask anew. Answers by anybody else, and to questions that nobody asked, are passed over.
+///
+/// Before the first question the signer is asked for its account's key: one that holds another key than expected does
+/// nothing (``SignerError/Code/wrongAccount``).
+public actor BunkerSigner: RemoteSigner {
+    /// How long what takes. Milliseconds.
+    public struct Timing: Sendable {
+        /// Until a question counts as unanswered.
+        public var answer: Int64 = 30_000
+        /// Until it is sent again.
+        public var repetition: Int64 = 5000
+        /// Until somebody must have approved it, once the signer has asked for that.
+        public var approval: Int64 = 300_000
+
+        public init() {}
+    }
+
+    private enum Stage {
+        case new
+        case connecting([CheckedContinuation<Result<PublicKey, SignerError>, Never>])
+        case connected(PublicKey)
+    }
+
+    /// A question on its way.
+    private struct Question {
+        let answers: AsyncStream<NIP46.Response.Outcome>.Continuation
+        /// Unix milliseconds.
+        var deadline: Int64
+        /// Somebody is approving it: it is not repeated.
+        var isChallenged = false
+    }
+
+    private let url: BunkerURL
+    private let clientKey: KeyPair
+    private let transport: any RelayTransport
+    private let clock: any CoreClock
+    private let timing: Timing
+    private let logger: Logger
+    private var random: CoreRandom
+    private var account: PublicKey?
+    private var stage = Stage.new
+    private var questions: [String: Question] = [:]
+    private var connectedRelays: Set<RelayURL> = []
+    public nonisolated let challenges: AsyncStream<String>
+    private let challenge: AsyncStream<String>.Continuation
+
+    private static let subscription = "signer"
+
+    /// - Parameters:
+    ///   - clientKey: what the signer knows this client by; a secret of the host's, kept from run to run.
+    ///   - account: whose key the signer must hold, if this client was connected to it before; nil to be told.
+    ///   - transport: connections of its own, to nothing but the signer's relays.
+    ///   - randomness: for ids and nonces.
+    public init(
+        _ url: BunkerURL, clientKey: KeyPair, account: PublicKey? = nil, transport: any RelayTransport,
+        clock: any CoreClock, timing: Timing = Timing(),
+        randomness: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator(), logger: Logger
+    ) {
+        self.url = url
+        self.clientKey = clientKey
+        self.account = account
+        self.transport = transport
+        self.clock = clock
+        self.timing = timing
+        self.random = CoreRandom(randomness)
+        self.logger = logger
+        (self.challenges, self.challenge) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(4))
+    }
+
+    /// Listens until the task is cancelled or the transport ends; whoever still waits is told that the signer is away.
+    public func run() async {
+        await self.transport.setRelays(self.url.relays)
+        let filter = Filter(
+            authors: [self.url.remoteSigner], kinds: [.remoteSigning], tags: ["p": [self.clientKey.publicKey.hex]])
+        await self.transport.subscribe(
+            RelaySubscription(id: Self.subscription, filters: [filter], overlap: 60))
+        for await update in self.transport.updates { self.take(update) }
+        for question in self.questions.values { question.answers.finish() }
+        self.challenge.finish()
+    }
+
+    private func take(_ update: RelayUpdate) {
+        switch update {
+        case .event(_, _, let event): self.take(event)
+        case .state(let relay, .connected): self.connectedRelays.insert(relay)
+        case .state(let relay, _): self.connectedRelays.remove(relay)
+        case .endOfStoredEvents, .closed, .refused: break
+        }
+    }
+
+    private func take(_ event: Event) {
+        do {
+            let message = try NIP46.message(in: event, from: self.url.remoteSigner, to: self.clientKey)
+            let response = try NIP46.Response(json: message)
+            self.questions[response.id]?.answers.yield(response.outcome)
+        } catch {
+            // The message of the error is about bytes that may be secret.
+            self.logger.debug(
+                "something that is no answer of the signer was passed over", metadata: ["reason": "\(error.code)"])
+        }
+    }
+}
+
+// MARK: - What it is asked for
+
+extension BunkerSigner {
+    /// Makes itself known to the signer and returns the key that it signs with; once that is known, at once.
+    @discardableResult
+    public func connect() async throws(SignerError) -> PublicKey {
+        switch self.stage {
+        case .connected(let account): return account
+        case .connecting(var waiting):
+            return try await withCheckedContinuation { continuation in
+                waiting.append(continuation)
+                self.stage = .connecting(waiting)
+            }.get()
+        case .new:
+            self.stage = .connecting([])
+            let result = await self.shakeHands()
+            guard case .connecting(let waiting) = self.stage else { return try result.get() }
+            if case .success(let account) = result {
+                self.account = account
+                self.stage = .connected(account)
+            } else {
+                self.stage = .new
+            }
+            for continuation in waiting { continuation.resume(returning: result) }
+            return try result.get()
+        }
+    }
+
+    /// One that knows this client already need not be shown the secret again, which may be good for once only.
+    private func shakeHands() async -> Result<PublicKey, SignerError> {
+        do throws(SignerError) {
+            var failure: SignerError?
+            if self.account == nil { failure = await self.introduce() }
+            do throws(SignerError) { return .success(try await self.askForAccount()) } catch {
+                guard error.code == .refused else { throw error }
+                if let failure { throw failure }
+            }
+            if let failure = await self.introduce() { throw failure }
+            return .success(try await self.askForAccount())
+        } catch { return .failure(error) }
+    }
+
+    /// A refusal, which may only mean that the signer has seen the secret before.
+    private func introduce() async -> SignerError? {
+        do throws(SignerError) {
+            _ = try await self.ask(
+                .connect,
+                [self.url.remoteSigner.hex, self.url.secret ?? "", Self.permissions.joined(separator: ",")])
+            return nil
+        } catch { return error }
+    }
+
+    private func askForAccount() async throws(SignerError) -> PublicKey {
+        let text = try await self.ask(.getPublicKey, [])
+        guard let key = try? PublicKey(parsing: text) else {
+            throw SignerError(.wrongAnswer, "the signer's account is no public key")
+        }
+        if let account, key != account {
+            throw SignerError(.wrongAccount, "the signer holds the key of \(key.npub), not of \(account.npub)")
+        }
+        return key
+    }
+
+    /// Everything that an account is needed for.
+    private static let permissions =
+        [
+            Kind.metadata, .seal, .deletion, .keyPackage, .addressableKeyPackage, .inboxRelays, .keyPackageRelays,
+            .applicationData, .clientAuthentication, .blossomAuthorization, Kind(rawValue: 3),
+        ].map { "\(NIP46.Method.signEvent.rawValue):\($0.rawValue)" } + [
+            NIP46.Method.nip44Encrypt.rawValue, NIP46.Method.nip44Decrypt.rawValue,
+        ]
+
+    /// Whether the signer answers.
+    public func ping() async throws(SignerError) {
+        guard try await self.ask(.ping, []) == "pong" else {
+            throw SignerError(.wrongAnswer, "the signer's answer to ping is not pong")
+        }
+    }
+
+    public func sign(_ event: UnsignedEvent) async throws(SignerError) -> Event {
+        try await self.connect()
+        let text = try await self.ask(.signEvent, [String(decoding: event.templateJSON(), as: UTF8.self)])
+        do throws(NostrError) {
+            let signed = try Event(json: Array(text.utf8))
+            try event.requireSame(signed)
+            return signed
+        } catch { throw SignerError(.wrongAnswer, error.message) }
+    }
+
+    public func nip44Encrypt(_ plaintext: [UInt8], to peer: PublicKey) async throws(SignerError) -> String {
+        try await self.connect()
+        guard let text = String(validating: plaintext, as: UTF8.self) else {
+            throw SignerError(.refused, "a signer encrypts nothing but text")
+        }
+        return try await self.ask(.nip44Encrypt, [peer.hex, text])
+    }
+
+    public func nip44Decrypt(_ payload: String, from peer: PublicKey) async throws(SignerError) -> [UInt8] {
+        try await self.connect()
+        return Array(try await self.ask(.nip44Decrypt, [peer.hex, payload]).utf8)
+    }
+}
+
+// MARK: - Questions
+
+extension BunkerSigner {
+    private func ask(_ method: NIP46.Method, _ params: [String]) async throws(SignerError) -> String {
+        let id = Hex.encode((0..<16).map { _ in UInt8.random(in: .min ... .max, using: &self.random) })
+        let message = NIP46.Request(id: id, method: method, params: params).json()
+        guard message.count <= NIP44.maximumPlaintext else {
+            throw SignerError(
+                .tooLarge,
+                "a question of \(message.count) bytes does not fit into a message to the signer, which holds "
+                    + "\(NIP44.maximumPlaintext)")
+        }
+        let (answers, continuation) = AsyncStream.makeStream(of: NIP46.Response.Outcome.self)
+        self.questions[id] = Question(
+            answers: continuation, deadline: self.clock.nowMilliseconds + self.timing.answer)
+        defer { self.questions[id] = nil }
+        let result = await withTaskGroup(of: Result<String, SignerError>.self) { group in
+            group.addTask { await self.answer(to: id, among: answers) }
+            group.addTask { await self.keepAsking(id, message) }
+            defer { group.cancelAll() }
+            return await group.next()
+        }
+        return try (result ?? .failure(self.silence)).get()
+    }
+
+    private func answer(
+        to id: String, among answers: AsyncStream<NIP46.Response.Outcome>
+    ) async -> Result<String, SignerError> {
+        for await outcome in answers {
+            switch outcome {
+            case .result(let text): return .success(text)
+            case .error(let text): return .failure(SignerError(.refused, Self.printable(text)))
+            case .challenge(let url): self.noteChallenge(url, of: id)
+            }
+        }
+        return .failure(SignerError(.away, "the connection to the signer was closed"))
+    }
+
+    /// Sends a question until its time is up; returns why it counts as unanswered.
+    private func keepAsking(_ id: String, _ message: [UInt8]) async -> Result<String, SignerError> {
+        while let question = self.questions[id], self.clock.nowMilliseconds < question.deadline, !Task.isCancelled {
+            if !question.isChallenged {
+                do { try await self.send(message) } catch {
+                    return .failure(SignerError(.refused, "nothing can be sent to the signer: \(error.message)"))
+                }
+            }
+            let next = self.clock.nowMilliseconds + self.timing.repetition
+            try? await self.clock.sleep(untilMilliseconds: min(next, self.questions[id]?.deadline ?? next))
+        }
+        return .failure(self.silence)
+    }
+
+    private func send(_ message: [UInt8]) async throws(NostrError) {
+        let event = try NIP46.event(
+            message, from: self.clientKey, to: self.url.remoteSigner, now: self.clock.now, using: &self.random)
+        // What the relays say to it is of no interest: the answer is.
+        _ = await self.transport.publish(event, to: self.url.relays)
+    }
+
+    private var silence: SignerError {
+        let relays = self.url.relays.map(\.string).joined(separator: ", ")
+        return self.connectedRelays.isEmpty
+            ? SignerError(.away, "none of the signer's relays can be reached (\(relays))")
+            : SignerError(.away, "the signer did not answer within \(self.timing.answer / 1000) s on \(relays)")
+    }
+
+    private func noteChallenge(_ url: String, of id: String) {
+        let lower = url.prefix(8).lowercased()
+        guard lower.hasPrefix("https://") || lower.hasPrefix("http://"), url.utf8.count <= 2048,
+            url.utf8.allSatisfy({ (0x21...0x7e).contains($0) })
+        else {
+            self.logger.warning("the signer wants an approval at an address that is none")
+            return
+        }
+        self.questions[id]?.isChallenged = true
+        self.questions[id]?.deadline = self.clock.nowMilliseconds + self.timing.approval
+        self.challenge.yield(url)
+    }
+
+    /// What a signer says, fit for a log and a screen.
+    private static func printable(_ text: String) -> String {
+        let shown = text.unicodeScalars.prefix(200).map { $0.properties.generalCategory == .control ? " " : $0 }
+        let cleaned = String(String.UnicodeScalarView(shown))
+        return cleaned.isEmpty ? "it gave no reason" : cleaned
+    }
+}

@@ -1,0 +1,15 @@
+import Nostr
+
+@testable import PikaCore
+
+extension CopyNotice {
+    /// What an account's copy sends.
+    func event(
+        by account: KeyPair, createdAt: Int64, using random: inout some RandomNumberGenerator
+    ) throws -> Event {
+        var source = CoreRandom(StepRandom(state: random.next()))
+        let answer = try KeyOperation.encrypt(self.content, to: account.publicKey).perform(with: account, &source)
+        guard case .encrypted(let content) = answer else { throw CopyNotice.malformed }
+        return Self.draft(content, by: account.publicKey, createdAt: createdAt).signed(by: account, using: &source)
+    }
+}
