@@ -152,13 +152,16 @@ final class EffectRunner: Sendable {
         }
     }
 
+    /// What is read at once at most: a member can fill a chat with what is not shown.
+    private static let maximumPages = 20
+
     /// Pages of messages until so many of them can be shown, or nothing is left; newest first.
     private func page(
         in groupID: [UInt8], before: StoredMessage.Position?, limit: Int
     ) async throws -> (messages: [StoredMessage], reachedStart: Bool) {
         var found: [StoredMessage] = []
         var shown = 0
-        while shown < limit {
+        for _ in 0..<Self.maximumPages {
             // One more than asked for tells whether anything is left.
             let size = max(limit - shown, Self.pageSize) + 1
             let page = try await self.store.messages(in: groupID, before: found.last?.position ?? before, limit: size)

@@ -49,6 +49,9 @@ public struct CallSession: Sendable, Hashable {
 
     /// More tracks than this make no session.
     public static let maximumTracks = 16
+    /// Bytes of an address, a path or a token in a session; names of tracks and codecs have at most 64.
+    public static let maximumTextBytes = 2_048
+    static let maximumNameBytes = 64
 
     public var hasAudio: Bool { self.tracks.contains(where: \.isAudio) }
     public var hasVideo: Bool { self.tracks.contains(where: \.isVideo) }
@@ -91,7 +94,8 @@ extension CallSignal {
     public init?(content: String) {
         guard let json = try? JSONValue(json: content), json["v"]?.integer == 1, json["ns"]?.string == "pika.call",
             let type = json["type"]?.string, let callID = json["call_id"]?.string,
-            let timestamp = json["ts_ms"]?.integer, let body = json["body"]
+            (1...Self.maximumCallIDBytes).contains(callID.utf8.count), let timestamp = json["ts_ms"]?.integer,
+            let body = json["body"]
         else { return nil }
         self.callID = callID
         self.timestampMilliseconds = timestamp
@@ -111,6 +115,9 @@ extension CallSignal {
         default: return nil
         }
     }
+
+    /// A UUID has 36; call ids are shown, stored and part of what keys are derived from.
+    public static let maximumCallIDBytes = 64
 
     /// Scalars of a reason that are kept: it is free text of whoever sends it, and it is shown and logged.
     public static let maximumReasonLength = 100
@@ -143,7 +150,9 @@ extension CallSession {
         guard let moqURL = json["moq_url"]?.string, let base = json["broadcast_base"]?.string,
             let auth = json["relay_auth"]?.string, let tracks = json["tracks"]?.array
         else { return nil }
-        guard tracks.count <= Self.maximumTracks else { return nil }
+        guard tracks.count <= Self.maximumTracks,
+            [moqURL, base, auth].allSatisfy({ $0.utf8.count <= Self.maximumTextBytes })
+        else { return nil }
         self.moqURL = moqURL
         self.broadcastBase = base
         self.relayAuth = auth
@@ -151,7 +160,8 @@ extension CallSession {
         for track in tracks {
             guard let name = track["name"]?.string, let codec = track["codec"]?.string,
                 let rate = track["sample_rate"]?.integer, let channels = track["channels"]?.integer,
-                let frame = track["frame_ms"]?.integer
+                let frame = track["frame_ms"]?.integer,
+                max(name.utf8.count, codec.utf8.count) <= Self.maximumNameBytes
             else { return nil }
             self.tracks.append(
                 Track(name: name, codec: codec, sampleRate: rate, channels: channels, frameMilliseconds: frame))

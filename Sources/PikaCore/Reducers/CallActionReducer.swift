@@ -49,6 +49,10 @@ extension CoreModel {
         if self.copiedGroups[group.groupID]?.phase == .overtaken { throw AppCoreError.overtaken }
         let peer = try self.calledPeer(peer, in: group)
         let id = callID ?? self.makeUUID(&step)
+        guard (1...CallSignal.maximumCallIDBytes).contains(id.utf8.count), !self.isUsed(id) else {
+            throw AppCoreError(
+                .notAllowed, "a call id has 1 to \(CallSignal.maximumCallIDBytes) bytes and names one call only")
+        }
         var session = try self.completed(session, id, isBaseWhole: callID != nil)
         if session.relayAuth.isEmpty {
             session.relayAuth = CallAuthorization.token(
@@ -58,6 +62,9 @@ extension CoreModel {
             id: id, groupID: group.groupID, peer: peer, session: session, isOutgoing: true,
             startedAt: step.nowMilliseconds, isCameraOn: session.hasVideo)
         try self.driveCall(.start(call), &step)
+        if case .ended(let ended, let reason) = self.call.state, ended.id == id {
+            throw AppCoreError(.notAllowed, "the call could not be made: \(reason)")
+        }
     }
 
     private func calledPeer(_ peer: PublicKey?, in group: MarmotGroup) throws(AppCoreError) -> PublicKey {

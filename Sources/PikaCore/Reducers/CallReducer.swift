@@ -45,6 +45,11 @@ extension CoreModel {
             step.effects.append(.note(.refused(reason: "foreign_call", detail: "an invite for another member")))
             return
         }
+        // The id gives the keys: with another call's, its nonces would be used again.
+        guard self.call.live?.id == callID || !self.isUsed(callID) else {
+            step.effects.append(.note(.refused(reason: "repeated_call", detail: "an invite with a past call's id")))
+            return
+        }
         let chatID = group.data.nostrGroupIDHex
         let isGroup = self.state.chatList.first { $0.chatID == chatID }?.isGroup ?? true
         let call = CallMachine.Call(
@@ -52,6 +57,9 @@ extension CoreModel {
             startedAt: step.nowMilliseconds, isCameraOn: session.hasVideo)
         self.followCall(.invite(call, isGroup: isGroup, isAuthentic: isAuthentic), about: event, &step)
     }
+
+    /// Whether a call with this id has been lately.
+    func isUsed(_ callID: String) -> Bool { self.state.callTimeline.contains { $0.callID == callID } }
 
     private func isAuthentic(
         _ session: CallSession, _ callID: String, _ peer: PublicKey, in group: MarmotGroup
@@ -110,9 +118,20 @@ extension CoreModel {
         for action in actions {
             if case .announce = action, let signal, let groupID = self.call.live?.groupID ?? groupID {
                 self.deliver(.call(signal), of: groupID, &step)
-            } else {
+            } else if self.isWanted(action) {
                 self.perform(action, &step)
             }
+        }
+    }
+
+    /// Whether an action still makes sense: an earlier one of the same turn may have failed and ended its call.
+    private func isWanted(_ action: CallMachine.Action) -> Bool {
+        switch action {
+        case .wake(let callID, _): self.call.live?.id == callID
+        case .startMedia(let call), .setMedia(let call): self.call.live?.id == call.id
+        case .record(.ended, _): true
+        case .record(_, let call): self.call.live?.id == call.id
+        case .send, .stopMedia, .announce: true
         }
     }
 

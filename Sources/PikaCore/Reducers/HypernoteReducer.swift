@@ -15,8 +15,15 @@ extension CoreModel {
     /// Whether messages of this kind have a line of their own, and count as unread.
     static func isShown(_ kind: Kind) -> Bool { kind == .chatMessage || kind == .hypernote }
 
+    /// Scalars of a message that the list of chats shows: every snapshot and a record of each chat hold it.
+    static let maximumPreview = 200
+
     /// What the list of chats shows of a message.
     static func preview(of rumor: UnsignedEvent) -> String {
+        String(String.UnicodeScalarView(self.wholePreview(of: rumor).unicodeScalars.prefix(self.maximumPreview)))
+    }
+
+    private static func wholePreview(of rumor: UnsignedEvent) -> String {
         guard let hypernote = Hypernote(kind: rumor.kind, content: rumor.content, tags: rumor.tags) else {
             return rumor.content
         }

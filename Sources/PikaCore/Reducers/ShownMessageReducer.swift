@@ -53,9 +53,12 @@ extension CoreModel {
 
     // MARK: Reactions
 
+    /// An emoji of many parts has 35, and a name between colons some more; longer ones are not shown.
+    private static let maximumReactionBytes = 128
+
     private mutating func react(_ message: StoredMessage, to target: EventID) {
         let emoji = message.rumor.content.trimmingWhitespace
-        guard !emoji.isEmpty else { return }
+        guard (1...Self.maximumReactionBytes).contains(emoji.utf8.count) else { return }
         let reaction = OpenChat.LooseReaction(
             position: message.position, sender: message.rumor.pubkey, emoji: emoji)
         if self.openChat?.times[target] == nil {

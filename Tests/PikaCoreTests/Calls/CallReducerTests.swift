@@ -132,6 +132,42 @@ import Testing
         #expect(world[1].model.call.live == nil)
     }
 
+    @Test func anIDIsUsedForOneCallOnly() throws {
+        var world = try ReducerWorld.group(2)
+        let chat = world[0].chatID
+        world.act(0, .startCall(chatID: chat, session: Self.session, callID: "x"), "call")
+        world.settle()
+        world.act(0, .endCall(chatID: chat, callID: "x", reason: "user_hangup"), "end")
+        world.settle()
+        #expect(world[1].model.call.live == nil)
+        world.act(0, .startCall(chatID: chat, session: Self.session, callID: "x"), "again")
+        #expect(world[0].outcomes["again"]?.failure == .notAllowed)
+        for id in ["", String(repeating: "x", count: 65)] {
+            world.act(0, .startCall(chatID: chat, session: Self.session, callID: id), "length")
+            #expect(world[0].outcomes["length"]?.failure == .notAllowed)
+        }
+        // The same from a peer that does not keep to it.
+        let group = try #require(world[0].group)
+        var session = Self.session
+        session.relayAuth = CallAuthorization.token(
+            session, callID: "x", between: world[0].model.account.publicKey, and: world[1].model.account.publicKey,
+            in: group)
+        world.receive(
+            1, try Self.forge(&world, from: 0, Self.signal("x", .invite(session)), createdAt: world.now / 1000))
+        #expect(world[1].model.call.live == nil)
+        #expect(world[1].notes.contains { if case .refused("repeated_call", _) = $0 { true } else { false } })
+    }
+
+    @Test(arguments: ["call_id", "moq_url", "broadcast_base", "relay_auth", "name", "codec"])
+    func whatIsTooLongIsNoSignal(field: String) throws {
+        let signal = CallSignal(callID: "x", timestampMilliseconds: 1, body: .invite(Self.session)).content
+        #expect(CallSignal(content: signal) != nil)
+        let value = try #require(signal.range(of: "\"\(field)\":\""))
+        let long = signal.replacingCharacters(
+            in: value, with: "\"\(field)\":\"" + String(repeating: "y", count: 3_000))
+        #expect(CallSignal(content: long) == nil)
+    }
+
     @Test func whatIsNoSignalIsIgnored() throws {
         var (world, id) = try Self.ringing()
         let track = #"{"name":"a","codec":"opus","sample_rate":1,"channels":1,"frame_ms":1}"#
