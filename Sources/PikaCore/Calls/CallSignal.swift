@@ -52,9 +52,19 @@ public struct CallSession: Sendable, Hashable {
     /// Bytes of an address, a path or a token in a session; names of tracks and codecs have at most 64.
     public static let maximumTextBytes = 2_048
     static let maximumNameBytes = 64
+    /// Samples a second, channels and milliseconds of a frame: more than any track of sound, picture or data has.
+    static let maximumRate: Int64 = 1_000_000
+    static let maximumChannels: Int64 = 16
+    static let maximumFrame: Int64 = 60_000
 
     public var hasAudio: Bool { self.tracks.contains(where: \.isAudio) }
     public var hasVideo: Bool { self.tracks.contains(where: \.isVideo) }
+}
+
+/// The token is for the two sides of the call only.
+extension CallSession: CustomStringConvertible, CustomReflectable {
+    public var description: String { "call session at \(self.moqURL) with \(self.tracks.map(\.name))" }
+    public var customMirror: Mirror { Mirror(self, children: ["moqURL": self.moqURL, "tracks": self.tracks]) }
 }
 
 /// An inner event of kind 10 (wire §8.1).
@@ -161,7 +171,9 @@ extension CallSession {
             guard let name = track["name"]?.string, let codec = track["codec"]?.string,
                 let rate = track["sample_rate"]?.integer, let channels = track["channels"]?.integer,
                 let frame = track["frame_ms"]?.integer,
-                max(name.utf8.count, codec.utf8.count) <= Self.maximumNameBytes
+                max(name.utf8.count, codec.utf8.count) <= Self.maximumNameBytes,
+                (0...Self.maximumRate).contains(rate), (0...Self.maximumChannels).contains(channels),
+                (0...Self.maximumFrame).contains(frame)
             else { return nil }
             self.tracks.append(
                 Track(name: name, codec: codec, sampleRate: rate, channels: channels, frameMilliseconds: frame))

@@ -34,12 +34,15 @@ extension CoreModel {
     ) {
         let callID = event.signal.callID
         let isAuthentic = self.isAuthentic(session, callID, event.sender, in: group)
-        // Everybody in a group gets the invite that is meant for one: whoever refused it would end that call.
+        // Everybody in a group gets the invite that is meant for one, and whoever refused it would end that call. For
+        // whom it is, its token says, in its own epoch only.
         let isForAnother =
             !isAuthentic
             && group.members.contains { member in
                 member != self.account.publicKey && member != event.sender
-                    && CallAuthorization.isValid(session, callID: callID, between: event.sender, and: member, in: group)
+                    && (event.epoch != group.epoch
+                        || CallAuthorization.isValid(
+                            session, callID: callID, between: event.sender, and: member, in: group))
             }
         guard !isForAnother else {
             step.effects.append(.note(.refused(reason: "foreign_call", detail: "an invite for another member")))

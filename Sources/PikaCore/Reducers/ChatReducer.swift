@@ -36,6 +36,7 @@ extension CoreModel {
         guard case .chat(let chatID) = self.state.router.top else {
             self.state.currentChat = nil
             self.openChat = nil
+            self.hypernoteResponses = [:]
             return
         }
         if self.state.currentChat?.chatID == chatID, self.openChat?.groupID != nil { return }

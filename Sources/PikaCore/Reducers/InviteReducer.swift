@@ -12,10 +12,14 @@ extension CoreModel {
                 return
             }
             // It is remembered when the signer has opened it; until then it is kept.
-            let unopened = self.keyJobs.values.lazy.filter { if case .open = $0.task { true } else { false } }.count
-            guard unopened < Self.maximumUnopened else {
+            let unopened = self.keyJobs.values.filter { if case .open = $0.task { true } else { false } }
+            if unopened.count >= Self.maximumUnopened {
                 step.effects.append(.note(.gaveUpWaiting))
-                return
+                // Strangers' rubbish, which the signer has refused before, gives way to what it was not asked about.
+                guard let refused = unopened.filter({ $0.refusals > 0 }).min(by: { $0.number < $1.number }) else {
+                    return
+                }
+                self.end(refused, &step)
             }
         } else {
             self.seen.insert(event.id)

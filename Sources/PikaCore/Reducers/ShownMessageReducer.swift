@@ -55,6 +55,8 @@ extension CoreModel {
 
     /// An emoji of many parts has 35, and a name between colons some more; longer ones are not shown.
     private static let maximumReactionBytes = 128
+    /// Different reactions to one message that are shown.
+    private static let maximumReactions = 200
 
     private mutating func react(_ message: StoredMessage, to target: EventID) {
         let emoji = message.rumor.content.trimmingWhitespace
@@ -73,6 +75,7 @@ extension CoreModel {
         let isOwn = reaction.sender == self.account.publicKey
         self.changeShown(target, in: groupID) { message in
             guard let index = message.reactions.firstIndex(where: { $0.emoji == reaction.emoji }) else {
+                guard message.reactions.count < Self.maximumReactions else { return }
                 message.reactions.append(
                     .init(emoji: reaction.emoji, senders: [reaction.sender], isOwn: isOwn))
                 return

@@ -156,7 +156,7 @@ extension CoreModel {
     }
 
     /// Forgets a task, whichever way it ended.
-    private mutating func end(_ job: KeyJob, _ step: inout CoreStep) {
+    mutating func end(_ job: KeyJob, _ step: inout CoreStep) {
         self.keyJobs[job.number] = nil
         if job.task.isDurable { step.changes.append(.putMemo(Self.memoName(job.number), nil)) }
         if case .open(let event) = job.task {

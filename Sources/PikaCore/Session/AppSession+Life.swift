@@ -123,7 +123,8 @@ extension AppSession {
             return self.finish(reload.request, outcome)
         }
         guard let count = self.pending[request] else { return }
-        self.pending[request] = count == 1 ? nil : count - 1
+        // What is to be done once is answered once, however often it was asked for meanwhile.
+        self.pending[request] = count == 1 || request.onceKey != nil ? nil : count - 1
         self.finish(request, outcome)
     }
 }
