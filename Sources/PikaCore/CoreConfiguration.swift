@@ -44,12 +44,16 @@ public struct CoreConfiguration: Sendable, Hashable {
     /// Which calls ring.
     public var calls: CallPolicy
 
+    /// Whether the profiles of chats' members are read without being asked for: relays learn who is in a group together.
+    public var readsProfiles: Bool
+
     public init(
         relays: [RelayURL], invites: InvitePolicy = .nobody, publishesKeyPackage: Bool = true, keepsInbox: Bool = true,
         client: String = "pikabot", selfUpdate: SelfUpdatePolicy = .standard, maximumEventBytes: Int = 65_536,
         maximumPeerRelays: Int = 10, maximumSearchRelays: Int = 64,
         retention: RetentionPolicy = .standard, detectsCopies: Bool = false,
-        mediaServers: [MediaURL] = [], keyPackageRelays: [RelayURL] = [], calls: CallPolicy = .handlers
+        mediaServers: [MediaURL] = [], keyPackageRelays: [RelayURL] = [], calls: CallPolicy = .handlers,
+        readsProfiles: Bool = true
     ) {
         self.relays = relays
         self.keyPackageRelays = keyPackageRelays
@@ -65,6 +69,7 @@ public struct CoreConfiguration: Sendable, Hashable {
         self.detectsCopies = detectsCopies
         self.mediaServers = mediaServers
         self.calls = calls
+        self.readsProfiles = readsProfiles
     }
 
     /// Where key packages of one's own are.

@@ -5,7 +5,8 @@ import Yams
 
 extension ConfigurationParser {
     func account(_ value: ConfigurationValue, _ names: inout Set<String>) -> AccountConfiguration? {
-        guard let fields = value.fields(["name", "key", "invites", "selfUpdate", "retention", "bots"]) else {
+        guard let fields = value.fields(["name", "key", "invites", "selfUpdate", "retention", "profiles", "bots"])
+        else {
             return nil
         }
         let name = fields.required("name", example: "greeter").flatMap { accountName($0, &names) }
@@ -13,10 +14,20 @@ extension ConfigurationParser {
         let invites = fields.optional("invites").map(invites) ?? .nobody
         let selfUpdate = fields.optional("selfUpdate").map(selfUpdate) ?? .standard
         let retention = fields.optional("retention").map(retention) ?? .standard
+        let profiles = fields.optional("profiles").map(profiles) ?? false
         let bots = fields.optional("bots").map(bots) ?? []
-        guard let name, let key, let invites, let selfUpdate, let retention, let bots else { return nil }
+        guard let name, let key, let invites, let selfUpdate, let retention, let profiles, let bots else {
+            return nil
+        }
         return AccountConfiguration(
-            name: name, key: key, invites: invites, selfUpdate: selfUpdate, retention: retention, bots: bots)
+            name: name, key: key, invites: invites, selfUpdate: selfUpdate, retention: retention, profiles: profiles,
+            bots: bots)
+    }
+
+    private func profiles(_ value: ConfigurationValue) -> Bool? {
+        value.parsed(
+            { ["true": true, "false": false][$0] }, expected: "true or false",
+            fix: "write true only if the bots need the names of members: relays learn who they are")
     }
 
     private func accountName(_ value: ConfigurationValue, _ names: inout Set<String>) -> String? {

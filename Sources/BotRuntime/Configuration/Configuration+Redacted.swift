@@ -41,6 +41,7 @@ extension AccountConfiguration {
         let every = selfUpdate.every?.configurationText
         lines.append("  selfUpdate: { afterJoining: \(after ?? "never"), every: \(every ?? "never") }")
         lines.append("  retention: \(retention.configurationText)")
+        lines.append("  profiles: \(profiles)")
         lines.append(bots.isEmpty ? "  bots: []" : "  bots:")
         for bot in bots { lines += bot.redactedLines.map { "    " + $0 } }
         return lines

@@ -34,6 +34,8 @@ public struct AccountConfiguration: Hashable, Sendable {
     public var selfUpdate = SelfUpdatePolicy.standard
     /// What the account keeps, and for how long.
     public var retention = RetentionPolicy.standard
+    /// Whether the members' public profiles are read. Relays that are asked learn who shares groups with the account.
+    public var profiles = false
     public var bots: [BotConfiguration] = []
 }
 

@@ -150,6 +150,7 @@ extension Worker {
             }
         return CoreConfiguration(
             relays: configuration.relays, invites: invites, selfUpdate: account.selfUpdate,
-            retention: account.retention, detectsCopies: true, mediaServers: configuration.media.servers)
+            retention: account.retention, detectsCopies: true, mediaServers: configuration.media.servers,
+            readsProfiles: account.profiles)
     }
 }

@@ -51,6 +51,7 @@ extension CoreModel {
     mutating func wantProfiles(
         of keys: some Sequence<PublicKey>, isUrgent: Bool = false, _ step: inout CoreStep
     ) {
+        guard self.configuration.readsProfiles || isUrgent else { return }
         for key in keys where key != self.account.publicKey && self.people.search?.peers.contains(key) != true {
             let known = self.people.profiles[key]
             let isWanted = known.map { isUrgent && step.now - $0.fetchedAt >= Self.profilePause || $0.isDue(step.now) }

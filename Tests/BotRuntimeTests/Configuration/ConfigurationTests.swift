@@ -28,6 +28,7 @@ let wholeConfiguration = """
         invites: { accept: anyone }
         selfUpdate: { afterJoining: never, every: 36h }
         retention: { messages: 90d, newest: 5000, unhandled: forever, maximumUnhandled: 100 }
+        profiles: true
         bots: [ { use: echo } ]
     media: { servers: [https://media.example, "http://127.0.0.1:3334"] }
     supervisor: { restart: { strategy: rest_for_one, intensity: 3, period: 2m, backoff: 250ms..5s }, drain: 1m }
@@ -58,6 +59,7 @@ struct ConfigurationTests {
         #expect(configuration.accounts[1].key == .command(["/etc/pikabot/bin/key", "--for", "second"]))
         #expect(configuration.accounts[1].invites == .anyone)
         #expect(greeter.selfUpdate == .standard && greeter.retention == .standard)
+        #expect(!greeter.profiles && configuration.accounts[1].profiles)
         #expect(
             configuration.accounts[1].retention
                 == RetentionPolicy(
@@ -139,6 +141,7 @@ struct ConfigurationTests {
                     invites: { accept: allowlist, from: [npub10000003zmk89narqpczy4ff6rnuht2wu05na7kpnh3mak7z2tqzsv8vwqk] }
                     selfUpdate: { afterJoining: 5s..1m, every: 7d }
                     retention: { messages: forever, newest: all, unhandled: 30d, maximumUnhandled: 10000 }
+                    profiles: false
                     bots:
                       - use: responder
                         groups: { default: mention }
@@ -150,6 +153,7 @@ struct ConfigurationTests {
                     invites: { accept: anyone }
                     selfUpdate: { afterJoining: never, every: 36h }
                     retention: { messages: 90d, newest: 5000, unhandled: forever, maximumUnhandled: 100 }
+                    profiles: true
                     bots:
                       - use: echo
                         groups: { default: all }

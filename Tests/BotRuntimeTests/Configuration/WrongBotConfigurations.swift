@@ -46,6 +46,20 @@ let wrongBotConfigurations: [WrongConfiguration] = [
             #"bot.yaml:6:54: accounts[0].selfUpdate: expected one of afterJoining, every, found the unknown key "after"; remove it"#,
         ]),
     WrongConfiguration(
+        "profilesThatAreNeitherTrueNorFalse",
+        #"""
+        version: 1
+        relays: [wss://relay.example]
+        accounts:
+          - name: greeter
+            key: { env: GREETER_KEY }
+            profiles: yes
+
+        """#,
+        [
+            #"bot.yaml:6:15: accounts[0].profiles: expected true or false, found "yes"; write true only if the bots need the names of members: relays learn who they are"#
+        ]),
+    WrongConfiguration(
         "retentionThatIsTooShort",
         #"""
         version: 1

@@ -29,6 +29,17 @@ import Testing
         #expect(world[0].model.shownName(of: world[2].key) == String(world[2].key.npub.prefix(12)))
     }
 
+    @Test func whoDoesNotWantProfilesAsksForThemOnlyWhenToldTo() throws {
+        var world = try ReducerWorld.group(2)
+        var configuration = world[0].model.configuration
+        configuration.readsProfiles = false
+        world.act(0, .reloadConfiguration(configuration))
+        world.connect(0)
+        #expect(world.asked(0).isEmpty)
+        world.act(0, .openPeerProfile(world[1].key))
+        #expect(world.asked(0) == [[world[1].key]])
+    }
+
     @Test func nothingIsAskedForTwiceUntilItIsOld() throws {
         var world = try ReducerWorld.group(2)
         world.connect(0)
