@@ -89,18 +89,67 @@ struct LocalSessionTests {
         }
     }
 
-    @Test func identitiesAreReadAsTheyWereWritten() async throws {
+    private func bunker(relays: [String], secret: String? = "s&cret") throws -> BunkerURL {
+        var generator = SystemRandomNumberGenerator()
+        return BunkerURL(
+            remoteSigner: KeyPair.generate(using: &generator).publicKey, relays: try relays.map { try RelayURL($0) },
+            secret: secret)
+    }
+
+    @Test(.timeLimit(.minutes(2))) func anAccountWhoseSignerIsAwayIsRestoredAndWiped() async throws {
+        try await withPlace { place in
+            var generator = SystemRandomNumberGenerator()
+            let (user, client) = (KeyPair.generate(using: &generator), KeyPair.generate(using: &generator))
+            // Nobody listens there.
+            let url = try bunker(relays: ["ws://127.0.0.1:1"])
+            try await FileIdentityStore(path: place.identity).save(.bunker(user.publicKey, url, client: client))
+            let auth = AppState.Auth.loggedIn(user.publicKey, .remoteSigner(bunker: url.remoteSigner))
+            let first = try await run(place, [.restoreSession])
+            #expect(first.outcomes == [done] && first.auth == auth && first.created == nil)
+            let second = try await run(place, [.restoreSession, .logout])
+            #expect(second.outcomes == [done, done] && second.auth == .loggedOut)
+            #expect(!place.files.contains("identity.json"))
+            #expect(place.files.contains("accounts/\(user.publicKey.hex)/state.sqlite"))
+            try await FileIdentityStore(path: place.identity).save(.bunker(user.publicKey, url, client: client))
+            let third = try await run(place, [.restoreSession, .wipeLocalData])
+            #expect(third.outcomes == [done, done] && place.files == ["accounts"])
+        }
+    }
+
+    @Test func anIdentityThatCouldNotBeReadAgainIsNotWritten() async throws {
         try await withPlace { place in
             var generator = SystemRandomNumberGenerator()
             let key = KeyPair.generate(using: &generator)
+            let path = String(repeating: "p", count: 1000)
+            let url = try bunker(relays: (0..<5).map { "wss://\($0).example/\(path)" })
+            let store = FileIdentityStore(path: place.identity)
+            try await store.save(.key(key))
+            let error = await #expect(throws: KeyLoadingError.self) {
+                try await store.save(.bunker(key.publicKey, url, client: key))
+            }
+            #expect(error?.code == .malformed && error?.message.contains("s&cret") == false)
+            #expect(try await store.load() == .key(key))
+        }
+    }
+
+    @Test func identitiesAreReadAsTheyWereWritten() async throws {
+        try await withPlace { place in
+            var generator = SystemRandomNumberGenerator()
+            let (key, other) = (KeyPair.generate(using: &generator), KeyPair.generate(using: &generator))
             let text = try key.encrypted(password: NIP49.Password("x"), logN: 1, using: &generator)
             let store = FileIdentityStore(path: place.identity)
             #expect(try await store.load() == nil)
             try await store.delete()
             for identity in [
-                AccountIdentity.key(key), .encryptedKey(key.publicKey, ncryptsec: text), .wiping(key.publicKey),
+                AccountIdentity.key(key), .encryptedKey(key.publicKey, ncryptsec: text),
+                .bunker(
+                    key.publicKey, try bunker(relays: ["wss://a.example", "ws://b.example:7000/x"]), client: other),
+                .bunker(key.publicKey, try bunker(relays: ["wss://a.example"], secret: nil), client: other),
+                .wiping(key.publicKey),
             ] {
                 try await store.save(identity)
+                let mode = try FileManager.default.attributesOfItem(atPath: place.identity)[.posixPermissions] as? Int
+                #expect(mode == 0o600)
                 #expect(try await store.load() == identity)
             }
             #expect(place.files == ["identity.json"])
@@ -116,16 +165,26 @@ struct LocalSessionTests {
             let store = FileIdentityStore(path: place.identity)
             try await store.save(.key(key))
             let account = "\"public_key_hex\":\"\(key.publicKey.hex)\""
+            let url = try bunker(relays: ["wss://a.example"]).string
+            let client = "\"client_key_hex\":\"\(Hex.encode(other.secretBytes))\""
             for text in [
                 "", "{}", "[]", "{\(account)}", "{\(account),\"wiping\":false}", "{\(account),\"ncryptsec\":\"x\"}",
                 "{\(account),\"secret_key_hex\":\"\(Hex.encode(other.secretBytes))\"}",
                 "{\(account),\"wiping\":true} x",
+                "{\(account),\"bunker\":\"\(url)\"}", "{\(account),\(client)}", "{\"bunker\":\"\(url)\",\(client)}",
+                "{\(account),\"bunker\":\"\(url)\",\(client)", "{\(account),\"bunker\":7,\(client)}",
+                "{\(account),\"bunker\":\"\",\(client)}",
+                "{\(account),\"bunker\":\"\(url)\",\"client_key_hex\":\"00\"}",
+                "{\(account),\"bunker\":\"bunker://\(key.publicKey.hex)?secret=hunter2\",\(client)}",
+                "{\(account),\"bunker\":\"\(url.replacingOccurrences(of: "bunker:", with: "nostrconnect:"))\",\(client)}",
+                "{\(account),\"bunker\":\"\(url)\",\"client_key_hex\":\"\(String(repeating: "0", count: 64))\"}",
             ] {
                 try Data(text.utf8).write(to: URL(fileURLWithPath: place.identity))
                 try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: place.identity)
                 let error = await #expect(throws: KeyLoadingError.self) { try await store.load() }
                 #expect(error?.code == .malformed)
                 #expect(error?.message.contains(Hex.encode(other.secretBytes)) == false)
+                #expect(error?.message.contains("hunter2") == false)
             }
             try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: place.identity)
             let error = await #expect(throws: KeyLoadingError.self) { try await store.load() }
