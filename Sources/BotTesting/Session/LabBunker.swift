@@ -1,9 +1,9 @@
 public import Nostr
-import PikaCore
+public import PikaCore
 import Synchronization
 
-/// A remote signer (NIP-46) on a ``GroupLab``'s first relay, which keeps one account's key and does what the test tells
-/// it to. Its secret lets one client in; whoever is in stays in.
+/// A remote signer (NIP-46), which keeps one account's key and does what the test tells it to. Its secret lets one client
+/// in; whoever is in stays in.
 public final class LabBunker: Sendable {
     public enum Conduct: Sendable, Hashable {
         case answers
@@ -25,22 +25,27 @@ public final class LabBunker: Sendable {
 
     public let secret: String
     private let keys: KeyPair
-    private let lab: GroupLab
-    private let transport: LabTransport
+    private let relay: RelayURL
+    private let transport: any RelayTransport
+    private let clock: any CoreClock
     private let state: Mutex<State>
 
-    init(_ user: KeyPair, secret: String, lab: GroupLab) {
-        var random = SeededGenerator(seed: lab.seed, stream: "bunker of \(user.publicKey.hex)")
+    /// - Parameter transport: connections of its own; ``run()`` names the relay to them.
+    public init(
+        _ user: KeyPair, secret: String = "opensesame", relay: RelayURL, transport: any RelayTransport,
+        clock: any CoreClock, seed: UInt64
+    ) {
+        var random = SeededGenerator(seed: seed, stream: "bunker of \(user.publicKey.hex)")
         self.keys = KeyPair.generate(using: &random)
         self.secret = secret
-        self.lab = lab
-        self.transport = lab.network.transport(name: "bunker")
+        self.relay = relay
+        self.transport = transport
+        self.clock = clock
         self.state = Mutex(State(random: random, user: user))
-        Task(executorPreference: lab.executor) { await self.run() }
     }
 
     public var url: BunkerURL {
-        BunkerURL(remoteSigner: self.keys.publicKey, relays: [self.lab.relay], secret: self.secret)
+        BunkerURL(remoteSigner: self.keys.publicKey, relays: [self.relay], secret: self.secret)
     }
 
     /// Whom it lets in.
@@ -66,8 +71,9 @@ public final class LabBunker: Sendable {
         for (request, client) in held { await self.send(self.outcome(of: request, client), to: request, client) }
     }
 
-    private func run() async {
-        await self.transport.setRelays([self.lab.relay])
+    /// Answers until the transport ends.
+    public func run() async {
+        await self.transport.setRelays([self.relay])
         let filter = Filter(kinds: [.remoteSigning], tags: ["p": [self.keys.publicKey.hex]])
         await self.transport.subscribe(RelaySubscription(id: "bunker", filters: [filter], overlap: 0))
         for await update in self.transport.updates {
@@ -97,9 +103,9 @@ public final class LabBunker: Sendable {
         let event = self.state.withLock { state in
             try? NIP46.event(
                 NIP46.Response(id: request.id, outcome: outcome).json(), from: self.keys, to: client,
-                now: self.lab.clock.now, using: &state.random)
+                now: self.clock.now, using: &state.random)
         }
-        if let event { _ = await self.transport.publish(event, to: [self.lab.relay]) }
+        if let event { _ = await self.transport.publish(event, to: [self.relay]) }
     }
 
     private func outcome(of request: NIP46.Request, _ client: PublicKey) async -> NIP46.Response.Outcome {
@@ -142,7 +148,11 @@ public final class LabBunker: Sendable {
 extension GroupLab {
     /// A remote signer that holds this key.
     public func bunker(of user: KeyPair, secret: String = "opensesame") async throws -> LabBunker {
-        let bunker = LabBunker(user, secret: secret, lab: self)
+        let bunker = LabBunker(
+            user, secret: secret, relay: self.relay, transport: self.network.transport(name: "bunker"),
+            clock: self.clock, seed: self.seed)
+        // Until the lab ends.
+        Task(executorPreference: self.executor) { await bunker.run() }
         try await self.settle()
         return bunker
     }

@@ -1,8 +1,11 @@
 import BotRuntime
+import BotTesting
+import EmbeddedRelay
 import Foundation
 import Logging
 import Nostr
 import PikaCore
+import RelayClient
 import Testing
 
 /// Sessions whose identity and state are on disk.
@@ -17,6 +20,18 @@ struct LocalSessionTests {
         }
     }
 
+    /// Four times slower than the system's: a signer's 30 s are enough on a machine that has other things to do.
+    private struct SlowClock: CoreClock {
+        let start = SystemClock().nowMilliseconds
+        var nowMilliseconds: Int64 { start + (SystemClock().nowMilliseconds - start) / 4 }
+
+        func sleep(untilMilliseconds time: Int64) async throws {
+            while nowMilliseconds < time {
+                try await SystemClock().sleep(untilMilliseconds: start + (time - start) * 4)
+            }
+        }
+    }
+
     private func withPlace(_ body: (Place) async throws -> Void) async throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("pikabot-" + UUID().uuidString).path
         defer { try? FileManager.default.removeItem(atPath: folder) }
@@ -25,13 +40,13 @@ struct LocalSessionTests {
 
     /// Runs a session for these actions, one after the other, and returns how they ended and where it stood then.
     private func run(
-        _ place: Place, _ actions: [AppAction]
+        _ place: Place, _ actions: [AppAction], relays: [RelayURL] = []
     ) async throws -> (outcomes: [ActionOutcome], auth: AppState.Auth, created: KeyPair?) {
         let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         let session = AppSession(
             identities: FileIdentityStore(path: place.identity),
             host: LocalAccountHost(directory: place.accounts, logger: logger),
-            configuration: CoreConfiguration(relays: []), clock: SystemClock(), logger: logger)
+            configuration: CoreConfiguration(relays: relays), clock: SlowClock(), logger: logger)
         let updates = session.updates()
         // Each when the one before has ended: a logout cuts a login short.
         let dispatch = { (index: Int) in
@@ -114,6 +129,42 @@ struct LocalSessionTests {
             let third = try await run(place, [.restoreSession, .wipeLocalData])
             #expect(third.outcomes == [done, done] && place.files == ["accounts"])
         }
+    }
+
+    @Test(.timeLimit(.minutes(5))) func aSignerBehindARelayLogsIn() async throws {
+        try await withEmbeddedRelay { _, address in
+            var generator = SystemRandomNumberGenerator()
+            let user = KeyPair.generate(using: &generator)
+            let pool = try RelayPool(logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+            let bunker = LabBunker(
+                user, relay: try RelayURL(address), transport: pool, clock: SystemClock(), seed: generator.next())
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask { try await pool.run() }
+                group.addTask { await bunker.run() }
+                defer { group.cancelAll() }
+                try await withPlace { try await logInAndComeBack($0, user, bunker) }
+                await pool.shutdown()
+            }
+        }
+    }
+
+    private func logInAndComeBack(_ place: Place, _ user: KeyPair, _ bunker: LabBunker) async throws {
+        let auth = AppState.Auth.loggedIn(user.publicKey, .remoteSigner(bunker: bunker.url.remoteSigner))
+        let first = try await run(place, [.login(.bunker(bunker.url.string))], relays: bunker.url.relays)
+        #expect(first.outcomes == [done] && first.auth == auth)
+        let identity = try await FileIdentityStore(path: place.identity).load()
+        guard case .bunker(user.publicKey, bunker.url, let client)? = identity else {
+            Issue.record("\(String(describing: identity))")
+            return
+        }
+        #expect(bunker.clients == [client.publicKey])
+        let kept = try String(contentsOfFile: place.identity, encoding: .utf8)
+        #expect(!kept.contains(Hex.encode(user.secretBytes)))
+        // The profile is signed over there.
+        let second = try await run(
+            place, [.restoreSession, .saveProfile(ProfileDraft(name: "Ann"))], relays: bunker.url.relays)
+        #expect(second.outcomes == [done, done] && second.auth == auth)
+        #expect(bunker.methods.contains(.signEvent) && bunker.methods.filter { $0 == .connect }.count == 1)
     }
 
     @Test func anIdentityThatCouldNotBeReadAgainIsNotWritten() async throws {
