@@ -57,6 +57,10 @@ public struct AppCoreError: Error, Hashable, Sendable, CustomStringConvertible {
         public static let needsRestart = Code(description: "needs_restart")
         /// The account's remote signer refused.
         public static let signerRefused = Code(description: "signer_refused")
+        /// The account's remote signer did not answer in time.
+        public static let signerAway = Code(description: "signer_away")
+        /// The remote signer holds another account's key.
+        public static let wrongSigner = Code(description: "wrong_signer")
         /// Stored state cannot be read.
         public static let corruptState = Code(description: "corrupt_state")
     }

@@ -3,9 +3,11 @@ import Nostr
 public import PikaCore
 
 /// The identity of a session in a file of mode 0600, JSON with `public_key_hex` and one of `secret_key_hex`,
-/// `ncryptsec` and `wiping`. The first form is that of `pikabot init`.
+/// `ncryptsec`, `bunker` together with `client_key_hex`, and `wiping`. The first form is that of `pikabot init`.
 ///
 /// A key that logged in as itself is in the file as itself; one that logged in under a password stays under it.
+/// Of an account whose key is with a remote signer the file holds the signer's address with its secret, and the key that
+/// the signer knows this client by.
 public struct FileIdentityStore: IdentityStore {
     private let path: String
 
@@ -26,8 +28,15 @@ public struct FileIdentityStore: IdentityStore {
         return identity
     }
 
+    /// Throws ``KeyLoadingError`` if the file cannot be written, or would be longer than what ``load()`` reads, as it
+    /// would with a remote signer on very many relays.
     public func save(_ identity: AccountIdentity) async throws {
-        try SecretFile.write(identity.json.json(), to: path)
+        let bytes = identity.json.json()
+        guard bytes.count <= SecretFile.maximumBytes else {
+            throw KeyLoadingError(
+                .malformed, "\(path): an identity of \(bytes.count) bytes; at most \(SecretFile.maximumBytes) are kept")
+        }
+        try SecretFile.write(bytes, to: path)
     }
 
     public func delete() async throws {
@@ -46,6 +55,11 @@ extension AccountIdentity {
         } else if let text = json["ncryptsec"]?.string {
             guard (try? NIP49.EncryptedKey(parsing: text)) != nil else { return nil }
             self = .encryptedKey(account, ncryptsec: text)
+        } else if let text = json["bunker"]?.string {
+            guard let url = try? BunkerURL(text),
+                let client = json["client_key_hex"]?.string.flatMap({ try? KeyPair(parsing: $0) })
+            else { return nil }
+            self = .bunker(account, url, client: client)
         } else {
             guard json["wiping"]?.bool == true else { return nil }
             self = .wiping(account)
@@ -57,6 +71,9 @@ extension AccountIdentity {
         switch self {
         case .key(let key): fields["secret_key_hex"] = .string(Hex.encode(key.secretBytes))
         case .encryptedKey(_, let text): fields["ncryptsec"] = .string(text)
+        case .bunker(_, let url, let client):
+            fields["bunker"] = .string(url.string)
+            fields["client_key_hex"] = .string(Hex.encode(client.secretBytes))
         case .wiping: fields["wiping"] = .bool(true)
         }
         return .object(fields)

@@ -18,13 +18,13 @@ public struct LocalAccountHost: AccountHost {
         self.logger = logger
     }
 
-    public func open(_ key: KeyPair) async throws -> AccountResources {
+    public func open(_ key: AccountKey) async throws -> AccountResources {
         let folder = folder(of: key.publicKey)
         try PrivateFolder.create(folder)
         let sealingKey = try SealingKey.loadOrCreate(file: sealingKeyFile(folder))
         let store = try AccountStore.open(directory: folder, sealingKey: sealingKey, account: key.publicKey)
         let pool: RelayPool
-        do { pool = try RelayPool(signer: signer(of: key), logger: logger) } catch {
+        do { pool = try RelayPool(signer: key.relaySigner(SystemClock()), logger: logger) } catch {
             try? store.close()
             throw error
         }
@@ -41,6 +41,11 @@ public struct LocalAccountHost: AccountHost {
             })
     }
 
+    public func openSigner(client: KeyPair) async throws -> SignerResources {
+        let pool = try RelayPool(signer: AccountKey.local(client).relaySigner(SystemClock()), logger: logger)
+        return SignerResources(transport: pool, run: { try await pool.run() })
+    }
+
     /// The sealing key goes first: without it nobody can read what is left if the rest fails.
     public func wipe(_ account: PublicKey) async throws {
         let folder = folder(of: account)
@@ -55,12 +60,4 @@ public struct LocalAccountHost: AccountHost {
     private func folder(of account: PublicKey) -> String { "\(directory)/\(account.hex)" }
 
     private func sealingKeyFile(_ folder: String) -> String { "\(folder)/sealing.key" }
-
-    private func signer(of key: KeyPair) -> RelayPool.Signer {
-        { challenge, relay in
-            var generator = SystemRandomNumberGenerator()
-            return NIP42.authenticationEvent(
-                challenge: challenge, relay: relay, by: key, now: SystemClock().now, using: &generator)
-        }
-    }
 }

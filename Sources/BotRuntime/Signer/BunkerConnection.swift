@@ -11,12 +11,7 @@ struct BunkerConnection: Service {
 
     init(_ url: BunkerURL, _ identity: BunkerIdentity, clock: SystemClock, logger: Logger) throws {
         let client = identity.clientKey
-        self.pool = try RelayPool(
-            signer: { challenge, relay in
-                var generator = SystemRandomNumberGenerator()
-                return NIP42.authenticationEvent(
-                    challenge: challenge, relay: relay, by: client, now: clock.now, using: &generator)
-            }, logger: logger)
+        self.pool = try RelayPool(signer: AccountKey.local(client).relaySigner(clock), logger: logger)
         self.signer = BunkerSigner(
             url, clientKey: client, account: identity.account, transport: self.pool, clock: clock, logger: logger)
     }

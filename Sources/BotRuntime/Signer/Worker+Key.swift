@@ -1,7 +1,6 @@
 import Logging
 import Nostr
 import PikaCore
-import RelayClient
 import ServiceLifecycle
 
 /// Where an account's key is.
@@ -53,19 +52,6 @@ extension Worker {
     private func loadKeys() throws(WorkerError) -> KeyPair {
         do { return try account.key.loadKeyPair(environment: environment) } catch {
             throw WorkerError(.noKey, "account \(account.name) has no key", cause: error)
-        }
-    }
-
-    /// Who answers relays that want to know whose connection it is (NIP-42).
-    func relaySigner(of key: AccountKey, _ clock: SystemClock) -> RelayPool.Signer {
-        { challenge, relay in
-            let draft = NIP42.draft(challenge: challenge, relay: relay, by: key.publicKey, now: clock.now)
-            switch key {
-            case .local(let keys):
-                var generator = SystemRandomNumberGenerator()
-                return draft.signed(by: keys, using: &generator)
-            case .remote(_, let signer): return try? await signer.sign(draft)
-            }
         }
     }
 }

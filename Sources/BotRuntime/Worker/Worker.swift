@@ -79,7 +79,7 @@ public struct Worker: Service {
     private func run(
         _ held: HeldKey, _ store: AccountStore, _ media: BlossomClient, _ clock: SystemClock
     ) async throws {
-        let pool = try RelayPool(signer: relaySigner(of: held.key, clock), logger: logger)
+        let pool = try RelayPool(signer: held.key.relaySigner(clock), logger: logger)
         let core = AppCore(
             account: held.key, configuration: coreConfiguration, transport: pool, store: store, media: media,
             clock: clock, logger: logger)

@@ -9,6 +9,7 @@ public final class LabAccountHost: AccountHost {
         var open: [PublicKey] = []
         var wiped: [PublicKey] = []
         var openFault: String?
+        var signerFault: String?
         var breaksStores = false
         var wipeFault: String?
         var holdsOpening = false
@@ -36,6 +37,9 @@ public final class LabAccountHost: AccountHost {
     /// Lets accounts fail to open with this reason; nil lets them open again.
     public func failToOpen(_ reason: String?) { self.state.withLock { $0.openFault = reason } }
 
+    /// Lets connections to remote signers fail to open with this reason; nil lets them open again.
+    public func failToOpenSigners(_ reason: String?) { self.state.withLock { $0.signerFault = reason } }
+
     /// Lets accounts open with stores that cannot be read; what they hold stays.
     public func breakStores(_ breaks: Bool) { self.state.withLock { $0.breaksStores = breaks } }
 
@@ -54,7 +58,7 @@ public final class LabAccountHost: AccountHost {
         for waiter in waiters { waiter.resume() }
     }
 
-    public func open(_ key: KeyPair) async throws -> AccountResources {
+    public func open(_ key: AccountKey) async throws -> AccountResources {
         await self.waitForOpening()
         try Task.checkCancellation()
         let account = key.publicKey
@@ -70,6 +74,11 @@ public final class LabAccountHost: AccountHost {
         return AccountResources(
             store: store, transport: transport, media: self.lab.media,
             close: { self.state.withLock { $0.open.removeAll { $0 == account } } })
+    }
+
+    public func openSigner(client: KeyPair) async throws -> SignerResources {
+        if let fault = self.state.withLock({ $0.signerFault }) { throw LabError(.injectedFault, fault) }
+        return SignerResources(transport: self.lab.network.transport(name: "\(self.name)'s signer"))
     }
 
     public func wipe(_ account: PublicKey) async throws {

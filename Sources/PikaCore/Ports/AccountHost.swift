@@ -27,10 +27,26 @@ public struct AccountResources: Sendable {
     }
 }
 
+/// Connections to a remote signer's relays and to nothing else.
+public struct SignerResources: Sendable {
+    public let transport: any RelayTransport
+    /// Does the transport's work until it is cancelled or the transport is shut down; an error ends the session.
+    public let run: @Sendable () async throws -> Void
+
+    public init(transport: any RelayTransport, run: @escaping @Sendable () async throws -> Void = {}) {
+        self.transport = transport
+        self.run = run
+    }
+}
+
 /// Gives each account its own state and connections.
 public protocol AccountHost: Sendable {
     /// Opens the state of an account, new or known, and its connections. What it throws is shown to people.
-    func open(_ key: KeyPair) async throws -> AccountResources
+    func open(_ key: AccountKey) async throws -> AccountResources
+
+    /// Opens connections to a remote signer, whether or not it is there; they end with a shutdown, also if they never
+    /// ran. Relays that ask who is there are told that it is `client`. What it throws is shown to people.
+    func openSigner(client: KeyPair) async throws -> SignerResources
 
     /// Deletes everything that is stored of an account, also what an earlier call that failed has left; nothing of
     /// it is open. Does nothing if there is nothing.

@@ -6,13 +6,16 @@ public enum AccountIdentity: Sendable, Hashable {
     case key(KeyPair)
     /// The key under a password (NIP-49), `ncryptsec1…`, and whose it is.
     case encryptedKey(PublicKey, ncryptsec: String)
+    /// The key is with a remote signer (NIP-46): whose it is, where the signer is, and the key that it knows us by, which
+    /// is a secret as the account's own would be.
+    case bunker(PublicKey, BunkerURL, client: KeyPair)
     /// The account's data is being deleted; its key is gone already.
     case wiping(PublicKey)
 
     public var account: PublicKey {
         switch self {
         case .key(let key): key.publicKey
-        case .encryptedKey(let account, _), .wiping(let account): account
+        case .encryptedKey(let account, _), .bunker(let account, _, _), .wiping(let account): account
         }
     }
 }
@@ -23,6 +26,7 @@ extension AccountIdentity: CustomStringConvertible, CustomDebugStringConvertible
         switch self {
         case .key: "the key of \(self.account)"
         case .encryptedKey: "the encrypted key of \(self.account)"
+        case .bunker: "the remote signer of \(self.account)"
         case .wiping: "\(self.account), being wiped"
         }
     }

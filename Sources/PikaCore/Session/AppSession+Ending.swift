@@ -5,6 +5,7 @@ import Nostr
 extension AppSession {
     /// Forgets the key; the account's state stays.
     func forget(_ request: RequestID?) async {
+        self.introduction = nil
         do throws(AppCoreError) {
             // A wipe that was begun is not forgotten over a logout.
             try await self.finishWipe()
@@ -17,6 +18,7 @@ extension AppSession {
 
     /// Deletes key and state of an account, the one that is stored unless one is given.
     func wipe(_ account: PublicKey?, _ request: RequestID?) async {
+        self.introduction = nil
         do throws(AppCoreError) {
             var wiped = account
             if wiped == nil { wiped = try await self.loadIdentity()?.account }

@@ -19,7 +19,17 @@ extension AppSession {
                     send.yield(.ended(run: run, failure))
                 }
             }
+            if let link = account.unlocked.link {
+                group.addTask { [send = self.send] in
+                    do { try await link.run() } catch {
+                        let failure = AppCoreError(
+                            .accountUnavailable, "the connections to the signer have failed: \(error)")
+                        send.yield(.ended(run: run, failure))
+                    }
+                }
+            }
             let ending = await self.follow(core, inputs, run: run)
+            await account.unlocked.link?.shutdown()
             await account.resources.transport.shutdown()
             group.cancelAll()
             return ending
@@ -110,8 +120,8 @@ extension AppSession {
 
     /// The first snapshot of an account is out: the action that opened it has ended.
     private func announce(_ account: OpenAccount) {
-        if case .create(let name) = account.login {
-            self.hub.publish(.accountCreated(rev: self.state.rev, secretKey: account.unlocked.key))
+        if case .create(let name) = account.login, case .local(let key) = account.unlocked.key {
+            self.hub.publish(.accountCreated(rev: self.state.rev, secretKey: key))
             if let name, !name.isEmpty { self.core?.dispatch(.saveProfile(ProfileDraft(name: name))) }
         }
         self.finish(account.request, .done(chatID: nil))

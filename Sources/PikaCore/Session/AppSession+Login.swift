@@ -58,7 +58,7 @@ extension AppSession {
         let cut = AppCoreError(.sessionEnded, "the login was cut short")
         switch result {
         case .success(let account)? where isWanted: return await self.keep(account)
-        case .success(let account)?: await account.resources.close()
+        case .success(let account)?: await account.discard()
         case .failure(let error)? where isWanted:
             self.busy = AppState.Busy()
             self.fail(request, error)
@@ -77,6 +77,7 @@ extension AppSession {
             let unlocked = try await self.unlock(login)
             let resources: AccountResources
             do { resources = try await self.host.open(unlocked.key) } catch {
+                await unlocked.link?.shutdown()
                 throw AppCoreError(.accountUnavailable, "the account cannot be opened: \(error)")
             }
             self.opening = .success(
@@ -94,9 +95,10 @@ extension AppSession {
         guard let identity = account.unlocked.identity else { return account }
         do {
             try await self.identities.save(identity)
+            self.introduction = nil
             return account
         } catch {
-            await account.resources.close()
+            await account.discard()
             self.busy = AppState.Busy()
             self.fail(account.request, AppCoreError(.identityUnavailable, "the key cannot be kept: \(error)"))
             return nil
@@ -109,8 +111,9 @@ extension AppSession {
         switch login {
         case .create:
             let key = KeyPair.generate(using: &self.random)
-            return UnlockedKey(key: key, mode: .localKey, identity: .key(key))
-        case .credential(.key(let key)): return UnlockedKey(key: key, mode: .localKey, identity: .key(key))
+            return UnlockedKey(key: .local(key), mode: .localKey, identity: .key(key))
+        case .credential(.key(let key)):
+            return UnlockedKey(key: .local(key), mode: .localKey, identity: .key(key))
         case .credential(.encryptedKey(let text, let password)):
             return try await Self.decrypt(text, password: password)
         case .credential(.storedKey(let password)):
@@ -118,26 +121,27 @@ extension AppSession {
                 throw AppCoreError(.notLoggedIn, "no encrypted key is stored; log in with one")
             }
             var unlocked = try await Self.decrypt(text, password: password)
-            try Self.check(unlocked.key, is: account)
+            try Self.check(unlocked.key.publicKey, is: account)
             unlocked.identity = nil
             return unlocked
-        case .credential(.bunker):
-            throw AppCoreError(.notAllowed, "accounts whose key is with a remote signer cannot be logged in here")
+        case .credential(.bunker(let address)): return try await self.unlock(bunker: address)
         case .restore: return try await self.unlockStored()
         }
     }
 
     private func unlockStored() async throws(AppCoreError) -> UnlockedKey {
         switch try await self.loadIdentity() {
-        case .key(let key)?: return UnlockedKey(key: key, mode: .localKey)
+        case .key(let key)?: return UnlockedKey(key: .local(key), mode: .localKey)
+        case .bunker(let account, let url, let client)?:
+            return try await self.remoteKey(of: account, url, client: client)
         case .encryptedKey?:
             throw AppCoreError(.passwordNeeded, "the account's key is stored under a password; log in with it")
         case .wiping?, nil: throw AppCoreError(.notLoggedIn, "no account was logged in before; log in with its key")
         }
     }
 
-    private static func check(_ key: KeyPair, is account: PublicKey) throws(AppCoreError) {
-        guard key.publicKey == account else {
+    private static func check(_ key: PublicKey, is account: PublicKey) throws(AppCoreError) {
+        guard key == account else {
             throw AppCoreError(.identityUnavailable, "what is stored is not the key of \(account)")
         }
     }
@@ -149,7 +153,7 @@ extension AppSession {
             let read = try NIP49.EncryptedKey(parsing: text)
             let key = try read.decrypt(password: NIP49.Password(password))
             return UnlockedKey(
-                key: key, mode: .encryptedKey, identity: .encryptedKey(key.publicKey, ncryptsec: text),
+                key: .local(key), mode: .encryptedKey, identity: .encryptedKey(key.publicKey, ncryptsec: text),
                 security: read.security)
         } catch { throw AppCoreError(credential: error) }
     }

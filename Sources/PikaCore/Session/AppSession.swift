@@ -9,6 +9,10 @@ import Nostr
 /// of the account that is logged in. While a login is under way other actions wait for its end, but a logout or wipe
 /// cuts it short.
 ///
+/// With a remote signer (NIP-46) a login ends when the signer has said whose key it holds, or has had 30 s for it, and
+/// 5 minutes more after asking for an approval. Its connections live as long as the account's session. A session that is
+/// restored does not wait for the signer; how it stands with that is in ``AppState/signer``.
+///
 /// A core that fails, because its store does or a later copy of the account was started, ends the account's session and
 /// not this one: the state is logged out then, with a toast that says why. The identity stays, so that
 /// ``AppAction/restoreSession`` can try again.
@@ -43,6 +47,12 @@ public actor AppSession {
     /// How often an account was opened, or was tried to.
     var attempts = 0
     var opening: Result<OpenAccount, AppCoreError>?
+    /// How often connections to a remote signer were opened.
+    var links = 0
+    /// How long the signer of a login has got.
+    var contact: SignerContact?
+    /// To a signer whose account is not stored yet.
+    var introduction: SignerIntroduction?
     var busy = AppState.Busy()
     /// Of the session itself; it lies over the core's.
     var toast: String?
@@ -58,8 +68,8 @@ public actor AppSession {
     ///   - identities: where the host keeps the account that is logged in.
     ///   - host: opens and wipes what each account has.
     ///   - configuration: for every account; ``AppAction/reloadConfiguration(_:)`` changes it.
-    ///   - randomness: a source for the session, number 0, and one for each account that it opens; anything but the
-    ///     system's generator is for tests.
+    ///   - randomness: a source for the session, number 0, one for each account that it opens, and one with a negative
+    ///     number for each connection to a remote signer; anything but the system's generator is for tests.
     public init(
         identities: any IdentityStore, host: any AccountHost, configuration: CoreConfiguration, clock: any CoreClock,
         randomness: @escaping @Sendable (_ run: Int) -> any RandomNumberGenerator & Sendable = { _ in
@@ -101,21 +111,23 @@ public actor AppSession {
         guard !password.isEmpty else {
             throw AppCoreError(.notAllowed, "a key is not exported under an empty password; choose one")
         }
+        guard case .local(let key) = account.unlocked.key else {
+            throw AppCoreError(.notAllowed, "the account's key is with a remote signer; only that can export it")
+        }
         // The generator is used elsewhere, so this one moves on by what a salt and a nonce take.
         let random = self.random
         for _ in 0..<8 { _ = self.random.next() }
-        return try await Self.encrypt(account.unlocked, password: password, random)
+        return try await Self.encrypt(key, account.unlocked.security, password: password, random)
     }
 
     /// Away from the session: it takes a while.
     @concurrent
     private static func encrypt(
-        _ unlocked: UnlockedKey, password: String, _ random: CoreRandom
+        _ key: KeyPair, _ security: NIP49.KeySecurity, password: String, _ random: CoreRandom
     ) async throws(AppCoreError) -> String {
         var random = random
         do {
-            return try unlocked.key.encrypted(
-                password: NIP49.Password(password), security: unlocked.security, using: &random)
+            return try key.encrypted(password: NIP49.Password(password), security: security, using: &random)
         } catch { throw AppCoreError(credential: error) }
     }
 
@@ -148,6 +160,7 @@ extension AppSession {
         if self.coreState != nil, let unlocked = self.account?.unlocked {
             next.auth = .loggedIn(unlocked.key.publicKey, unlocked.mode)
         }
+        if self.coreState == nil, let url = self.contact?.approval { next.signer = .needsApproval(url: url) }
         if let toast = self.toast { next.toast = toast }
         self.state = next
         self.hub.publish(next)

@@ -233,7 +233,7 @@ extension BunkerSigner {
             defer { group.cancelAll() }
             return await group.next()
         }
-        return try (result ?? .failure(self.silence)).get()
+        return try (result ?? .failure(self.silence(of: self.timing.answer))).get()
     }
 
     private func answer(
@@ -260,7 +260,7 @@ extension BunkerSigner {
             let next = self.clock.nowMilliseconds + self.timing.repetition
             try? await self.clock.sleep(untilMilliseconds: min(next, self.questions[id]?.deadline ?? next))
         }
-        return .failure(self.silence)
+        return .failure(self.silence(of: self.timing.answer))
     }
 
     private func send(_ message: [UInt8]) async throws(NostrError) {
@@ -270,11 +270,12 @@ extension BunkerSigner {
         _ = await self.transport.publish(event, to: self.url.relays)
     }
 
-    private var silence: SignerError {
+    /// What to say of a signer that did not answer for so many milliseconds.
+    func silence(of time: Int64) -> SignerError {
         let relays = self.url.relays.map(\.string).joined(separator: ", ")
         return self.connectedRelays.isEmpty
             ? SignerError(.away, "none of the signer's relays can be reached (\(relays))")
-            : SignerError(.away, "the signer did not answer within \(self.timing.answer / 1000) s on \(relays)")
+            : SignerError(.away, "the signer did not answer within \(time / 1000) s on \(relays)")
     }
 
     private func noteChallenge(_ url: String, of id: String) {

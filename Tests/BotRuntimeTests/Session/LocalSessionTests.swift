@@ -1,8 +1,11 @@
 import BotRuntime
+import BotTesting
+import EmbeddedRelay
 import Foundation
 import Logging
 import Nostr
 import PikaCore
+import RelayClient
 import Testing
 
 /// Sessions whose identity and state are on disk.
@@ -17,6 +20,18 @@ struct LocalSessionTests {
         }
     }
 
+    /// Four times slower than the system's: a signer's 30 s are enough on a machine that has other things to do.
+    private struct SlowClock: CoreClock {
+        let start = SystemClock().nowMilliseconds
+        var nowMilliseconds: Int64 { start + (SystemClock().nowMilliseconds - start) / 4 }
+
+        func sleep(untilMilliseconds time: Int64) async throws {
+            while nowMilliseconds < time {
+                try await SystemClock().sleep(untilMilliseconds: start + (time - start) * 4)
+            }
+        }
+    }
+
     private func withPlace(_ body: (Place) async throws -> Void) async throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("pikabot-" + UUID().uuidString).path
         defer { try? FileManager.default.removeItem(atPath: folder) }
@@ -25,13 +40,13 @@ struct LocalSessionTests {
 
     /// Runs a session for these actions, one after the other, and returns how they ended and where it stood then.
     private func run(
-        _ place: Place, _ actions: [AppAction]
+        _ place: Place, _ actions: [AppAction], relays: [RelayURL] = []
     ) async throws -> (outcomes: [ActionOutcome], auth: AppState.Auth, created: KeyPair?) {
         let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         let session = AppSession(
             identities: FileIdentityStore(path: place.identity),
             host: LocalAccountHost(directory: place.accounts, logger: logger),
-            configuration: CoreConfiguration(relays: []), clock: SystemClock(), logger: logger)
+            configuration: CoreConfiguration(relays: relays), clock: SlowClock(), logger: logger)
         let updates = session.updates()
         // Each when the one before has ended: a logout cuts a login short.
         let dispatch = { (index: Int) in
@@ -89,18 +104,103 @@ struct LocalSessionTests {
         }
     }
 
-    @Test func identitiesAreReadAsTheyWereWritten() async throws {
+    private func bunker(relays: [String], secret: String? = "s&cret") throws -> BunkerURL {
+        var generator = SystemRandomNumberGenerator()
+        return BunkerURL(
+            remoteSigner: KeyPair.generate(using: &generator).publicKey, relays: try relays.map { try RelayURL($0) },
+            secret: secret)
+    }
+
+    @Test(.timeLimit(.minutes(2))) func anAccountWhoseSignerIsAwayIsRestoredAndWiped() async throws {
+        try await withPlace { place in
+            var generator = SystemRandomNumberGenerator()
+            let (user, client) = (KeyPair.generate(using: &generator), KeyPair.generate(using: &generator))
+            // Nobody listens there.
+            let url = try bunker(relays: ["ws://127.0.0.1:1"])
+            try await FileIdentityStore(path: place.identity).save(.bunker(user.publicKey, url, client: client))
+            let auth = AppState.Auth.loggedIn(user.publicKey, .remoteSigner(bunker: url.remoteSigner))
+            let first = try await run(place, [.restoreSession])
+            #expect(first.outcomes == [done] && first.auth == auth && first.created == nil)
+            let second = try await run(place, [.restoreSession, .logout])
+            #expect(second.outcomes == [done, done] && second.auth == .loggedOut)
+            #expect(!place.files.contains("identity.json"))
+            #expect(place.files.contains("accounts/\(user.publicKey.hex)/state.sqlite"))
+            try await FileIdentityStore(path: place.identity).save(.bunker(user.publicKey, url, client: client))
+            let third = try await run(place, [.restoreSession, .wipeLocalData])
+            #expect(third.outcomes == [done, done] && place.files == ["accounts"])
+        }
+    }
+
+    @Test(.timeLimit(.minutes(5))) func aSignerBehindARelayLogsIn() async throws {
+        try await withEmbeddedRelay { _, address in
+            var generator = SystemRandomNumberGenerator()
+            let user = KeyPair.generate(using: &generator)
+            let pool = try RelayPool(logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+            let bunker = LabBunker(
+                user, relay: try RelayURL(address), transport: pool, clock: SystemClock(), seed: generator.next())
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask { try await pool.run() }
+                group.addTask { await bunker.run() }
+                defer { group.cancelAll() }
+                try await withPlace { try await logInAndComeBack($0, user, bunker) }
+                await pool.shutdown()
+            }
+        }
+    }
+
+    private func logInAndComeBack(_ place: Place, _ user: KeyPair, _ bunker: LabBunker) async throws {
+        let auth = AppState.Auth.loggedIn(user.publicKey, .remoteSigner(bunker: bunker.url.remoteSigner))
+        let first = try await run(place, [.login(.bunker(bunker.url.string))], relays: bunker.url.relays)
+        #expect(first.outcomes == [done] && first.auth == auth)
+        let identity = try await FileIdentityStore(path: place.identity).load()
+        guard case .bunker(user.publicKey, bunker.url, let client)? = identity else {
+            Issue.record("\(String(describing: identity))")
+            return
+        }
+        #expect(bunker.clients == [client.publicKey])
+        let kept = try String(contentsOfFile: place.identity, encoding: .utf8)
+        #expect(!kept.contains(Hex.encode(user.secretBytes)))
+        // The profile is signed over there.
+        let second = try await run(
+            place, [.restoreSession, .saveProfile(ProfileDraft(name: "Ann"))], relays: bunker.url.relays)
+        #expect(second.outcomes == [done, done] && second.auth == auth)
+        #expect(bunker.methods.contains(.signEvent) && bunker.methods.filter { $0 == .connect }.count == 1)
+    }
+
+    @Test func anIdentityThatCouldNotBeReadAgainIsNotWritten() async throws {
         try await withPlace { place in
             var generator = SystemRandomNumberGenerator()
             let key = KeyPair.generate(using: &generator)
+            let path = String(repeating: "p", count: 1000)
+            let url = try bunker(relays: (0..<5).map { "wss://\($0).example/\(path)" })
+            let store = FileIdentityStore(path: place.identity)
+            try await store.save(.key(key))
+            let error = await #expect(throws: KeyLoadingError.self) {
+                try await store.save(.bunker(key.publicKey, url, client: key))
+            }
+            #expect(error?.code == .malformed && error?.message.contains("s&cret") == false)
+            #expect(try await store.load() == .key(key))
+        }
+    }
+
+    @Test func identitiesAreReadAsTheyWereWritten() async throws {
+        try await withPlace { place in
+            var generator = SystemRandomNumberGenerator()
+            let (key, other) = (KeyPair.generate(using: &generator), KeyPair.generate(using: &generator))
             let text = try key.encrypted(password: NIP49.Password("x"), logN: 1, using: &generator)
             let store = FileIdentityStore(path: place.identity)
             #expect(try await store.load() == nil)
             try await store.delete()
             for identity in [
-                AccountIdentity.key(key), .encryptedKey(key.publicKey, ncryptsec: text), .wiping(key.publicKey),
+                AccountIdentity.key(key), .encryptedKey(key.publicKey, ncryptsec: text),
+                .bunker(
+                    key.publicKey, try bunker(relays: ["wss://a.example", "ws://b.example:7000/x"]), client: other),
+                .bunker(key.publicKey, try bunker(relays: ["wss://a.example"], secret: nil), client: other),
+                .wiping(key.publicKey),
             ] {
                 try await store.save(identity)
+                let mode = try FileManager.default.attributesOfItem(atPath: place.identity)[.posixPermissions] as? Int
+                #expect(mode == 0o600)
                 #expect(try await store.load() == identity)
             }
             #expect(place.files == ["identity.json"])
@@ -116,16 +216,26 @@ struct LocalSessionTests {
             let store = FileIdentityStore(path: place.identity)
             try await store.save(.key(key))
             let account = "\"public_key_hex\":\"\(key.publicKey.hex)\""
+            let url = try bunker(relays: ["wss://a.example"]).string
+            let client = "\"client_key_hex\":\"\(Hex.encode(other.secretBytes))\""
             for text in [
                 "", "{}", "[]", "{\(account)}", "{\(account),\"wiping\":false}", "{\(account),\"ncryptsec\":\"x\"}",
                 "{\(account),\"secret_key_hex\":\"\(Hex.encode(other.secretBytes))\"}",
                 "{\(account),\"wiping\":true} x",
+                "{\(account),\"bunker\":\"\(url)\"}", "{\(account),\(client)}", "{\"bunker\":\"\(url)\",\(client)}",
+                "{\(account),\"bunker\":\"\(url)\",\(client)", "{\(account),\"bunker\":7,\(client)}",
+                "{\(account),\"bunker\":\"\",\(client)}",
+                "{\(account),\"bunker\":\"\(url)\",\"client_key_hex\":\"00\"}",
+                "{\(account),\"bunker\":\"bunker://\(key.publicKey.hex)?secret=hunter2\",\(client)}",
+                "{\(account),\"bunker\":\"\(url.replacingOccurrences(of: "bunker:", with: "nostrconnect:"))\",\(client)}",
+                "{\(account),\"bunker\":\"\(url)\",\"client_key_hex\":\"\(String(repeating: "0", count: 64))\"}",
             ] {
                 try Data(text.utf8).write(to: URL(fileURLWithPath: place.identity))
                 try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: place.identity)
                 let error = await #expect(throws: KeyLoadingError.self) { try await store.load() }
                 #expect(error?.code == .malformed)
                 #expect(error?.message.contains(Hex.encode(other.secretBytes)) == false)
+                #expect(error?.message.contains("hunter2") == false)
             }
             try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: place.identity)
             let error = await #expect(throws: KeyLoadingError.self) { try await store.load() }

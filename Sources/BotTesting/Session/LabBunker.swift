@@ -1,0 +1,164 @@
+public import Nostr
+public import PikaCore
+import Synchronization
+
+/// A remote signer (NIP-46), which keeps one account's key and does what the test tells it to. Its secret lets one client
+/// in; whoever is in stays in.
+public final class LabBunker: Sendable {
+    public enum Conduct: Sendable, Hashable {
+        case answers
+        case silent
+        case refuses(reason: String)
+        /// Asks for an approval there, and answers when it was given.
+        case wantsApproval(url: String)
+    }
+
+    private struct State {
+        var conduct = Conduct.answers
+        var random: SeededGenerator
+        var user: KeyPair
+        var clients: Set<PublicKey> = []
+        var isSecretSpent = false
+        var requests: [NIP46.Request] = []
+        var held: [(request: NIP46.Request, client: PublicKey)] = []
+    }
+
+    public let secret: String
+    private let keys: KeyPair
+    private let relay: RelayURL
+    private let transport: any RelayTransport
+    private let clock: any CoreClock
+    private let state: Mutex<State>
+
+    /// - Parameter transport: connections of its own; ``run()`` names the relay to them.
+    public init(
+        _ user: KeyPair, secret: String = "opensesame", relay: RelayURL, transport: any RelayTransport,
+        clock: any CoreClock, seed: UInt64
+    ) {
+        var random = SeededGenerator(seed: seed, stream: "bunker of \(user.publicKey.hex)")
+        self.keys = KeyPair.generate(using: &random)
+        self.secret = secret
+        self.relay = relay
+        self.transport = transport
+        self.clock = clock
+        self.state = Mutex(State(random: random, user: user))
+    }
+
+    public var url: BunkerURL {
+        BunkerURL(remoteSigner: self.keys.publicKey, relays: [self.relay], secret: self.secret)
+    }
+
+    /// Whom it lets in.
+    public var clients: Set<PublicKey> { self.state.withLock { $0.clients } }
+
+    /// What it was asked for, each question once, in order.
+    public var methods: [NIP46.Method] { self.state.withLock { $0.requests.map(\.method) } }
+
+    public var conduct: Conduct {
+        get { self.state.withLock { $0.conduct } }
+        set { self.state.withLock { $0.conduct = newValue } }
+    }
+
+    /// Puts another account's key in the place of the one that it holds.
+    public func hold(_ user: KeyPair) { self.state.withLock { $0.user = user } }
+
+    func approve() async {
+        let held = self.state.withLock { state in
+            state.conduct = .answers
+            defer { state.held = [] }
+            return state.held
+        }
+        for (request, client) in held { await self.send(self.outcome(of: request, client), to: request, client) }
+    }
+
+    /// Answers until the transport ends.
+    public func run() async {
+        await self.transport.setRelays([self.relay])
+        let filter = Filter(kinds: [.remoteSigning], tags: ["p": [self.keys.publicKey.hex]])
+        await self.transport.subscribe(RelaySubscription(id: "bunker", filters: [filter], overlap: 0))
+        for await update in self.transport.updates {
+            guard case .event(_, _, let event) = update,
+                let message = try? NIP46.message(in: event, from: event.pubkey, to: self.keys),
+                let request = try? NIP46.Request(json: message)
+            else { continue }
+            await self.take(request, event.pubkey)
+        }
+    }
+
+    private func take(_ request: NIP46.Request, _ client: PublicKey) async {
+        let conduct = self.state.withLock { state in
+            if !state.requests.contains(where: { $0.id == request.id }) { state.requests.append(request) }
+            if case .wantsApproval = state.conduct { state.held.append((request, client)) }
+            return state.conduct
+        }
+        switch conduct {
+        case .silent: break
+        case .answers: await self.send(self.outcome(of: request, client), to: request, client)
+        case .refuses(let reason): await self.send(.error(reason), to: request, client)
+        case .wantsApproval(let url): await self.send(.challenge(url: url), to: request, client)
+        }
+    }
+
+    private func send(_ outcome: NIP46.Response.Outcome, to request: NIP46.Request, _ client: PublicKey) async {
+        let event = self.state.withLock { state in
+            try? NIP46.event(
+                NIP46.Response(id: request.id, outcome: outcome).json(), from: self.keys, to: client,
+                now: self.clock.now, using: &state.random)
+        }
+        if let event { _ = await self.transport.publish(event, to: [self.relay]) }
+    }
+
+    private func outcome(of request: NIP46.Request, _ client: PublicKey) async -> NIP46.Response.Outcome {
+        let (isKnown, signer, user) = self.state.withLock { state in
+            if request.method == .connect, request.params.dropFirst().first == self.secret, !state.isSecretSpent {
+                state.isSecretSpent = true
+                state.clients.insert(client)
+            }
+            let random = SeededGenerator(seed: state.random.next(), stream: "answer")
+            return (state.clients.contains(client), LabSigner(state.user, random: random), state.user.publicKey)
+        }
+        guard isKnown else { return .error("unknown client") }
+        do throws(SignerError) {
+            switch request.method {
+            case .connect: return .result("ack")
+            case .ping: return .result("pong")
+            case .getPublicKey: return .result(user.hex)
+            case .signEvent, .nip44Encrypt, .nip44Decrypt: return .result(try await Self.use(signer, request))
+            default: return .error("unknown method")
+            }
+        } catch { return .error(error.message) }
+    }
+
+    private static func use(_ signer: LabSigner, _ request: NIP46.Request) async throws(SignerError) -> String {
+        let params = request.params
+        if request.method == .signEvent {
+            guard let text = params.first, let draft = try? UnsignedEvent.parseRumor(Array(text.utf8)).event else {
+                throw SignerError(.refused, "no event")
+            }
+            return String(decoding: try await signer.sign(draft).json(), as: UTF8.self)
+        }
+        guard params.count == 2, let peer = try? PublicKey(hex: params[0]) else {
+            throw SignerError(.refused, "no peer")
+        }
+        if request.method == .nip44Encrypt { return try await signer.nip44Encrypt(Array(params[1].utf8), to: peer) }
+        return String(decoding: try await signer.nip44Decrypt(params[1], from: peer), as: UTF8.self)
+    }
+}
+
+extension GroupLab {
+    /// A remote signer that holds this key.
+    public func bunker(of user: KeyPair, secret: String = "opensesame") async throws -> LabBunker {
+        let bunker = LabBunker(
+            user, secret: secret, relay: self.relay, transport: self.network.transport(name: "bunker"),
+            clock: self.clock, seed: self.seed)
+        // Until the lab ends.
+        Task(executorPreference: self.executor) { await bunker.run() }
+        try await self.settle()
+        return bunker
+    }
+
+    /// Somebody approves everything that waits for it at a remote signer, and all that follows.
+    public func approve(_ bunker: LabBunker) async throws {
+        try await self.run { await bunker.approve() }
+    }
+}

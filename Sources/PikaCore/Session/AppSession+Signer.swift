@@ -1,0 +1,154 @@
+import Nostr
+
+/// The first conversation with a remote signer, within a login.
+struct SignerContact: Sendable {
+    /// Milliseconds until the signer has said whose key it holds.
+    static let patience: Int64 = 30_000
+    /// Milliseconds more if it wants an approval first, which somebody has to give.
+    static let approvalPatience: Int64 = 300_000
+
+    /// Unix milliseconds.
+    let start: Int64
+    /// Milliseconds from then on.
+    var patience = Self.patience
+    /// Where to approve this client.
+    var approval: String?
+}
+
+/// What a signer knows this client by, until it is stored with the account: a secret for new clients may be good for
+/// once only, so the next attempt has to come with the same key.
+struct SignerIntroduction: Sendable {
+    let remoteSigner: PublicKey
+    let client: KeyPair
+    /// Nil until the signer has said it.
+    var account: PublicKey?
+}
+
+/// Accounts whose key is with a remote signer (NIP-46).
+extension AppSession {
+    private enum Step: Sendable {
+        case answered(Result<PublicKey, SignerError>)
+        case failed(AppCoreError)
+        /// Something ended that decides nothing.
+        case over
+    }
+
+    /// Asks a signer whose key it holds; what is stored of one that is known already goes on to be used.
+    func unlock(bunker address: String) async throws(AppCoreError) -> UnlockedKey {
+        let url: BunkerURL
+        do { url = try BunkerURL(address) } catch { throw AppCoreError(.badCredential, "\(error.message)") }
+        let introduction = try await self.introduction(to: url)
+        self.introduction = introduction
+        let account = try await self.meet(url, introduction)
+        self.introduction?.account = account
+        var unlocked = try await self.remoteKey(of: account, url, client: introduction.client)
+        unlocked.identity = .bunker(account, url, client: introduction.client)
+        return unlocked
+    }
+
+    /// The key of an account that is known; its signer need not be there.
+    func remoteKey(
+        of account: PublicKey, _ url: BunkerURL, client: KeyPair
+    ) async throws(AppCoreError) -> UnlockedKey {
+        let link = try await self.link(to: url, client: client, account: account)
+        return UnlockedKey(
+            key: .remote(account, link.signer), mode: .remoteSigner(bunker: url.remoteSigner), link: link)
+    }
+
+    private func introduction(to url: BunkerURL) async throws(AppCoreError) -> SignerIntroduction {
+        if case .bunker(let account, let known, let client)? = try await self.loadIdentity(),
+            known.remoteSigner == url.remoteSigner
+        {
+            return SignerIntroduction(remoteSigner: url.remoteSigner, client: client, account: account)
+        }
+        if let introduction, introduction.remoteSigner == url.remoteSigner { return introduction }
+        return SignerIntroduction(remoteSigner: url.remoteSigner, client: KeyPair.generate(using: &self.random))
+    }
+
+    private func link(
+        to url: BunkerURL, client: KeyPair, account: PublicKey?
+    ) async throws(AppCoreError) -> SignerLink {
+        let resources: SignerResources
+        do { resources = try await self.host.openSigner(client: client) } catch {
+            throw AppCoreError(.accountUnavailable, "the connections to the signer cannot be opened: \(error)")
+        }
+        self.links += 1
+        let signer = BunkerSigner(
+            url, clientKey: client, account: account, transport: resources.transport, clock: self.clock,
+            randomness: self.randomness(-self.links), logger: self.logger)
+        return SignerLink(signer: signer, resources: resources)
+    }
+
+    // MARK: The first conversation
+
+    /// Connections of its own lead to the signer meanwhile: those of the account begin when it runs.
+    private func meet(_ url: BunkerURL, _ introduction: SignerIntroduction) async throws(AppCoreError) -> PublicKey {
+        let link = try await self.link(to: url, client: introduction.client, account: introduction.account)
+        self.contact = SignerContact(start: self.clock.nowMilliseconds)
+        let step = await withTaskGroup(of: Step.self) { group in
+            group.addTask { await self.run(link) }
+            group.addTask {
+                do throws(SignerError) { return .answered(.success(try await link.signer.connect())) } catch {
+                    return .answered(.failure(error))
+                }
+            }
+            group.addTask { await self.loseAllPatience(with: link.signer) }
+            group.addTask {
+                for await url in link.signer.challenges { await self.noteApproval(url) }
+                return .over
+            }
+            var step = Step.over
+            while case .over = step, let next = await group.next() { step = next }
+            await link.shutdown()
+            group.cancelAll()
+            return step
+        }
+        if self.contact?.approval != nil { self.toast = nil }
+        self.contact = nil
+        switch step {
+        case .answered(let result):
+            do { return try result.get() } catch { throw AppCoreError(login: error) }
+        case .failed(let error): throw error
+        case .over: throw AppCoreError(.sessionEnded, "the login was cut short")
+        }
+    }
+
+    private func run(_ link: SignerLink) async -> Step {
+        do { try await link.run() } catch {
+            return .failed(AppCoreError(.accountUnavailable, "the connections to the signer have failed: \(error)"))
+        }
+        return .over
+    }
+
+    private func loseAllPatience(with signer: BunkerSigner) async -> Step {
+        while let contact = self.contact {
+            let deadline = contact.start + contact.patience
+            guard self.clock.nowMilliseconds < deadline else {
+                return .answered(.failure(await signer.silence(of: contact.patience)))
+            }
+            do { try await self.clock.sleep(untilMilliseconds: deadline) } catch { return .over }
+        }
+        return .over
+    }
+
+    /// However often it is asked for, an approval is waited for once.
+    private func noteApproval(_ url: String) {
+        guard var contact = self.contact else { return }
+        if contact.approval == nil { contact.patience += SignerContact.approvalPatience }
+        contact.approval = url
+        self.contact = contact
+        self.toast = "the signer wants somebody to approve this login: \(url)"
+        self.publish()
+    }
+}
+
+extension AppCoreError {
+    /// Why a login with a remote signer failed, and what to do.
+    fileprivate init(login error: SignerError) {
+        switch error.code {
+        case .away: self.init(.signerAway, "the remote signer is away: \(error.message); log in again")
+        case .wrongAccount: self.init(.wrongSigner, "\(error.message); log out first to log in as another account")
+        default: self.init(.signerRefused, "the remote signer refuses this login: \(error.message)")
+        }
+    }
+}
