@@ -94,15 +94,26 @@ extension AppSession {
     private func keep(_ account: OpenAccount) async -> OpenAccount? {
         guard let identity = account.unlocked.identity else { return account }
         do {
+            try await self.requireRoom(for: identity.account)
             try await self.identities.save(identity)
             self.introduction = nil
             return account
         } catch {
             await account.discard()
             self.busy = AppState.Busy()
-            self.fail(account.request, AppCoreError(.identityUnavailable, "the key cannot be kept: \(error)"))
+            let failure = AppCoreError(.identityUnavailable, "the key cannot be kept: \(error)")
+            self.fail(account.request, (error as? AppCoreError) ?? failure)
             return nil
         }
+    }
+
+    /// What is kept may be the only copy of a key: another account's takes its place only when that was forgotten.
+    private func requireRoom(for account: PublicKey) async throws(AppCoreError) {
+        guard let kept = try await self.loadIdentity(), kept.account != account else { return }
+        throw AppCoreError(
+            .notAllowed,
+            "the key of \(kept.account.npub) is kept here: restore that account, log it out or wipe it "
+                + "first")
     }
 
     // MARK: Keys

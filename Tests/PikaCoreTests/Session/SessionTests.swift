@@ -207,6 +207,22 @@ extension ActionOutcome {
         checkPromises(session)
     }
 
+    @Test func anotherAccountTakesNoKeysPlace() async throws {
+        let lab = try GroupLab(seed: 411)
+        let session = try await lab.session("ann")
+        #expect(try await session.attempt(.login(.key(self.key(5))))?.isDone == true)
+        try await session.restart()
+        session.host.failToOpen("the disk is gone")
+        #expect(try await session.attempt(.restoreSession)?.failure == .accountUnavailable)
+        session.host.failToOpen(nil)
+        #expect(try await session.attempt(.createAccount(name: nil))?.failure == .notAllowed)
+        #expect(try await session.attempt(.login(.key(self.key(6))))?.failure == .notAllowed)
+        #expect(session.identities.identity?.account == self.key(5).publicKey)
+        #expect(session.host.openAccounts.isEmpty && self.created(session).isEmpty)
+        #expect(try await session.attempt(.login(.key(self.key(5))))?.isDone == true)
+        checkPromises(session)
+    }
+
     @Test func actionsWaitForALoginThatIsUnderWay() async throws {
         let lab = try GroupLab(seed: 406)
         let session = try await lab.session("ann")
