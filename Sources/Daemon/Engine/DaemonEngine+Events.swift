@@ -101,11 +101,7 @@ extension DaemonEngine {
             return []
         }
         if message.isTyping { return [] }
-        var attachments: [DaemonMessage.Attachment] = []
-        for file in message.media {
-            let path = await self.download(file, of: message.id, in: chatID)
-            attachments.append(DaemonMessage.Attachment(file: file, localPath: path))
-        }
+        let attachments = await self.attachments(of: message, in: chatID)
         let told = DaemonEvent.messageReceived(
             DaemonMessage(
                 chatID: chatID, id: message.id, sender: message.sender, kind: message.kind, content: message.content,
@@ -150,32 +146,6 @@ extension DaemonEngine {
             }
         }
         await self.tellCallNews()
-    }
-
-    // MARK: Files
-
-    /// Where a file of a message is, once it is downloaded; nil if it cannot be had.
-    private func download(_ file: MediaAttachment, of messageID: EventID, in chatID: String) async -> String? {
-        guard let path = self.localPath(of: file) else { return nil }
-        if FileManager.default.fileExists(atPath: path) { return path }
-        do {
-            let bytes = try await self.core.media(chatID: chatID, messageID: messageID, index: file.index)
-            let folder = URL(fileURLWithPath: path).deletingLastPathComponent()
-            try FileManager.default.createDirectory(
-                at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-            try Data(bytes).write(to: URL(fileURLWithPath: path), options: .atomic)
-            return path
-        } catch {
-            self.logger.warning("a file could not be downloaded", metadata: ["reason": "\(error)"])
-            return nil
-        }
-    }
-
-    /// Files of the same bytes and name are one file.
-    func localPath(of file: MediaAttachment) -> String? {
-        guard let directory = self.settings.mediaDirectory else { return nil }
-        let name = file.filename.allSatisfy { $0 == "." } ? "file" : file.filename
-        return "\(directory)/\(file.hash.hex)/\(name)"
     }
 }
 

@@ -63,4 +63,22 @@ import Testing
         while case let more = try await daemon.read(again), !more.isEmpty { lines += more }
         #expect(lines.compactMap { $0["content"]?.string } == (0..<45).map(String.init) + ["last"])
     }
+
+    @Test func aMessageIsToldWithoutFilesThatDoNotCome() async throws {
+        let daemon = try await DaemonLab.make(seed: 32, mediaDirectory: "/nonexistent/daemon-media")
+        let bob = try await daemon.lab.member("bob")
+        let made = try await daemon.result("init_group", ["peer_pubkey": .string(bob.publicKey.hex)])
+        let chat = try #require(made["nostr_group_id"]?.string)
+        daemon.lab.media.holdDownloads()
+        let files = (0..<3).map { OutgoingFile(bytes: [1, UInt8($0)], filename: "\($0).txt", mediaType: "text/plain") }
+        try await bob.perform(.sendMedia(chatID: chat, OutgoingMedia(files: files, caption: "look")))
+        try await bob.say("next", in: chat)
+        #expect(daemon.events("message_received").isEmpty)
+        try await daemon.lab.advance(by: .seconds(21))
+        let told = daemon.events("message_received")
+        #expect(told.map { $0["content"] } == ["look", "next"])
+        #expect(told.first?["media"]?.array?.count == 3)
+        #expect(
+            told.first?["media"]?.array?.allSatisfy { $0["local_path"] == nil || $0["local_path"] == .null } == true)
+    }
 }
