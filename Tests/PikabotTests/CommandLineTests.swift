@@ -25,6 +25,13 @@ import Testing
         #expect(RelayArgument(argument: "https://relay.example") == nil)
     }
 
+    @Test func secondsOfListenHaveBounds() throws {
+        #expect(throws: (any Error).self) { try Pikabot.Listen.parse(["--timeout", "9223372036854775807"]) }
+        #expect(throws: (any Error).self) { try Pikabot.Listen.parse(["--lookback", "1000000001"]) }
+        #expect(throws: (any Error).self) { try Pikabot.Listen.parse(["--timeout", "-1"]) }
+        #expect(try Pikabot.Listen.parse(["--timeout", "1000000000"]).timeout == 1_000_000_000)
+    }
+
     @Test func givenRelaysReplaceThePublicOnes() throws {
         func relays(_ arguments: [String]) throws -> ([String], [String]) {
             let options = try ClientOptions.parse(arguments)

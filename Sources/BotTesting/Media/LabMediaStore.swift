@@ -10,6 +10,7 @@ public final class LabMediaStore: MediaStore {
         var down: Set<MediaURL> = []
         var uploads: [MediaUpload] = []
         var holds = false
+        var holdsDownloads = false
         var held: [CheckedContinuation<Void, Never>] = []
     }
 
@@ -29,6 +30,11 @@ public final class LabMediaStore: MediaStore {
     /// Lets uploads wait from now on, until ``release()``.
     public func hold() {
         self.state.withLock { $0.holds = true }
+    }
+
+    /// Lets downloads wait from now on, until they are cancelled.
+    public func holdDownloads() {
+        self.state.withLock { $0.holdsDownloads = true }
     }
 
     /// Lets waiting uploads go on, and later ones pass.
@@ -69,7 +75,13 @@ public final class LabMediaStore: MediaStore {
     }
 
     public func download(_ url: MediaURL, limit: Int) async throws -> [UInt8] {
-        try self.state.withLock { state in
+        if self.state.withLock({ $0.holdsDownloads }) {
+            let (never, end) = AsyncStream.makeStream(of: Never.self)
+            for await _ in never {}
+            end.finish()
+            throw CancellationError()
+        }
+        return try self.state.withLock { state in
             guard !state.down.contains(where: { url.description.hasPrefix($0.description) }),
                 let blob = state.blobs[url.description], blob.count <= limit
             else { throw LabError(.injectedFault, "the server does not have the file") }

@@ -1,18 +1,35 @@
 /// 16-bit little-endian PCM, changed in shape.
 enum CallSound {
+    struct Shape: Sendable {
+        static let rates = 8000...192_000
+        static let channelCounts = 1...8
+
+        /// Samples a second.
+        var rate: Int
+        var channels: Int
+
+        /// What sound has; more, from outside, is somebody's mistake or malice.
+        var isUsual: Bool { Self.rates.contains(self.rate) && Self.channelCounts.contains(self.channels) }
+    }
+
+    /// Bytes that sound is brought to at most: an hour and a half of one channel at 24 kHz, or what is as much.
+    static let maximumBytes = 256 << 20
+
     /// Mixed to one channel, brought to another rate by straight lines between samples, and given to all channels.
-    /// An odd last byte, and a last sample that not all channels have, are dropped.
-    static func converted(
-        _ bytes: [UInt8], rate: Int, channels: Int, toRate: Int, toChannels: Int
-    ) -> [UInt8] {
-        guard rate > 0, channels > 0, toRate > 0, toChannels > 0 else { return [] }
-        let mono = self.mixed(bytes, channels: channels)
-        let samples = rate == toRate ? mono : self.resampled(mono, from: rate, to: toRate)
+    /// An odd last byte, and a last sample that not all channels have, are dropped. Nil for a shape that there is not,
+    /// or if it would be more than ``maximumBytes``.
+    static func converted(_ bytes: [UInt8], from source: Shape, to target: Shape) -> [UInt8]? {
+        guard source.rate > 0, source.channels > 0, target.rate > 0, target.channels > 0 else { return nil }
+        let (scaled, isTooLong) = (bytes.count / source.channels).multipliedReportingOverflow(by: target.rate)
+        let (size, isTooWide) = (scaled / source.rate).multipliedReportingOverflow(by: target.channels)
+        guard !isTooLong, !isTooWide, size <= self.maximumBytes else { return nil }
+        let mono = self.mixed(bytes, channels: source.channels)
+        let samples = source.rate == target.rate ? mono : self.resampled(mono, from: source.rate, to: target.rate)
         var output: [UInt8] = []
-        output.reserveCapacity(samples.count * toChannels * 2)
+        output.reserveCapacity(samples.count * target.channels * 2)
         for sample in samples {
             let bits = UInt16(bitPattern: sample)
-            for _ in 0..<toChannels { output += [UInt8(truncatingIfNeeded: bits), UInt8(bits >> 8)] }
+            for _ in 0..<target.channels { output += [UInt8(truncatingIfNeeded: bits), UInt8(bits >> 8)] }
         }
         return output
     }

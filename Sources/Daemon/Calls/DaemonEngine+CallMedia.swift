@@ -20,22 +20,28 @@ extension DaemonEngine {
         return media
     }
 
+    private static let usual = "\(CallSound.Shape.rates) Hz and \(CallSound.Shape.channelCounts) channels"
+
     /// Answered when everything has left, while other commands go on.
     func sendAudio(_ id: String, _ path: String, rate: UInt32, channels: UInt16) throws(DaemonFailure) -> Done {
         let (_, track) = try self.soundCall(id)
-        guard rate > 0, channels > 0 else {
-            throw DaemonFailure(.badRequest, "sample_rate and channels must be greater than 0")
+        let source = CallSound.Shape(rate: Int(rate), channels: Int(channels))
+        guard source.isUsual else { throw DaemonFailure(.badRequest, "sample_rate and channels must be \(Self.usual)") }
+        // The peer names the track's.
+        let target = CallSound.Shape(rate: Int(clamping: track.sampleRate), channels: Int(clamping: track.channels))
+        guard target.isUsual else {
+            throw DaemonFailure(.runtimeError, "the call's sample rate and channels are not \(Self.usual)")
         }
-        let data: Data
-        do { data = try Data(contentsOf: URL(fileURLWithPath: path)) } catch {
-            throw DaemonFailure(.ioError, "failed to read audio file \(path): \(error.localizedDescription)")
+        let bytes: [UInt8]
+        do { bytes = try RegularFile.read(path) } catch {
+            throw DaemonFailure(.ioError, "failed to read audio file \(path): \(error)")
         }
         let media = try self.media(of: id)
-        let pcm = CallSound.converted(
-            [UInt8](data), rate: Int(rate), channels: Int(channels), toRate: Int(clamping: track.sampleRate),
-            toChannels: Int(clamping: track.channels))
         var done = Done(repliesToStandard: true)
         done.later = {
+            guard let pcm = CallSound.converted(bytes, from: source, to: target) else {
+                return .failure(DaemonFailure(.badRequest, "the audio file is too long"))
+            }
             do {
                 let before = media.statistics.sent
                 try await media.sendAudio(pcm)

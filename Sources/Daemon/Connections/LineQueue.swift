@@ -8,7 +8,10 @@ public final class LineQueue: Sendable {
     /// What was handed to the writer, and is known to be written when the writer asks for more.
     private struct State {
         var lines: [String] = []
+        /// Of those that count against the bound.
         var bytes = 0
+        /// Whether one of the lines is longer than the bound; it does not count.
+        var hasLong = false
         var accepted = 0
         var written = 0
         var inFlight = 0
@@ -18,7 +21,7 @@ public final class LineQueue: Sendable {
     }
 
     private struct Waiter {
-        enum Aim { case room, written(Int), end }
+        enum Aim { case room(for: Int), written(Int), end }
 
         let aim: Aim
         let continuation: CheckedContinuation<Bool, Never>
@@ -27,7 +30,7 @@ public final class LineQueue: Sendable {
     private let limit: Int
     private let state = Mutex(State())
 
-    /// - Parameter limit: bytes that wait at most, besides those being written.
+    /// - Parameter limit: bytes that wait at most, besides those being written. One line at a time may be longer.
     public init(limit: Int) {
         self.limit = limit
     }
@@ -39,30 +42,30 @@ public final class LineQueue: Sendable {
     func offer(_ line: String, farewell: @autoclosure () -> String) -> Bool {
         self.change { state in
             guard !state.isClosed else { return false }
-            guard state.bytes + line.utf8.count <= self.limit else {
+            guard self.hasRoom(for: line.utf8.count, state) else {
                 state.lines = [farewell()]
                 state.bytes = 0
+                state.hasLong = false
                 state.isClosed = true
                 return false
             }
-            Self.append(line, &state)
+            self.append(line, &state)
             return true
         }
     }
 
-    /// Appends a line as soon as there is room; false if the queue was closed. A line longer than the bound needs an
-    /// empty queue.
+    /// Appends a line as soon as there is room; false if the queue was closed.
     @discardableResult
     public func put(_ line: String) async -> Bool {
         while true {
             let isTaken: Bool? = self.change { state in
                 guard !state.isClosed else { return false }
-                guard state.lines.isEmpty || state.bytes + line.utf8.count <= self.limit else { return nil }
-                Self.append(line, &state)
+                guard self.hasRoom(for: line.utf8.count, state) else { return nil }
+                self.append(line, &state)
                 return true
             }
             if let isTaken { return isTaken }
-            guard await self.wait({ _ in .room }) else { return false }
+            guard await self.wait({ _ in .room(for: line.utf8.count) }) else { return false }
         }
     }
 
@@ -102,9 +105,15 @@ public final class LineQueue: Sendable {
 
     // MARK: Inside
 
-    private static func append(_ line: String, _ state: inout State) {
+    /// Whoever reads gets an answer of any length: a line longer than the bound is taken as long as no other waits.
+    private func hasRoom(for count: Int, _ state: State) -> Bool {
+        count > self.limit ? !state.hasLong : state.bytes + count <= self.limit
+    }
+
+    private func append(_ line: String, _ state: inout State) {
+        let count = line.utf8.count
         state.lines.append(line)
-        state.bytes += line.utf8.count
+        if count > self.limit { state.hasLong = true } else { state.bytes += count }
         state.accepted += 1
     }
 
@@ -114,6 +123,7 @@ public final class LineQueue: Sendable {
         state.inFlight = batch.count
         state.lines = []
         state.bytes = 0
+        state.hasLong = false
         return batch
     }
 
@@ -127,7 +137,7 @@ public final class LineQueue: Sendable {
     private func answer(_ aim: Waiter.Aim, _ state: State) -> Bool? {
         switch aim {
         case .end: state.isClosed ? true : nil
-        case .room: state.isClosed ? false : state.bytes < self.limit ? true : nil
+        case .room(let count): state.isClosed ? false : self.hasRoom(for: count, state) ? true : nil
         case .written(let count):
             state.written >= count
                 ? true : state.isClosed && state.lines.isEmpty && state.inFlight == 0 ? false : nil

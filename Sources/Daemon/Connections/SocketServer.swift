@@ -23,6 +23,7 @@ public struct SocketServer: Service {
     private let path: String
     private let limits: Limits
     private let logger: Logger
+    private let lobby = Lobby()
 
     public init(engine: DaemonEngine, path: String, limits: Limits = Limits(), logger: Logger) {
         self.engine = engine
@@ -43,24 +44,31 @@ public struct SocketServer: Service {
         } catch is CancellationError where Task.isShuttingDownGracefully {}
     }
 
-    private func accept(from server: NIOAsyncChannel<Connection, Never>) async throws {
+    private func accept(from server: NIOAsyncChannel<any Channel, Never>) async throws {
+        defer { self.lobby.close() }
         try await server.executeThenClose { connections in
             try await withThrowingDiscardingTaskGroup { group in
                 let slots = ClientSlots(self.limits.clients)
-                for try await connection in connections {
-                    group.addTask { await self.serve(connection, slots) }
+                for try await channel in connections {
+                    group.addTask { await self.serve(channel, slots) }
                 }
             }
         }
     }
 
-    private func listen() async throws -> NIOAsyncChannel<Connection, Never> {
+    private func listen() async throws -> NIOAsyncChannel<any Channel, Never> {
+        let lobby = self.lobby
         let descriptor = try SocketPath.bind(self.path)
         do {
             let server = try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
+                // Whoever says all that it has to say and ends its side still waits for the answers.
+                .childChannelOption(.allowRemoteHalfClosure, value: true)
+                // A connection reads once it is served: its first bytes must not come before that.
+                .childChannelOption(.autoRead, value: false)
                 .bind(descriptor) { channel in
                     channel.eventLoop.makeCompletedFuture {
-                        try Connection(wrappingChannelSynchronously: channel)
+                        guard lobby.enter(channel) else { throw ChannelError.ioOnClosedChannel }
+                        return channel
                     }
                 }
             self.logger.info("listening", metadata: ["socket": "\(self.path)"])
@@ -71,11 +79,16 @@ public struct SocketServer: Service {
         }
     }
 
-    private func serve(_ connection: Connection, _ slots: ClientSlots) async {
+    private func serve(_ channel: any Channel, _ slots: ClientSlots) async {
         let hasSlot = slots.take()
         defer { if hasSlot { slots.giveBack() } }
         do {
+            let connection = try await channel.eventLoop.submit {
+                try Connection(wrappingChannelSynchronously: channel)
+            }.get()
+            self.lobby.leave(channel)
             try await connection.executeThenClose { inbound, outbound in
+                try await channel.setOption(.autoRead, value: true).get()
                 guard hasSlot else {
                     let failure = DaemonFailure(.tooManyClients, "no more clients are served")
                     return try await outbound.write(Self.buffer([DaemonReply.error(requestID: nil, failure).line]))

@@ -19,6 +19,7 @@ extension DaemonEngine {
     /// Dispatches an action and waits for its outcome; under a key it is done once. Nil when time is up: the core goes
     /// on with it all the same.
     func outcome(of action: AppAction, key: String? = nil, within milliseconds: Int64? = nil) async -> ActionOutcome? {
+        guard !self.isEnding else { return nil }
         self.requests += 1
         let request = key.map { RequestID.once("daemon/\($0)") } ?? RequestID(rawValue: "daemon/\(self.requests)")
         let answer = Answer<ActionOutcome>()
@@ -29,6 +30,8 @@ extension DaemonEngine {
 
     /// Makes values durable; returns when they are.
     func store(_ values: [(key: String, value: JSONObject?)]) async {
+        // Nobody would hear the answer.
+        guard !self.isEnding else { return }
         self.requests += 1
         let request = RequestID(rawValue: "daemon/\(self.requests)")
         let answer = Answer<ActionOutcome>()

@@ -15,18 +15,32 @@ extension DaemonEngine {
     /// Tells what an event of the core means; it is handled once the standard client's lines are written.
     func tell(_ events: [DaemonEvent], of event: CoreEvent) async {
         if !events.isEmpty {
-            let isWritten = await self.eventTurn.run { () -> Bool in
-                await self.deliver(events, inboxID: event.inboxID)
-                return await self.standard.lines.flush()
+            let isTold = await self.eventTurn.run { () -> Bool in
+                await self.isTold(await self.deliver(events, inboxID: event.inboxID))
             }
             // It comes again after the next start.
-            guard isWritten else { return }
+            guard isTold else { return }
         }
         self.core.complete(event.inboxID, effects: [])
         self.noteTold(event.inboxID)
     }
 
-    private func deliver(_ events: [DaemonEvent], inboxID: Int64?) async {
+    /// Waits until what the standard client was told is written. When it is gone and the daemon goes on, the record
+    /// alone counts: otherwise everything would wait for somebody who never comes.
+    ///
+    /// - Parameter isTaken: whether its queue took the lines.
+    func isTold(_ isTaken: Bool) async -> Bool {
+        if isTaken, await self.standard.lines.flush() { return true }
+        guard !self.isEnding, self.standard.lines.isClosed else { return false }
+        if !self.hasLostStandard {
+            self.hasLostStandard = true
+            self.logger.warning("nobody reads standard output any more; events are recorded, and told on the socket")
+        }
+        return true
+    }
+
+    /// Returns whether the standard client's queue took everything.
+    private func deliver(_ events: [DaemonEvent], inboxID: Int64?) async -> Bool {
         let (first, isNew) = await self.record(events, inboxID: inboxID)
         // From here to the end of the offers nothing else happens: whoever is not live now gets them from the log.
         if isNew { self.log.last = first + Int64(events.count) - 1 }
@@ -43,7 +57,9 @@ extension DaemonEngine {
                 }
             }
         }
-        for line in standardLines { await self.standard.lines.put(line) }
+        var isTaken = true
+        for line in standardLines { isTaken = await self.standard.lines.put(line) }
+        return isTaken
     }
 
     /// Tells of what passes: it has no number, and nobody gets it again.
@@ -85,11 +101,7 @@ extension DaemonEngine {
             return []
         }
         if message.isTyping { return [] }
-        var attachments: [DaemonMessage.Attachment] = []
-        for file in message.media {
-            let path = await self.download(file, of: message.id, in: chatID)
-            attachments.append(DaemonMessage.Attachment(file: file, localPath: path))
-        }
+        let attachments = await self.attachments(of: message, in: chatID)
         let told = DaemonEvent.messageReceived(
             DaemonMessage(
                 chatID: chatID, id: message.id, sender: message.sender, kind: message.kind, content: message.content,
@@ -134,32 +146,6 @@ extension DaemonEngine {
             }
         }
         await self.tellCallNews()
-    }
-
-    // MARK: Files
-
-    /// Where a file of a message is, once it is downloaded; nil if it cannot be had.
-    private func download(_ file: MediaAttachment, of messageID: EventID, in chatID: String) async -> String? {
-        guard let path = self.localPath(of: file) else { return nil }
-        if FileManager.default.fileExists(atPath: path) { return path }
-        do {
-            let bytes = try await self.core.media(chatID: chatID, messageID: messageID, index: file.index)
-            let folder = URL(fileURLWithPath: path).deletingLastPathComponent()
-            try FileManager.default.createDirectory(
-                at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-            try Data(bytes).write(to: URL(fileURLWithPath: path), options: .atomic)
-            return path
-        } catch {
-            self.logger.warning("a file could not be downloaded", metadata: ["reason": "\(error)"])
-            return nil
-        }
-    }
-
-    /// Files of the same bytes and name are one file.
-    func localPath(of file: MediaAttachment) -> String? {
-        guard let directory = self.settings.mediaDirectory else { return nil }
-        let name = file.filename.allSatisfy { $0 == "." } ? "file" : file.filename
-        return "\(directory)/\(file.hash.hex)/\(name)"
     }
 }
 

@@ -82,8 +82,6 @@ extension DaemonEngine {
 
     // MARK: Files
 
-    private static let maximumFileBytes = 32 << 20
-
     private func sendMedia(
         _ text: String, _ sources: [DaemonCommand.File], _ caption: String, _ servers: [String], isBatch: Bool,
         key: String?
@@ -126,20 +124,17 @@ extension DaemonEngine {
     private func read(_ sources: [DaemonCommand.File]) throws(DaemonFailure) -> [OutgoingFile] {
         var files: [OutgoingFile] = []
         for source in sources {
-            let data: Data
-            do { data = try Data(contentsOf: URL(fileURLWithPath: source.path)) } catch {
-                throw DaemonFailure(.fileError, "read \(source.path): \(error.localizedDescription)")
+            let bytes: [UInt8]
+            do { bytes = try RegularFile.read(source.path) } catch {
+                throw DaemonFailure(.fileError, "read \(source.path): \(error)")
             }
-            guard !data.isEmpty else { throw DaemonFailure(.fileError, "file is empty: \(source.path)") }
-            guard data.count <= Self.maximumFileBytes else {
-                throw DaemonFailure(.fileError, "file too large (max 32 MB): \(source.path)")
-            }
+            guard !bytes.isEmpty else { throw DaemonFailure(.fileError, "file is empty: \(source.path)") }
             let name = source.filename?.trimmed ?? ""
             let filename = name.isEmpty ? URL(fileURLWithPath: source.path).lastPathComponent : name
             let type = source.mimeType?.trimmed ?? ""
             files.append(
                 OutgoingFile(
-                    bytes: [UInt8](data), filename: filename,
+                    bytes: bytes, filename: filename,
                     mediaType: type.isEmpty ? Self.mediaType(of: filename) : type))
         }
         return files

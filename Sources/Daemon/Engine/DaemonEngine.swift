@@ -7,7 +7,8 @@ public import PikaCore
 /// out as lines. Who carries the lines, a process's standard streams or a socket, is none of its business.
 ///
 /// Commands are done one after the other, whoever they come from. Everything that happens is recorded before it is
-/// told, and an event of the core counts as handled when the standard client's line about it is written.
+/// told, and an event of the core counts as handled when the standard client's line about it is written; once that
+/// client is gone, when it is recorded.
 public actor DaemonEngine {
     nonisolated let core: AppCore
     nonisolated let clock: any CoreClock
@@ -51,7 +52,9 @@ public actor DaemonEngine {
     /// Invitations that were taken up without being asked, in this run.
     var autoAccepted: Set<EventID> = []
     var calls = DaemonCalls()
-    private var isEnding = false
+    private(set) var isEnding = false
+    /// Whether it was said that nobody reads standard output any more.
+    var hasLostStandard = false
 
     /// - Parameters:
     ///   - core: with an inbox, and an invitation policy that leaves the decision to this daemon; it must not have
@@ -77,12 +80,15 @@ public actor DaemonEngine {
     ///
     /// Throws ``DaemonError/Code/relayNotReady`` and ``DaemonError/Code/coreEnded``.
     public func run() async throws {
-        defer { self.finish() }
         try await withThrowingTaskGroup(of: Bool.self) { group in
             group.addTask { await self.followUpdates() }
             group.addTask { try await self.work() }
             group.addTask { await self.ending.wait() ?? true }
-            defer { group.cancelAll() }
+            defer {
+                // Whoever waits for a client that does not read must not hold up the end.
+                self.finish()
+                group.cancelAll()
+            }
             let isWanted = try await group.next() ?? true
             if !isWanted, !Task.isCancelled { throw DaemonError(.coreEnded, "the account's core has ended") }
         }
@@ -232,7 +238,7 @@ public actor DaemonEngine {
     }
 
     private func completeJoins() async {
-        guard !self.joinsToComplete.isEmpty, await self.standard.lines.flush() else { return }
+        guard !self.joinsToComplete.isEmpty, await self.isTold(!self.isEnding) else { return }
         for join in self.joinsToComplete { self.core.complete(join.inboxID, effects: []) }
         self.joinsToComplete = []
     }

@@ -20,6 +20,8 @@ public struct DaemonSettings: Sendable {
     public var commandPatience: Int64
     /// Milliseconds that a command with files waits for servers and relays.
     public var mediaPatience: Int64
+    /// Milliseconds that a message waits for its files before it is told without them.
+    public var downloadPatience: Int64
     /// Events that are kept for clients that come again.
     public var keptEvents: Int64
     /// Milliseconds that they are kept.
@@ -29,8 +31,8 @@ public struct DaemonSettings: Sendable {
         core: CoreConfiguration, allowed: Set<PublicKey> = [], acceptsWelcomes: Bool = false,
         relayPatience: Int64? = 90_000, requiresToken: Bool = false,
         tokens: @escaping @Sendable () -> [DaemonToken] = { [] }, mediaDirectory: String? = nil,
-        commandPatience: Int64 = 25_000, mediaPatience: Int64 = 120_000, keptEvents: Int64 = 1000,
-        keptFor: Int64 = 7 * 86_400_000
+        commandPatience: Int64 = 25_000, mediaPatience: Int64 = 120_000, downloadPatience: Int64 = 20_000,
+        keptEvents: Int64 = 1000, keptFor: Int64 = 7 * 86_400_000
     ) {
         self.core = core
         self.allowed = allowed
@@ -41,6 +43,7 @@ public struct DaemonSettings: Sendable {
         self.mediaDirectory = mediaDirectory
         self.commandPatience = commandPatience
         self.mediaPatience = mediaPatience
+        self.downloadPatience = downloadPatience
         self.keptEvents = max(1, keptEvents)
         self.keptFor = keptFor
     }

@@ -19,7 +19,10 @@ extension Pikabot {
         @Option(help: "Seconds; messages that are older are left out.") var lookback = 86_400
 
         func validate() throws {
-            guard timeout >= 0, lookback >= 0 else { throw ValidationError("seconds are not negative") }
+            let seconds = 0...1_000_000_000
+            guard seconds.contains(timeout), seconds.contains(lookback) else {
+                throw ValidationError("--timeout and --lookback are 0 to \(seconds.upperBound) seconds")
+            }
         }
 
         func run() async throws {

@@ -35,27 +35,55 @@ enum BlockingStreams {
         room.signal()
     }
 
-    /// Writes what a client is told, until there is no more or the other side has gone.
-    static func write(_ lines: LineQueue, to descriptor: Int32) async {
+    /// Writes what a client is told, until there is no more or the other side has gone. Whoever reads nothing is waited
+    /// for, but once the queue is closed no longer than `patience` after the last byte that it took.
+    static func write(_ lines: LineQueue, to descriptor: Int32, patience: Duration = .seconds(5)) async {
         signal(SIGPIPE, SIG_IGN)
         let queue = DispatchQueue(label: "pikabot.daemon.output")
         while let batch = await lines.next() {
             let bytes = Array((batch.joined(separator: "\n") + "\n").utf8)
             let isWritten = await withCheckedContinuation { continuation in
-                queue.async { continuation.resume(returning: write(bytes, to: descriptor)) }
+                queue.async {
+                    continuation.resume(returning: write(bytes, to: descriptor, patience) { lines.isClosed })
+                }
             }
             guard isWritten else { return lines.close(dropping: true) }
         }
     }
 
-    private static func write(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
+    private static func write(
+        _ bytes: [UInt8], to descriptor: Int32, _ patience: Duration, isClosing: () -> Bool
+    ) -> Bool {
         var rest = bytes[...]
+        var waitsSince: ContinuousClock.Instant?
         while !rest.isEmpty {
-            let count = rest.withUnsafeBytes { Foundation.write(descriptor, $0.baseAddress, $0.count) }
-            if count < 0, errno == EINTR { continue }
+            guard hasRoom(descriptor) else {
+                guard isClosing() else { continue }
+                let start = waitsSince ?? .now
+                waitsSince = start
+                if start.duration(to: .now) >= patience { return false }
+                continue
+            }
+            // A pipe that has room takes this much without waiting (POSIX: PIPE_BUF; Linux: a page).
+            let piece = rest.prefix(descriptorPiece)
+            let count = piece.withUnsafeBytes { Foundation.write(descriptor, $0.baseAddress, $0.count) }
+            if count < 0, errno == EINTR || errno == EAGAIN { continue }
             guard count > 0 else { return false }
             rest = rest.dropFirst(count)
+            waitsSince = nil
         }
         return true
+    }
+
+    #if os(Linux)
+        private static let descriptorPiece = 4096
+    #else
+        private static let descriptorPiece = 512
+    #endif
+
+    /// Whether bytes can be written, or writing would tell that they never can; waits a little for it.
+    private static func hasRoom(_ descriptor: Int32) -> Bool {
+        var request = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+        return poll(&request, 1, 100) > 0
     }
 }

@@ -75,11 +75,12 @@ struct DaemonHost {
             }
         let socket = SocketServer(
             engine: engine, path: DaemonSocketPath.path(stateDirectory: stateDirectory), logger: logger)
-        // They end in the opposite order: first nothing comes in any more, then the core and its outbox.
+        // They end in the opposite order. The engine is first: nothing is done or answered any more, and nobody waits
+        // for a client that does not read. Then what was said is written, and the core has time for its outbox.
         let (ended, end) = AsyncStream.makeStream(of: Never.self)
         let services: [any Service] = [
-            pool, CoreService(core: core, clock: clock, deadline: Self.drain, logger: logger), streams,
-            EngineService(engine: engine, end: end), socket,
+            pool, CoreService(core: core, clock: clock, deadline: Self.drain, logger: logger), streams, socket,
+            EngineService(engine: engine, end: end),
         ]
         let group = ServiceGroup(
             services: services, gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)

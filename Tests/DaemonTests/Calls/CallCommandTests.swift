@@ -72,7 +72,8 @@ import Testing
         #expect(line.chunks.filter { !$0.isConcealed }.count >= 25)
         #expect(
             try await scene.daemon.failure(
-                "send_audio_file", ["call_id": call, "audio_path": "/nonexistent", "sample_rate": 1]) == "io_error")
+                "send_audio_file", ["call_id": call, "audio_path": "/nonexistent", "sample_rate": 8000]) == "io_error")
+        try await Self.expectRefusals(scene, call, source)
         #expect(
             try await scene.daemon.failure("send_audio_response", ["call_id": call, "tts_text": " "]) == "bad_request")
         #expect(
@@ -86,6 +87,18 @@ import Testing
         #expect(scene.daemon.types(from: end + 1).filter { $0 != "call_debug" } == ["ok", "call_session_ended"])
         #expect(scene.daemon.events("call_session_ended").last?["reason"] == "user_hangup")
         #expect(try await scene.bob.state().activeCall?.phase == .ended(reason: "user_hangup"))
+    }
+
+    private static func expectRefusals(_ scene: Scene, _ call: JSONValue, _ source: String) async throws {
+        for (rate, channels) in [(1, 1), (7999, 1), (192_001, 1), (4_000_000_000, 1), (48_000, 0), (48_000, 9)] {
+            let fields: JSONObject = [
+                "call_id": call, "audio_path": .string(source), "sample_rate": .integer(Int64(rate)),
+                "channels": .integer(Int64(channels)),
+            ]
+            #expect(try await scene.daemon.failure("send_audio_file", fields) == "bad_request", "\(rate) \(channels)")
+        }
+        let fields: JSONObject = ["call_id": call, "audio_path": "/dev/zero", "sample_rate": 8000]
+        #expect(try await scene.daemon.failure("send_audio_file", fields) == "io_error")
     }
 
     @Test func aCallIsRejected() async throws {
@@ -158,16 +171,35 @@ import Testing
 }
 
 @Suite struct CallSoundTests {
+    private static func converted(_ bytes: [UInt8], _ source: (Int, Int), _ target: (Int, Int)) -> [UInt8]? {
+        CallSound.converted(
+            bytes, from: CallSound.Shape(rate: source.0, channels: source.1),
+            to: CallSound.Shape(rate: target.0, channels: target.1))
+    }
+
+    @Test func soundThatWouldFillTheMemoryIsRefused() {
+        let second = [UInt8](repeating: 0, count: 16_000)
+        #expect(Self.converted(second, (8000, 1), (192_000, 8))?.count == 192_000 * 8 * 2)
+        #expect(Self.converted(second, (1, 1), (192_000, 8)) == nil)
+        #expect(Self.converted(second, (8000, 1), (1_000_000_000_000, 1)) == nil)
+        #expect(Self.converted(second, (8000, 1), (.max, 1)) == nil)
+        #expect(Self.converted(second, (8000, 1), (8000, 1 << 62)) == nil)
+        #expect(Self.converted(second, (8000, 1), (8000, .max)) == nil)
+        #expect(!CallSound.Shape(rate: 48_000, channels: 1 << 62).isUsual)
+        #expect(!CallSound.Shape(rate: 1_000_000_000_000, channels: 1).isUsual)
+        #expect(CallSound.Shape(rate: 48_000, channels: 2).isUsual)
+    }
+
     @Test func soundIsMixedAndBroughtToAnotherRate() {
         let stereo: [UInt8] = [0x00, 0x01, 0x00, 0x03, 0x00, 0x02, 0x00, 0x04]
-        #expect(CallSound.converted(stereo, rate: 8, channels: 2, toRate: 8, toChannels: 1) == [0, 2, 0, 3])
-        #expect(CallSound.converted(stereo, rate: 8, channels: 2, toRate: 8, toChannels: 2).count == 8)
+        #expect(Self.converted(stereo, (8, 2), (8, 1)) == [0, 2, 0, 3])
+        #expect(Self.converted(stereo, (8, 2), (8, 2))?.count == 8)
         #expect(
-            CallSound.converted([0, 0, 100, 0], rate: 1, channels: 1, toRate: 2, toChannels: 1)
+            Self.converted([0, 0, 100, 0], (1, 1), (2, 1))
                 == [0, 0, 50, 0, 100, 0, 100, 0])
-        #expect(CallSound.converted([0, 0, 100], rate: 1, channels: 1, toRate: 1, toChannels: 1) == [0, 0])
-        #expect(CallSound.converted([], rate: 1, channels: 1, toRate: 48_000, toChannels: 1).isEmpty)
-        #expect(CallSound.converted([1, 2], rate: 0, channels: 1, toRate: 1, toChannels: 1).isEmpty)
+        #expect(Self.converted([0, 0, 100], (1, 1), (1, 1)) == [0, 0])
+        #expect(Self.converted([], (1, 1), (48_000, 1)) == [])
+        #expect(Self.converted([1, 2], (0, 1), (1, 1)) == nil)
     }
 
     @Test func speechIsCutAtPauses() {

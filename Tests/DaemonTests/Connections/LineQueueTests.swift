@@ -37,7 +37,27 @@ import Testing
         #expect(await queue.next() == ["67890"])
     }
 
-    @Test func aLineBeyondTheBoundNeedsAnEmptyQueue() async {
+    @Test func oneReplyBeyondTheBoundIsNoReasonToDropWhoeverReads() async {
+        let queue = LineQueue(limit: 5)
+        #expect(queue.offer("1234", farewell: "bye"))
+        #expect(queue.offer("a long reply", farewell: "bye"))
+        #expect(queue.offer("5", farewell: "bye"))
+        #expect(await queue.next() == ["1234", "a long reply", "5"])
+        #expect(queue.offer("a long reply", farewell: "bye"))
+        #expect(!queue.offer("another of them", farewell: "bye"))
+        #expect(await queue.next() == ["bye"])
+    }
+
+    @Test func aLongLineWaitsForTheOneBeforeIt() async {
+        let queue = LineQueue(limit: 2)
+        await queue.put("longer than that")
+        let writer = Task { await queue.put("as long as that") }
+        #expect(await queue.next() == ["longer than that"])
+        #expect(await writer.value)
+        #expect(await queue.next() == ["as long as that"])
+    }
+
+    @Test func aLineBeyondTheBoundIsTaken() async {
         let queue = LineQueue(limit: 2)
         #expect(await queue.put("longer than that"))
         #expect(await queue.next() == ["longer than that"])

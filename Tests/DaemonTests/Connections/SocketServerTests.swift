@@ -33,6 +33,52 @@ import Testing
     }
 
     @Test func manyClientsTalkAtOnceAndASlowOneIsDropped() async throws {
+        var limits = SocketServer.Limits()
+        limits.clients = 20
+        limits.lineBytes = 1000
+        limits.outgoingBytes = 20_000
+        limits.farewell = .milliseconds(200)
+        let answers = await Self.serving(limits, Self.talk)
+        #expect(answers.replies == 200)
+        #expect(answers.tooLong.contains("parse_error") && answers.afterTooLong.contains(#""groups":[]"#))
+        #expect(answers.oneTooMany.contains("too_many_clients"))
+        #expect(answers.slowHasEnded)
+    }
+
+    @Test func whoeverEndsItsSideStillGetsItsReplies() async {
+        let lines = await Self.serving { path in
+            let client = Connection(path)
+            client.write(#"{"cmd":"list_groups","request_id":"1"}"# + "\n" + #"{"cmd":"list_groups","request_id":"2"}"#)
+            client.endWriting()
+            return (0..<3).map { _ in client.readLine() }
+        }
+        #expect(lines[0].contains(#""request_id":"1""#) && lines[1].contains(#""request_id":"2""#))
+        #expect(lines[2].isEmpty, "then the daemon hangs up")
+    }
+
+    @Test func whoeverConnectsWhileItEndsIsHungUpOn() async {
+        for _ in 0..<20 {
+            let clients = await Self.serving { path in
+                // They go on when the server has begun to end.
+                let ends = DispatchSemaphore(value: 0)
+                Thread.detachNewThread {
+                    var clients: [Connection] = []
+                    for number in 0..<40 {
+                        clients.append(Connection(path))
+                        if number == 2 { ends.signal() }
+                    }
+                }
+                ends.wait()
+                return 1
+            }
+            #expect(clients == 1)
+        }
+    }
+
+    /// Serves while `body` runs on a thread of its own, as its reads block.
+    private static func serving<Result: Sendable>(
+        _ limits: SocketServer.Limits = .init(), _ body: @escaping @Sendable (String) -> Result
+    ) async -> Result {
         let path = NSTemporaryDirectory() + "daemon-\(UUID().uuidString.prefix(8)).sock"
         let network = LabNetwork(relays: [])
         var generator = SystemRandomNumberGenerator()
@@ -46,30 +92,22 @@ import Testing
         let engine = DaemonEngine(
             core: core, settings: DaemonSettings(core: CoreConfiguration(relays: [])), standard: standard,
             clock: SystemClock(), logger: logger)
-        var limits = SocketServer.Limits()
-        limits.clients = 20
-        limits.lineBytes = 1000
-        limits.outgoingBytes = 20_000
-        limits.farewell = .milliseconds(200)
         let server = SocketServer(engine: engine, path: path, limits: limits, logger: logger)
-        await withThrowingTaskGroup(of: Void.self) { group in
+        let result = await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await core.run() }
             group.addTask { try await engine.run() }
             group.addTask { try await server.run() }
             group.addTask { while await standard.lines.next() != nil {} }
             while !FileManager.default.fileExists(atPath: path) { await Task.yield() }
-            // Blocking reads have threads of their own.
-            let answers = await withCheckedContinuation { continuation in
-                Thread.detachNewThread { continuation.resume(returning: Self.talk(path)) }
+            let result = await withCheckedContinuation { continuation in
+                Thread.detachNewThread { continuation.resume(returning: body(path)) }
             }
-            #expect(answers.replies == 200)
-            #expect(answers.tooLong.contains("parse_error") && answers.afterTooLong.contains(#""groups":[]"#))
-            #expect(answers.oneTooMany.contains("too_many_clients"))
-            #expect(answers.slowHasEnded)
             group.cancelAll()
             while (try? await group.next()) != nil {}
+            return result
         }
         #expect(!FileManager.default.fileExists(atPath: path))
+        return result
     }
 
     private struct Answers: Sendable {
@@ -120,6 +158,8 @@ import Testing
         }
 
         deinit { close(self.descriptor) }
+
+        func endWriting() { shutdown(self.descriptor, Int32(SHUT_WR)) }
 
         /// False when the other side has hung up.
         @discardableResult

@@ -1,0 +1,66 @@
+import Foundation
+import Logging
+import Nostr
+import PikaCore
+
+/// Files of messages, on their way to disk.
+extension DaemonEngine {
+    /// A message's files, each with its place on disk if it could be had in time.
+    ///
+    /// All files of a message have one deadline: they are where the sender says, and what comes later waits for them.
+    func attachments(of message: MessageEvent, in chatID: String) async -> [DaemonMessage.Attachment] {
+        let end = self.clock.nowMilliseconds + self.settings.downloadPatience
+        var attachments: [DaemonMessage.Attachment] = []
+        for file in message.media {
+            let path = await self.download(file, of: message.id, in: chatID, until: end)
+            attachments.append(DaemonMessage.Attachment(file: file, localPath: path))
+        }
+        return attachments
+    }
+
+    /// Where a file of a message is, once it is downloaded; nil if it cannot be had.
+    private func download(
+        _ file: MediaAttachment, of messageID: EventID, in chatID: String, until end: Int64
+    ) async -> String? {
+        guard let path = self.localPath(of: file) else { return nil }
+        if FileManager.default.fileExists(atPath: path) { return path }
+        do {
+            let bytes = try await self.fetch(file, of: messageID, in: chatID, until: end)
+            let folder = URL(fileURLWithPath: path).deletingLastPathComponent()
+            try FileManager.default.createDirectory(
+                at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+            try Data(bytes).write(to: URL(fileURLWithPath: path), options: .atomic)
+            return path
+        } catch {
+            self.logger.warning("a file could not be downloaded", metadata: ["reason": "\(error)"])
+            return nil
+        }
+    }
+
+    private func fetch(
+        _ file: MediaAttachment, of messageID: EventID, in chatID: String, until end: Int64
+    ) async throws -> [UInt8] {
+        guard self.clock.nowMilliseconds < end else { throw DownloadTimeout() }
+        return try await withThrowingTaskGroup(of: [UInt8].self) { group in
+            group.addTask { try await self.core.media(chatID: chatID, messageID: messageID, index: file.index) }
+            group.addTask {
+                try await self.clock.sleep(untilMilliseconds: end)
+                throw DownloadTimeout()
+            }
+            defer { group.cancelAll() }
+            guard let bytes = try await group.next() else { throw DownloadTimeout() }
+            return bytes
+        }
+    }
+
+    /// Files of the same bytes and name are one file.
+    func localPath(of file: MediaAttachment) -> String? {
+        guard let directory = self.settings.mediaDirectory else { return nil }
+        let name = file.filename.allSatisfy { $0 == "." } ? "file" : file.filename
+        return "\(directory)/\(file.hash.hex)/\(name)"
+    }
+}
+
+private struct DownloadTimeout: Error, CustomStringConvertible {
+    let description = "the message's files did not come in time"
+}

@@ -1,0 +1,31 @@
+import Foundation
+
+/// Files that a command names.
+enum RegularFile {
+    static let maximumBytes = 32 << 20
+
+    struct Failure: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    /// The bytes of a file; of one that is too large, or none, nothing is read.
+    static func read(_ path: String) throws(Failure) -> [UInt8] {
+        // Without waiting for whoever writes into a pipe.
+        let descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+        guard descriptor >= 0 else { throw Failure(description: String(cString: strerror(errno))) }
+        defer { close(descriptor) }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { throw Failure(description: String(cString: strerror(errno))) }
+        guard status.st_mode & S_IFMT == S_IFREG else { throw Failure(description: "not a regular file") }
+        guard status.st_size <= self.maximumBytes else { throw Failure(description: "file too large (max 32 MB)") }
+        do {
+            let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: false)
+            // It may grow meanwhile.
+            let data = try handle.read(upToCount: self.maximumBytes + 1) ?? Data()
+            guard data.count <= self.maximumBytes else { throw Failure(description: "file too large (max 32 MB)") }
+            return [UInt8](data)
+        } catch {
+            throw (error as? Failure) ?? Failure(description: error.localizedDescription)
+        }
+    }
+}

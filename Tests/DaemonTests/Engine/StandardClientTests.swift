@@ -1,0 +1,84 @@
+import BotTesting
+import Logging
+import Nostr
+import PikaCore
+import Testing
+
+@testable import Daemon
+
+/// A standard client that does not read, or is gone.
+@Suite struct StandardClientTests {
+    @Test func theEndWaitsForNobodyWhoDoesNotRead() async throws {
+        var generator = SystemRandomNumberGenerator()
+        var logger = Logger(label: "test")
+        logger.logLevel = .critical
+        let core = AppCore(
+            account: .generate(using: &generator), configuration: CoreConfiguration(relays: [], invites: .nobody),
+            transport: LabNetwork(relays: []).transport(name: "daemon"), store: MemoryCoreStore(), clock: SystemClock(),
+            logger: logger)
+        let standard = DaemonClient(.standard, limit: 10)
+        let engine = DaemonEngine(
+            core: core, settings: DaemonSettings(core: CoreConfiguration(relays: []), relayPatience: nil),
+            standard: standard, clock: SystemClock(), logger: logger)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await core.run() }
+            let engineTask = Task { try await engine.run() }
+            #expect(await engine.waitUntilReady())
+            // `ready` fills the queue: these wait for ever.
+            let commands = (0..<3).map { _ in
+                Task { await engine.receive(.line(#"{"cmd":"list_groups"}"#), from: standard) }
+            }
+            await Task.yield()
+            engine.end()
+            try await engineTask.value
+            for command in commands { await command.value }
+            group.cancelAll()
+            while (try? await group.next()) != nil {}
+        }
+        #expect(standard.lines.isClosed)
+    }
+
+    @Test func whenItIsGoneEventsAreHandledOnceRecordedAndNotDoubledAfterACrash() async throws {
+        let daemon = try await DaemonLab.make(seed: 31)
+        let bob = try await daemon.lab.member("bob")
+        let made = try await daemon.result("init_group", ["peer_pubkey": .string(bob.publicKey.hex)])
+        let chat = try #require(made["nostr_group_id"])
+        let client = try await daemon.connect()
+        _ = try await daemon.reply(client, "hello", ["protocol": 2])
+        daemon.standard.lines.close(dropping: true)
+        for number in 0..<45 { try await bob.say("\(number)", in: chat.string) }
+        #expect(daemon.account.store.inbox.isEmpty)
+
+        // What waits for everything to be told does not wait until its time is up.
+        let carol = try await daemon.lab.member("carol")
+        let peers: JSONObject = ["nostr_group_id": chat, "peer_pubkeys": [.string(carol.publicKey.hex)]]
+        #expect(try await daemon.reply(client, "add_members", peers).contains { $0["type"] == "ok" })
+
+        daemon.account.crash(.before(commit: daemon.account.store.commitCount + 1))
+        try await bob.say("last", in: chat.string)
+        try #require(daemon.account.hasCrashed)
+        try await daemon.account.restart()
+        let again = try await daemon.connect()
+        var lines = try await daemon.reply(again, "hello", ["protocol": 2, "cursor": 2])
+        while case let more = try await daemon.read(again), !more.isEmpty { lines += more }
+        #expect(lines.compactMap { $0["content"]?.string } == (0..<45).map(String.init) + ["last"])
+    }
+
+    @Test func aMessageIsToldWithoutFilesThatDoNotCome() async throws {
+        let daemon = try await DaemonLab.make(seed: 32, mediaDirectory: "/nonexistent/daemon-media")
+        let bob = try await daemon.lab.member("bob")
+        let made = try await daemon.result("init_group", ["peer_pubkey": .string(bob.publicKey.hex)])
+        let chat = try #require(made["nostr_group_id"]?.string)
+        daemon.lab.media.holdDownloads()
+        let files = (0..<3).map { OutgoingFile(bytes: [1, UInt8($0)], filename: "\($0).txt", mediaType: "text/plain") }
+        try await bob.perform(.sendMedia(chatID: chat, OutgoingMedia(files: files, caption: "look")))
+        try await bob.say("next", in: chat)
+        #expect(daemon.events("message_received").isEmpty)
+        try await daemon.lab.advance(by: .seconds(21))
+        let told = daemon.events("message_received")
+        #expect(told.map { $0["content"] } == ["look", "next"])
+        #expect(told.first?["media"]?.array?.count == 3)
+        #expect(
+            told.first?["media"]?.array?.allSatisfy { $0["local_path"] == nil || $0["local_path"] == .null } == true)
+    }
+}

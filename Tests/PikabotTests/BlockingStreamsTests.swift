@@ -1,0 +1,57 @@
+import Daemon
+import Foundation
+import Testing
+
+@testable import pikabot
+
+/// Real pipes.
+@Suite struct BlockingStreamsTests {
+    private static func pipe() throws -> (reading: Int32, writing: Int32) {
+        var ends: [Int32] = [0, 0]
+        try #require(Foundation.pipe(&ends) == 0)
+        return (ends[0], ends[1])
+    }
+
+    private static let long = String(repeating: "x", count: 300_000)
+
+    @Test func everythingIsWrittenToWhoeverReads() async throws {
+        let (reading, writing) = try Self.pipe()
+        let lines = LineQueue(limit: 1 << 20)
+        await lines.put("one")
+        await lines.put(Self.long)
+        lines.close()
+        async let read = withCheckedContinuation { continuation in
+            Thread.detachNewThread {
+                let data = try? FileHandle(fileDescriptor: reading, closeOnDealloc: true).readToEnd()
+                continuation.resume(returning: data)
+            }
+        }
+        await BlockingStreams.write(lines, to: writing)
+        close(writing)
+        #expect(await read == Data("one\n\(Self.long)\n".utf8))
+    }
+
+    @Test func whoeverReadsNothingDoesNotHoldUpTheEnd() async throws {
+        let (reading, writing) = try Self.pipe()
+        defer {
+            close(reading)
+            close(writing)
+        }
+        let lines = LineQueue(limit: 1 << 20)
+        await lines.put(Self.long)
+        await lines.put("more")
+        lines.close()
+        await BlockingStreams.write(lines, to: writing, patience: .milliseconds(200))
+        #expect(await lines.next() == nil)
+    }
+
+    @Test func whoeverHasGoneClosesTheQueue() async throws {
+        let (reading, writing) = try Self.pipe()
+        defer { close(writing) }
+        close(reading)
+        let lines = LineQueue(limit: 1 << 20)
+        await lines.put("one")
+        await BlockingStreams.write(lines, to: writing)
+        #expect(lines.isClosed)
+    }
+}
