@@ -17,7 +17,7 @@ public struct SocketServer: Service {
         public init() {}
     }
 
-    private typealias Connection = NIOAsyncChannel<ByteBuffer, ByteBuffer>
+    private typealias Connection = Lobby.Connection
 
     private let engine: DaemonEngine
     private let path: String
@@ -44,31 +44,37 @@ public struct SocketServer: Service {
         } catch is CancellationError where Task.isShuttingDownGracefully {}
     }
 
-    private func accept(from server: NIOAsyncChannel<any Channel, Never>) async throws {
-        defer { self.lobby.close() }
+    private func accept(from server: NIOAsyncChannel<Connection, Never>) async throws {
+        let result: Result<Void, any Error>
+        do {
+            try await self.serveAll(of: server)
+            result = .success(())
+        } catch { result = .failure(error) }
+        await self.lobby.close()
+        try result.get()
+    }
+
+    private func serveAll(of server: NIOAsyncChannel<Connection, Never>) async throws {
         try await server.executeThenClose { connections in
             try await withThrowingDiscardingTaskGroup { group in
                 let slots = ClientSlots(self.limits.clients)
-                for try await channel in connections {
-                    group.addTask { await self.serve(channel, slots) }
+                for try await connection in connections {
+                    group.addTask { await self.serve(connection, slots) }
                 }
             }
         }
     }
 
-    private func listen() async throws -> NIOAsyncChannel<any Channel, Never> {
+    private func listen() async throws -> NIOAsyncChannel<Connection, Never> {
         let lobby = self.lobby
         let descriptor = try SocketPath.bind(self.path)
         do {
             let server = try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
                 // Whoever says all that it has to say and ends its side still waits for the answers.
                 .childChannelOption(.allowRemoteHalfClosure, value: true)
-                // A connection reads once it is served: its first bytes must not come before that.
-                .childChannelOption(.autoRead, value: false)
                 .bind(descriptor) { channel in
                     channel.eventLoop.makeCompletedFuture {
-                        guard lobby.enter(channel) else { throw ChannelError.ioOnClosedChannel }
-                        return channel
+                        try lobby.enter(channel)
                     }
                 }
             self.logger.info("listening", metadata: ["socket": "\(self.path)"])
@@ -79,16 +85,12 @@ public struct SocketServer: Service {
         }
     }
 
-    private func serve(_ channel: any Channel, _ slots: ClientSlots) async {
+    private func serve(_ connection: Connection, _ slots: ClientSlots) async {
         let hasSlot = slots.take()
         defer { if hasSlot { slots.giveBack() } }
+        self.lobby.leave(connection)
         do {
-            let connection = try await channel.eventLoop.submit {
-                try Connection(wrappingChannelSynchronously: channel)
-            }.get()
-            self.lobby.leave(channel)
             try await connection.executeThenClose { inbound, outbound in
-                try await channel.setOption(.autoRead, value: true).get()
                 guard hasSlot else {
                     let failure = DaemonFailure(.tooManyClients, "no more clients are served")
                     return try await outbound.write(Self.buffer([DaemonReply.error(requestID: nil, failure).line]))

@@ -56,6 +56,19 @@ import Testing
         #expect(lines[2].isEmpty, "then the daemon hangs up")
     }
 
+    @Test func whatIsSaidAndEndedBeforeItIsServedIsNotLost() async {
+        let replies = await Self.serving { path in
+            let clients = (0..<60).map { number in
+                let client = Connection(path)
+                client.write(#"{"cmd":"list_groups","request_id":"\#(number)"}"# + "\n")
+                client.endWriting()
+                return client
+            }
+            return clients.map { $0.readLine() }
+        }
+        for (number, reply) in replies.enumerated() { #expect(reply.contains(#""request_id":"\#(number)""#)) }
+    }
+
     @Test func whoeverConnectsWhileItEndsIsHungUpOn() async {
         for _ in 0..<20 {
             let clients = await Self.serving { path in
