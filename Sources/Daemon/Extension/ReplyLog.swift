@@ -38,12 +38,23 @@ extension DaemonEngine {
         } else {
             await self.noteKey(name, fingerprint)
         }
-        let done = try await self.perform(request.command, key: key, client)
-        if done.later != nil { return done }
-        var record: JSONObject = ["of": .string(fingerprint), "done": true]
-        record["result"] = done.result.map(JSONValue.object)
-        await self.store([(name, record)])
+        var done = try await self.perform(request.command, key: key, client)
+        guard let later = done.later else {
+            await self.keepReply(done.result, name, fingerprint)
+            return done
+        }
+        done.later = {
+            let outcome = await later()
+            if case .success(let result) = outcome { await self.keepReply(result, name, fingerprint) }
+            return outcome
+        }
         return done
+    }
+
+    private func keepReply(_ result: JSONObject?, _ name: String, _ fingerprint: String) async {
+        var record: JSONObject = ["of": .string(fingerprint), "done": true]
+        record["result"] = result.map(JSONValue.object)
+        await self.store([(name, record)])
     }
 
     private func noteKey(_ name: String, _ fingerprint: String) async {

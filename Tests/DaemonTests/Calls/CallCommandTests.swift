@@ -74,6 +74,7 @@ import Testing
             try await scene.daemon.failure(
                 "send_audio_file", ["call_id": call, "audio_path": "/nonexistent", "sample_rate": 8000]) == "io_error")
         try await Self.expectRefusals(scene, call, source)
+        try await Self.expectOnce(scene, call, source)
         #expect(
             try await scene.daemon.failure("send_audio_response", ["call_id": call, "tts_text": " "]) == "bad_request")
         #expect(
@@ -87,6 +88,21 @@ import Testing
         #expect(scene.daemon.types(from: end + 1).filter { $0 != "call_debug" } == ["ok", "call_session_ended"])
         #expect(scene.daemon.events("call_session_ended").last?["reason"] == "user_hangup")
         #expect(try await scene.bob.state().activeCall?.phase == .ended(reason: "user_hangup"))
+    }
+
+    /// Under a key, a file is heard once.
+    private static func expectOnce(_ scene: Scene, _ call: JSONValue, _ source: String) async throws {
+        _ = try await scene.daemon.result("hello", ["protocol": 2])
+        let fields: JSONObject = [
+            "call_id": call, "audio_path": .string(source), "sample_rate": 24_000, "idempotency_key": "sound",
+        ]
+        _ = try await scene.daemon.command("send_audio_file", fields)
+        try await scene.lab.advance(by: .seconds(2))
+        let first = try #require(scene.daemon.lines.last { $0["result"]?["frames_published"] != nil }?["result"])
+        let sent = try await scene.daemon.account.state().activeCall?.statistics.sent
+        #expect(try await scene.daemon.result("send_audio_file", fields) == first)
+        try await scene.lab.advance(by: .seconds(2))
+        #expect(try await scene.daemon.account.state().activeCall?.statistics.sent == sent)
     }
 
     private static func expectRefusals(_ scene: Scene, _ call: JSONValue, _ source: String) async throws {
