@@ -51,8 +51,11 @@ struct StoredIdentity {
         let manager = FileManager.default
         try manager.createDirectory(
             atPath: folder, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
-        for name in ["identity.json", "sealing.key", "state.sqlite", "state.sqlite-wal", "state.sqlite-shm"]
-        where manager.fileExists(atPath: "\(stateDirectory)/\(name)") {
+        for name in [
+            "identity.json", "sealing.key", "state.sqlite", "state.sqlite-wal", "state.sqlite-shm",
+            // Who may command the former account's daemon, and its decrypted files, are not the new one's.
+            "daemon-tokens.json", "media",
+        ] where manager.fileExists(atPath: "\(stateDirectory)/\(name)") {
             try manager.moveItem(atPath: "\(stateDirectory)/\(name)", toPath: "\(folder)/\(name)")
         }
         return folder

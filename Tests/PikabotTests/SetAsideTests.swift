@@ -1,0 +1,23 @@
+import Daemon
+import Foundation
+import Nostr
+import Testing
+
+@testable import pikabot
+
+@Suite struct SetAsideTests {
+    @Test func everythingOfTheFormerAccountMoves() throws {
+        let directory = NSTemporaryDirectory() + "pikabot-tests-\(UUID().uuidString)"
+        defer { try? FileManager.default.removeItem(atPath: directory) }
+        let manager = FileManager.default
+        try manager.createDirectory(atPath: directory + "/media/aa", withIntermediateDirectories: true)
+        try Data("secret".utf8).write(to: URL(fileURLWithPath: directory + "/media/aa/file"))
+        _ = try TokenFile(stateDirectory: directory).add(name: "a", scope: .full)
+        _ = try StoredIdentity.loadOrCreate(in: directory)
+        let folder = try StoredIdentity.setAside(in: directory)
+        #expect(manager.fileExists(atPath: folder + "/media/aa/file"))
+        #expect(manager.fileExists(atPath: folder + "/daemon-tokens.json"))
+        #expect(!manager.fileExists(atPath: directory + "/media") && !StoredIdentity.exists(in: directory))
+        #expect(try TokenFile(stateDirectory: directory).tokens().isEmpty)
+    }
+}
