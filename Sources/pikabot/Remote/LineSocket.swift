@@ -2,8 +2,9 @@ import Foundation
 
 /// A connection to a Unix socket that carries lines; the calling thread waits.
 final class LineSocket {
-    /// Seconds without a byte after which the other side counts as gone; commands that wait for relays take less.
-    private static let patience = 120
+    /// Seconds without a byte after which the other side counts as gone; those that wait for servers and relays
+    /// take up to 145, and wait for the command before them.
+    private static let patience = 300
     private static let maximumLine = 64 << 20
 
     private let path: String
