@@ -14,6 +14,8 @@ extension DaemonEngine {
         var repliesToStandard = false
         /// What the reply waits for, while other commands go on.
         var later: (@Sendable () async -> Result<JSONObject, DaemonFailure>)?
+        /// Where the reply is kept, for commands with an idempotency key.
+        var place: ReplyPlace?
     }
 
     /// Dispatches an action and waits for its outcome; under a key it is done once. Nil when time is up: the core goes

@@ -12,6 +12,20 @@ extension DaemonEngine {
         await self.eventTurn.run { _ = await self.deliver(events, inboxID: nil) }
     }
 
+    /// Tells what belongs to a command, some of it before its reply and some after. All of it is recorded first: whoever
+    /// has the reply does not ask again.
+    func tell(of done: Done, reply: () async -> Void) async {
+        await self.eventTurn.run {
+            let events = done.before + done.after
+            if events.isEmpty { return await reply() }
+            let (first, isNew) = await self.record(events, inboxID: done.place?.number)
+            let listeners = self.listeners(from: first, events.count, isNew: isNew)
+            _ = await self.hand(done.before, first, to: listeners)
+            await reply()
+            _ = await self.hand(done.after, first + Int64(done.before.count), to: listeners)
+        }
+    }
+
     /// Tells what an event of the core means; it is handled once the standard client's lines are written.
     func tell(_ events: [DaemonEvent], of event: CoreEvent) async {
         if !events.isEmpty {
@@ -42,17 +56,29 @@ extension DaemonEngine {
     /// Returns whether the standard client's queue took everything.
     private func deliver(_ events: [DaemonEvent], inboxID: Int64?) async -> Bool {
         let (first, isNew) = await self.record(events, inboxID: inboxID)
-        // From here to the end of the offers nothing else happens: whoever is not live now gets them from the log.
-        if isNew { self.log.last = first + Int64(events.count) - 1 }
+        return await self.hand(events, first, to: self.listeners(from: first, events.count, isNew: isNew))
+    }
+
+    /// Who hears of events that were just recorded: whoever is not live now gets them from the log.
+    private func listeners(from first: Int64, _ count: Int, isNew: Bool) -> [DaemonSession] {
+        if isNew { self.log.last = first + Int64(count) - 1 }
+        return self.sessions.values.filter { session in
+            if session.client.origin == .standard { return session.isLive }
+            return isNew && (session.subscribes ? session.isLive : self.mayHear(session))
+        }
+    }
+
+    /// Returns whether the standard client's queue took everything.
+    private func hand(_ events: [DaemonEvent], _ first: Int64, to listeners: [DaemonSession]) async -> Bool {
         var standardLines: [String] = []
         for (offset, event) in events.enumerated() {
             Counter(label: "daemon_events_total", dimensions: [("type", event.type)]).increment()
             let cursor = first + Int64(offset)
-            for session in self.sessions.values {
+            for session in listeners {
                 let line = { event.line(cursor: session.isExtended ? cursor : nil) }
                 if session.client.origin == .standard {
-                    if session.isLive { standardLines.append(line()) }
-                } else if isNew, session.subscribes ? session.isLive : event.isGroupUpdate && self.mayHear(session) {
+                    standardLines.append(line())
+                } else if session.subscribes || event.isGroupUpdate {
                     self.offer(line(), to: session.client)
                 }
             }
@@ -140,12 +166,12 @@ extension DaemonEngine {
             self.log.announced.insert(invite.wrapper.hex)
             await self.tell([.welcomeReceived(DaemonWelcome(invite))])
         }
+        await self.tellCallNews()
         if self.settings.acceptsWelcomes {
             for invite in invites where self.autoAccepted.insert(invite.wrapper).inserted {
                 await self.acceptUnasked(invite.wrapper)
             }
         }
-        await self.tellCallNews()
     }
 }
 

@@ -209,10 +209,13 @@ public actor DaemonEngine {
         var result = "ok"
         do {
             let done = try await self.performOnce(request, for: client)
-            await self.tell(done.before)
             let isForStandard = done.repliesToStandard && self.sessions[client.id]?.isExtended != true
             let target = isForStandard ? self.standard : client
-            if let later = done.later {
+            await self.tell(of: done) {
+                guard let later = done.later else {
+                    return await self.send(
+                        DaemonReply.ok(requestID: request.requestID, result: done.result).line, to: target)
+                }
                 self.background.yield {
                     let reply: DaemonReply =
                         switch await later() {
@@ -221,10 +224,8 @@ public actor DaemonEngine {
                         }
                     await self.send(reply.line, to: target)
                 }
-            } else {
-                await self.send(DaemonReply.ok(requestID: request.requestID, result: done.result).line, to: target)
             }
-            await self.tell(done.after)
+            if done.later == nil, let place = done.place { await self.keepReply(done.result, at: place) }
             await self.completeJoins()
         } catch {
             result = error.code.description

@@ -19,6 +19,18 @@ struct ReplyLog: Sendable {
     }
 }
 
+/// Where the reply to a command is kept, and what was asked.
+struct ReplyPlace: Sendable {
+    let name: String
+    let fingerprint: String
+
+    /// Stands in the record of events for an inbox id, which is positive: told again, they have the same numbers.
+    var number: Int64 {
+        let digest = Array(SHA256.hash(data: Array(self.name.utf8)))
+        return -1 - Int64(digest.prefix(6).reduce(UInt64(0)) { $0 << 8 | UInt64($1) })
+    }
+}
+
 extension DaemonEngine {
     /// Does a command unless its key was used before; then the same is said again.
     ///
@@ -39,22 +51,23 @@ extension DaemonEngine {
             await self.noteKey(name, fingerprint)
         }
         var done = try await self.perform(request.command, key: key, client)
-        guard let later = done.later else {
-            await self.keepReply(done.result, name, fingerprint)
-            return done
-        }
-        done.later = {
-            let outcome = await later()
-            if case .success(let result) = outcome { await self.keepReply(result, name, fingerprint) }
-            return outcome
+        let place = ReplyPlace(name: name, fingerprint: fingerprint)
+        done.place = place
+        if let later = done.later {
+            done.later = {
+                let outcome = await later()
+                if case .success(let result) = outcome { await self.keepReply(result, at: place) }
+                return outcome
+            }
         }
         return done
     }
 
-    private func keepReply(_ result: JSONObject?, _ name: String, _ fingerprint: String) async {
-        var record: JSONObject = ["of": .string(fingerprint), "done": true]
+    /// Once what belongs to a command was told: if the process ends before, the command that comes again tells it.
+    func keepReply(_ result: JSONObject?, at place: ReplyPlace) async {
+        var record: JSONObject = ["of": .string(place.fingerprint), "done": true]
         record["result"] = result.map(JSONValue.object)
-        await self.store([(name, record)])
+        await self.store([(place.name, record)])
     }
 
     private func noteKey(_ name: String, _ fingerprint: String) async {

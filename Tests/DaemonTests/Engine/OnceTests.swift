@@ -143,4 +143,53 @@ import Testing
         }
         #expect(commit > 20, "there were crashes")
     }
+
+    /// Founds a group under a key; the daemon crashes at the given commit of its store, comes again and is asked again.
+    /// Returns false when the crash came too late to happen.
+    private static func founding(_ point: MemoryCoreStore.StopPoint, seed: UInt64) async throws -> Bool {
+        let daemon = try await DaemonLab.make(seed: seed)
+        let bob = try await daemon.lab.member("bob")
+        _ = try await daemon.result("hello", ["protocol": 2, "cursor": 0])
+        let start = daemon.account.store.commitCount
+        switch point {
+        case .before(let commit): daemon.account.crash(.before(commit: start + commit))
+        case .after(let commit): daemon.account.crash(.after(commit: start + commit))
+        }
+        var events: [Int64: JSONValue] = [:]
+        var hasCrashed = false
+        func revive() async throws {
+            for line in daemon.lines {
+                if let number = line["cursor"]?.integer { events[number] = line }
+            }
+            guard daemon.account.hasCrashed else { return }
+            hasCrashed = true
+            try await daemon.account.restart()
+            _ = try await daemon.result("hello", ["protocol": 2, "cursor": .integer(events.keys.max() ?? 0)])
+            try await revive()
+        }
+        let wish: JSONObject = ["peer_pubkey": .string(bob.publicKey.hex), "idempotency_key": "found"]
+        var reply = try await daemon.command("init_group", wish)
+        while reply == nil {
+            try await revive()
+            reply = try await daemon.command("init_group", wish)
+        }
+        #expect(reply?["type"] == "ok", "\(reply?.jsonText ?? "")")
+        try await daemon.lab.advance(by: .seconds(60))
+        try await revive()
+        let told = events.sorted { $0.key < $1.key }.compactMap { $0.value["type"]?.string }
+        #expect(told.filter { $0 == "group_created" }.count == 1, "\(told)")
+        #expect(told.filter { $0 == "group_updated" }.count == 1, "\(told)")
+        #expect(try await daemon.result("list_groups")["groups"]?.array?.count == 1)
+        return hasCrashed
+    }
+
+    @Test func whatBelongsToACommandIsToldOnceWhereverItIsKilled() async throws {
+        var commit = 1
+        while try await Self.founding(.before(commit: commit), seed: 11) {
+            #expect(try await Self.founding(.after(commit: commit), seed: 11))
+            commit += 1
+            try #require(commit < 200)
+        }
+        #expect(commit > 5, "there were crashes")
+    }
 }
