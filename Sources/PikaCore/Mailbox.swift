@@ -75,23 +75,14 @@ final class Mailbox: Sendable {
     }
 
     /// Takes nothing more; ``receive(limit:)`` ends after what is queued.
-    func finish() {
-        let (receiver, senders) = self.state.withLock { state in
-            state.isFinishing = true
-            defer {
-                state.receiver = nil
-                state.senders = []
-            }
-            return (state.receiver, state.senders)
-        }
-        receiver?.resume()
-        for sender in senders { sender.resume() }
-    }
+    func finish() { self.release { $0.isFinishing = true } }
 
     /// Ends ``receive(limit:)`` and lets every waiting sender go.
-    func close() {
+    func close() { self.release { $0.isClosed = true } }
+
+    private func release(_ change: (inout State) -> Void) {
         let (receiver, senders) = self.state.withLock { state in
-            state.isClosed = true
+            change(&state)
             defer {
                 state.receiver = nil
                 state.senders = []

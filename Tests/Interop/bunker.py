@@ -6,6 +6,7 @@ import time
 
 from nostr_sdk import Keys, Nip44Version, PublicKey, nip44_decrypt, nip44_encrypt
 
+import waiting
 from connection import Connection
 from peers import sign
 
@@ -65,14 +66,8 @@ class Bunker:
         return len({id for asked, id in self.requests if asked == method})
 
     async def until(self, what, predicate, seconds=60):
-        async def wait():
-            async with self.changed:
-                await self.changed.wait_for(predicate)
-
-        try:
-            await asyncio.wait_for(wait(), seconds)
-        except TimeoutError:
-            raise TimeoutError(f"bunker: no {what} after {seconds} s; {self.describe()}") from None
+        missing = lambda: f"bunker: no {what} after {seconds} s; {self.describe()}"
+        await waiting.until(self.changed, predicate, seconds, missing)
 
     def _take(self, event, live):
         task = asyncio.create_task(self._answer(event))

@@ -7,6 +7,7 @@ import signal
 from contextlib import suppress
 from pathlib import Path
 
+import waiting
 from pikabot import LINE_LIMIT, end
 
 TEXT_SECONDS = 30
@@ -100,14 +101,8 @@ class Daemon:
                 raise Gone(what)
             return found
 
-        async def wait():
-            async with self.changed:
-                return await self.changed.wait_for(find)
-
-        try:
-            return await asyncio.wait_for(wait(), seconds)
-        except TimeoutError:
-            raise TimeoutError(f"daemon: no {what} after {seconds} s; {self.describe()}") from None
+        missing = lambda: f"daemon: no {what} after {seconds} s; {self.describe()}"
+        return await waiting.until(self.changed, find, seconds, missing)
 
     async def _read(self, process):
         while line := await process.stdout.readline():

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from nostr_sdk import Event, Keys, PublicKey, UnsignedEvent, UnwrappedGift, nip59_make_gift_wrap
 
+import waiting
 from connection import Connection
 from mdk_process import HERE, MDK, MDKError
 
@@ -370,15 +371,8 @@ class Member:
 
     async def until(self, what, predicate, seconds=WAIT_SECONDS):
         """Waits until `predicate()` is true and returns its value; TimeoutError names `what` and the member's state."""
-
-        async def wait():
-            async with self.changed:
-                return await self.changed.wait_for(predicate)
-
-        try:
-            return await asyncio.wait_for(wait(), seconds)
-        except TimeoutError:
-            raise TimeoutError(f"{self.name} waited {seconds} s for {what}; {self.describe()}") from None
+        missing = lambda: f"{self.name} waited {seconds} s for {what}; {self.describe()}"
+        return await waiting.until(self.changed, predicate, seconds, missing)
 
     async def until_joined(self, seconds=WAIT_SECONDS):
         """The id of the group joined last."""

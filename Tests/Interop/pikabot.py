@@ -9,6 +9,8 @@ from pathlib import Path
 
 from nostr_sdk import Keys
 
+import waiting
+
 LINE_LIMIT = 64 * 1024 * 1024
 STOP_SECONDS = 15
 
@@ -204,14 +206,8 @@ class LabMember:
         def find():
             return next((event for event in self.events[first:] if fits(event)), None)
 
-        async def wait():
-            async with self.changed:
-                return await self.changed.wait_for(find)
-
-        try:
-            return await asyncio.wait_for(wait(), seconds)
-        except TimeoutError:
-            raise TimeoutError(f"lab member: no {what} after {seconds} s; {self.describe()}") from None
+        missing = lambda: f"lab member: no {what} after {seconds} s; {self.describe()}"
+        return await waiting.until(self.changed, find, seconds, missing)
 
     async def until_message(self, group, content, sender):
         wanted = {"event": "message", "group": group, "from": sender, "content": content}

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from nostr_sdk import Keys
 
+import waiting
 from accounts import Ours, Theirs
 from connection import Connection
 from gate import Gate
@@ -135,15 +136,8 @@ class Scene:
 
     async def until(self, what, predicate, seconds=SECONDS):
         """Waits until `predicate()` is true and returns its value; `what()` or the text `what` names it in a failure."""
-
-        async def wait():
-            async with self.changed:
-                return await self.changed.wait_for(predicate)
-
-        try:
-            return await asyncio.wait_for(wait(), seconds)
-        except TimeoutError:
-            raise TimeoutError(f"no {what() if callable(what) else what} after {seconds} s") from None
+        missing = lambda: f"no {what() if callable(what) else what} after {seconds} s"
+        return await waiting.until(self.changed, predicate, seconds, missing)
 
     async def agree(self, group, *accounts, **expected):
         """Waits until all see one state of the group, with these values; returns it. Accounts stand for their keys."""

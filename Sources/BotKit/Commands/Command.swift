@@ -1,3 +1,5 @@
+import PikaCore
+
 /// A command as somebody wrote it into a chat.
 public struct Command: Sendable, Hashable {
     /// In small letters, without the prefix.
@@ -46,13 +48,5 @@ public struct Command: Sendable, Hashable {
         }
         if let finished = word { words.append(finished) }
         return words
-    }
-}
-
-extension StringProtocol where SubSequence == Substring {
-    fileprivate var trimmingBlanks: Substring {
-        let tail = drop { $0.isWhitespace }
-        guard let last = tail.lastIndex(where: { !$0.isWhitespace }) else { return tail }
-        return tail[...last]
     }
 }

@@ -191,13 +191,3 @@ extension DaemonEngine {
         left.map { "\($0.key.hex): \($0.value)" }.sorted().joined(separator: "; ")
     }
 }
-
-extension String {
-    var trimmed: String { self.trimmingCharacters(in: .whitespacesAndNewlines) }
-
-    /// Trimmed; nil if nothing is left.
-    var nonBlank: String? {
-        let text = self.trimmed
-        return text.isEmpty ? nil : text
-    }
-}

@@ -182,7 +182,7 @@ public actor DaemonEngine {
     public func receive(_ piece: LineAssembler.Piece, from client: DaemonClient) async {
         let text: String
         switch piece {
-        case .line(let line): text = line.trimmingBlanks
+        case .line(let line): text = line.trimmed
         case .tooLong: return await self.refuse(DaemonFailure(.parseError, "the line is too long"), client)
         }
         guard !text.isEmpty else { return }
@@ -277,12 +277,5 @@ public actor DaemonEngine {
             Counter(label: "daemon_clients_dropped_total", dimensions: [("reason", "slow")]).increment()
             self.logger.warning("a client was dropped: it does not read what it is sent")
         }
-    }
-}
-
-extension String {
-    fileprivate var trimmingBlanks: String {
-        let blanks: Set<Character> = [" ", "\t", "\r", "\n", "\r\n"]
-        return String(self.drop { blanks.contains($0) }.reversed().drop { blanks.contains($0) }.reversed())
     }
 }

@@ -132,13 +132,8 @@ extension CallSignal {
     /// Scalars of a reason that are kept: it is free text of whoever sends it, and it is shown and logged.
     public static let maximumReasonLength = 100
 
-    /// A reason's beginning, without control characters.
-    static func capped(_ reason: String) -> String {
-        var scalars = String.UnicodeScalarView()
-        for scalar in reason.unicodeScalars.prefix(self.maximumReasonLength)
-        where scalar.properties.generalCategory != .control { scalars.append(scalar) }
-        return String(scalars)
-    }
+    /// A reason's beginning, fit to be shown.
+    static func capped(_ reason: String) -> String { ShownText.reason(reason, limit: self.maximumReasonLength) }
 
     /// The inner event's content.
     public var content: String {

@@ -88,11 +88,3 @@ extension JSONObject {
         return fields
     }
 }
-
-extension StringProtocol where SubSequence == Substring {
-    var trimmingBlanks: Substring {
-        let tail = self.drop(while: \.isWhitespace)
-        guard let last = tail.lastIndex(where: { !$0.isWhitespace }) else { return tail }
-        return tail[...last]
-    }
-}

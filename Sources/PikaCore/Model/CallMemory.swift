@@ -23,7 +23,7 @@ struct LiveCallRecord: Sendable, Hashable {
 extension LiveCallRecord {
     /// Reads ``memo``; nil for anything else.
     init?(memo: Secret) {
-        guard let json = try? JSONValue(json: memo.copyBytes()), json["v"]?.integer == 1,
+        guard let json = JSONValue(memo: memo),
             let callID = json["call"]?.string, let groupID = json["group"]?.string.flatMap({ Hex.decode($0) }),
             let peer = json["peer"]?.string.flatMap({ try? PublicKey(hex: $0) }), let at = json["at"]?.integer,
             let isAnswered = json["answered"]?.bool
@@ -44,7 +44,7 @@ enum CallTimeline {
 
     /// Reads a memo; nil for anything else.
     static func entries(memo: Secret) -> [AppState.CallTimelineEntry]? {
-        guard let json = try? JSONValue(json: memo.copyBytes()), json["v"]?.integer == 1,
+        guard let json = JSONValue(memo: memo),
             let stored = json["entries"]?.array
         else { return nil }
         let entries = stored.compactMap(self.entry)

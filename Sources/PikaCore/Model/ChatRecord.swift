@@ -34,7 +34,7 @@ extension ChatRecord {
 
     /// Nil if it is none.
     init?(memo: Secret) {
-        guard let json = try? JSONValue(json: memo.copyBytes()), json["v"]?.integer == 1,
+        guard let json = JSONValue(memo: memo),
             let unread = json["unread"]?.integer, unread >= 0
         else { return nil }
         self.unreadCount = Int(unread)
@@ -77,7 +77,7 @@ extension FailedMessage {
     }
 
     init?(memo: Secret) {
-        guard let json = try? JSONValue(json: memo.copyBytes()), json["v"]?.integer == 1,
+        guard let json = JSONValue(memo: memo),
             let group = json["group"]?.string.flatMap({ Hex.decode($0) }),
             let id = json["id"]?.string.flatMap({ try? EventID(hex: $0) }), let reason = json["reason"]?.string,
             let failedAt = json["at"]?.integer

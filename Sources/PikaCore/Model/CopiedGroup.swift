@@ -50,7 +50,7 @@ extension CopiedGroup {
 
     /// Nil if it is none.
     init?(_ content: Secret) {
-        guard let json = try? JSONValue(json: content.copyBytes()), json["v"]?.integer == 1,
+        guard let json = JSONValue(memo: content),
             let old = json["old"]?.array?.map({ $0.string.flatMap { try? EventID(hex: $0) } }),
             !old.contains(nil)
         else { return nil }

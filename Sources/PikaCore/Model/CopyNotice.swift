@@ -76,7 +76,7 @@ struct CopyFence: Sendable {
     }
 
     static func ids(memo: Secret) -> Set<EventID>? {
-        guard let json = try? JSONValue(json: memo.copyBytes()), json["v"]?.integer == 1,
+        guard let json = JSONValue(memo: memo),
             let list = json["ids"]?.array
         else { return nil }
         let ids = list.compactMap { $0.string.flatMap { try? EventID(hex: $0) } }

@@ -156,7 +156,10 @@ struct CoreModel: Sendable {
             self.lastSequence = max(self.lastSequence, row.sequence)
         }
         self.state.auth = .loggedIn(account.publicKey)
-        if case .remote = account { self.state.signer = .unknown }
+        if case .remote = account {
+            self.state.auth = .loggedIn(account.publicKey, .remoteSigner)
+            self.state.signer = .unknown
+        }
         self.state.router.defaultScreen = .chatList
         self.state.relays = configuration.relays.map {
             AppState.RelayStatus(url: $0, connection: .disconnected, isCaughtUp: false)

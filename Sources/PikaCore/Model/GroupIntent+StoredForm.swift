@@ -26,8 +26,8 @@ extension GroupIntent {
 
     /// Reads a memo; nil if it is none of an intent.
     init?(_ name: MemoName, _ content: Secret) {
-        guard name.kind == .groupIntent, name.key.count == 8, let json = try? JSONValue(json: content.copyBytes()),
-            json["v"]?.integer == 1, let groupID = json["group"]?.string.flatMap({ Hex.decode($0) }),
+        guard name.kind == .groupIntent, name.key.count == 8, let json = JSONValue(memo: content),
+            let groupID = json["group"]?.string.flatMap({ Hex.decode($0) }),
             let goal = json["goal"].flatMap({ Goal($0) })
         else { return nil }
         self.init(

@@ -52,7 +52,7 @@ extension KeyAge {
     }
 
     init?(_ content: Secret) {
-        guard let json = try? JSONValue(json: content.copyBytes()), json["v"]?.integer == 1,
+        guard let json = JSONValue(memo: content),
             let notBefore = json["not_before"]?.integer, let attempts = json["attempts"]?.integer
         else { return nil }
         self.init(renewedAt: json["renewed"]?.integer, notBefore: notBefore, attempts: Int(attempts))

@@ -30,7 +30,7 @@ extension KeyTask {
     }
 
     init?(memo: Secret) {
-        guard let json = try? JSONValue(json: memo.copyBytes()), json["v"]?.integer == 1 else { return nil }
+        guard let json = JSONValue(memo: memo) else { return nil }
         let task: KeyTask?
         switch json["task"]?.string {
         case "open": task = Self.bytes(json["event"]).flatMap { try? Event(json: $0) }.map(KeyTask.open)

@@ -64,7 +64,7 @@ extension OnceAnswers.Answer {
     }
 
     init?(memo: Secret) {
-        guard let json = try? JSONValue(json: memo.copyBytes()), json["v"]?.integer == 1,
+        guard let json = JSONValue(memo: memo),
             let number = json["number"]?.integer
         else { return nil }
         self.number = number

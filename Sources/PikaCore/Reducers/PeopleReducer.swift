@@ -99,20 +99,10 @@ extension ProfileDraft {
     /// Writes the fields that are named; an empty one is taken away. Both names are the same, as Pika writes them.
     func apply(to profile: inout ProfileMetadata) {
         if let name = self.name {
-            profile.name = Self.trimmed(name)
+            profile.name = name.nonBlank
             profile.displayName = profile.name
         }
-        if let about = self.about { profile.about = Self.trimmed(about) }
-        if let picture = self.picture { profile.picture = Self.trimmed(picture) }
-    }
-
-    private static func trimmed(_ text: String) -> String? {
-        let scalars = Array(text.unicodeScalars)
-        guard let first = scalars.firstIndex(where: { !$0.properties.isWhitespace }),
-            let last = scalars.lastIndex(where: { !$0.properties.isWhitespace })
-        else { return nil }
-        var view = String.UnicodeScalarView()
-        view.append(contentsOf: scalars[first...last])
-        return String(view)
+        if let about = self.about { profile.about = about.nonBlank }
+        if let picture = self.picture { profile.picture = picture.nonBlank }
     }
 }

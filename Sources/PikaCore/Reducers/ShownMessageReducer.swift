@@ -59,7 +59,7 @@ extension CoreModel {
     private static let maximumReactions = 200
 
     private mutating func react(_ message: StoredMessage, to target: EventID) {
-        let emoji = message.rumor.content.trimmingWhitespace
+        let emoji = message.rumor.content.trimmed
         guard (1...Self.maximumReactionBytes).contains(emoji.utf8.count) else { return }
         let reaction = OpenChat.LooseReaction(
             position: message.position, sender: message.rumor.pubkey, emoji: emoji)
@@ -98,14 +98,5 @@ extension CoreModel {
         guard let gone = self.state.currentChat?.messages.filter(isGone), !gone.isEmpty else { return }
         for message in gone { self.openChat?.times[message.id] = nil }
         self.state.currentChat?.messages.removeAll(where: isGone)
-    }
-}
-
-extension String {
-    fileprivate var trimmingWhitespace: String {
-        var text = Substring(self)
-        while text.first?.isWhitespace == true { text.removeFirst() }
-        while text.last?.isWhitespace == true { text.removeLast() }
-        return String(text)
     }
 }

@@ -52,7 +52,7 @@ extension AppSession {
     ) async throws(AppCoreError) -> UnlockedKey {
         let link = try await self.link(to: url, client: client, account: account)
         return UnlockedKey(
-            key: .remote(account, link.signer), mode: .remoteSigner(bunker: url.remoteSigner), link: link)
+            key: .remote(account, link.signer), mode: .remoteSigner, link: link)
     }
 
     private func introduction(to url: BunkerURL) async throws(AppCoreError) -> SignerIntroduction {

@@ -293,8 +293,7 @@ extension BunkerSigner {
 
     /// What a signer says, fit for a log and a screen.
     private static func printable(_ text: String) -> String {
-        let shown = text.unicodeScalars.prefix(200).map { $0.properties.generalCategory == .control ? " " : $0 }
-        let cleaned = String(String.UnicodeScalarView(shown))
+        let cleaned = ShownText.reason(text, limit: 200)
         return cleaned.isEmpty ? "it gave no reason" : cleaned
     }
 }

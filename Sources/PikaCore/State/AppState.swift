@@ -63,8 +63,8 @@ public struct AppState: Sendable, Hashable {
             case localKey
             /// Here too; it is stored under a password (NIP-49).
             case encryptedKey
-            /// With a remote signer that has this key (NIP-46).
-            case remoteSigner(bunker: PublicKey)
+            /// With a remote signer (NIP-46); ``AppState/signer`` tells how it is.
+            case remoteSigner
         }
     }
 

@@ -9,6 +9,11 @@ enum ShownText {
     /// One line, trimmed; nil if nothing is left.
     static func name(_ text: String?) -> String? { self.clean(text, limit: self.nameLimit, keepsLines: false) }
 
+    /// What a peer or a server gives as its reason: one line of at most `limit` scalars; empty if nothing is left.
+    static func reason(_ text: String, limit: Int) -> String {
+        self.clean(text, limit: limit, keepsLines: false) ?? ""
+    }
+
     /// Several lines, trimmed; nil if nothing is left.
     static func about(_ text: String?) -> String? { self.clean(text, limit: self.aboutLimit, keepsLines: true) }
 

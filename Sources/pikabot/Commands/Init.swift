@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import Nostr
+import PikaCore
 
 extension Pikabot {
     struct Init: ClientCommand {

@@ -45,10 +45,3 @@ struct PeerArgument: ExpressibleByArgument {
         self.key = key
     }
 }
-
-extension String {
-    /// Without blanks and line ends around it.
-    var trimmed: String {
-        String(drop { $0.isWhitespace }.reversed().drop { $0.isWhitespace }.reversed())
-    }
-}

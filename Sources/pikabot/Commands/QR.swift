@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import Logging
 import Nostr
+import PikaCore
 
 extension Pikabot {
     struct QR: ClientCommand {

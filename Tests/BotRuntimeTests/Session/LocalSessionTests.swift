@@ -118,7 +118,7 @@ struct LocalSessionTests {
             // Nobody listens there.
             let url = try bunker(relays: ["ws://127.0.0.1:1"])
             try await FileIdentityStore(path: place.identity).save(.bunker(user.publicKey, url, client: client))
-            let auth = AppState.Auth.loggedIn(user.publicKey, .remoteSigner(bunker: url.remoteSigner))
+            let auth = AppState.Auth.loggedIn(user.publicKey, .remoteSigner)
             let first = try await run(place, [.restoreSession])
             #expect(first.outcomes == [done] && first.auth == auth && first.created == nil)
             let second = try await run(place, [.restoreSession, .logout])
@@ -149,7 +149,7 @@ struct LocalSessionTests {
     }
 
     private func logInAndComeBack(_ place: Place, _ user: KeyPair, _ bunker: LabBunker) async throws {
-        let auth = AppState.Auth.loggedIn(user.publicKey, .remoteSigner(bunker: bunker.url.remoteSigner))
+        let auth = AppState.Auth.loggedIn(user.publicKey, .remoteSigner)
         let first = try await run(place, [.login(.bunker(bunker.url.string))], relays: bunker.url.relays)
         #expect(first.outcomes == [done] && first.auth == auth)
         let identity = try await FileIdentityStore(path: place.identity).load()

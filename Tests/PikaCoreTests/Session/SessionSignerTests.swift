@@ -42,7 +42,7 @@ import Testing
         #expect(try await session.attempt(self.login(bunker)) == self.done)
         let account = self.key(480).publicKey
         let state = try await session.state()
-        #expect(state.auth == .loggedIn(account, .remoteSigner(bunker: bunker.url.remoteSigner)))
+        #expect(state.auth == .loggedIn(account, .remoteSigner))
         #expect(state.signer == .ready && state.hasPublishedKeyPackage && state.toast == nil)
         let client = try self.storedClient(session)
         #expect(session.identities.identity == .bunker(account, bunker.url, client: client))
@@ -61,7 +61,7 @@ import Testing
     @Test func aRestoredSessionNeedsNoSignerAtItsStart() async throws {
         let (lab, session, bunker) = try await self.place(481)
         let account = self.key(481).publicKey
-        let auth = AppState.Auth.loggedIn(account, .remoteSigner(bunker: bunker.url.remoteSigner))
+        let auth = AppState.Auth.loggedIn(account, .remoteSigner)
         #expect(try await session.attempt(self.login(bunker)) == self.done)
         let client = try self.storedClient(session)
         bunker.conduct = .silent
