@@ -50,24 +50,31 @@ var targets: [Target] = [
     library("Storage", ["PikaCore", "MLS", "Nostr", "CSodium", grdb]),
     library("EmbeddedRelay", ["Nostr", crypto, grdb, logging, lifecycle] + nio),
     library("BotKit", ["PikaCore", "Nostr", logging]),
+    library("BotDispatch", ["BotKit", "PikaCore", "Nostr", lifecycle, logging, metrics]),
+    library("Telemetry", [lifecycle, logging, metrics] + nio),
+    library(
+        "ExternalBots",
+        ["BotKit", "BotDispatch", "Daemon", "PikaCore", "Nostr", subprocess, systemPackage, logging, metrics]),
     library(
         "BotRuntime",
         [
-            "BotKit", "BlossomClient", "PikaCore", "Marmot", "Nostr", "RelayClient", "Storage", yams, lifecycle,
-            unixSignals, logging,
-            metrics,
+            "BotKit", "BotDispatch", "BlossomClient", "ExternalBots", "Telemetry", "PikaCore", "Marmot", "Nostr",
+            "RelayClient", "Storage", yams, lifecycle, unixSignals, logging, metrics, httpClient, subprocess,
+            systemPackage,
         ]),
-    library("BotTesting", ["BotKit", "PikaCore", "Marmot", "MLS", "Nostr", "EmbeddedRelay", logging]),
-    library("Supervisor", [subprocess, systemPackage, lifecycle, logging, metrics]),
+    library("BotTesting", ["BotKit", "BotDispatch", "PikaCore", "Marmot", "MLS", "Nostr", "EmbeddedRelay", logging]),
+    library("Supervisor", ["Telemetry", subprocess, systemPackage, lifecycle, logging, metrics]),
     library("Daemon", ["PikaCore", "Nostr", crypto, logging, metrics, lifecycle] + nio),
     .target(
         name: "EchoBot", dependencies: ["BotKit"], path: "bots/echo", exclude: ["README.md"], swiftSettings: settings),
+    .target(
+        name: "ResponderBot", dependencies: ["BotKit"], path: "bots/responder", exclude: ["README.md"],
+        swiftSettings: settings),
     .executableTarget(
         name: "pikabot",
         dependencies: [
-            "BotRuntime", "BotKit", "BlossomClient", "Daemon", "EchoBot", "Supervisor", "EmbeddedRelay", "RelayClient",
-            "Storage",
-            "PikaCore",
+            "BotRuntime", "BotKit", "BlossomClient", "Daemon", "EchoBot", "ResponderBot", "Supervisor", "Telemetry",
+            "EmbeddedRelay", "RelayClient", "Storage", "PikaCore",
             "Marmot", "MLS", "Nostr", arguments, lifecycle, unixSignals, logging,
         ],
         swiftSettings: settings),
@@ -80,15 +87,21 @@ var targets: [Target] = [
     tests("BlossomClientTests", ["BlossomClient", "EmbeddedRelay", "PikaCore", "Nostr", crypto, logging] + nio),
     tests("EmbeddedRelayTests", ["EmbeddedRelay", "Nostr", crypto, lifecycle, logging, grdb] + nio),
     tests("StorageTests", ["Storage", "PikaCore", "Marmot", "MLS", "Nostr", grdb]),
+    tests("TelemetryTests", ["Telemetry", lifecycle, logging, metrics] + nio),
+    tests(
+        "ExternalBotsTests",
+        ["ExternalBots", "BotKit", "BotDispatch", "BotTesting", "Daemon", "PikaCore", "Nostr", logging]),
+    tests("ResponderBotTests", ["ResponderBot", "BotKit", "BotTesting", "PikaCore", "Nostr", logging]),
     tests(
         "BotRuntimeTests",
         [
-            "BotRuntime", "BotKit", "BotTesting", "EchoBot", "EmbeddedRelay", "RelayClient", "PikaCore", "Nostr",
+            "BotRuntime", "BotKit", "BotDispatch", "BotTesting", "EchoBot", "Telemetry", "EmbeddedRelay", "RelayClient",
+            "PikaCore", "Nostr",
             lifecycle, logging,
         ]),
     tests("PikabotTests", ["pikabot", "BotRuntime", "Storage", "PikaCore", "Nostr", arguments]),
     tests("DaemonTests", ["Daemon", "BotTesting", "PikaCore", "Nostr", crypto, lifecycle, logging] + nio),
-    tests("SupervisorTests", ["Supervisor", lifecycle, logging]),
+    tests("SupervisorTests", ["Supervisor", "Telemetry", lifecycle, logging, metrics]),
 ]
 
 // For short builds: PIKABOT_ONLY=NostrTests,… keeps these targets and what they need.
@@ -109,7 +122,7 @@ if let only = Context.environment["PIKABOT_ONLY"] {
 let package = Package(
     name: "pikabot",
     platforms: [.macOS(.v15)],
-    products: targets.filter { $0.type == .regular && $0.name != "EchoBot" }.map {
+    products: targets.filter { $0.type == .regular && $0.path?.hasPrefix("bots/") != true }.map {
         .library(name: $0.name, targets: [$0.name])
     },
     dependencies: [

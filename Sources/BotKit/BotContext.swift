@@ -18,6 +18,8 @@ public final class BotContext: Sendable {
     public let now: Int64
     /// Names bot and chat in every line.
     public let logger: Logger
+    /// The world outside the chats.
+    public let services: BotServices
     /// Names the bot among those of its account; begins the ids of effects, and is the scope of values.
     package let bot: String
     private let readValue: @Sendable (_ key: String) async throws -> [UInt8]?
@@ -26,6 +28,7 @@ public final class BotContext: Sendable {
 
     package init(
         bot: String, event: CoreEvent, scope: EventScope, now: Int64, logger: Logger,
+        services: BotServices = BotServices(),
         readValue: @escaping @Sendable (_ key: String) async throws -> [UInt8]?,
         readMedia: @escaping @Sendable (_ message: EventID, _ index: Int) async throws -> [UInt8]
     ) {
@@ -34,6 +37,7 @@ public final class BotContext: Sendable {
         self.scope = scope
         self.now = now
         self.logger = logger
+        self.services = services
         self.readValue = readValue
         self.readMedia = readMedia
     }

@@ -9,6 +9,12 @@ public struct BotError: Error, Hashable, Sendable, CustomStringConvertible {
         public static let noMessage = Code(description: "no_message")
         /// The handled event is no call signal, so there is no call to reject or end.
         public static let noCall = Code(description: "no_call")
+        /// An HTTP request had no answer, or too long a one.
+        public static let requestFailed = Code(description: "request_failed")
+        /// A program could not be run, or failed.
+        public static let programFailed = Code(description: "program_failed")
+        /// What a setting refers to could not be read.
+        public static let noSecret = Code(description: "no_secret")
     }
 
     public let code: Code

@@ -1,30 +1,43 @@
+import BotDispatch
 import BotKit
 import Yams
 
 extension ConfigurationParser {
     func bots(_ value: ConfigurationValue) -> [BotConfiguration]? {
-        value.list(of: "bots", fix: "write bots: and below it - use: …")?.compactMap(bot)
+        guard var bots = value.list(of: "bots", fix: "write bots: and below it - use: …")?.compactMap(bot) else {
+            return nil
+        }
+        // The second bot of a name has a number behind it.
+        var places: [String: Int] = [:]
+        for index in bots.indices {
+            let place = places[bots[index].name, default: 0] + 1
+            places[bots[index].name] = place
+            if place > 1 { bots[index].name += "#\(place)" }
+        }
+        return bots
     }
 
     private func bot(_ value: ConfigurationValue) -> BotConfiguration? {
         guard let fields = value.fields(["use", "groups", "limits", "with"]) else { return nil }
         let use = fields.required("use", example: knownBots.first ?? "NAME").flatMap(botName)
-        var bot = BotConfiguration(use: use ?? "")
+        var policy = BotPolicy()
         if let groups = fields.optional("groups")?.fields(["default"]) {
-            bot.groups = groups.optional("default")?.choice(of: BotConfiguration.GroupScope.self) ?? bot.groups
+            policy.groups.standard =
+                groups.optional("default")?.choice(of: GroupPolicy.Scope.self) ?? policy.groups.standard
         }
         if let limits = fields.optional("limits")?.fields(["perSender", "perGroup", "botPair"]) {
-            bot.limits.perSender = limits.optional("perSender")?.rate()
-            bot.limits.perGroup = limits.optional("perGroup")?.rate()
-            bot.limits.botPair = limits.optional("botPair")?.integer(in: 0...1000) ?? bot.limits.botPair
+            policy.limits.perSender = limits.optional("perSender")?.rate()
+            policy.limits.perGroup = limits.optional("perGroup")?.rate()
+            policy.limits.botPair = limits.optional("botPair")?.integer(in: 0...1000) ?? policy.limits.botPair
         }
+        var settings = BotSettings.object([:])
         if let with = fields.optional("with") {
             if with.node.mapping == nil {
                 with.fail(expected: "a mapping", fix: "write with: { key: value } or remove it")
             }
-            bot.settings = settings(with)
+            settings = self.settings(with)
         }
-        return use == nil ? nil : bot
+        return use.map { BotConfiguration(name: $0, source: .included($0, settings), policy: policy) }
     }
 
     private func botName(_ value: ConfigurationValue) -> String? {

@@ -1,3 +1,4 @@
+import BotDispatch
 import BotKit
 import Nostr
 
@@ -50,13 +51,20 @@ extension AccountConfiguration {
 
 extension BotConfiguration {
     fileprivate var redactedLines: [String] {
+        let limits = policy.limits
         let rates = [("perSender", limits.perSender), ("perGroup", limits.perGroup)].compactMap { name, rate in
             rate.map { "\(name): \($0), " }
         }
-        return [
-            "- use: \(use)", "  groups: { default: \(groups.rawValue) }",
-            "  limits: { \(rates.joined())botPair: \(limits.botPair) }", "  with: \(settings.redactedDescription)",
-        ]
+        var lines: [String] = []
+        switch source {
+        case .included(let name, let settings):
+            lines = ["- use: \(name)", "  with: \(settings.redactedDescription)"]
+        case .external(let program):
+            lines = ["- command: [\(program.command.map(text).joined(separator: ", "))]"]
+        }
+        lines.insert("  groups: { default: \(policy.groups.standard.rawValue) }", at: 1)
+        lines.insert("  limits: { \(rates.joined())botPair: \(limits.botPair) }", at: 2)
+        return lines
     }
 }
 

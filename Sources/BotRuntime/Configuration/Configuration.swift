@@ -1,3 +1,4 @@
+public import BotDispatch
 public import BotKit
 public import Nostr
 public import PikaCore
@@ -29,7 +30,13 @@ public struct AccountConfiguration: Hashable, Sendable {
     /// 1 to 32 of a-z, 0-9 and "-"; unique in the file.
     public var name: String
     public var key: KeyReference
+    /// Who may bring the account into a group.
     public var invites = InvitePolicy.nobody
+    /// Invitations of one inviter that are looked at; more are refused.
+    public var inviteLimit: Rate? = Rate(30, per: .hour)
+    /// Who may operate the bots from inside a chat.
+    public var operators: Set<PublicKey> = []
+    public var restart = RestartKind.permanent
     /// When the account renews its keys in its groups by itself.
     public var selfUpdate = SelfUpdatePolicy.standard
     /// What the account keeps, and for how long.
@@ -48,25 +55,58 @@ public enum InvitePolicy: Hashable, Sendable {
 
 /// One bot of an account.
 public struct BotConfiguration: Hashable, Sendable {
-    /// In which messages of a group the bot is interested, before its own filters.
-    public enum GroupScope: String, Hashable, Sendable, CaseIterable {
-        case all, mention, none
+    /// What is run: a bot of this program, or a program of its own.
+    public enum Source: Hashable, Sendable {
+        /// The registered name of the bot, and what stands under `with:`, for it to read.
+        case included(String, BotSettings)
+        case external(ExternalBotConfiguration)
     }
 
-    /// The registered name of the bot.
-    public var use: String
-    public var groups = GroupScope.all
-    public var limits = LimitsConfiguration()
-    /// What stands under `with:`, for the bot to read.
-    public var settings = BotSettings.object([:])
+    /// Unique among the bots of the account: begins the ids of what it sends, and is the scope of its values.
+    public var name: String
+    public var source: Source
+    public var policy = BotPolicy()
+
+    public init(name: String, source: Source, policy: BotPolicy = BotPolicy()) {
+        self.name = name
+        self.source = source
+        self.policy = policy
+    }
 }
 
-/// How much a bot reacts to; a rate that is nil has no limit.
-public struct LimitsConfiguration: Hashable, Sendable {
-    public var perSender: RateLimit?
-    public var perGroup: RateLimit?
-    /// Messages that two bots may exchange in a row before the loop breaker stops them.
-    public var botPair = 3
+/// A program that is a bot: it speaks the daemon's lines on its standard streams.
+public struct ExternalBotConfiguration: Hashable, Sendable {
+    /// A variable of its environment.
+    public enum Variable: Hashable, Sendable {
+        case text(String)
+        case secret(KeyReference)
+    }
+
+    /// The program and its arguments.
+    public var command: [String]
+    /// Its working directory; nil for the folder of the configuration.
+    public var directory: String?
+    /// Its whole environment, besides `PATH`, `HOME` and `LANG`.
+    public var environment: [String: Variable] = [:]
+    /// The daemon commands that it may use.
+    public var commands: Set<String> = []
+    /// The chats that its commands may touch; nil for all of those in which it is at work.
+    public var groups: Set<String>?
+    public var restart = RestartKind.permanent
+
+    public init(command: [String]) {
+        self.command = command
+    }
+}
+
+/// When something that ended is started again; the words are OTP's.
+public enum RestartKind: String, Hashable, Sendable, CaseIterable {
+    /// Always, also after a good end.
+    case permanent
+    /// Only after a failure.
+    case transient
+    /// Never.
+    case temporary
 }
 
 /// How workers are restarted and stopped; the words are OTP's.
@@ -84,6 +124,10 @@ public struct SupervisionConfiguration: Hashable, Sendable {
     public var backoff = Duration.seconds(1)...Duration.seconds(30)
     /// How long a worker may take to end after SIGTERM.
     public var drain = Duration.seconds(10)
+    /// How long a worker may be silent when it is asked for its health, before it is killed.
+    public var patience = Duration.seconds(60)
+    /// The control socket; nil for `control.sock` in the state directory.
+    public var control: String?
 }
 
 /// What the process shows of itself.
@@ -99,6 +143,10 @@ public struct ObservationConfiguration: Hashable, Sendable {
 
     /// Where health and metrics are served; nil: nowhere.
     public var listen: ListenAddress?
+    /// How often an event is sent through each relay to see whether it comes back; nil: never.
+    public var canary: Duration? = .seconds(60)
+    /// How long it may take to come back.
+    public var canaryBudget = Duration.seconds(10)
     public var logs = LogFormat.text
     public var level = LogLevel.info
 }
@@ -114,31 +162,4 @@ public struct ListenAddress: Hashable, Sendable, CustomStringConvertible {
     }
 
     public var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
-}
-
-/// So many things in so long a time, written `6/min`.
-public struct RateLimit: Hashable, Sendable, CustomStringConvertible {
-    public enum Unit: String, Hashable, Sendable, CaseIterable {
-        case second = "s"
-        case minute = "min"
-        case hour = "h"
-
-        public var duration: Duration {
-            switch self {
-            case .second: .seconds(1)
-            case .minute: .seconds(60)
-            case .hour: .seconds(3600)
-            }
-        }
-    }
-
-    public var count: Int
-    public var per: Unit
-
-    public init(_ count: Int, per unit: Unit) {
-        self.count = count
-        per = unit
-    }
-
-    public var description: String { "\(count)/\(per.rawValue)" }
 }

@@ -1,3 +1,4 @@
+import BotDispatch
 import Yams
 
 /// Collects what is wrong while a file is read, so that all of it can be said at once.
@@ -100,8 +101,8 @@ struct ConfigurationValue {
             fix: "write a number and one of ms, s, m, h, d, such as 10s")
     }
 
-    func rate() -> RateLimit? {
-        parsed(RateLimit.init(configurationText:), expected: "a rate", fix: "write N/s, N/min or N/h, such as 6/min")
+    func rate() -> Rate? {
+        parsed(Rate.init(configurationText:), expected: "a rate", fix: "write N/s, N/min or N/h, such as 6/min")
     }
 
     func list(of what: String, fix: String) -> [ConfigurationValue]? {

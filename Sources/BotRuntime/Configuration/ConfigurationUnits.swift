@@ -1,3 +1,5 @@
+import BotDispatch
+
 /// The units of durations, largest first, in milliseconds.
 private let durationUnits: [(name: String, milliseconds: Int64)] = [
     ("d", 86_400_000), ("h", 3_600_000), ("m", 60_000), ("s", 1000), ("ms", 1),
@@ -38,7 +40,7 @@ func durationRange(configurationText text: String) -> ClosedRange<Duration>? {
     return lower...upper
 }
 
-extension RateLimit {
+extension Rate {
     /// `6/min`; nil for anything else, also for zero.
     init?(configurationText text: String) {
         let halves = text.split(separator: "/", omittingEmptySubsequences: false)

@@ -1,4 +1,5 @@
 import BlossomClient
+import BotDispatch
 import BotKit
 public import Logging
 import Nostr
@@ -83,12 +84,10 @@ public struct Worker: Service {
         let core = AppCore(
             account: held.key, configuration: coreConfiguration, transport: pool, store: store, media: media,
             clock: clock, logger: logger)
+        var dispatching = BotDispatcher.Configuration(accountName: account.name)
+        dispatching.parallelChats = options.parallelChats
         let dispatcher = BotDispatcher(
-            bots: bots, core: core, clock: clock,
-            configuration: BotDispatcher.Configuration(
-                accountName: account.name, handlerTimeout: options.handlerTimeout,
-                parallelChats: options.parallelChats),
-            logger: logger, observe: lines.observe)
+            bots: bots, core: core, clock: clock, configuration: dispatching, logger: logger, observe: lines.observe)
         let drain = configuration.supervisor.drain
         let coreService = CoreService(core: core, clock: clock, deadline: drain / 2, logger: logger)
         // They end in the opposite order: first the handlers, then the core with its outbox, then the connections.
@@ -121,14 +120,13 @@ extension Worker {
     private static func install(
         _ configurations: [BotConfiguration], from registry: BotRegistry
     ) throws(WorkerError) -> [InstalledBot] {
-        var places: [String: Int] = [:]
         var installed: [InstalledBot] = []
         for configuration in configurations {
-            let bot = try registry.makeBot(configuration.use, settings: configuration.settings)
-            let place = places[configuration.use, default: 0] + 1
-            places[configuration.use] = place
-            let label = place == 1 ? configuration.use : "\(configuration.use)#\(place)"
-            installed.append(InstalledBot(bot, label: label, groups: configuration.groups))
+            guard case .included(let name, let settings) = configuration.source else {
+                throw WorkerError(.badSettings, "bot \(configuration.name): external programs cannot be run yet")
+            }
+            let bot = try registry.makeBot(name, settings: settings)
+            installed.append(InstalledBot(bot, label: configuration.name, policy: configuration.policy))
         }
         return installed
     }

@@ -6,8 +6,6 @@ public struct WorkerOptions: Sendable {
     public var endsWithStandardInput = true
     /// Whether SIGTERM and SIGINT are the order to end; false inside a process that has its own handling.
     public var handlesSignals = true
-    /// How long a handler may take.
-    public var handlerTimeout = Duration.seconds(30)
     /// Chats handled at the same time.
     public var parallelChats = 16
     /// The file that holds the key of the account's database; nil for `sealing.key` in its state directory.

@@ -4,12 +4,12 @@ import Logging
 import Nostr
 import Testing
 
-@testable import BotRuntime
+@testable import BotDispatch
 @testable import PikaCore
 
 /// What a bot asks for when it meets an event.
 private func answer(of bot: any Bot, to event: CoreEvent) async throws -> [HandlerEffect.Operation] {
-    let installed = InstalledBot(bot, label: "bot", groups: .all)
+    let installed = InstalledBot(bot, label: "bot")
     let scope = scope(chats: [chatSummary("c1", isGroup: true)])
     guard let (_, work) = installed.work(for: event, in: scope) else { return [] }
     let context = BotContext(

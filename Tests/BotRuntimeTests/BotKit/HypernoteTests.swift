@@ -3,13 +3,13 @@ import Logging
 import Nostr
 import Testing
 
-@testable import BotRuntime
+@testable import BotDispatch
 @testable import PikaCore
 
 struct HypernoteTests {
     private func operations(_ bot: ListedBot, _ event: CoreEvent) async throws -> [HandlerEffect.Operation] {
         let scope = scope(chats: [chatSummary("c1", isGroup: true)])
-        let installed = InstalledBot(bot, label: "bot", groups: .all)
+        let installed = InstalledBot(bot, label: "bot")
         guard let (_, work) = installed.work(for: event, in: scope) else { return [] }
         let context = BotContext(
             bot: "bot", event: event, scope: scope, now: 1_700_000_000,

@@ -1,3 +1,4 @@
+import BotDispatch
 import BotKit
 import Nostr
 import Testing
@@ -50,11 +51,13 @@ struct ConfigurationTests {
         let greeter = try #require(configuration.accounts.first)
         #expect(greeter.key == .file("/etc/pikabot/secrets/greeter.nsec"))
         #expect(greeter.invites == .allowlist([friend]))
-        let limits = LimitsConfiguration(
-            perSender: RateLimit(6, per: .minute), perGroup: RateLimit(30, per: .hour), botPair: 2)
+        let limits = BotLimits(
+            perSender: Rate(6, per: .minute), perGroup: Rate(30, per: .hour), botPair: 2)
         #expect(
             greeter.bots == [
-                BotConfiguration(use: "responder", groups: .mention, limits: limits, settings: greeter.bots[0].settings)
+                BotConfiguration(
+                    name: "responder", source: greeter.bots[0].source,
+                    policy: BotPolicy(groups: GroupPolicy(.mention), limits: limits))
             ])
         #expect(configuration.accounts[1].key == .command(["/etc/pikabot/bin/key", "--for", "second"]))
         #expect(configuration.accounts[1].invites == .anyone)
@@ -79,7 +82,11 @@ struct ConfigurationTests {
     }
 
     @Test func settingsAreAValueTree() throws {
-        let settings = try parse(wholeConfiguration).accounts[0].bots[0].settings
+        let bot = try parse(wholeConfiguration).accounts[0].bots[0]
+        guard case .included("responder", let settings) = bot.source else {
+            Issue.record("not the responder")
+            return
+        }
         #expect(settings["rules"]?.arrayValue?.first?["when"]?["command"]?.stringValue == "ping")
         #expect(
             settings["numbers"]
@@ -106,9 +113,7 @@ struct ConfigurationTests {
         #expect(configuration.accounts[0].key == .credential("a.nsec"))
         #expect(
             configuration.accounts[0].bots == [
-                BotConfiguration(
-                    use: "echo", groups: .all, limits: LimitsConfiguration(perSender: nil, perGroup: nil, botPair: 3),
-                    settings: .object([:]))
+                BotConfiguration(name: "echo", source: .included("echo", .object([:])))
             ])
         #expect(configuration.supervisor == SupervisionConfiguration())
         #expect(configuration.observe.listen == nil)
@@ -125,8 +130,8 @@ struct ConfigurationTests {
                 bots: [ { use: echo, limits: &calm { perSender: 1/s } }, { use: responder, limits: *calm } ]
             """)
         #expect(
-            configuration.accounts[0].bots.map(\.limits.perSender)
-                == Array(repeating: RateLimit(1, per: .second), count: 2))
+            configuration.accounts[0].bots.map(\.policy.limits.perSender)
+                == Array(repeating: Rate(1, per: .second), count: 2))
     }
 
     @Test func redactedDescriptionShowsAllButSecrets() throws {

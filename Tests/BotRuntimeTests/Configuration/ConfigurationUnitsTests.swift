@@ -1,3 +1,4 @@
+import BotDispatch
 import Testing
 
 @testable import BotRuntime
@@ -33,11 +34,11 @@ struct ConfigurationUnitsTests {
     }
 
     @Test func rates() {
-        #expect(RateLimit(configurationText: "6/min") == RateLimit(6, per: .minute))
-        #expect(RateLimit(configurationText: "1/s")?.per.duration == .seconds(1))
-        #expect(RateLimit(configurationText: "30/h")?.description == "30/h")
+        #expect(Rate(configurationText: "6/min") == Rate(6, per: .minute))
+        #expect(Rate(configurationText: "1/s")?.per.duration == .seconds(1))
+        #expect(Rate(configurationText: "30/h")?.description == "30/h")
         for text in ["", "6", "/min", "6/", "0/s", "-1/s", "6/day", "6/m", "6/min/s", "1000001/s", "6 /min"] {
-            #expect(RateLimit(configurationText: text) == nil)
+            #expect(Rate(configurationText: text) == nil)
         }
     }
 

@@ -5,7 +5,7 @@ import ServiceLifecycle
 import Synchronization
 import Testing
 
-@testable import BotRuntime
+@testable import BotDispatch
 @testable import PikaCore
 
 private struct Refusal: Error {}
@@ -26,10 +26,11 @@ private func withDispatcher(
 private func makeDispatcher(
     _ bots: [any Bot], _ core: ScriptedCore, _ clock: StandingClock, _ chats: Int = 16
 ) -> BotDispatcher {
-    let installed = bots.enumerated().map { InstalledBot($0.element, label: "bot\($0.offset)", groups: .all) }
+    let installed = bots.enumerated().map { InstalledBot($0.element, label: "bot\($0.offset)") }
+    var configuration = BotDispatcher.Configuration(accountName: "greeter")
+    configuration.parallelChats = chats
     return BotDispatcher(
-        bots: installed, core: core, clock: clock,
-        configuration: .init(accountName: "greeter", parallelChats: chats),
+        bots: installed, core: core, clock: clock, configuration: configuration,
         logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
 }
 

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import BotRuntime
+@testable import BotDispatch
 @testable import PikaCore
 
 struct ChatLanesTests {

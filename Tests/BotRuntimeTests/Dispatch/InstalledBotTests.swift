@@ -2,19 +2,22 @@ import BotKit
 import Nostr
 import Testing
 
-@testable import BotRuntime
+@testable import BotDispatch
 @testable import PikaCore
 
 struct InstalledBotTests {
-    private func triggers(_ groups: BotConfiguration.GroupScope, _ event: CoreEvent, isGroup: Bool? = true) -> Bool {
+    private func triggers(_ groups: GroupPolicy.Scope, _ event: CoreEvent, isGroup: Bool? = true) -> Bool {
         let bot = ListedBot {
             OnInnerEvent(.any) { _, _ in }
             OnCommit { _, _ in }
             OnCall { _, _ in }
         }
         let chats = isGroup.map { [chatSummary("c1", isGroup: $0)] } ?? []
-        let installed = InstalledBot(bot, label: "bot", groups: groups)
-        return installed.work(for: event, in: scope(chats: chats)) != nil
+        let policy = BotPolicy(groups: GroupPolicy(groups))
+        let installed = InstalledBot(bot, label: "bot", policy: policy)
+        let scope = scope(chats: chats)
+        return Admission().judge(event, for: policy, in: scope) == .admitted
+            && installed.work(for: event, in: scope) != nil
     }
 
     @Test func groupsAllTakesEveryMessageOfOthers() {

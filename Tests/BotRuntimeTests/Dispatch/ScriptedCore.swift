@@ -1,7 +1,7 @@
 import Nostr
 import Synchronization
 
-@testable import BotRuntime
+@testable import BotDispatch
 @testable import PikaCore
 
 /// What the dispatcher handed back for one event.

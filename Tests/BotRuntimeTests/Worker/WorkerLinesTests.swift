@@ -1,3 +1,4 @@
+import BotDispatch
 import BotKit
 import Nostr
 import Synchronization

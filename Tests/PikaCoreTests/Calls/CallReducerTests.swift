@@ -215,7 +215,7 @@ import Testing
             Issue.record("the call goes on")
             return
         }
-        #expect(shown == "no[31m" + String(repeating: "e", count: 92))
+        #expect(shown == "no[31m" + String(repeating: "e", count: 94))
     }
 
     @Test func anAcceptNeedsTheTokenOfItsInvite() throws {

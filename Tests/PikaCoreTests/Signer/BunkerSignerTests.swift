@@ -233,7 +233,7 @@ import Testing
             let failure = await self.failure { () throws(SignerError) in
                 _ = try await signer.nip44Encrypt([0x61], to: bunker.stranger.publicKey)
             }
-            #expect(failure == SignerError(.refused, "not [31m allowed"))
+            #expect(failure == SignerError(.refused, "not[31m allowed"))
         }
     }
 

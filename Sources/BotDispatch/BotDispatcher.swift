@@ -1,6 +1,6 @@
-import BotKit
-import Logging
-import PikaCore
+package import BotKit
+package import Logging
+package import PikaCore
 import ServiceLifecycle
 
 /// Hands events to the handlers of an account's bots, and what they ask for back to the core.
@@ -8,16 +8,20 @@ import ServiceLifecycle
 /// Events of one chat are handled in order, those of different chats at the same time, within a limit. An event is
 /// done with when every bot is: then what they asked for is committed with it. On a graceful shutdown the running
 /// handlers finish and nothing new starts; after a cancellation events that were under way come again.
-struct BotDispatcher: Service {
-    struct Configuration: Sendable {
-        var accountName: String
-        var handlerTimeout = Duration.seconds(30)
+package struct BotDispatcher: Service {
+    package struct Configuration: Sendable {
+        package var accountName: String
         /// Chats handled at the same time.
-        var parallelChats = 16
+        package var parallelChats = 16
+        package var services = BotServices()
+
+        package init(accountName: String) {
+            self.accountName = accountName
+        }
     }
 
     /// For those who show what goes on; called in the order of each chat.
-    enum Observation: Sendable {
+    package enum Observation: Sendable {
         case received(CoreEvent)
         case answered(CoreEvent, bot: String, [HandlerEffect])
     }
@@ -31,6 +35,7 @@ struct BotDispatcher: Service {
     }
 
     private let bots: [InstalledBot]
+    private let admission = Admission()
     private let core: any HandlerCore
     private let clock: any CoreClock
     private let configuration: Configuration
@@ -40,7 +45,7 @@ struct BotDispatcher: Service {
     private let steps: AsyncStream<Step>
     private let nextStep: AsyncStream<Step>.Continuation
 
-    init(
+    package init(
         bots: [InstalledBot], core: any HandlerCore, clock: any CoreClock, configuration: Configuration,
         logger: Logger, observe: @escaping @Sendable (Observation) -> Void = { _ in }
     ) {
@@ -54,7 +59,7 @@ struct BotDispatcher: Service {
     }
 
     /// Dispatches until a graceful shutdown or cancellation; may be called once.
-    func run() async {
+    package func run() async {
         await withGracefulShutdownHandler {
             await dispatch()
         } onGracefulShutdown: {
@@ -109,7 +114,9 @@ extension BotDispatcher {
 
     /// What one bot wants done about an event; nothing when its handler fails.
     private func ask(_ bot: InstalledBot, about event: CoreEvent, _ scope: EventScope) async -> [HandlerEffect] {
-        guard let (index, work) = bot.work(for: event, in: scope) else { return [] }
+        guard admission.judge(event, for: bot.policy, in: scope) == .admitted,
+            let (index, work) = bot.work(for: event, in: scope)
+        else { return [] }
         let metrics = bot.metrics[index]
         var logger = logger
         logger[metadataKey: "bot.name"] = "\(bot.label)"
@@ -118,9 +125,10 @@ extension BotDispatcher {
         let began = clock.nowMilliseconds
         let context = BotContext(
             bot: bot.label, event: event, scope: scope, now: began / 1000, logger: logger,
+            services: configuration.services,
             readValue: { try await value(scope: bot.label, key: $0) },
             readMedia: { [core] in try await core.media(chatID: event.chatID, messageID: $0, index: $1) })
-        guard let outcome = await run(work, context), !Task.isCancelled else { return [] }
+        guard let outcome = await run(work, context, bot.policy.timeout), !Task.isCancelled else { return [] }
         metrics.record(milliseconds: clock.nowMilliseconds - began)
         let asked = context.finish()
         switch outcome {
@@ -132,17 +140,19 @@ extension BotDispatcher {
             metrics.countTimeout()
             logger.warning(
                 "Handler took too long; nothing of what it asked for is done",
-                metadata: ["handler.timeout": "\(configuration.handlerTimeout)"])
+                metadata: ["handler.timeout": "\(bot.policy.timeout)"])
         }
         return []
     }
 
     /// Nil when the dispatcher was cancelled first.
-    private func run(_ work: @escaping Handler.Work, _ context: BotContext) async -> HandlerOutcome? {
+    private func run(
+        _ work: @escaping Handler.Work, _ context: BotContext, _ timeout: Duration
+    ) async -> HandlerOutcome? {
         let (outcomes, report) = AsyncStream.makeStream(of: HandlerOutcome.self)
         let run = HandlerRun(
             work: work, context: context, clock: clock,
-            timeoutMilliseconds: Int64(configuration.handlerTimeout / .milliseconds(1)))
+            timeoutMilliseconds: Int64(timeout / .milliseconds(1)))
         nextStep.yield(.work { await run.perform { report.yield($0) } })
         for await outcome in outcomes { return outcome }
         return nil

@@ -1,8 +1,8 @@
-import Nostr
-import PikaCore
+package import Nostr
+package import PikaCore
 
 /// The core, as handlers need it; ``AppCore`` outside tests.
-protocol HandlerCore: Sendable {
+package protocol HandlerCore: Sendable {
     var account: PublicKey { get }
     /// What happened and no handler has finished, in order; one reader.
     var events: AsyncStream<CoreEvent> { get }
@@ -15,5 +15,5 @@ protocol HandlerCore: Sendable {
 }
 
 extension AppCore: HandlerCore {
-    func snapshot() async -> AppState { state }
+    package func snapshot() async -> AppState { state }
 }
