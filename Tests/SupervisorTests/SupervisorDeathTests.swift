@@ -8,7 +8,7 @@ import Testing
     import Darwin
 #endif
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct SupervisorDeathTests {
     /// The supervisor is killed with SIGKILL; its worker sees the end of its standard input and says so in a FIFO.
     @Test func workersEndWhenTheirSupervisorIsKilled() async throws {

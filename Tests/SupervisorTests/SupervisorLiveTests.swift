@@ -62,7 +62,7 @@ private let quick = SupervisorConfiguration(
 /// Reports ready, then waits for the end of its standard input or a signal.
 private let obedient = #"echo '{"status":"ready"}'; exec cat >/dev/null"#
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct SupervisorLiveTests {
     private func harness(
         _ workers: [WorkerSpecification], _ configuration: SupervisorConfiguration = quick

@@ -38,7 +38,7 @@ private func sends(_ completion: Completion) -> [String] {
     completion.effects.compactMap { if case .send(_, let message) = $0.operation { message.content } else { nil } }
 }
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct BotDispatcherTests {
     @Test func effectsGoBackWithTheEventUnderStableIDs() async {
         let bot = ListedBot {

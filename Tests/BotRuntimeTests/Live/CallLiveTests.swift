@@ -7,7 +7,7 @@ import RelayClient
 import Testing
 
 /// Two accounts call each other: signals over a real relay and real connections, media over the loopback, real time.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct CallLiveTests {
     private struct Account: Sendable {
         let core: AppCore

@@ -73,7 +73,7 @@ struct LocalSessionTests {
 
     private let done = ActionOutcome.done(chatID: nil)
 
-    @Test(.timeLimit(.minutes(2))) func anAccountIsCreatedRestoredAndWiped() async throws {
+    @Test(.timeLimit(.minutes(15))) func anAccountIsCreatedRestoredAndWiped() async throws {
         try await withPlace { place in
             let first = try await run(place, [.createAccount(name: nil)])
             let key = try #require(first.created)
@@ -88,7 +88,7 @@ struct LocalSessionTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(2))) func aLogoutKeepsTheStateOnly() async throws {
+    @Test(.timeLimit(.minutes(15))) func aLogoutKeepsTheStateOnly() async throws {
         try await withPlace { place in
             var generator = SystemRandomNumberGenerator()
             let key = KeyPair.generate(using: &generator)
@@ -111,7 +111,7 @@ struct LocalSessionTests {
             secret: secret)
     }
 
-    @Test(.timeLimit(.minutes(2))) func anAccountWhoseSignerIsAwayIsRestoredAndWiped() async throws {
+    @Test(.timeLimit(.minutes(15))) func anAccountWhoseSignerIsAwayIsRestoredAndWiped() async throws {
         try await withPlace { place in
             var generator = SystemRandomNumberGenerator()
             let (user, client) = (KeyPair.generate(using: &generator), KeyPair.generate(using: &generator))
@@ -131,7 +131,7 @@ struct LocalSessionTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(5))) func aSignerBehindARelayLogsIn() async throws {
+    @Test(.timeLimit(.minutes(15))) func aSignerBehindARelayLogsIn() async throws {
         try await withEmbeddedRelay { _, address in
             var generator = SystemRandomNumberGenerator()
             let user = KeyPair.generate(using: &generator)

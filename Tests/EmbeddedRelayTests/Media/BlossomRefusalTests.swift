@@ -6,7 +6,7 @@ import Testing
 
 @testable import EmbeddedRelay
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct BlossomRefusalTests {
     @Test func refusesUploadsWithoutASoundAuthorization() async throws {
         let now = BlossomRequests.now

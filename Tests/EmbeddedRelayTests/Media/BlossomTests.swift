@@ -4,7 +4,7 @@ import Testing
 
 @testable import EmbeddedRelay
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct BlossomTests {
     @Test func keepsWhatIsUploadedAndServesIt() async throws {
         try await withBlossom { blossom in

@@ -4,7 +4,7 @@ import Testing
 
 @testable import EmbeddedRelay
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct RelayHTTPTests {
     private func ask(_ request: String, _ headers: String..., at address: String) async throws -> (
         head: String, body: String

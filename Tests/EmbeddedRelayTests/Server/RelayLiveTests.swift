@@ -4,7 +4,7 @@ import Testing
 
 @testable import EmbeddedRelay
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct RelayLiveTests {
     @Test func storesAnswersAndDelivers() async throws {
         try await withEmbeddedRelay { _, address in

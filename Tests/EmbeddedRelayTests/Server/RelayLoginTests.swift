@@ -3,7 +3,7 @@ import Testing
 
 @testable import EmbeddedRelay
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct RelayLoginTests {
     private let now: Int64 = 1_700_000_000
 

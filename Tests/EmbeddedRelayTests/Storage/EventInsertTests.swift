@@ -4,7 +4,7 @@ import Testing
 
 @testable import EmbeddedRelay
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct EventInsertTests {
     @Test(arguments: [0, 3, 10_000, 19_999, 10_051] as [Kind])
     func keepsTheNewestOfAReplaceableKind(kind: Kind) async throws {

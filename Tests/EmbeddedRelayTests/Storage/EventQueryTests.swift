@@ -3,7 +3,7 @@ import Testing
 
 @testable import EmbeddedRelay
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct EventQueryTests {
     /// What a relay that reads every event would answer.
     private func bruteForce(_ filters: [Filter], _ events: [Event]) -> [Event] {

@@ -77,13 +77,13 @@ import Testing
             clock: SystemClock(), randomness: random, logger: Logger(label: "test"))
     }
 
-    @Test(.timeLimit(.minutes(5))) func aStoreThatFailsEndsTheCoreAlsoUnderLoad() async {
+    @Test(.timeLimit(.minutes(15))) func aStoreThatFailsEndsTheCoreAlsoUnderLoad() async {
         let store = NoteStore(isBroken: true)
         let core = self.core(store, EagerTransport(store, updates: Self.refusals))
         await #expect(throws: Broken.self) { try await core.run() }
     }
 
-    @Test(.timeLimit(.minutes(5))) func aSearchEndsAlsoWhenNoRelayAnswers() async throws {
+    @Test(.timeLimit(.minutes(15))) func aSearchEndsAlsoWhenNoRelayAnswers() async throws {
         let store = NoteStore(isBroken: false)
         let core = self.core(store, EagerTransport(store, updates: []))
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -95,7 +95,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(5))) func aLaterCopyEndsTheCore() async throws {
+    @Test(.timeLimit(.minutes(15))) func aLaterCopyEndsTheCore() async throws {
         let store = NoteStore(isBroken: false)
         var random = StepRandom(state: 13)
         let notice = try CopyNotice(StoredInstance(id: [1], generation: 5), startedAt: 0).event(
@@ -106,7 +106,7 @@ import Testing
         #expect(error?.code == .superseded)
     }
 
-    @Test(.timeLimit(.minutes(5))) func nothingIsPublishedBeforeItIsDurableAndRevsRise() async throws {
+    @Test(.timeLimit(.minutes(15))) func nothingIsPublishedBeforeItIsDurableAndRevsRise() async throws {
         let store = NoteStore(isBroken: false)
         let transport = EagerTransport(store, updates: [])
         let core = self.core(store, transport)

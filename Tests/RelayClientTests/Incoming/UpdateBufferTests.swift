@@ -4,7 +4,7 @@ import Testing
 
 @testable import RelayClient
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct UpdateBufferTests {
     private let relay = Machine.relay
 

@@ -6,7 +6,7 @@ import Testing
 @testable import RelayClient
 
 /// The pool against a real relay on loopback.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct EmbeddedRelayTests {
     private let alice = Author.alice
 

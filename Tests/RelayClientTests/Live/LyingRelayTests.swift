@@ -6,7 +6,7 @@ import Testing
 @testable import RelayClient
 
 /// Relays that break the rules.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct LyingRelayTests {
     private let event = Author.alice.event("sound")
 

@@ -7,7 +7,7 @@ import Testing
 @testable import RelayClient
 
 /// `wss://` with a certificate made for the test.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct TLSTests {
     /// A self-signed certificate, as PEM files in the folder.
     private func certificate(for names: String, in folder: TemporaryFolder) throws -> (certificate: String, key: String)
