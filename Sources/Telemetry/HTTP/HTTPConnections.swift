@@ -1,0 +1,40 @@
+import NIOCore
+import NIOHTTP1
+import Synchronization
+
+/// The connections of an endpoint, and what they ask.
+final class HTTPConnections: Sendable {
+    typealias Asked = (channel: any Channel, question: HTTPQuestion)
+
+    let questions: AsyncStream<Asked>
+    private let asked: AsyncStream<Asked>.Continuation
+    private let limits: HTTPLimits
+    private let open = Mutex<[ObjectIdentifier: any Channel]>([:])
+
+    init(_ limits: HTTPLimits) {
+        self.limits = limits
+        (questions, asked) = AsyncStream.makeStream()
+    }
+
+    /// Sets up an accepted connection; one over the limit throws, which closes it.
+    func add(_ channel: any Channel) throws {
+        let isAdmitted = open.withLock { open in
+            guard open.count < limits.connections else { return false }
+            open[ObjectIdentifier(channel)] = channel
+            return true
+        }
+        guard isAdmitted else { throw ChannelError.ioOnClosedChannel }
+        channel.closeFuture.whenComplete { [self] _ in
+            _ = open.withLock { $0.removeValue(forKey: ObjectIdentifier(channel)) }
+        }
+        try channel.pipeline.syncOperations.addHandlers([
+            HTTPRequestLimit(bytes: limits.requestBytes),
+            ByteToMessageHandler(HTTPRequestDecoder(leftOverBytesStrategy: .dropBytes)),
+            HTTPQuestionReader(time: TimeAmount(limits.requestTime)) { [asked] in asked.yield(($0, $1)) },
+        ])
+    }
+
+    func closeAll() {
+        for channel in open.withLock({ Array($0.values) }) { channel.close(promise: nil) }
+    }
+}

@@ -1,0 +1,60 @@
+/// What somebody asks of the endpoint: GET or HEAD, which the endpoint tells apart by itself.
+public struct HTTPRequest: Sendable, Hashable {
+    /// With percent signs decoded.
+    public let path: String
+    /// In the order of the request; a name may come twice.
+    public let query: [(name: String, value: String)]
+
+    /// Nil for a target that is not a path (RFC 9112 §3.2.1), or with percent signs that stand for no UTF-8.
+    init?(target: String) {
+        guard target.hasPrefix("/") else { return nil }
+        let parts = target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+        guard let path = Self.decoded(parts[0], plusIsSpace: false) else { return nil }
+        var query: [(name: String, value: String)] = []
+        for item in parts.dropFirst().joined().split(separator: "&") {
+            let sides = item.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            guard let name = Self.decoded(sides[0], plusIsSpace: true),
+                let value = Self.decoded(sides.count > 1 ? sides[1] : "", plusIsSpace: true)
+            else { return nil }
+            query.append((name, value))
+        }
+        self.path = path
+        self.query = query
+    }
+
+    /// The first value of a name in the query.
+    public subscript(_ name: String) -> String? { query.first { $0.name == name }?.value }
+
+    private static func decoded(_ text: some StringProtocol, plusIsSpace: Bool) -> String? {
+        var bytes: [UInt8] = []
+        var rest = Array(text.utf8)[...]
+        while let byte = rest.popFirst() {
+            switch byte {
+            case UInt8(ascii: "+") where plusIsSpace: bytes.append(UInt8(ascii: " "))
+            case UInt8(ascii: "%"):
+                guard let high = rest.popFirst().flatMap(digit), let low = rest.popFirst().flatMap(digit) else {
+                    return nil
+                }
+                bytes.append(high << 4 | low)
+            default: bytes.append(byte)
+            }
+        }
+        return String(validating: bytes, as: UTF8.self)
+    }
+
+    private static func digit(_ byte: UInt8) -> UInt8? {
+        Character(Unicode.Scalar(byte)).hexDigitValue.map(UInt8.init)
+    }
+
+    public static func == (left: HTTPRequest, right: HTTPRequest) -> Bool {
+        left.path == right.path && left.query.elementsEqual(right.query, by: ==)
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(path)
+        for item in query {
+            hasher.combine(item.name)
+            hasher.combine(item.value)
+        }
+    }
+}

@@ -1,0 +1,35 @@
+/// What one metric is: only described metrics are exported.
+public struct MetricDescription: Sendable, Hashable {
+    public let name: String
+    /// One sentence, for people.
+    public let help: String
+    public let kind: MetricFamily.Kind
+    /// Names of its labels, in the order of the export; others are dropped.
+    public let labels: [String]
+    /// Upper bounds of a histogram, ascending, without the infinite one.
+    public let bounds: [Double]
+
+    private init(_ name: String, _ help: String, _ kind: MetricFamily.Kind, _ labels: [String], _ bounds: [Double]) {
+        self.name = name
+        self.help = help
+        self.kind = kind
+        self.labels = labels
+        self.bounds = bounds
+    }
+
+    public static func counter(_ name: String, _ help: String, labels: [String] = []) -> MetricDescription {
+        MetricDescription(name, help, .counter, labels, [])
+    }
+
+    public static func gauge(_ name: String, _ help: String, labels: [String] = []) -> MetricDescription {
+        MetricDescription(name, help, .gauge, labels, [])
+    }
+
+    /// - Parameter bounds: ascending; of times, in seconds.
+    public static func histogram(
+        _ name: String, _ help: String, labels: [String] = [], bounds: [Double]
+    ) -> MetricDescription {
+        precondition(zip(bounds, bounds.dropFirst()).allSatisfy(<), "bounds of \(name) do not ascend")
+        return MetricDescription(name, help, .histogram, labels, bounds)
+    }
+}

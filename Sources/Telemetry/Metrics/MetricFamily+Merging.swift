@@ -1,0 +1,33 @@
+extension MetricFamily {
+    init(_ description: MetricDescription, series: [Series]) {
+        self.init(
+            name: description.name, help: description.help, kind: description.kind, bounds: description.bounds,
+            series: series)
+    }
+
+    /// The same with one more label in front of every series.
+    public func labelled(_ name: String, _ value: String) -> MetricFamily {
+        var family = self
+        let value = LabelGuard.admits(value) ? value : LabelGuard.withheld
+        for index in family.series.indices { family.series[index].labels.insert(Label(name, value), at: 0) }
+        return family
+    }
+
+    /// What several processes export, as one export: a family once, with the series of all.
+    ///
+    /// A family that differs from the first of its name in kind or bounds is left out.
+    public static func merged(_ exports: [[MetricFamily]]) -> [MetricFamily] {
+        var merged: [MetricFamily] = []
+        var places: [String: Int] = [:]
+        for family in exports.joined() {
+            guard let place = places[family.name] else {
+                places[family.name] = merged.count
+                merged.append(family)
+                continue
+            }
+            guard merged[place].kind == family.kind, merged[place].bounds == family.bounds else { continue }
+            merged[place].series += family.series
+        }
+        return merged
+    }
+}
