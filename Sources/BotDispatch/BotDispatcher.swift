@@ -115,7 +115,7 @@ extension BotDispatcher {
     /// What one bot wants done about an event; nothing when its handler fails.
     private func ask(_ bot: InstalledBot, about event: CoreEvent, _ scope: EventScope) async -> [HandlerEffect] {
         guard admission.judge(event, for: bot.policy, in: scope) == .admitted,
-            let (index, work) = bot.work(for: event, in: scope)
+            let (index, work) = bot.work(for: .event(event), in: scope)
         else { return [] }
         let metrics = bot.metrics[index]
         var logger = logger
@@ -124,15 +124,18 @@ extension BotDispatcher {
         logger[metadataKey: "chat.id"] = "\(event.chatID.prefix(8))"
         let began = clock.nowMilliseconds
         let context = BotContext(
-            bot: bot.label, event: event, scope: scope, now: began / 1000, logger: logger,
+            bot: bot.label, trigger: .event(event), scope: scope, nowMilliseconds: began, logger: logger,
             services: configuration.services,
             readValue: { try await value(scope: bot.label, key: $0) },
             readMedia: { [core] in try await core.media(chatID: event.chatID, messageID: $0, index: $1) })
         guard let outcome = await run(work, context, bot.policy.timeout), !Task.isCancelled else { return [] }
         metrics.record(milliseconds: clock.nowMilliseconds - began)
-        let asked = context.finish()
         switch outcome {
-        case .returned: return asked
+        case .returned:
+            do { return try context.finish() } catch {
+                metrics.count(error)
+                logger.warning("Handler failed", metadata: ["error": "\(error)"])
+            }
         case .threw(let error):
             metrics.count(error)
             logger.warning("Handler threw; nothing of what it asked for is done", metadata: ["error": "\(error)"])

@@ -4,26 +4,33 @@ import PikaCore
 
 /// A bot in its place: as the configuration of one account has it.
 package struct InstalledBot: Sendable {
-    /// The bot's name; with a number behind it from its second place in the same account on.
+    /// The bot's name in its account; no other bot there has it.
     package let label: String
-    let policy: BotPolicy
+    package let policy: BotPolicy
     let handlers: [Handler]
+    let errorHandlers: [BotErrorHandler]
     let metrics: [HandlerMetrics]
+    private let middleware: [BotMiddleware]
 
     package init(_ bot: any Bot, label: String, policy: BotPolicy = BotPolicy()) {
         self.label = label
         self.policy = policy
-        handlers = bot.handlers
+        let own = bot.handlers
+        handlers = own + [bot.help.handler(for: own)].compactMap(\.self)
+        errorHandlers = bot.errorHandlers
+        middleware = bot.middleware
         metrics = handlers.map { HandlerMetrics(handler: "\(label) \($0.label)") }
     }
 
-    /// The handler that takes an event, by its place, and what it would do; nil if none does.
-    func work(for event: CoreEvent, in scope: EventScope) -> (index: Int, work: Handler.Work)? {
+    /// The handler that takes a trigger, by its place, and what it would do; nil if none does.
+    func work(for trigger: BotTrigger, in scope: EventScope) -> (index: Int, work: Handler.Work)? {
         for (index, handler) in handlers.enumerated() {
-            if let work = handler.accept(event, scope) { return (index, work) }
+            if let work = handler.accept(trigger, scope) { return (index, BotMiddleware.wrap(work, in: middleware)) }
         }
         return nil
     }
+
+    var schedules: [ScheduleDeclaration] { handlers.compactMap(\.schedule) }
 }
 
 /// What is counted for one handler.
@@ -35,7 +42,7 @@ struct HandlerMetrics: Sendable {
     init(handler: String) {
         self.handler = handler
         duration = Metrics.Timer(label: "bot_handler_duration_seconds", dimensions: [("handler", handler)])
-        timeouts = Counter(label: "bot_handler_timeouts_total", dimensions: [("handler", handler)])
+        timeouts = Counter(label: "bot_handler_timeouts_total")
     }
 
     func record(milliseconds: Int64) { duration.recordMilliseconds(max(0, milliseconds)) }

@@ -8,9 +8,24 @@ public protocol Bot: Sendable {
     static var name: String { get }
 
     /// Makes a bot from what stands under `with:`; an object without members when nothing does.
-    /// Throw ``BotError/Code/invalidSettings`` with a sentence that names the setting and a fix.
+    /// ``SettingsReader`` reads it and says all that is wrong; ``BotError/Code/invalidSettings`` is for the rest.
     init(settings: BotSettings) throws
 
     /// In the order in which they are asked: the first one that accepts an event handles it, alone.
     @HandlerBuilder var handlers: [Handler] { get }
+
+    /// What stands around every handler, the first one outermost; nothing unless given.
+    var middleware: [BotMiddleware] { get }
+
+    /// Who is asked, in order, when a handler has failed; nobody unless given.
+    var errorHandlers: [BotErrorHandler] { get }
+
+    /// The command that lists the bot's commands: `/help` unless given.
+    var help: BotHelp { get }
+}
+
+extension Bot {
+    public var middleware: [BotMiddleware] { [] }
+    public var errorHandlers: [BotErrorHandler] { [] }
+    public var help: BotHelp { .command("help") }
 }

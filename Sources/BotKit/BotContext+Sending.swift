@@ -1,7 +1,7 @@
 extension BotContext {
     /// Answers the handled message with a chat message that refers to it; says it plainly if there is no message.
     public func reply(_ text: String) {
-        if case .message(let message) = event.content {
+        if let message {
             collect(.send(chatID: chatID, .text(text, replyingTo: message)))
         } else {
             send(text)
@@ -10,21 +10,29 @@ extension BotContext {
 
     /// Sends into the chat of the event, or into another one.
     public func send(_ text: String, kind: Kind = .chatMessage, tags: [Tag] = [], to chatID: String? = nil) {
-        let message = OutgoingMessage(kind: kind, content: text, tags: tags)
-        collect(.send(chatID: chatID ?? self.chatID, message))
+        send(OutgoingMessage(kind: kind, content: text, tags: tags), to: chatID)
     }
 
     /// Sends a message with components into the chat of the event, or into another one.
     public func send(_ hypernote: Hypernote, to chatID: String? = nil) {
-        collect(.send(chatID: chatID ?? self.chatID, hypernote.message))
+        send(hypernote.message, to: chatID)
+    }
+
+    /// Sends any message into the chat of the event, or into another one.
+    public func send(_ message: OutgoingMessage, to chatID: String? = nil) {
+        guard let chatID = chat(chatID) else { return }
+        collect(.send(chatID: chatID, message))
     }
 
     /// Tells the chat's members for ten seconds that an answer is being written.
-    public func startTyping() { dispatch(.typingStarted(chatID: chatID)) }
+    public func startTyping(in chatID: String? = nil) {
+        guard let chatID = chat(chatID) else { return }
+        dispatch(.typingStarted(chatID: chatID))
+    }
 
     /// Reacts to the handled message. Throws ``BotError/Code/noMessage`` if there is none.
     public func react(_ emoji: String) throws(BotError) {
-        guard case .message(let message) = event.content else {
+        guard let message else {
             throw BotError(.noMessage, "only a message can be reacted to; use this in a message handler")
         }
         collect(.send(chatID: chatID, .reaction(emoji, to: message.id)))
@@ -41,11 +49,11 @@ extension BotContext {
         dispatch(.endCall(chatID: chatID, callID: try callID(), reason: reason))
     }
 
-    /// Asks the core for anything else, such as adding members; how it ends shows in later snapshots only.
+    /// Asks the core for anything else; how it ends shows in later snapshots only.
     public func dispatch(_ action: AppAction) { collect(.dispatch(action)) }
 
     private func callID() throws(BotError) -> String {
-        guard case .call(let call) = event.content else {
+        guard case .call(let call)? = event?.content else {
             throw BotError(.noCall, "only a call signal has a call; use this in OnCall")
         }
         return call.signal.callID

@@ -9,6 +9,14 @@ public struct BotError: Error, Hashable, Sendable, CustomStringConvertible {
         public static let noMessage = Code(description: "no_message")
         /// The handled event is no call signal, so there is no call to reject or end.
         public static let noCall = Code(description: "no_call")
+        /// The handler runs for something that belongs to no chat, and named none.
+        public static let noChat = Code(description: "no_chat")
+        /// A handler took longer than it may.
+        public static let timedOut = Code(description: "timed_out")
+        /// Too many of the bot's handlers hang.
+        public static let stuck = Code(description: "stuck")
+        /// A schedule that cannot be read.
+        public static let invalidSchedule = Code(description: "invalid_schedule")
         /// An HTTP request had no answer, or too long a one.
         public static let requestFailed = Code(description: "request_failed")
         /// A program could not be run, or failed.

@@ -1,6 +1,6 @@
 /// Where an event happened and as whom the bot is there: what filters look at besides the event itself.
 public struct EventScope: Sendable {
-    /// Hex of the group's nostrGroupID.
+    /// Hex of the group's nostrGroupID; empty where there is no chat, as for a schedule.
     public let chatID: String
     /// The account that the bot answers through.
     public let account: PublicKey
@@ -8,6 +8,9 @@ public struct EventScope: Sendable {
     public let accountName: String
     /// The state when the event was taken up.
     public let snapshot: AppState
+    /// Conversations under way between the bot and the person whom the trigger is about, in its chat: their stored
+    /// states by the conversations' names.
+    package var conversations: [String: [UInt8]] = [:]
 
     public init(chatID: String, account: PublicKey, accountName: String, snapshot: AppState) {
         self.chatID = chatID

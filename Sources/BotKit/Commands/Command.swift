@@ -9,6 +9,8 @@ public struct Command: Sendable, Hashable {
     /// Everything after the name as it was written, without blanks around.
     public let text: String
     public let message: MessageEvent
+    /// The declared arguments by name; those that were left out are not there.
+    public internal(set) var values: [String: CommandValue] = [:]
 
     /// Nil for a message that is no command.
     init?(_ message: MessageEvent, in scope: EventScope, prefix: String) {
@@ -24,29 +26,32 @@ public struct Command: Sendable, Hashable {
         guard !name.isEmpty else { return nil }
         let text = rest.dropFirst(name.count).trimmingBlanks
         self.name = name.lowercased()
-        self.arguments = Self.words(of: text)
+        self.arguments = CommandWords.words(of: text)
         self.text = String(text)
         self.message = message
     }
+}
 
-    /// A quote that is never closed reaches to the end.
-    private static func words(of text: Substring) -> [String] {
-        var words: [String] = []
-        var word: String?
-        var isQuoted = false
-        for character in text {
-            switch character {
-            case "\"":
-                isQuoted.toggle()
-                word = word ?? ""
-            case _ where character.isWhitespace && !isQuoted:
-                if let finished = word { words.append(finished) }
-                word = nil
-            default:
-                word = (word ?? "") + String(character)
-            }
-        }
-        if let finished = word { words.append(finished) }
-        return words
+/// What was given for a declared argument; nil if it was left out, or is declared as something else.
+extension Command {
+    /// A word, a choice or the rest.
+    public func string(_ name: String) -> String? {
+        if case .text(let value)? = values[name] { value } else { nil }
+    }
+
+    public func integer(_ name: String) -> Int? {
+        if case .integer(let value)? = values[name] { value } else { nil }
+    }
+
+    public func number(_ name: String) -> Double? {
+        if case .number(let value)? = values[name] { value } else { nil }
+    }
+
+    public func user(_ name: String) -> PublicKey? {
+        if case .user(let value)? = values[name] { value } else { nil }
+    }
+
+    public func duration(_ name: String) -> Duration? {
+        if case .duration(let value)? = values[name] { value } else { nil }
     }
 }

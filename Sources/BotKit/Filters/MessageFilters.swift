@@ -17,6 +17,28 @@ extension EventFilter<MessageEvent> {
         }
     }
 
+    /// Only answers to messages of the account: an `e` tag (wire §8.0) with a `p` tag of the account beside it, or a `q`
+    /// tag that names the account (NIP-C7). The tags are the sender's word.
+    public static var reply: Self {
+        Self { message, scope in
+            let own = scope.account.hex
+            let quotes = message.tags.all(named: "q").contains { $0.values.count > 3 && $0.values[3] == own }
+            return quotes || (message.target != nil && message.tags.all(named: "p").contains { $0.value == own })
+        }
+    }
+
+    /// Only messages with files.
+    public static var media: Self { Self { message, _ in !message.media.isEmpty } }
+
+    /// Only kinds that have no meaning here: not what Pika and Marmot clients put into groups.
+    public static var unknownKind: Self {
+        let known: Set<Kind> = [
+            .metadata, .deletion, .reaction, .chatMessage, .callSignal, .pushTokenRequest, .pushTokenList,
+            .pushTokenRemoval, .hypernote, .hypernoteResponse, .typing,
+        ]
+        return Self { message, _ in !known.contains(message.kind) }
+    }
+
     /// Only messages whose content has this text somewhere; capitals make no difference.
     public static func containing(_ text: String) -> Self {
         let text = text.lowercased()

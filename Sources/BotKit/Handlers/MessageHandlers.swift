@@ -10,6 +10,43 @@ public struct OnMessage: HandlerDeclaration {
     }
 }
 
+/// Handles chat messages of others that speak of the account (``EventFilter/mention``); answers to what it has said do.
+public struct OnMention: HandlerDeclaration {
+    public let handler: Handler
+
+    public init(
+        _ filter: EventFilter<MessageEvent> = .any,
+        perform body: @escaping @Sendable (MessageEvent, BotContext) async throws -> Void
+    ) {
+        handler = .messages("mention", .kind(.chatMessage) && .mention && filter, body)
+    }
+}
+
+/// Handles answers of others to the account's own messages (``EventFilter/reply``). They are mentions too: put it above
+/// an ``OnMention``.
+public struct OnReply: HandlerDeclaration {
+    public let handler: Handler
+
+    public init(
+        _ filter: EventFilter<MessageEvent> = .any,
+        perform body: @escaping @Sendable (MessageEvent, BotContext) async throws -> Void
+    ) {
+        handler = .messages("reply", .kind(.chatMessage) && .reply && filter, body)
+    }
+}
+
+/// Handles messages of others with files (``MessageEvent/media``); ``BotContext/download(_:)`` reads one.
+public struct OnMedia: HandlerDeclaration {
+    public let handler: Handler
+
+    public init(
+        _ filter: EventFilter<MessageEvent> = .any,
+        perform body: @escaping @Sendable (MessageEvent, BotContext) async throws -> Void
+    ) {
+        handler = .messages("media", .media && filter, body)
+    }
+}
+
 /// Handles reactions (kind 7) of others; the emoji is the content, the message reacted to in ``MessageEvent/target``.
 public struct OnReaction: HandlerDeclaration {
     public let handler: Handler
@@ -31,6 +68,18 @@ public struct OnInnerEvent: HandlerDeclaration {
         perform body: @escaping @Sendable (MessageEvent, BotContext) async throws -> Void
     ) {
         handler = .messages("inner event", filter, body)
+    }
+}
+
+/// Handles inner events of others whose kind nothing here gives a meaning to (``EventFilter/unknownKind``).
+public struct OnUnknownKind: HandlerDeclaration {
+    public let handler: Handler
+
+    public init(
+        _ filter: EventFilter<MessageEvent> = .any,
+        perform body: @escaping @Sendable (MessageEvent, BotContext) async throws -> Void
+    ) {
+        handler = .messages("unknown kind", .unknownKind && filter, body)
     }
 }
 

@@ -1,4 +1,5 @@
 import BotDispatch
+import BotKit
 import Yams
 
 /// Collects what is wrong while a file is read, so that all of it can be said at once.

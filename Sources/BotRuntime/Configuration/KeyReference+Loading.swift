@@ -1,3 +1,4 @@
+import BotKit
 import Foundation
 public import Nostr
 import PikaCore

@@ -30,18 +30,21 @@ struct LabBot {
             chatID: event.chatID, account: self.core.account, accountName: self.accountName,
             snapshot: await self.core.state)
         for handler in self.handlers {
-            guard let work = handler.accept(event, scope) else { continue }
+            guard let work = handler.accept(.event(event), scope) else { continue }
             let core = self.core
             let name = self.name
             let context = BotContext(
-                bot: name, event: event, scope: scope, now: self.clock.now, logger: self.logger,
+                bot: name, trigger: .event(event), scope: scope, nowMilliseconds: self.clock.nowMilliseconds,
+                logger: self.logger,
                 readValue: { try await core.value(scope: name, key: $0) },
                 readMedia: { try await core.media(chatID: event.chatID, messageID: $0, index: $1) })
-            do { try await work(context) } catch {
+            do {
+                try await work(context)
+                return try context.finish()
+            } catch {
                 self.logger.error("A handler failed", metadata: ["handler": "\(handler.label)", "error": "\(error)"])
                 return []
             }
-            return context.finish()
         }
         return []
     }

@@ -11,13 +11,13 @@ import Testing
 private func answer(of bot: any Bot, to event: CoreEvent) async throws -> [HandlerEffect.Operation] {
     let installed = InstalledBot(bot, label: "bot")
     let scope = scope(chats: [chatSummary("c1", isGroup: true)])
-    guard let (_, work) = installed.work(for: event, in: scope) else { return [] }
+    guard let (_, work) = installed.work(for: .event(event), in: scope) else { return [] }
     let context = BotContext(
-        bot: "bot", event: event, scope: scope, now: 1_700_000_000,
+        bot: "bot", trigger: .event(event), scope: scope, nowMilliseconds: 1_700_000_000_000,
         logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, readValue: { _ in nil },
         readMedia: { _, index in [UInt8(index)] })
     try await work(context)
-    return context.finish().map(\.operation)
+    return try context.finish().map(\.operation)
 }
 
 private func said(_ text: String) -> [HandlerEffect.Operation] {

@@ -1,4 +1,5 @@
 import BotDispatch
+import BotKit
 import Testing
 
 @testable import BotRuntime

@@ -17,7 +17,7 @@ struct InstalledBotTests {
         let installed = InstalledBot(bot, label: "bot", policy: policy)
         let scope = scope(chats: chats)
         return Admission().judge(event, for: policy, in: scope) == .admitted
-            && installed.work(for: event, in: scope) != nil
+            && installed.work(for: .event(event), in: scope) != nil
     }
 
     @Test func groupsAllTakesEveryMessageOfOthers() {

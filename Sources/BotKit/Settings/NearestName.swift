@@ -1,5 +1,5 @@
 /// The known name a mistyped one was probably meant to be: fewest edits, and few enough to be a slip.
-func nearestName(to name: String, in known: some Collection<String>) -> String? {
+package func nearestName(to name: String, in known: some Collection<String>) -> String? {
     let candidates = known.map { (name: $0, distance: editDistance(name.lowercased(), $0.lowercased())) }
     let best = candidates.min { ($0.distance, $0.name) < ($1.distance, $1.name) }
     guard let best, best.distance <= max(1, min(name.count, best.name.count) / 2), best.distance <= 4 else {
@@ -10,7 +10,7 @@ func nearestName(to name: String, in known: some Collection<String>) -> String? 
 
 /// Insertions, deletions, replacements and swaps of neighbours that turn one into the other; texts longer than 64
 /// count as far apart.
-func editDistance(_ left: String, _ right: String) -> Int {
+package func editDistance(_ left: String, _ right: String) -> Int {
     let (left, right) = (Array(left), Array(right))
     guard left.count <= 64, right.count <= 64 else { return max(left.count, right.count) }
     guard !left.isEmpty, !right.isEmpty else { return max(left.count, right.count) }

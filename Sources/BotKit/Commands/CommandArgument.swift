@@ -1,0 +1,103 @@
+/// A word that a command takes, with a name and a type.
+///
+/// ```swift
+/// OnCommand("roll", help: "Rolls dice.", arguments: [.integer("count", in: 1...20), .word("die").optional])
+/// ```
+public struct CommandArgument: Sendable, Hashable {
+    enum Kind: Sendable, Hashable {
+        case word
+        case integer(ClosedRange<Int>)
+        case number
+        case choice([String])
+        case user
+        case duration
+        /// Everything that is left, as it was written.
+        case rest
+    }
+
+    public let name: String
+    let kind: Kind
+    private(set) var isOptional = false
+
+    /// One word, or several in double quotes.
+    public static func word(_ name: String) -> Self { Self(name: name, kind: .word) }
+
+    public static func integer(_ name: String, in range: ClosedRange<Int> = Int.min...Int.max) -> Self {
+        Self(name: name, kind: .integer(range))
+    }
+
+    /// A number, whole or not.
+    public static func number(_ name: String) -> Self { Self(name: name, kind: .number) }
+
+    /// One of these words; capitals make no difference, and the value is as given here.
+    public static func choice(_ name: String, _ words: [String]) -> Self { Self(name: name, kind: .choice(words)) }
+
+    /// A public key: npub, `nostr:npub…`, or 64 hexadecimal digits.
+    public static func user(_ name: String) -> Self { Self(name: name, kind: .user) }
+
+    /// Such as `250ms`, `10s`, `5m`, `1h` or `1d`.
+    public static func duration(_ name: String) -> Self { Self(name: name, kind: .duration) }
+
+    /// Everything that is left, as it was written, at least one word; only the last argument can be one.
+    public static func rest(_ name: String) -> Self { Self(name: name, kind: .rest) }
+
+    /// The same, but it may be left out; then those behind it may be, too.
+    public var optional: Self {
+        var copy = self
+        copy.isOptional = true
+        return copy
+    }
+
+    private init(name: String, kind: Kind) {
+        self.name = name
+        self.kind = kind
+    }
+
+    /// Such as `<count>`, `[die]`, `<on|off>` or `<text…>`.
+    var usage: String {
+        let inner =
+            switch kind {
+            case .choice(let words): words.joined(separator: "|")
+            case .rest: "\(name)…"
+            default: name
+            }
+        return isOptional ? "[\(inner)]" : "<\(inner)>"
+    }
+
+    /// What the word must be, for somebody who wrote another one.
+    var expectation: String {
+        switch kind {
+        case .word, .rest: "a text"
+        case .integer(let range) where range == Int.min...Int.max: "a whole number"
+        case .integer(let range) where range.upperBound == .max: "a whole number from \(range.lowerBound) on"
+        case .integer(let range): "a whole number from \(range.lowerBound) to \(range.upperBound)"
+        case .number: "a number"
+        case .choice(let words): "one of \(words.joined(separator: ", "))"
+        case .user: "an npub"
+        case .duration: "a duration such as 10m"
+        }
+    }
+
+    /// Nil if the word is not what it must be.
+    func parse(_ word: String) -> CommandValue? {
+        switch kind {
+        case .word, .rest: .text(word)
+        case .integer(let range): Int(word).flatMap { range.contains($0) ? .integer($0) : nil }
+        case .number: Double(word).flatMap { $0.isFinite ? .number($0) : nil }
+        case .choice(let words):
+            words.first { $0.lowercased() == word.lowercased() }.map { .text($0) }
+        case .user:
+            (try? PublicKey(parsing: word.hasPrefix("nostr:") ? String(word.dropFirst(6)) : word)).map { .user($0) }
+        case .duration: Duration(configurationText: word).map { .duration($0) }
+        }
+    }
+}
+
+/// What a declared argument was given as.
+public enum CommandValue: Sendable, Hashable {
+    case text(String)
+    case integer(Int)
+    case number(Double)
+    case user(PublicKey)
+    case duration(Duration)
+}

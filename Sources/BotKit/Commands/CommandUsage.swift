@@ -1,0 +1,40 @@
+/// How a command is used.
+package struct CommandUsage: Sendable, Hashable {
+    package let name: String
+    package let prefix: String
+    /// Nil for any words.
+    package let arguments: [CommandArgument]?
+    package let help: String?
+
+    /// Such as `/roll <count> [die]`.
+    package var line: String {
+        ([prefix + name] + (arguments ?? []).map(\.usage)).joined(separator: " ")
+    }
+
+    /// The command with its declared arguments, or what to tell somebody who used it otherwise.
+    func read(_ command: Command) -> Result<Command, CommandMisuse> {
+        guard let arguments else { return .success(command) }
+        var command = command
+        var words = CommandWords(command.text[...])
+        for argument in arguments {
+            let written = argument.kind == .rest ? String(words.rest) : nil
+            guard let word = written.map({ $0.isEmpty ? nil : $0 }) ?? words.next() else {
+                if argument.isOptional { break }
+                return .failure(misuse("\(argument.name) is missing"))
+            }
+            guard let value = argument.parse(word) else {
+                return .failure(misuse("\(argument.name) must be \(argument.expectation)"))
+            }
+            command.values[argument.name] = value
+            if argument.kind == .rest { return .success(command) }
+        }
+        guard words.rest.isEmpty else { return .failure(misuse("there is more than it takes")) }
+        return .success(command)
+    }
+
+    private func misuse(_ reason: String) -> CommandMisuse { CommandMisuse(text: "\(reason)\nUsage: \(line)") }
+}
+
+struct CommandMisuse: Error, Sendable, Hashable {
+    let text: String
+}

@@ -1,0 +1,128 @@
+import Foundation
+
+/// What a conversation does after a message.
+public enum ConversationStep<State: Codable & Sendable>: Sendable {
+    /// It waits for the person's next message in this state.
+    case wait(State)
+    case end
+}
+
+/// A conversation over several messages with one person in one chat, as a machine of states.
+///
+/// The state is durable together with the message that led to it, and so is the time limit: a conversation goes on
+/// after a restart, and no message of it is handled twice.
+///
+/// ```swift
+/// Conversation("order", when: .command("order"), timeout: .seconds(300)) { _, context in
+///     context.reply("What would you like?")
+///     return .wait(Order())
+/// } next: { order, message, context in
+///     guard order.dish != nil else {
+///         context.reply("And how many?")
+///         return .wait(Order(dish: message.content))
+///     }
+///     context.reply("Thank you.")
+///     return .end
+/// } timedOut: { _, context in
+///     context.send("Never mind, then.")
+/// }
+/// ```
+///
+/// While it is under way it takes every chat message of that person in that chat which the handlers above it leave, also
+/// where the bot otherwise answers to mentions only; a message that begins it begins it anew. `/cancel` ends it.
+public struct Conversation<State: Codable & Sendable>: HandlerDeclaration, Sendable {
+    public typealias Begin = @Sendable (MessageEvent, BotContext) async throws -> ConversationStep<State>
+    public typealias Next = @Sendable (State, MessageEvent, BotContext) async throws -> ConversationStep<State>
+    public typealias TimedOut = @Sendable (State, BotContext) async throws -> Void
+
+    private let name: String
+    private let opening: EventFilter<MessageEvent>
+    private let timeout: Duration
+    private let cancel: String?
+    private let begin: Begin
+    private let next: Next
+    private let timedOut: TimedOut?
+
+    /// - Parameters:
+    ///   - name: tells it from the bot's other conversations, also across restarts.
+    ///   - opening: which messages begin it.
+    ///   - timeout: how long it waits for each message.
+    ///   - cancel: what a person writes to end it; nil for nothing.
+    ///   - timedOut: runs when the time is over, after which the conversation is.
+    public init(
+        _ name: String, when opening: EventFilter<MessageEvent>, timeout: Duration = .seconds(600),
+        cancel: String? = "/cancel", begin: @escaping Begin, next: @escaping Next, timedOut: TimedOut? = nil
+    ) {
+        self.name = name
+        self.opening = .kind(.chatMessage) && opening
+        self.timeout = timeout
+        self.cancel = cancel
+        self.begin = begin
+        self.next = next
+        self.timedOut = timedOut
+    }
+
+    public var handler: Handler {
+        Handler(label: "conversation \(name)", onTrigger: { accept($0, $1) })
+    }
+
+    private func accept(_ trigger: BotTrigger, _ scope: EventScope) -> Handler.Work? {
+        if let message = trigger.message {
+            if opening.matches(message, in: scope) { return { try await begin(message, $0) } }
+            guard message.kind == .chatMessage, let stored = scope.conversations[name] else { return nil }
+            return { try await goOn(stored, message, $0) }
+        }
+        guard case .timer(let run) = trigger, run.name == timerName, let stored = scope.conversations[name] else {
+            return nil
+        }
+        return { try await end(stored, of: run.key, $0) }
+    }
+
+    private func begin(_ message: MessageEvent, _ context: BotContext) async throws {
+        try take(try await begin(message, context), from: message.sender.hex, context)
+    }
+
+    private func goOn(_ stored: [UInt8], _ message: MessageEvent, _ context: BotContext) async throws {
+        let person = message.sender.hex
+        if let cancel, message.content.trimmingBlanks.lowercased() == cancel.lowercased() {
+            forget(person, context)
+            return context.reply("Cancelled.")
+        }
+        guard let state = state(stored, context) else { return forget(person, context) }
+        try take(try await next(state, message, context), from: person, context)
+    }
+
+    private func end(_ stored: [UInt8], of person: String, _ context: BotContext) async throws {
+        forget(person, context)
+        guard let timedOut, let state = state(stored, context) else { return }
+        try await timedOut(state, context)
+    }
+
+    // MARK: What is kept
+
+    private var timerName: String { "conversation \(name)" }
+
+    private func take(_ step: ConversationStep<State>, from person: String, _ context: BotContext) throws {
+        guard case .wait(let state) = step else { return forget(person, context) }
+        let talk = StoredConversation(
+            name: name, chatID: context.chatID, person: person, state: Array(try JSONEncoder().encode(state)))
+        context.collect(
+            .putValue(scope: StoredConversation.scope(ofBot: context.bot), key: talk.storedName, value: talk.stored))
+        context.setTimer(timerName, key: person, after: timeout)
+    }
+
+    private func forget(_ person: String, _ context: BotContext) {
+        let talk = StoredConversation(name: name, chatID: context.chatID, person: person, state: [])
+        context.collect(
+            .putValue(scope: StoredConversation.scope(ofBot: context.bot), key: talk.storedName, value: nil))
+        context.cancelTimer(timerName, key: person)
+    }
+
+    /// Nil for what another version of the bot has left.
+    private func state(_ stored: [UInt8], _ context: BotContext) -> State? {
+        do { return try JSONDecoder().decode(State.self, from: Data(stored)) } catch {
+            context.logger.warning("A conversation's state cannot be read: it is over", metadata: ["error": "\(error)"])
+            return nil
+        }
+    }
+}

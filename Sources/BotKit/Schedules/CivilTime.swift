@@ -1,0 +1,88 @@
+import Foundation
+
+/// What calendar and clock of a place show, to the minute. Gregorian, also before its time.
+struct CivilTime: Sendable, Hashable {
+    /// Days since 1970-01-01.
+    var day: Int64
+    /// Minutes since midnight.
+    var minute: Int64
+
+    init(day: Int64, minute: Int64) {
+        self.day = day
+        self.minute = minute
+    }
+
+    /// - Parameter seconds: those since 1970 that the clock shows, as if it were UTC.
+    init(shownSeconds seconds: Int64) {
+        let minutes = Self.floor(seconds, 60)
+        day = Self.floor(minutes, 1440)
+        minute = minutes - day * 1440
+    }
+
+    var shownSeconds: Int64 { day * 86_400 + minute * 60 }
+
+    /// 0 is Sunday.
+    var weekday: Int { Int(((day + 4) % 7 + 7) % 7) }
+
+    /// Howard Hinnant's civil_from_days.
+    var date: (year: Int64, month: Int, day: Int) {
+        let shifted = day + 719_468
+        let era = Self.floor(shifted, 146_097)
+        let ofEra = shifted - era * 146_097
+        let yearOfEra = (ofEra - ofEra / 1460 + ofEra / 36_524 - ofEra / 146_096) / 365
+        let ofYear = ofEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+        let shiftedMonth = (5 * ofYear + 2) / 153
+        let month = shiftedMonth < 10 ? shiftedMonth + 3 : shiftedMonth - 9
+        let year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
+        return (year, Int(month), Int(ofYear - (153 * shiftedMonth + 2) / 5 + 1))
+    }
+
+    private static func floor(_ value: Int64, _ divisor: Int64) -> Int64 {
+        let quotient = value / divisor
+        return value % divisor < 0 ? quotient - 1 : quotient
+    }
+}
+
+/// How far the clocks of a place are ahead of UTC, and when.
+struct TimeZoneRules: Sendable, Hashable {
+    private let zone: TimeZone
+
+    /// Throws ``BotError/Code/invalidSchedule``.
+    init(_ name: String) throws(BotError) {
+        guard !name.isEmpty, let zone = TimeZone(identifier: name) else {
+            throw BotError(
+                .invalidSchedule, "\"\(name.prefix(40))\" is no time zone: write one such as Europe/Berlin or UTC")
+        }
+        self.zone = zone
+    }
+
+    /// Seconds, at an instant in Unix seconds.
+    func offset(at seconds: Int64) -> Int64 {
+        Int64(zone.secondsFromGMT(for: Date(timeIntervalSince1970: Double(seconds))))
+    }
+
+    func shown(at seconds: Int64) -> CivilTime { CivilTime(shownSeconds: seconds + offset(at: seconds)) }
+
+    /// The first instant at which clocks show this time; the end of the gap if they skip it. Unix seconds.
+    func instant(of time: CivilTime) -> Int64 {
+        let shown = time.shownSeconds
+        // Clocks are never more than a day off, and do not change twice within two days.
+        let (before, after) = (offset(at: shown - 86_400), offset(at: shown + 86_400))
+        let matching = [shown - max(before, after), shown - min(before, after)].filter {
+            $0 + offset(at: $0) == shown
+        }
+        if let first = matching.min() { return first }
+        return transition(from: shown - 86_400, to: shown + 86_400)
+    }
+
+    /// The first instant of the second offset between two instants of different offset.
+    private func transition(from start: Int64, to end: Int64) -> Int64 {
+        let before = offset(at: start)
+        var (low, high) = (start, end)
+        while high - low > 1 {
+            let middle = low + (high - low) / 2
+            if offset(at: middle) == before { low = middle } else { high = middle }
+        }
+        return high
+    }
+}

@@ -1,0 +1,96 @@
+/// A cron expression of five fields; ``Schedule/init(cron:timeZone:)`` says what it may be.
+struct CronExpression: Sendable, Hashable {
+    private let minutes: CronField
+    private let hours: CronField
+    private let daysOfMonth: CronField
+    private let months: CronField
+    private let daysOfWeek: CronField
+
+    /// Throws ``BotError/Code/invalidSchedule``.
+    init(_ text: String) throws(BotError) {
+        let fields = text.split(whereSeparator: \.isWhitespace)
+        guard fields.count == 5 else {
+            throw BotError(
+                .invalidSchedule,
+                "\"\(text.prefix(40))\" has \(fields.count) fields: write minute, hour, day, month and weekday, as in 0 9 * * 1-5"
+            )
+        }
+        minutes = try CronField(fields[0], .minute)
+        hours = try CronField(fields[1], .hour)
+        daysOfMonth = try CronField(fields[2], .dayOfMonth)
+        months = try CronField(fields[3], .month)
+        daysOfWeek = try CronField(fields[4], .dayOfWeek)
+        guard hasDay else {
+            throw BotError(
+                .invalidSchedule, "\"\(text.prefix(40))\" never comes: no month that it names has such a day")
+        }
+    }
+
+    /// The first time after another, both Unix seconds; nil if none comes within ten years.
+    func next(after seconds: Int64, in zone: TimeZoneRules) -> Int64? {
+        hours.isEveryHour ? nextOfElapsed(seconds, zone) : nextOfShown(seconds, zone)
+    }
+
+    // MARK: Days
+
+    private static let longestMonths = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
+    private static let horizonDays: Int64 = 3653
+
+    private var hasDay: Bool {
+        !daysOfWeek.isStar
+            || months.values.contains { month in daysOfMonth.values.contains { $0 <= Self.longestMonths[month - 1] } }
+    }
+
+    private func includesDay(of time: CivilTime) -> Bool {
+        let date = time.date
+        guard months.contains(date.month) else { return false }
+        let isWeekday = daysOfWeek.contains(time.weekday) || (time.weekday == 0 && daysOfWeek.contains(7))
+        let isDay = daysOfMonth.contains(date.day)
+        return daysOfMonth.isStar || daysOfWeek.isStar ? isDay && isWeekday : isDay || isWeekday
+    }
+
+    // MARK: The two ways to count
+
+    /// Named hours: every time that the calendar has, at the instant that stands for it.
+    private func nextOfShown(_ seconds: Int64, _ zone: TimeZoneRules) -> Int64? {
+        let first = zone.shown(at: seconds).day - 1
+        for day in first...(first + Self.horizonDays) where includesDay(of: CivilTime(day: day, minute: 0)) {
+            for hour in hours.values {
+                for minute in minutes.values {
+                    let instant = zone.instant(of: CivilTime(day: day, minute: Int64(hour * 60 + minute)))
+                    if instant > seconds { return instant }
+                }
+            }
+        }
+        return nil
+    }
+
+    /// Every hour: minute by minute as they pass, in steps as long as nothing can be left out.
+    private func nextOfElapsed(_ seconds: Int64, _ zone: TimeZoneRules) -> Int64? {
+        var instant = seconds - (seconds % 60 + 60) % 60 + 60
+        let end = instant + Self.horizonDays * 86_400
+        while instant < end {
+            let shown = zone.shown(at: instant)
+            guard includesDay(of: shown) else {
+                instant = max(instant + 60, zone.instant(of: CivilTime(day: shown.day + 1, minute: 0)))
+                continue
+            }
+            let minute = Int(shown.minute % 60)
+            if minutes.contains(minute) { return instant }
+            // Clocks change at full or half hours of what they show: no further than that at once.
+            instant += Int64(nextMinute(after: minute) - minute) * 60
+        }
+        return nil
+    }
+
+    /// The next minute that is named, or the next half hour, whichever is first.
+    private func nextMinute(after minute: Int) -> Int {
+        let half = minute < 30 ? 30 : 60
+        return min(half, minutes.values.first { $0 > minute } ?? half)
+    }
+}
+
+extension CronField {
+    /// Whether it names all hours.
+    fileprivate var isEveryHour: Bool { values.count == 24 }
+}

@@ -1,0 +1,35 @@
+/// Everything that is wrong with what stands under a bot's `with:`.
+///
+/// The runtime says it with file, line and column of each path, before anything starts.
+public struct BotSettingsError: Error, Hashable, Sendable, CustomStringConvertible {
+    public struct Problem: Hashable, Sendable, CustomStringConvertible {
+        /// Where it is, from `with:` on, such as `rules[0].when.command`; empty for the whole.
+        public var path: String
+        /// What could stand there, such as `a whole number from 1 to 10`.
+        public var expected: String
+        /// What stands there, as it may be shown, such as `"ten"`, `a list` or `none`.
+        public var found: String
+        /// What to do about it, such as `write such a number`.
+        public var fix: String
+
+        public init(path: String, expected: String, found: String, fix: String) {
+            self.path = path
+            self.expected = expected
+            self.found = found
+            self.fix = fix
+        }
+
+        public var description: String {
+            "\(path.isEmpty ? "with" : path): expected \(expected), found \(found); \(fix)"
+        }
+    }
+
+    /// In the order in which they were found; at least one.
+    public let problems: [Problem]
+
+    public init(problems: [Problem]) {
+        self.problems = problems
+    }
+
+    public var description: String { problems.map(\.description).joined(separator: "\n") }
+}

@@ -1,0 +1,95 @@
+extension SettingsReader {
+    /// A text that is not empty; numbers and truth values count as they are written.
+    public func string(_ key: String, required: Bool = false) -> String? {
+        parsed(key, expected: "a text", fix: "write \(key): TEXT", required: required) { value in
+            switch value {
+            case .string(let text): text.isEmpty ? nil : text
+            case .int(let number): "\(number)"
+            case .double(let number): "\(number)"
+            case .bool(let truth): "\(truth)"
+            case .null, .array, .object: nil
+            }
+        }
+    }
+
+    public func string(_ key: String, default standard: String) -> String { string(key) ?? standard }
+
+    public func bool(_ key: String, required: Bool = false) -> Bool? {
+        parsed(
+            key, expected: "true or false", fix: "write \(key): true or \(key): false", required: required, \.boolValue)
+    }
+
+    public func bool(_ key: String, default standard: Bool) -> Bool { bool(key) ?? standard }
+
+    public func int(_ key: String, in range: ClosedRange<Int> = 0...Int.max, required: Bool = false) -> Int? {
+        let expected =
+            range.upperBound == .max
+            ? "a whole number from \(range.lowerBound) on"
+            : "a whole number from \(range.lowerBound) to \(range.upperBound)"
+        return parsed(key, expected: expected, fix: "write such a number", required: required) { value in
+            value.intValue.flatMap { range.contains($0) ? $0 : nil }
+        }
+    }
+
+    public func int(_ key: String, in range: ClosedRange<Int> = 0...Int.max, default standard: Int) -> Int {
+        int(key, in: range) ?? standard
+    }
+
+    public func double(_ key: String, in range: ClosedRange<Double>, required: Bool = false) -> Double? {
+        parsed(
+            key, expected: "a number from \(range.lowerBound) to \(range.upperBound)", fix: "write such a number",
+            required: required
+        ) { value in value.doubleValue.flatMap { range.contains($0) ? $0 : nil } }
+    }
+
+    /// A length of time above zero, such as `250ms`, `10s`, `5m`, `1h` or `1d`.
+    public func duration(_ key: String, required: Bool = false) -> Duration? {
+        parsed(
+            key, expected: "a duration", fix: "write a number and one of ms, s, m, h, d, such as 10s",
+            required: required
+        ) { value in
+            value.stringValue.flatMap { Duration(configurationText: $0) }.flatMap { $0 > .zero ? $0 : nil }
+        }
+    }
+
+    public func duration(_ key: String, default standard: Duration) -> Duration { duration(key) ?? standard }
+
+    /// One of the values of an enumeration, by its raw text.
+    public func choice<Choice: RawRepresentable & CaseIterable>(
+        _ key: String, of type: Choice.Type, required: Bool = false
+    ) -> Choice? where Choice.RawValue == String {
+        guard let value = value(key, required: required) else { return nil }
+        if let choice = value.stringValue.flatMap(Choice.init(rawValue:)) { return choice }
+        let names = Choice.allCases.map(\.rawValue)
+        let nearest = value.stringValue.flatMap { nearestName(to: $0, in: names) }
+        fail(
+            key, expected: names.count == 1 ? names[0] : "one of \(names.joined(separator: ", "))",
+            fix: nearest.map { "write \($0)" } ?? "write one of them")
+        return nil
+    }
+
+    public func choice<Choice: RawRepresentable & CaseIterable>(
+        _ key: String, default standard: Choice
+    ) -> Choice where Choice.RawValue == String {
+        choice(key, of: Choice.self) ?? standard
+    }
+
+    /// A list of texts; nil when there is none.
+    public func strings(_ key: String, required: Bool = false) -> [String]? {
+        values(key, of: "texts", required: required) { value in
+            value.stringValue.flatMap { $0.isEmpty ? nil : $0 } ?? value.intValue.map { "\($0)" }
+        }
+    }
+
+    /// A public key, as npub or 64 hexadecimal digits.
+    public func publicKey(_ key: String, required: Bool = false) -> PublicKey? {
+        parsed(key, expected: "a public key", fix: "write an npub", required: required) { value in
+            value.stringValue.flatMap { try? PublicKey(parsing: $0) }
+        }
+    }
+
+    /// A list of public keys; nil when there is none.
+    public func publicKeys(_ key: String, required: Bool = false) -> [PublicKey]? {
+        values(key, of: "public keys", required: required) { $0.stringValue.flatMap { try? PublicKey(parsing: $0) } }
+    }
+}
