@@ -109,6 +109,8 @@ extension SupervisorStateMachine {
 }
 
 extension SupervisorStateMachine {
+    func index(of name: String) -> Int? { workers.firstIndex { $0.specification.name == name } }
+
     private func name(_ worker: Int) -> String { workers[worker].specification.name }
 
     private mutating func spawn(_ worker: Int) -> [Action] {

@@ -1,3 +1,4 @@
+import Foundation
 public import Logging
 public import ServiceLifecycle
 import SystemPackage
@@ -9,25 +10,27 @@ import SystemPackage
 /// child of a supervisor that was killed sees the end of its standard input.
 public actor Supervisor<WorkerClock: Clock>: Service where WorkerClock.Duration == Duration {
     /// What needs the task group of `run()`; everything else happens at once.
-    private enum Step: Sendable {
+    enum Step: Sendable {
         case spawn(worker: Int)
         case schedule(SupervisorStateMachine.Timer, after: Duration)
+        case expire(ask: Int64, of: String, after: Duration)
         case drain
         case finish(SupervisorStateMachine.Outcome)
     }
 
     private let workers: [WorkerSpecification]
-    private let clock: WorkerClock
+    let clock: WorkerClock
     private let began: WorkerClock.Instant
     private let logger: Logger
     private let writeDiagnostics: @Sendable (String) -> Void
     private let observe: @Sendable (SupervisorEvent) -> Void
     private let steps: AsyncStream<Step>
-    private nonisolated let nextStep: AsyncStream<Step>.Continuation
+    nonisolated let nextStep: AsyncStream<Step>.Continuation
     private var metrics = SupervisorMetrics()
     private var generator: any RandomNumberGenerator & Sendable
-    private var machine: SupervisorStateMachine
-    private var controls: [Int: WorkerProcess.Control] = [:]
+    var machine: SupervisorStateMachine
+    var controls: [Int: WorkerProcess.Control] = [:]
+    var asks = PendingAsks()
     private var hasRun = false
 
     /// - Parameters:
@@ -57,6 +60,12 @@ public actor Supervisor<WorkerClock: Clock>: Service where WorkerClock.Duration 
     public func run() async throws {
         guard !hasRun else { throw SupervisorError(.alreadyRunning, "a supervisor runs once") }
         hasRun = true
+        // A worker that ended must show as an error of the write, not as a signal.
+        _ = signal(SIGPIPE, SIG_IGN)
+        defer {
+            controls = [:]
+            asks.fail(SupervisorError(.notRunning, "the supervisor has ended"))
+        }
         let nextStep = nextStep
         let outcome = await withGracefulShutdownHandler {
             await performSteps()
@@ -98,6 +107,8 @@ extension Supervisor {
                     group.addTask { await self.supervise(process, worker) }
                 case .schedule(let timer, let duration):
                     group.addTask { await self.wait(for: timer, duration) }
+                case .expire(let ask, let worker, let limit):
+                    group.addTask { await self.expire(ask, of: worker, after: limit) }
                 case .drain:
                     logger.info("Draining workers")
                     perform(machine.drain())
@@ -129,6 +140,7 @@ extension Supervisor {
                 output: { await self.received($0, from: worker) },
                 diagnostics: { [writeDiagnostics] in writeDiagnostics(prefix + $0) }))
         controls[worker] = nil
+        asks.fail(worker: worker, SupervisorError(.noAnswer, "\(workers[worker].name) ended before it answered"))
         perform(machine.exited(worker, exit, now: began.duration(to: clock.now), using: &generator))
     }
 
@@ -139,10 +151,11 @@ extension Supervisor {
     private func received(_ line: String, from worker: Int) {
         switch WorkerLine(line) {
         case .status(let status): perform(machine.reported(worker, status))
+        case .answer(let answer): self.received(answer, from: worker)
         case .event: report(.workerEvent(worker: workers[worker].name, line: line))
         case .unrecognised:
             logger.warning(
-                "Worker wrote a line that is neither status nor event",
+                "Worker wrote a line that is neither status, answer nor event",
                 metadata: ["worker.name": "\(workers[worker].name)", "line.bytes": "\(line.utf8.count)"])
         }
     }

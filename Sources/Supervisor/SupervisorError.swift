@@ -10,6 +10,16 @@ public struct SupervisorError: Error, Hashable, CustomStringConvertible {
         public static let alreadyRunning = Code(description: "alreadyRunning")
         /// Every worker is quarantined or gone: there is nothing left to supervise.
         public static let noWorkersLeft = Code(description: "noWorkersLeft")
+        /// No worker has this name.
+        public static let unknownWorker = Code(description: "unknownWorker")
+        /// The worker has no process now.
+        public static let notRunning = Code(description: "notRunning")
+        /// More questions are under way than the supervisor or the worker takes.
+        public static let tooManyAsks = Code(description: "tooManyAsks")
+        /// The worker did not answer in time, or ended before it did.
+        public static let noAnswer = Code(description: "noAnswer")
+        /// The worker answered with an error; the message is its own.
+        public static let refused = Code(description: "refused")
     }
 
     public let code: Code

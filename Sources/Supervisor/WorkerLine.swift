@@ -1,34 +1,57 @@
-#if canImport(FoundationEssentials)
-    import FoundationEssentials
-#else
-    import Foundation
-#endif
+import Foundation
 
 /// One line of a worker's standard output, understood as far as the supervisor needs.
 enum WorkerLine: Equatable {
-    enum Status: String, Decodable {
+    enum Status: String {
         case starting, ready, draining
     }
 
+    /// The answer to a question, by its number.
+    struct Answer: Equatable {
+        struct Refusal: Error, Equatable {
+            let text: String
+        }
+
+        let id: Int64
+        /// JSON, or why there is none.
+        let outcome: Result<Data, Refusal>
+    }
+
     case status(Status)
+    case answer(Answer)
     /// `{"event":…}`: not ours to read, handed on.
     case event
     case unrecognised
 
-    private struct Fields: Decodable {
-        var status: String?
-        var event: String?
-    }
-
     init(_ line: String) {
-        guard let fields = try? JSONDecoder().decode(Fields.self, from: Data(line.utf8)) else {
+        // Untyped, since the results of large answers are only handed on.
+        let object = try? JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
+        guard let fields = object else {
             self = .unrecognised
             return
         }
-        if let status = fields.status.flatMap(Status.init(rawValue:)) {
+        if let id = fields["answer"] as? Int64 {
+            self = Answer(id: id, fields).map(WorkerLine.answer) ?? .unrecognised
+        } else if let status = (fields["status"] as? String).flatMap(Status.init(rawValue:)) {
             self = .status(status)
         } else {
-            self = fields.status == nil && fields.event != nil ? .event : .unrecognised
+            self = fields["status"] == nil && fields["event"] is String ? .event : .unrecognised
+        }
+    }
+}
+
+extension WorkerLine.Answer {
+    fileprivate init?(id: Int64, _ fields: [String: Any]) {
+        self.id = id
+        if let text = fields["error"] as? String {
+            outcome = .failure(Refusal(text: text))
+        } else if let result = fields["result"],
+            let json = try? JSONSerialization.data(
+                withJSONObject: result, options: [.fragmentsAllowed, .sortedKeys, .withoutEscapingSlashes])
+        {
+            outcome = .success(json)
+        } else {
+            return nil
         }
     }
 }

@@ -3,7 +3,7 @@ import SystemPackage
 
 /// One life of a worker's process: spawned, its streams read to the end, reaped.
 ///
-/// The process gets a pipe as standard input that nobody writes to: it closes when this process ends, however it
+/// The process gets a pipe as standard input, which carries questions: it closes when this process ends, however it
 /// ends, and the worker takes that as the order to end. The worker has a process group of its own, so Ctrl-C in a
 /// terminal reaches the supervisor alone, which then drains.
 struct WorkerProcess: Sendable {
@@ -18,25 +18,43 @@ struct WorkerProcess: Sendable {
     struct Control: Sendable {
         fileprivate let terminations: AsyncStream<Void>.Continuation
         fileprivate let kills: AsyncStream<Void>.Continuation
+        fileprivate let lines: AsyncStream<String>.Continuation
 
         /// SIGTERM to the worker.
         func terminate() { terminations.yield() }
         /// SIGKILL to the worker's whole process group.
         func kill() { kills.finish() }
+        /// A line for the worker's standard input; false when it has not read those before.
+        func send(_ line: String) -> Bool {
+            switch lines.yield(line) {
+            case .enqueued: true
+            case .dropped, .terminated: false
+            @unknown default: false
+            }
+        }
     }
+
+    /// Lines that wait for a worker which does not read.
+    private static let longestQueue = 64
+    /// A worker's answer may hold all of its metrics.
+    private static let longestLine = 8 << 20
 
     let control: Control
     private let specification: WorkerSpecification
     private let terminations: AsyncStream<Void>
     private let kills: AsyncStream<Void>
+    private let lines: AsyncStream<String>
 
     init(_ specification: WorkerSpecification) {
         self.specification = specification
         let (terminations, termination) = AsyncStream.makeStream(of: Void.self)
         let (kills, kill) = AsyncStream.makeStream(of: Void.self)
+        let (lines, line) = AsyncStream.makeStream(
+            of: String.self, bufferingPolicy: .bufferingOldest(Self.longestQueue))
         self.terminations = terminations
         self.kills = kills
-        control = Control(terminations: termination, kills: kill)
+        self.lines = lines
+        control = Control(terminations: termination, kills: kill, lines: line)
     }
 
     /// Returns when the process is reaped; cancelling the task kills it.
@@ -69,7 +87,14 @@ struct WorkerProcess: Sendable {
                             try? execution.send(signal: .terminate)
                         }
                     }
-                    async let output: Void = Self.read(execution.standardOutput, into: callbacks.output)
+                    group.addTask {
+                        for await line in lines {
+                            // The worker may have ended, which its exit tells.
+                            guard (try? await execution.standardInputWriter.write(line + "\n")) != nil else { return }
+                        }
+                    }
+                    async let output: Void = Self.read(
+                        execution.standardOutput, limit: Self.longestLine, into: callbacks.output)
                     await Self.read(execution.standardError, into: callbacks.diagnostics)
                     await output
                     group.cancelAll()
@@ -98,9 +123,9 @@ struct WorkerProcess: Sendable {
 
     /// Reads to the end of the stream; a stream that breaks has ended.
     private static func read(
-        _ stream: SubprocessOutputSequence, into receive: @Sendable (String) async -> Void
+        _ stream: SubprocessOutputSequence, limit: Int = 256 * 1024, into receive: @Sendable (String) async -> Void
     ) async {
-        var splitter = LineSplitter()
+        var splitter = LineSplitter(limit: limit)
         do {
             for try await buffer in stream {
                 for line in buffer.withUnsafeBytes({ splitter.append($0) }) { await receive(line) }

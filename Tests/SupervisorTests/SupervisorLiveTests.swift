@@ -11,7 +11,7 @@ import Testing
 #endif
 
 /// A supervisor over real `/bin/sh` children, and its events as they come.
-private final class Harness<TestClock: Clock>: Sendable where TestClock.Duration == Duration {
+final class Harness<TestClock: Clock>: Sendable where TestClock.Duration == Duration {
     let supervisor: Supervisor<TestClock>
     let diagnostics = Diagnostics()
     private let events: AsyncStream<SupervisorEvent>
@@ -56,7 +56,7 @@ private final class Harness<TestClock: Clock>: Sendable where TestClock.Duration
     }
 }
 
-private let quick = SupervisorConfiguration(
+let quick = SupervisorConfiguration(
     intensity: 50, backoff: .milliseconds(1) ... .milliseconds(2), drainDeadline: .seconds(20))
 
 /// Reports ready, then waits for the end of its standard input or a signal.

@@ -44,7 +44,8 @@ extension Worker {
             .init(service: contact, successTerminationBehavior: .gracefullyShutdownGroup),
         ]
         if options.endsWithStandardInput {
-            services.append(.init(service: EndOfInput(), successTerminationBehavior: .gracefullyShutdownGroup))
+            services.append(
+                .init(service: EndOfInput(channel: channel), successTerminationBehavior: .gracefullyShutdownGroup))
         }
         try await self.run(services)
     }

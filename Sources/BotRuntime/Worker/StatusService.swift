@@ -21,7 +21,7 @@ struct StatusService: Service {
 extension AppState {
     /// Whether others can bring the account in and what they say is heard: a relay has its key package, and one was
     /// read to its newest event.
-    fileprivate var isReady: Bool {
+    var isReady: Bool {
         hasPublishedKeyPackage && relays.contains { $0.connection == .connected && $0.isCaughtUp }
     }
 }

@@ -21,6 +21,7 @@ public struct Worker: Service {
     let options: WorkerOptions
     let environment: [String: String]
     private let lines: WorkerLines
+    let channel: SupervisorChannel
     let logger: Logger
 
     /// - Parameters:
@@ -46,6 +47,7 @@ public struct Worker: Service {
         var logger = logger
         logger[metadataKey: "account.name"] = "\(name)"
         self.logger = logger
+        channel = SupervisorChannel(write: output, logger: logger)
         bots = try Self.install(account.bots, from: registry)
     }
 
@@ -53,6 +55,15 @@ public struct Worker: Service {
     /// those of the transport, and ``PikaCore/AppCoreError/Code/superseded`` when a later copy of the account runs.
     public func run() async throws {
         lines.starting()
+        channel.install(requestsWhileStarting)
+        try await withThrowingDiscardingTaskGroup { group in
+            if options.endsWithStandardInput { group.addTask { await channel.serve() } }
+            try await work()
+            group.cancelAll()
+        }
+    }
+
+    private func work() async throws {
         let clock = SystemClock()
         guard let held = try await holdKey(directory, clock: clock) else { return }
         let store = try openStore(of: held.key.publicKey)
@@ -89,6 +100,7 @@ public struct Worker: Service {
         let dispatcher = BotDispatcher(
             bots: bots, core: core, clock: clock, configuration: dispatching, logger: logger, observe: lines.observe)
         let drain = configuration.supervisor.drain
+        channel.install(requests(to: core))
         let coreService = CoreService(core: core, clock: clock, deadline: drain / 2, logger: logger)
         // They end in the opposite order: first the handlers, then the core with its outbox, then the connections.
         var services: [ServiceGroupConfiguration.ServiceConfiguration] = []
@@ -98,7 +110,8 @@ public struct Worker: Service {
             .init(service: StatusService(core: core, lines: lines)),
         ]
         if options.endsWithStandardInput {
-            services.append(.init(service: EndOfInput(), successTerminationBehavior: .gracefullyShutdownGroup))
+            services.append(
+                .init(service: EndOfInput(channel: channel), successTerminationBehavior: .gracefullyShutdownGroup))
         }
         try await run(services)
     }
@@ -111,6 +124,27 @@ public struct Worker: Service {
         // Ahead of the supervisor, which kills at its deadline.
         group.maximumGracefulShutdownDuration = configuration.supervisor.drain * 9 / 10
         try await ServiceGroup(configuration: group).run()
+    }
+}
+
+// MARK: What its supervisor may ask
+
+extension Worker {
+    /// While there is no core: a signer that never said whose key it holds may be waited for.
+    private var requestsWhileStarting: WorkerRequests {
+        var requests = WorkerRequests()
+        requests.on("health") { _ in .object(["phase": "starting"]) }
+        return requests
+    }
+
+    private func requests(to core: AppCore) -> WorkerRequests {
+        var requests = WorkerRequests()
+        requests.on("health") { _ in
+            guard await core.takesInputs("health") else { throw WorkerRefusal("the core has ended") }
+            return .object(["phase": "running"])
+        }
+        requests.on("status") { _ in await core.statusForOperators() }
+        return requests
     }
 }
 

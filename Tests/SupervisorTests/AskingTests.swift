@@ -1,0 +1,113 @@
+import Foundation
+import Supervisor
+import Testing
+
+/// Answers `double` with twice its value, `refuse` with an error, `die` by ending, `mute` not at all.
+private let oracle = #"""
+    import json, sys
+    print('{"status":"ready"}', flush=True)
+    for line in sys.stdin:
+        ask = json.loads(line)
+        answer = {"answer": ask["id"]}
+        if ask["ask"] == "double": answer["result"] = {"value": ask["value"] * 2}
+        elif ask["ask"] == "refuse": answer["error"] = "not today"
+        elif ask["ask"] == "die": sys.exit(3)
+        else: continue
+        print(json.dumps(answer), flush=True)
+    """#
+
+func python(_ name: String, _ script: String, _ restart: WorkerSpecification.Restart = .permanent)
+    -> WorkerSpecification
+{
+    WorkerSpecification(name: name, executable: "/usr/bin/env", arguments: ["python3", "-c", script], restart: restart)
+}
+
+@Suite(.timeLimit(.minutes(5)))
+struct AskingTests {
+    private func ask(
+        _ supervisor: Supervisor<some Clock>, _ ask: String, _ parameters: [String: ControlValue] = [:],
+        of worker: String = "w"
+    ) async -> Result<ControlValue?, SupervisorError> {
+        do throws(SupervisorError) {
+            return .success(ControlValue(json: try await supervisor.ask(worker, ask, parameters)))
+        } catch { return .failure(error) }
+    }
+
+    @Test func answersComeByNumberAlsoWhenManyAskAtOnce() async throws {
+        let harness = try Harness([python("w", oracle)], quick, clock: ContinuousClock())
+        async let run: Void = harness.supervisor.run()
+        try await harness.event(.ready(worker: "w"))
+        await withTaskGroup { group in
+            for number in 0..<60 {
+                group.addTask {
+                    let answer = await ask(harness.supervisor, "double", ["value": .integer(Int64(number))])
+                    #expect(answer == .success(["value": .integer(Int64(2 * number))]))
+                }
+            }
+        }
+        #expect(await ask(harness.supervisor, "double", ["value": 4]) == .success(["value": 8]))
+        harness.supervisor.drain()
+        try await run
+    }
+
+    @Test func refusalsAndUnknownWorkersAreErrorsInWords() async throws {
+        let harness = try Harness([python("w", oracle)], quick, clock: ContinuousClock())
+        async let run: Void = harness.supervisor.run()
+        try await harness.event(.ready(worker: "w"))
+        #expect(await ask(harness.supervisor, "refuse") == .failure(SupervisorError(.refused, "not today")))
+        #expect(
+            await ask(harness.supervisor, "double", of: "x")
+                == .failure(SupervisorError(.unknownWorker, "no worker is named x")))
+        harness.supervisor.drain()
+        try await run
+        #expect(await ask(harness.supervisor, "double") == .failure(SupervisorError(.notRunning, "w does not run")))
+    }
+
+    @Test func theDeathOfAWorkerAnswersEverything() async throws {
+        let harness = try Harness([python("w", oracle, .temporary)], quick, clock: ContinuousClock())
+        async let run: Void = harness.supervisor.run()
+        try await harness.event(.ready(worker: "w"))
+        async let silent = ask(harness.supervisor, "mute")
+        async let deadly = ask(harness.supervisor, "die")
+        let expected = SupervisorError(.noAnswer, "w ended before it answered")
+        for answer in await [silent, deadly] {
+            // Whoever asked too late finds nobody.
+            #expect(answer == .failure(expected) || answer == .failure(SupervisorError(.notRunning, "w does not run")))
+        }
+        try await run
+    }
+
+    @Test func theTimeLimitIsOnTheClock() async throws {
+        let clock = ManualClock()
+        let harness = try Harness([python("w", oracle)], quick, clock: clock)
+        async let run: Void = harness.supervisor.run()
+        try await harness.event(.ready(worker: "w"))
+        async let answer = ask(harness.supervisor, "mute")
+        #expect(await clock.nextSleep() == .seconds(10))
+        clock.advance(by: .seconds(10))
+        #expect(await answer == .failure(SupervisorError(.noAnswer, "w did not answer within 10.0 seconds")))
+        // A late or foreign answer finds nobody and does no harm.
+        #expect(await ask(harness.supervisor, "double", ["value": 1]) == .success(["value": 2]))
+        harness.supervisor.drain()
+        try await run
+    }
+
+    @Test func aWorkerThatReadsNothingHoldsNobodyUp() async throws {
+        let clock = ManualClock()
+        let harness = try Harness(
+            [shell("w", #"echo '{"status":"ready"}'; exec sleep 1000"#), python("calm", oracle)], quick, clock: clock)
+        async let run: Void = harness.supervisor.run()
+        for _ in 0..<2 { try await harness.wait { if case .ready = $0 { () } else { nil } } }
+        let long = ControlValue.string(String(repeating: "x", count: 100_000))
+        await withTaskGroup { group in
+            for _ in 0..<100 { group.addTask { _ = await ask(harness.supervisor, "mute", ["x": long]) } }
+            var refused = 0
+            // Of 100 at most 64 wait and one is being written; the others are refused at once.
+            while refused < 35, await group.next() != nil { refused += 1 }
+            #expect(refused == 35)
+            #expect(await ask(harness.supervisor, "double", ["value": 1], of: "calm") == .success(["value": 2]))
+            harness.supervisor.drain()
+        }
+        try await run
+    }
+}
