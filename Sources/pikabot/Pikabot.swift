@@ -8,14 +8,12 @@ struct Pikabot: AsyncParsableCommand {
         commandName: "pikabot", abstract: "Bots in end-to-end encrypted groups: MLS over Nostr relays.",
         discussion: BotProgram.exitStatuses,
         version: "0.1.0",
-        subcommands: [
-            Demo.self, RelayCommand.self, Init.self, Identity.self,
-            PublishKeyPackage.self, Groups.self, Welcomes.self, AcceptWelcome.self, Invite.self, Send.self,
-            Messages.self, DownloadMedia.self, Listen.self, QR.self,
+        subcommands: [Demo.self] + BotProgram.commands + [
+            RelayCommand.self, Init.self, Identity.self, PublishKeyPackage.self, Groups.self, Welcomes.self,
+            AcceptWelcome.self, Invite.self, Send.self, Messages.self, DownloadMedia.self, Listen.self, QR.self,
             Profile.self, UpdateProfile.self, UpdateGroupProfile.self, SendHypernote.self,
-            HypernoteCatalogCommand.self, DaemonCommand.self,
-            LabMemberCommand.self,
-        ] + BotProgram.commands)
+            HypernoteCatalogCommand.self, DaemonCommand.self, LabMemberCommand.self,
+        ])
 
     static func main() async {
         let arguments = LeadingOptions.moved(Array(CommandLine.arguments.dropFirst()))
