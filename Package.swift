@@ -70,10 +70,18 @@ var targets: [Target] = [
     .target(
         name: "ResponderBot", dependencies: ["BotKit"], path: "bots/responder", exclude: ["README.md"],
         swiftSettings: settings),
+    library(
+        "BotProgram",
+        [
+            "BotKit", "BotRuntime", "Supervisor", "Storage", "PikaCore", "Nostr", arguments, lifecycle, unixSignals,
+            logging,
+        ]
+    ),
     .executableTarget(
         name: "pikabot",
         dependencies: [
-            "BotRuntime", "BotKit", "BlossomClient", "Daemon", "EchoBot", "ResponderBot", "Supervisor", "Telemetry",
+            "BotProgram", "BotRuntime", "BotKit", "BlossomClient", "Daemon", "EchoBot", "ResponderBot", "Supervisor",
+            "Telemetry",
             "EmbeddedRelay", "RelayClient", "Storage", "PikaCore",
             "Marmot", "MLS", "Nostr", arguments, lifecycle, unixSignals, logging,
         ],
@@ -99,7 +107,7 @@ var targets: [Target] = [
             "PikaCore", "Nostr",
             lifecycle, logging,
         ]),
-    tests("PikabotTests", ["pikabot", "BotRuntime", "Storage", "PikaCore", "Nostr", arguments]),
+    tests("PikabotTests", ["pikabot", "BotProgram", "BotRuntime", "Storage", "PikaCore", "Nostr", arguments]),
     tests("DaemonTests", ["Daemon", "BotTesting", "PikaCore", "Nostr", crypto, lifecycle, logging] + nio),
     tests("SupervisorTests", ["Supervisor", "Telemetry", lifecycle, logging, metrics]),
 ]

@@ -1,3 +1,4 @@
+import BotProgram
 import Nostr
 import PikaCore
 

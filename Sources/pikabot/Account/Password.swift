@@ -1,3 +1,4 @@
+import BotProgram
 import Foundation
 
 /// Where the password of an encrypted key comes from: a file, the environment, or whoever sits at the terminal.

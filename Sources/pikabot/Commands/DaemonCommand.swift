@@ -1,4 +1,5 @@
 import ArgumentParser
+import BotProgram
 import Daemon
 import Foundation
 import Logging

@@ -1,4 +1,5 @@
 import ArgumentParser
+import BotProgram
 import BotRuntime
 import Foundation
 import Logging

@@ -1,4 +1,5 @@
 import ArgumentParser
+import BotProgram
 import EmbeddedRelay
 import Foundation
 import Logging

@@ -1,4 +1,5 @@
 import ArgumentParser
+import BotProgram
 import Foundation
 import Nostr
 import PikaCore

@@ -1,3 +1,4 @@
+import BotProgram
 import Daemon
 import Foundation
 import Nostr

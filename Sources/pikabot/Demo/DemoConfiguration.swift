@@ -1,3 +1,4 @@
+import BotProgram
 import BotRuntime
 import Foundation
 import Nostr

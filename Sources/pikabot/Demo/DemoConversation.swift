@@ -1,3 +1,4 @@
+import BotProgram
 import Logging
 import Nostr
 import PikaCore

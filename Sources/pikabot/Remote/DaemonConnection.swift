@@ -1,3 +1,4 @@
+import BotProgram
 import Foundation
 import Nostr
 

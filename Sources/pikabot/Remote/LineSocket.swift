@@ -1,3 +1,4 @@
+import BotProgram
 import Foundation
 
 /// A connection to a Unix socket that carries lines; the calling thread waits.

@@ -1,14 +1,16 @@
-import ArgumentParser
+package import ArgumentParser
 import BotRuntime
 
-extension Pikabot {
-    struct Check: ParsableCommand {
-        static let configuration = CommandConfiguration(
+extension BotProgram {
+    package struct Check: ParsableCommand {
+        package static let configuration = CommandConfiguration(
             abstract: "Check a configuration file and print it with every default, without secrets.")
 
         @Argument(help: "The configuration file.") var file: String
 
-        func run() throws {
+        package init() {}
+
+        package func run() throws {
             let configuration = try Configuration.loadOrExit(file)
             Console.printText(configuration.redactedDescription)
         }

@@ -1,10 +1,10 @@
 import ArgumentParser
-import BotRuntime
-import Supervisor
+package import BotRuntime
+package import Supervisor
 
 extension SupervisorConfiguration {
     /// The limits as a configuration file gives them.
-    init(_ file: SupervisionConfiguration) {
+    package init(_ file: SupervisionConfiguration) {
         let strategy: Strategy =
             switch file.strategy {
             case .oneForOne: .oneForOne
@@ -19,7 +19,7 @@ extension SupervisorConfiguration {
 
 extension WorkerSpecification {
     /// One worker for each account of a configuration: this executable again, told which account is its own.
-    static func workers(of configuration: Configuration, file: String) -> [WorkerSpecification] {
+    package static func workers(of configuration: Configuration, file: String) -> [WorkerSpecification] {
         configuration.accounts.map { account in
             WorkerSpecification(
                 name: account.name, executable: Executable.path,

@@ -1,12 +1,12 @@
-import ArgumentParser
+package import ArgumentParser
 import BotRuntime
 import Foundation
 import Logging
 import PikaCore
 
-extension Pikabot {
-    struct WorkerCommand: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(
+extension BotProgram {
+    package struct WorkerCommand: AsyncParsableCommand {
+        package static let configuration = CommandConfiguration(
             commandName: "worker", abstract: "Run one account; what `run` starts for each.",
             discussion: "Ends with its standard input and on SIGTERM. Writes status and events as lines of JSON.",
             shouldDisplay: false)
@@ -14,11 +14,13 @@ extension Pikabot {
         @Argument(help: "The configuration file.") var file: String
         @Option(help: "Name of the account.") var account: String
 
-        func run() async throws {
+        package init() {}
+
+        package func run() async throws {
             let configuration = try Configuration.loadOrExit(file)
             StandardErrorLog.bootstrap(configuration.observe)
             let worker = try Worker(
-                account: account, configuration: configuration, registry: .included,
+                account: account, configuration: configuration, registry: BotProgram.registry,
                 environment: ProcessInfo.processInfo.environment, logger: Logger(label: "worker"))
             do { try await worker.run() } catch let error as AppCoreError where error.code == .superseded {
                 Console.printError("error: account \(account): \(error.message)")

@@ -1,10 +1,10 @@
-import ArgumentParser
+package import ArgumentParser
 import Nostr
 import Storage
 
-extension Pikabot {
-    struct Backup: ParsableCommand {
-        static let configuration = CommandConfiguration(
+extension BotProgram {
+    package struct Backup: ParsableCommand {
+        package static let configuration = CommandConfiguration(
             abstract: "Copy the state of an account into one file; the account may be running.",
             discussion: """
                 Values stay sealed in the file. To restore it you need the sealing.key of the same directory and the \
@@ -18,7 +18,9 @@ extension Pikabot {
 
         @Option(help: "The file to write; one that is there is replaced.") var to: String
 
-        func run() throws {
+        package init() {}
+
+        package func run() throws {
             let bytes = try StateBackup.write(of: state, to: to)
             let output: JSONValue = ["file": .string(to), "bytes": .integer(Int64(bytes))]
             Console.print(output.prettyText)

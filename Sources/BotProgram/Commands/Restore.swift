@@ -1,11 +1,11 @@
-import ArgumentParser
+package import ArgumentParser
 import Foundation
 import Nostr
 import Storage
 
-extension Pikabot {
-    struct Restore: ParsableCommand {
-        static let configuration = CommandConfiguration(
+extension BotProgram {
+    package struct Restore: ParsableCommand {
+        package static let configuration = CommandConfiguration(
             abstract: "Put the state of a backup into a directory that holds none.",
             discussion: """
                 The same account goes on, as another copy: when it starts it renews its keys in every group before it \
@@ -23,7 +23,9 @@ extension Pikabot {
         @Option(help: "The sealing.key of the account; copied into the folder. (default: the one that is there)")
         var sealingKey: String?
 
-        func run() throws {
+        package init() {}
+
+        package func run() throws {
             let place = state + "/sealing.key"
             let isThere = FileManager.default.fileExists(atPath: place)
             guard sealingKey != nil || isThere else {

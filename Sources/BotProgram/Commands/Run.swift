@@ -1,17 +1,19 @@
-import ArgumentParser
+package import ArgumentParser
 import BotRuntime
 import Logging
 import Supervisor
 
-extension Pikabot {
-    struct Run: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(
+extension BotProgram {
+    package struct Run: AsyncParsableCommand {
+        package static let configuration = CommandConfiguration(
             abstract: "Run all accounts of a configuration file, a worker each, and keep them running.",
             discussion: "SIGTERM and SIGINT let the workers finish what they do, and end.")
 
         @Argument(help: "The configuration file.") var file: String
 
-        func run() async throws {
+        package init() {}
+
+        package func run() async throws {
             let configuration = try Configuration.loadOrExit(file)
             StandardErrorLog.bootstrap(configuration.observe)
             let logger = Logger(label: "supervisor")

@@ -1,12 +1,12 @@
 import ArgumentParser
-import BotRuntime
+package import BotRuntime
 
 extension Configuration {
     /// Loads a file for a command: what is wrong goes to standard error, a line each, and the command ends with
     /// ``ArgumentParser/ExitCode/wrongConfiguration``.
-    static func loadOrExit(_ path: String) throws -> Configuration {
+    package static func loadOrExit(_ path: String) throws -> Configuration {
         do {
-            return try load(path: path, knownBots: BotRegistry.included.names)
+            return try load(path: path, knownBots: BotProgram.registry.names)
         } catch {
             for problem in error.problems { Console.printError("error: \(problem)") }
             throw ExitCode.wrongConfiguration

@@ -1,9 +1,9 @@
-import Logging
-import ServiceLifecycle
+package import Logging
+package import ServiceLifecycle
 import UnixSignals
 
 /// Runs services until SIGTERM or SIGINT, then shuts them down in order; a service that ends takes the others along.
-func runUntilSignal(_ services: [any Service], logger: Logger) async throws {
+package func runUntilSignal(_ services: [any Service], logger: Logger) async throws {
     let group = ServiceGroup(
         configuration: ServiceGroupConfiguration(
             services: services.map {
@@ -15,7 +15,7 @@ func runUntilSignal(_ services: [any Service], logger: Logger) async throws {
 }
 
 /// Runs `body` until it ends or the service group shuts down, which cancels it and is no failure.
-func untilShutdown(_ body: @escaping @Sendable () async throws -> Void) async throws {
+package func untilShutdown(_ body: @escaping @Sendable () async throws -> Void) async throws {
     do {
         try await cancelWhenGracefulShutdown(body)
     } catch is CancellationError where Task.isShuttingDownGracefully {}

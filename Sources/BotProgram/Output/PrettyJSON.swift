@@ -1,8 +1,8 @@
-import Nostr
+package import Nostr
 
 extension JSONValue {
     /// JSON with a member or element a line, indented by two blanks.
-    var prettyText: String { pretty(indentation: "") }
+    package var prettyText: String { pretty(indentation: "") }
 
     private func pretty(indentation: String) -> String {
         let inner = indentation + "  "

@@ -1,13 +1,13 @@
-import BotRuntime
+package import BotRuntime
 import Foundation
-import Logging
+package import Logging
 import Nostr
 
 /// Log lines on standard error: for people, or one JSON object a line.
-struct StandardErrorLog: LogHandler {
-    var metadata: Logger.Metadata = [:]
-    var metadataProvider: Logger.MetadataProvider?
-    var logLevel: Logger.Level
+package struct StandardErrorLog: LogHandler {
+    package var metadata: Logger.Metadata = [:]
+    package var metadataProvider: Logger.MetadataProvider?
+    package var logLevel: Logger.Level
     private let label: String
     private let format: ObservationConfiguration.LogFormat
 
@@ -18,20 +18,20 @@ struct StandardErrorLog: LogHandler {
     }
 
     /// Makes all loggers of the process write here; once a process.
-    static func bootstrap(level: Logger.Level, format: ObservationConfiguration.LogFormat = .text) {
+    package static func bootstrap(level: Logger.Level, format: ObservationConfiguration.LogFormat = .text) {
         LoggingSystem.bootstrap { StandardErrorLog(label: $0, level: level, format: format) }
     }
 
-    static func bootstrap(_ configuration: ObservationConfiguration) {
+    package static func bootstrap(_ configuration: ObservationConfiguration) {
         bootstrap(level: Logger.Level(rawValue: configuration.level.rawValue) ?? .info, format: configuration.logs)
     }
 
-    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+    package subscript(metadataKey key: String) -> Logger.Metadata.Value? {
         get { metadata[key] }
         set { metadata[key] = newValue }
     }
 
-    func log(event: LogEvent) {
+    package func log(event: LogEvent) {
         var fields = metadata
         if let provided = metadataProvider?.get() { fields.merge(provided) { $1 } }
         if let own = event.metadata { fields.merge(own) { $1 } }

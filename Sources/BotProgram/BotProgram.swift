@@ -1,0 +1,57 @@
+package import ArgumentParser
+public import BotKit
+package import BotRuntime
+import Foundation
+
+/// A program that runs bots: what is behind `pikabot`, for packages with bots of their own.
+///
+/// ```swift
+/// @main
+/// struct Program {
+///     static func main() async {
+///         await BotProgram.run(bots: GreeterBot.self)
+///     }
+/// }
+/// ```
+///
+/// Such a program is a supervisor (`run FILE`), the worker that the supervisor starts for each account, and the
+/// operator's tools (`check`, `doctor`, `backup` …), by its command line.
+public enum BotProgram {
+    /// The bots that the configuration files of this program may name with `use:`.
+    @TaskLocal package static var registry = BotRegistry()
+
+    /// Does what the command line says, and ends the process with the status of that.
+    ///
+    /// - Parameter bots: What configuration files may name. Two bots of one name are a mistake in the program, which
+    ///   ends.
+    public static func run(bots: any Bot.Type...) async {
+        var registry = BotRegistry()
+        for bot in bots { registry.register(bot) }
+        await run(Root.self, registry: registry, arguments: Array(CommandLine.arguments.dropFirst()))
+    }
+
+    /// The same with commands of the program's own.
+    package static func run(
+        _ root: (some AsyncParsableCommand).Type, registry: BotRegistry, arguments: [String]
+    ) async {
+        await $registry.withValue(registry) { await root.main(arguments) }
+    }
+
+    /// What every program of bots can be told to do.
+    package static let commands: [any ParsableCommand.Type] = [
+        Run.self, Check.self, Backup.self, Restore.self, WorkerCommand.self,
+    ]
+
+    package static let exitStatuses =
+        "Exit status: 0 done, 1 failed, 64 wrong usage, 78 wrong configuration file, 79 a later copy of the account runs."
+}
+
+extension BotProgram {
+    /// The command line of a program that has nothing but bots of its own.
+    private struct Root: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: URL(fileURLWithPath: Executable.path).lastPathComponent,
+            abstract: "Bots in end-to-end encrypted groups: MLS over Nostr relays.", discussion: exitStatuses,
+            subcommands: commands)
+    }
+}
