@@ -1,0 +1,270 @@
+"""What one responder bears, and what it costs at rest: `pikabot run` beside a member played by MDK, in Python.
+
+    swift build -c release --product pikabot
+    Tests/Interop/setup-peers.sh .build/peers        # once, as root
+    .build/peers/venv/bin/python Tests/Benchmarks/bot_benchmark.py .build/release/pikabot
+
+Over `pikabot relay` in memory, loopback. The guest encrypts its messages beforehand; an observer on a connection of its
+own sees the relay hand out each message and the answer to it. Latency is between these two: decrypted, handled, on disk,
+encrypted, signed and accepted by the relay. The rate is that of a worker that was stopped while all messages came in.
+The same for a bot of MDK's Python API, which answers the same group, for comparison. At rest: resident memory and
+processor time of the worker, and the time from the start of its process to `ready`. Prints Markdown.
+"""
+
+import argparse
+import asyncio
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "Interop"))
+
+from connection import Connection
+from daemon_benchmark import Daemon
+from peers import Member
+from pikabot import OurRelay, children, end, write_key
+
+CONFIGURATION = """\
+version: 1
+relays: [{relay}]
+state: {{ directory: ./state }}
+accounts:
+  - name: bot
+    key: {{ file: secrets/bot.key }}
+    invites: {{ accept: anyone }}
+    selfUpdate: {{ afterJoining: never, every: never }}
+    bots:
+      - use: responder
+        with: {{ rules: [ {{ when: {{ command: ping }}, reply: pong }} ] }}
+observe: {{ level: error, canary: never }}
+"""
+WARMING = 20
+IDLE_SECONDS = 20
+STARTS = 7
+TICK = os.sysconf("SC_CLK_TCK")
+
+
+class Bot:
+    """`pikabot run` with the responder."""
+
+    def __init__(self, binary, relay, folder):
+        self.binary, self.folder = binary, Path(folder)
+        self.pubkey = write_key(self.folder / "secrets" / "bot.key")
+        self.file = self.folder / "bot.yaml"
+        self.file.write_text(CONFIGURATION.format(relay=relay.url))
+
+    async def start(self):
+        with open(self.folder / "bot.log", "ab") as log:
+            self.process = await asyncio.create_subprocess_exec(
+                self.binary, "run", str(self.file), start_new_session=True, stdin=asyncio.subprocess.DEVNULL,
+                stdout=log, stderr=log)
+
+    async def worker(self):
+        while not children(self.process.pid):
+            await asyncio.sleep(0.01)
+        return children(self.process.pid)[0]
+
+    async def close(self):
+        await end(self.process)
+
+    def start_to_ready(self):
+        """Milliseconds from the start of the worker's process to its word that it is ready."""
+        began = time.perf_counter()
+        with open(self.folder / "bot.log", "ab") as log:
+            worker = subprocess.Popen(
+                [self.binary, "worker", str(self.file), "--account", "bot"], stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE, stderr=log)
+        for line in worker.stdout:
+            if json.loads(line).get("status") == "ready":
+                break
+        took = (time.perf_counter() - began) * 1000
+        worker.stdin.close()
+        worker.wait(30)
+        return took
+
+
+class PythonBot(Member):
+    """A bot as one writes it with MDK's Python API: decrypts, answers."""
+
+    async def answer(self):
+        answered = 0
+        while True:
+            await self.until("a message", lambda: len(self.messages) > answered, seconds=3600)
+            while answered < len(self.messages):
+                await self.send(next(iter(self.groups)), "pong")
+                answered += 1
+
+
+class Observer:
+    """Sees what the relay hands out: other people's events are the answers."""
+
+    def __init__(self, relay, group):
+        self.connection, self.group = Connection(relay.url), group
+        self.guests, self.seen, self.answers = set(), {}, []
+        self.changed = asyncio.Condition()
+
+    async def start(self):
+        await self.connection.subscribe({"kinds": [445], "#h": [self.group], "limit": 0}, self.take)
+
+    def take(self, event, live):
+        now = time.perf_counter()
+        if event["id"] in self.guests:
+            self.seen[event["id"]] = now
+        else:
+            self.answers.append(now)
+
+    async def until_answers(self, count, seconds=300):
+        deadline = time.perf_counter() + seconds
+        while len(self.answers) < count:
+            if time.perf_counter() > deadline:
+                raise TimeoutError(f"{len(self.answers)} of {count} answers")
+            await asyncio.sleep(0.0005)
+
+    async def close(self):
+        await self.connection.close()
+
+
+async def send_all(connection, events):
+    await asyncio.gather(*[connection.publish(event, seconds=120) for event in events])
+
+
+async def converse(guest, relay, group, options, pause, resume):
+    """Latencies in milliseconds, ascending, and answers a second."""
+    observer = Observer(relay, group)
+    await observer.start()
+    latencies = []
+    try:
+        for number in range(options.messages + WARMING):
+            event = await guest.encrypt(group, f"/ping {number}")
+            observer.guests.add(event["id"])
+            await guest.connection.publish(event)
+            await observer.until_answers(number + 1)
+            if number >= WARMING:
+                latencies.append((observer.answers[-1] - observer.seen[event["id"]]) * 1000)
+        events = [await guest.encrypt(group, f"/ping {number}") for number in range(options.burst)]
+        observer.guests |= {event["id"] for event in events}
+        pause()
+        await send_all(guest.connection, events)
+        before, began = len(observer.answers), time.perf_counter()
+        resume()
+        await observer.until_answers(before + len(events))
+        rate = len(events) / (observer.answers[-1] - began)
+    finally:
+        await observer.close()
+    return sorted(latencies), rate
+
+
+def row(name, size, latencies, rate):
+    share = lambda part: latencies[min(len(latencies) - 1, int(len(latencies) * part))]
+    print(f"| {name} | {size} | {share(0.5):.2f} | {share(0.99):.2f} | {rate:.0f} |", flush=True)
+
+
+async def conversations(options, relay, folder, others):
+    print("| bot | members | median ms | p99 ms | answers a second |\n|---|---|---|---|---|")
+    for size in options.members:
+        for name in ("pikabot", "MDK in Python"):
+            place = folder / f"{name.replace(' ', '-')}-{size}"
+            place.mkdir()
+            guest = Member("guest", relay, place)
+            await guest.start()
+            extras = others[: size - 2]
+            if name == "pikabot":
+                bot = Bot(str(options.pikabot), relay, place)
+                await bot.start()
+                group = await guest.create_group("benchmark", [bot.pubkey, *extras])
+                worker = await bot.worker()
+                await asyncio.sleep(2)  # until it has joined
+                result = await converse(
+                    guest, relay, group, options, lambda: os.kill(worker, signal.SIGSTOP),
+                    lambda: os.kill(worker, signal.SIGCONT))
+            else:
+                bot = PythonBot("bot", relay, place)
+                await bot.start()
+                await bot.publish_key_packages()
+                group = await guest.create_group("benchmark", [bot.pubkey, *extras])
+                await bot.until_joined()
+                task = asyncio.create_task(bot.answer())
+                result = await converse(guest, relay, group, options, bot.pause, bot.resume)
+                task.cancel()
+            row(name, size, *result)
+            await bot.close()
+            await guest.close()
+
+
+def processor_seconds(pid):
+    fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / TICK
+
+
+def resident(pid):
+    status = Path(f"/proc/{pid}/status").read_text()
+    return next(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmRSS:")) / 1024
+
+
+async def at_rest(options, relay, folder):
+    print("\n| groups | resident, MiB | processor, % of one core | start to `ready`, ms |\n|---|---|---|---|")
+    place = folder / "rest"
+    place.mkdir()
+    bot = Bot(str(options.pikabot), relay, place)
+    with open(place / "founder.log", "ab") as log:
+        founder = Daemon(str(options.pikabot), str(place / "founder"), relay.url, log)
+        await bot.start()
+        worker = await bot.worker()
+        await asyncio.sleep(2)
+        founded = 0
+        for count in options.groups:
+            while founded < count:
+                founder.command("init_group", peer_pubkey=bot.pubkey, group_name=f"group {founded}")
+                founded += 1
+            await asyncio.sleep(5)  # until it has joined the last ones
+            await bot.close()
+            await bot.start()
+            worker = await bot.worker()
+            await asyncio.sleep(5)
+            before, began = processor_seconds(worker), time.perf_counter()
+            await asyncio.sleep(IDLE_SECONDS)
+            share = (processor_seconds(worker) - before) / (time.perf_counter() - began) * 100
+            memory = resident(worker)
+            await bot.close()
+            starts = sorted(bot.start_to_ready() for _ in range(STARTS))
+            print(f"| {count} | {memory:.1f} | {share:.2f} | {starts[STARTS // 2]:.0f} |", flush=True)
+            await bot.start()
+        await bot.close()
+        founder.close()
+
+
+async def measure(options):
+    folder = Path(tempfile.mkdtemp(prefix="bot-benchmark-"))
+    relay = OurRelay(options.pikabot, folder)
+    await relay.start()
+    try:
+        others = []
+        with open(folder / "others.log", "ab") as log:
+            for number in range(max(options.members) - 2):
+                other = Daemon(str(options.pikabot), str(folder / f"other{number}"), relay.url, log)
+                other.command("publish_keypackage", relays=[relay.url])
+                others.append(other.ready["pubkey"])
+                other.close()
+        await conversations(options, relay, folder, others)
+        await at_rest(options, relay, folder)
+    finally:
+        await relay.close()
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+if __name__ == "__main__":
+    counts = lambda text: sorted(map(int, text.split(",")))
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("pikabot", type=lambda text: Path(text).resolve(), help="the executable, a release build")
+    parser.add_argument("--members", type=counts, default=[2, 50])
+    parser.add_argument("--messages", type=int, default=500, help="one after the other, for the latency")
+    parser.add_argument("--burst", type=int, default=1000, help="at once, for the rate")
+    parser.add_argument("--groups", type=counts, default=[1, 50, 500])
+    asyncio.run(measure(parser.parse_args()))
