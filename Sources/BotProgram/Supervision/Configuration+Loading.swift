@@ -6,7 +6,7 @@ extension Configuration {
     /// ``ArgumentParser/ExitCode/wrongConfiguration``.
     package static func loadOrExit(_ path: String) throws -> Configuration {
         do {
-            return try load(path: path, knownBots: BotProgram.registry.names)
+            return try load(path: path, registry: BotProgram.registry)
         } catch {
             for problem in error.problems { Console.printError("error: \(problem)") }
             throw ExitCode.wrongConfiguration
