@@ -100,13 +100,13 @@ var targets: [Target] = [
         "ExternalBotsTests",
         ["ExternalBots", "BotKit", "BotDispatch", "BotTesting", "Daemon", "PikaCore", "Nostr", logging]),
     tests("ResponderBotTests", ["ResponderBot", "BotKit", "BotTesting", "PikaCore", "Nostr", logging]),
-    tests(
-        "BotRuntimeTests",
-        [
+    .testTarget(
+        name: "BotRuntimeTests",
+        dependencies: [
             "BotRuntime", "BotKit", "BotDispatch", "BotTesting", "EchoBot", "Telemetry", "EmbeddedRelay", "RelayClient",
             "PikaCore", "Nostr",
             lifecycle, logging,
-        ]),
+        ], exclude: ["Configuration/Wrong"], swiftSettings: settings),
     tests("PikabotTests", ["pikabot", "BotProgram", "BotRuntime", "Storage", "PikaCore", "Nostr", arguments]),
     tests("DaemonTests", ["Daemon", "BotTesting", "PikaCore", "Nostr", crypto, lifecycle, logging] + nio),
     tests("SupervisorTests", ["Supervisor", "Telemetry", lifecycle, logging, metrics]),

@@ -4,48 +4,95 @@ import Yams
 
 extension ConfigurationParser {
     func bots(_ value: ConfigurationValue) -> [BotConfiguration]? {
-        guard var bots = value.list(of: "bots", fix: "write bots: and below it - use: …")?.compactMap(bot) else {
-            return nil
+        let fix = "write bots: and below it - use: … or - command: […]"
+        guard let items = value.list(of: "bots", fix: fix) else { return nil }
+        // Names that are written stand; the others get out of their way.
+        var names: Set<String> = []
+        let written = items.map { botName($0, &names) }
+        return zip(items, written).compactMap { item, written in
+            guard var bot = bot(item) else { return nil }
+            if let written {
+                bot.name = written
+            } else {
+                bot.name = freeName(bot.name, names)
+                names.insert(bot.name)
+            }
+            return bot
         }
-        // The second bot of a name has a number behind it.
-        var places: [String: Int] = [:]
-        for index in bots.indices {
-            let place = places[bots[index].name, default: 0] + 1
-            places[bots[index].name] = place
-            if place > 1 { bots[index].name += "#\(place)" }
-        }
-        return bots
     }
 
+    /// The second bot of a name has a number behind it.
+    private func freeName(_ name: String, _ taken: Set<String>) -> String {
+        var candidate = name
+        var place = 1
+        while taken.contains(candidate) {
+            place += 1
+            candidate = "\(name)#\(place)"
+        }
+        return candidate
+    }
+
+    /// The name that a bot was given, if any, and if no other has it.
+    private func botName(_ value: ConfigurationValue, _ names: inout Set<String>) -> String? {
+        guard let pair = value.node.mapping?.first(where: { $0.key.string == "name" }) else { return nil }
+        let place = ConfigurationValue(node: pair.value, keyPath: "\(value.keyPath).name", problems: value.problems)
+        let letters = Set("abcdefghijklmnopqrstuvwxyz0123456789-_")
+        let name = place.parsed(
+            { (1...32).contains($0.count) && $0.allSatisfy(letters.contains) ? $0 : nil },
+            expected: "1 to 32 of a-z, 0-9, - and _", fix: "write such as name: helper")
+        guard let name else { return nil }
+        if !names.insert(name).inserted {
+            place.fail(expected: "a name that no other bot of the account has", fix: "rename one of the two")
+        }
+        return name
+    }
+
+    /// Its name is the one it has by default.
     private func bot(_ value: ConfigurationValue) -> BotConfiguration? {
-        guard let fields = value.fields(["use", "groups", "limits", "with"]) else { return nil }
-        let use = fields.required("use", example: knownBots.first ?? "NAME").flatMap(botName)
-        var policy = BotPolicy()
-        if let groups = fields.optional("groups")?.fields(["default"]) {
-            policy.groups.standard =
-                groups.optional("default")?.choice(of: GroupPolicy.Scope.self) ?? policy.groups.standard
+        let keys = value.node.mapping?.keys.compactMap(\.string) ?? []
+        switch (keys.contains("use"), keys.contains("command")) {
+        case (true, true):
+            value.fail(
+                expected: "one of use, command", found: "both",
+                fix: "keep use: for a bot of this program, or command: for a program of its own")
+            return nil
+        case (false, true): return externalBot(value)
+        case (true, false): return includedBot(value)
+        case (false, false):
+            // What is misspelt is told by the kind that was meant.
+            let nearest = keys.lazy.compactMap { nearestName(to: $0, in: ["use", "command"]) }.first
+            if nearest == "command" { return externalBot(value) }
+            guard nearest == nil, value.node.mapping != nil else { return includedBot(value) }
+            value.fail(
+                expected: "one of the keys use, command", found: "none",
+                fix: "add use: \(known.names.first ?? "NAME") or command: [PROGRAM]")
+            return nil
         }
-        if let limits = fields.optional("limits")?.fields(["perSender", "perGroup", "botPair"]) {
-            policy.limits.perSender = limits.optional("perSender")?.rate()
-            policy.limits.perGroup = limits.optional("perGroup")?.rate()
-            policy.limits.botPair = limits.optional("botPair")?.integer(in: 0...1000) ?? policy.limits.botPair
-        }
+    }
+
+    private func includedBot(_ value: ConfigurationValue) -> BotConfiguration? {
+        guard let fields = value.fields(ConfigurationSchema.includedBot) else { return nil }
+        let use = fields.required("use").flatMap(includedName)
+        let policy = self.policy(fields)
         var settings = BotSettings.object([:])
         if let with = fields.optional("with") {
             if with.node.mapping == nil {
                 with.fail(expected: "a mapping", fix: "write with: { key: value } or remove it")
+                return nil
             }
             settings = self.settings(with)
         }
-        return use.map { BotConfiguration(name: $0, source: .included($0, settings), policy: policy) }
+        guard let use else { return nil }
+        for problem in known.judge(use, settings) { value.problems.add(problem, below: "\(value.keyPath).with") }
+        return BotConfiguration(name: use, source: .included(use, settings), policy: policy)
     }
 
-    private func botName(_ value: ConfigurationValue) -> String? {
-        value.parsed(
-            { knownBots.contains($0) ? $0 : nil },
-            expected: knownBots.isEmpty ? "a registered bot, of which there are none" : "a bot: \(oneOf(knownBots))",
-            fix: value.node.scalar.flatMap { nearestName(to: $0.string, in: knownBots) }.map { "write use: \($0)" }
-                ?? "use a bot that this program has")
+    private func includedName(_ value: ConfigurationValue) -> String? {
+        let names = known.names
+        return value.word(
+            in: names,
+            expected: names.isEmpty ? "a registered bot, of which there are none" : "a bot: \(oneOf(names))",
+            fix: "use a bot that this program has", advice: { "write use: \($0)" })
     }
 
     private func settings(_ value: ConfigurationValue) -> BotSettings {

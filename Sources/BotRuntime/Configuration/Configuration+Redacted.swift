@@ -1,46 +1,53 @@
 import BotDispatch
 import BotKit
 import Nostr
+import PikaCore
 
 extension Configuration {
     /// The resolved configuration as YAML, every default written out, without secrets: keys are references, and
     /// settings whose name speaks of a secret are left out.
     public var redactedDescription: String {
         var lines = ["version: \(Configuration.currentVersion)"]
-        lines.append("relays: [\(relays.map { text($0.string) }.joined(separator: ", "))]")
-        lines.append("state: { directory: \(text(stateDirectory)) }")
+        lines.append("relays: \(yamlList(relays.map(\.string)))")
+        lines.append("state: { directory: \(yamlText(stateDirectory)) }")
         lines.append("accounts:")
         for account in accounts { lines += account.redactedLines.map { "  " + $0 } }
-        lines.append("media: { servers: [\(media.servers.map { text($0.description) }.joined(separator: ", "))] }")
-        let restart = [
-            "strategy: \(supervisor.strategy.rawValue)", "intensity: \(supervisor.intensity)",
-            "period: \(supervisor.period.configurationText)",
-            "backoff: \(supervisor.backoff.lowerBound.configurationText)..\(supervisor.backoff.upperBound.configurationText)",
-        ]
-        lines.append(
-            "supervisor: { restart: { \(restart.joined(separator: ", ")) }, drain: \(supervisor.drain.configurationText) }"
-        )
-        let listen = observe.listen.map { "listen: \(text($0.description)), " } ?? ""
-        lines.append("observe: { \(listen)logs: \(observe.logs.rawValue), level: \(observe.level.rawValue) }")
+        lines.append("media: { servers: \(yamlList(media.servers.map(\.description))) }")
+        lines.append("supervisor: \(supervisor.redactedDescription)")
+        lines.append("observe: \(observe.redactedDescription)")
         return lines.joined(separator: "\n") + "\n"
+    }
+}
+
+extension SupervisionConfiguration {
+    fileprivate var redactedDescription: String {
+        let restart = [
+            "strategy: \(strategy.rawValue)", "intensity: \(intensity)", "period: \(period.configurationText)",
+            "backoff: \(configurationText(backoff))",
+        ]
+        let control = control.map { ", control: \(yamlText($0))" } ?? ""
+        return "{ restart: { \(restart.joined(separator: ", ")) }, drain: \(drain.configurationText), "
+            + "patience: \(patience.configurationText)\(control) }"
+    }
+}
+
+extension ObservationConfiguration {
+    fileprivate var redactedDescription: String {
+        let listen = listen.map { "listen: \(yamlText($0.description)), " } ?? ""
+        let canary = canary.map {
+            "{ every: \($0.configurationText), budget: \(canaryBudget.configurationText) }"
+        }
+        return "{ \(listen)canary: \(canary ?? "never"), logs: \(logs.rawValue), level: \(level.rawValue) }"
     }
 }
 
 extension AccountConfiguration {
     fileprivate var redactedLines: [String] {
         var lines = ["- name: \(name)", "  key: { \(key.redactedDescription) }"]
-        switch invites {
-        case .anyone: lines.append("  invites: { accept: anyone }")
-        case .nobody: lines.append("  invites: { accept: nobody }")
-        case .allowlist(let keys):
-            let list = keys.sorted().map(\.npub).joined(separator: ", ")
-            lines.append("  invites: { accept: allowlist, from: [\(list)] }")
-        }
-        let after = selfUpdate.afterJoining.map {
-            "\($0.lowerBound.configurationText)..\($0.upperBound.configurationText)"
-        }
-        let every = selfUpdate.every?.configurationText
-        lines.append("  selfUpdate: { afterJoining: \(after ?? "never"), every: \(every ?? "never") }")
+        lines.append("  invites: { \(invites.redactedDescription), perInviter: \(configurationText(inviteLimit)) }")
+        lines.append("  operators: \(yamlList(operators))")
+        lines.append("  restart: \(restart.rawValue)")
+        lines.append("  selfUpdate: \(selfUpdate.configurationText)")
         lines.append("  retention: \(retention.configurationText)")
         lines.append("  profiles: \(profiles)")
         lines.append(bots.isEmpty ? "  bots: []" : "  bots:")
@@ -49,32 +56,92 @@ extension AccountConfiguration {
     }
 }
 
+extension InvitePolicy {
+    fileprivate var redactedDescription: String {
+        switch self {
+        case .anyone: "accept: anyone"
+        case .nobody: "accept: nobody"
+        case .allowlist(let keys): "accept: allowlist, from: \(yamlList(keys))"
+        }
+    }
+}
+
+extension SelfUpdatePolicy {
+    fileprivate var configurationText: String {
+        let after = afterJoining.map { BotRuntime.configurationText($0) } ?? "never"
+        return "{ afterJoining: \(after), every: \(every?.configurationText ?? "never") }"
+    }
+}
+
 extension BotConfiguration {
     fileprivate var redactedLines: [String] {
-        let limits = policy.limits
-        let rates = [("perSender", limits.perSender), ("perGroup", limits.perGroup)].compactMap { name, rate in
-            rate.map { "\(name): \($0), " }
-        }
-        var lines: [String] = []
+        let named = name.contains("#") ? [] : ["  name: \(yamlText(name))"]
         switch source {
-        case .included(let name, let settings):
-            lines = ["- use: \(name)", "  with: \(settings.redactedDescription)"]
+        case .included(let use, let settings):
+            return ["- use: \(yamlText(use))"] + named + policy.redactedLines
+                + ["  with: \(settings.redactedDescription)"]
         case .external(let program):
-            lines = ["- command: [\(program.command.map(text).joined(separator: ", "))]"]
+            return ["- command: \(yamlList(program.command))"] + named + policy.redactedLines + program.redactedLines
         }
-        lines.insert("  groups: { default: \(policy.groups.standard.rawValue) }", at: 1)
-        lines.insert("  limits: { \(rates.joined())botPair: \(limits.botPair) }", at: 2)
-        return lines
+    }
+}
+
+extension BotPolicy {
+    fileprivate var redactedLines: [String] {
+        let chats = groups.exceptions.sorted { $0.key < $1.key }.map { "\(yamlText($0.key)): \($0.value.rawValue)" }
+        let exceptions = chats.isEmpty ? "" : ", chats: { \(chats.joined(separator: ", ")) }"
+        let limits = [
+            "perSender: \(configurationText(limits.perSender))", "perGroup: \(configurationText(limits.perGroup))",
+            "botPair: \(limits.botPair)",
+        ]
+        return [
+            "  groups: { default: \(groups.standard.rawValue)\(exceptions) }",
+            "  triggers: \(triggers.configurationText)", "  limits: { \(limits.joined(separator: ", ")) }",
+            "  timeout: \(timeout.configurationText)",
+        ]
+    }
+}
+
+extension TriggerPolicy {
+    var configurationText: String {
+        switch self {
+        case .members: "members"
+        case .admins: "admins"
+        case .nobody: "nobody"
+        case .allowlist(let keys): "{ allow: \(yamlList(keys)) }"
+        }
+    }
+}
+
+extension ExternalBotConfiguration {
+    fileprivate var redactedLines: [String] {
+        let chats = groups.map { yamlList($0.sorted()) } ?? "all"
+        let variables = environment.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value.configurationText)" }
+        return [
+            "  allow: { commands: \(yamlList(commands.sorted())), groups: \(chats) }",
+            "  directory: \(yamlText(directory))",
+            "  environment: " + (variables.isEmpty ? "{}" : "{ \(variables.joined(separator: ", ")) }"),
+            "  restart: \(restart.rawValue)",
+        ]
+    }
+}
+
+extension ExternalBotConfiguration.Variable {
+    var configurationText: String {
+        switch self {
+        case .text(let value): yamlText(value)
+        case .secret(let reference): "{ \(reference.redactedDescription) }"
+        }
     }
 }
 
 extension KeyReference {
-    fileprivate var redactedDescription: String {
+    var redactedDescription: String {
         switch self {
-        case .file(let path): "file: \(text(path))"
+        case .file(let path): "file: \(yamlText(path))"
         case .environment(let name): "env: \(name)"
-        case .credential(let name): "credential: \(text(name))"
-        case .command(let words): "command: [\(words.map(text).joined(separator: ", "))]"
+        case .credential(let name): "credential: \(yamlText(name))"
+        case .command(let words): "command: \(yamlList(words))"
         case .encrypted(let key, let password):
             "ncryptsec: { \(key.redactedDescription) }, password: { \(password.redactedDescription) }"
         case .bunker(let address): "bunker: { \(address.redactedDescription) }"
@@ -83,48 +150,28 @@ extension KeyReference {
 }
 
 extension BotSettings {
-    private static let secretWords = [
-        "secret", "token", "password", "passphrase", "apikey", "api_key", "authorization",
-    ]
-
-    fileprivate var redactedDescription: String {
+    var redactedDescription: String {
         switch self {
         case .null: return "null"
         case .bool(let value): return "\(value)"
         case .int(let value): return "\(value)"
         case .double(let value): return "\(value)"
-        case .string(let value): return text(value)
+        case .string(let value): return yamlText(value)
         case .array(let values): return "[\(values.map(\.redactedDescription).joined(separator: ", "))]"
         case .object(let members):
             guard !members.isEmpty else { return "{}" }
             let pairs = members.sorted { $0.key < $1.key }.map { key, value in
-                let isSecret = Self.secretWords.contains { key.lowercased().contains($0) }
-                return "\(text(key)): \(isSecret ? "(not shown)" : value.redactedDescription)"
+                "\(yamlText(key)): \(SecretNames.speaksOfSecret(key) ? value.hidden : value.redactedDescription)"
             }
             return "{ \(pairs.joined(separator: ", ")) }"
         }
     }
-}
 
-/// A text as YAML: plain where that reads back as the same text, in double quotes otherwise.
-private func text(_ string: String) -> String {
-    let safe = string.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "_-./".contains($0)) }
-    if safe, string.first?.isLetter == true || string.hasPrefix("/") || string.hasPrefix("./"),
-        BotSettings(plainScalar: string) == .string(string)
-    {
-        return string
-    }
-    var quoted = "\""
-    for scalar in string.unicodeScalars {
-        switch scalar {
-        case "\"": quoted += "\\\""
-        case "\\": quoted += "\\\\"
-        case "\n": quoted += "\\n"
-        case "\t": quoted += "\\t"
-        case _ where scalar.value < 0x20 || scalar.value == 0x7F:
-            quoted += "\\x" + (scalar.value < 16 ? "0" : "") + String(scalar.value, radix: 16)
-        default: quoted.unicodeScalars.append(scalar)
+    /// Under a name that speaks of a secret: a reference is shown, and nothing else.
+    private var hidden: String {
+        if case .object(let members) = self, ConfigurationSchema.secret.names.contains(where: { members[$0] != nil }) {
+            return redactedDescription
         }
+        return "(not shown)"
     }
-    return quoted + "\""
 }

@@ -10,6 +10,8 @@ public struct Configuration: Hashable, Sendable {
     /// The one version of the file format that exists.
     public static let currentVersion = 1
 
+    /// The file's own, in which relative paths of the file begin; absolute, or relative to the working directory.
+    public var folder: String
     public var relays: [RelayURL]
     /// Where accounts keep their state; absolute, or relative to the working directory as the file's own path was.
     public var stateDirectory: String
@@ -84,18 +86,19 @@ public struct ExternalBotConfiguration: Hashable, Sendable {
 
     /// The program and its arguments.
     public var command: [String]
-    /// Its working directory; nil for the folder of the configuration.
-    public var directory: String?
+    /// Its working directory.
+    public var directory: String
     /// Its whole environment, besides `PATH`, `HOME` and `LANG`.
     public var environment: [String: Variable] = [:]
     /// The daemon commands that it may use.
-    public var commands: Set<String> = []
+    public var commands: Set<String> = Self.standardCommands
     /// The chats that its commands may touch; nil for all of those in which it is at work.
     public var groups: Set<String>?
     public var restart = RestartKind.permanent
 
-    public init(command: [String]) {
+    public init(command: [String], directory: String = ".") {
         self.command = command
+        self.directory = directory
     }
 }
 

@@ -14,6 +14,8 @@ enum ConfigurationDocument {
                 fix: "move what is long into files of its own")
             throw try error(of: problems)
         }
+        // Some editors write a byte order mark; it is no part of the first line.
+        let text = text.unicodeScalars.first == "\u{FEFF}" ? String(text.unicodeScalars.dropFirst()) : text
         if let line = lineOfAliasInKey(text) {
             problems.add(
                 line: line, column: 1, "", expected: "keys that are plain words",
@@ -24,7 +26,7 @@ enum ConfigurationDocument {
         do {
             node = try Yams.compose(yaml: text, .default, .default, .utf8)
         } catch {
-            note(error, problems)
+            note(error, in: text, problems)
             throw try self.error(of: problems)
         }
         guard let node else {
@@ -33,8 +35,8 @@ enum ConfigurationDocument {
             throw try error(of: problems)
         }
         let root = ConfigurationValue(node: node, keyPath: "", problems: problems)
-        var budget = maximumValues
-        guard inspect(root, depth: 0, budget: &budget) else { throw try error(of: problems) }
+        var inspection = ConfigurationInspection()
+        guard inspection.inspect(root, key: nil) else { throw try error(of: problems) }
         return root
     }
 
@@ -45,8 +47,7 @@ enum ConfigurationDocument {
     }
 
     /// The parser's own words and place, without the piece of the file it quotes: that may hold a secret.
-    private static func note(_ error: any Error, _ problems: ConfigurationProblems) {
-        let fix = "correct the YAML there; quotes around a text with special characters often help"
+    private static func note(_ error: any Error, in text: String, _ problems: ConfigurationProblems) {
         switch error as? YamlError {
         case .parser(_, let problem, let mark, _) where problem.contains("nesting level"):
             problems.add(
@@ -59,56 +60,26 @@ enum ConfigurationDocument {
                 fix: "remove the character")
         case .scanner(_, let problem, let mark, _), .parser(_, let problem, let mark, _),
             .composer(_, let problem, let mark, _):
-            problems.add(mark, "", expected: "valid YAML", found: "an error: \(problem)", fix: fix)
+            problems.add(
+                mark, "", expected: "valid YAML", found: "an error: \(problem)", fix: fix(at: mark.line, of: text))
         case .duplicatedKeysInMapping(let duplicates, let context):
             let names = duplicates.map(quoted).joined(separator: ", ")
             problems.add(
                 context.mark, "", expected: "each key once in a mapping", found: "\(names) more than once",
                 fix: "remove one of them")
         default:
-            problems.add(nil, "", expected: "valid YAML", found: "text that is no YAML", fix: fix)
+            problems.add(
+                nil, "", expected: "valid YAML", found: "text that is no YAML", fix: fix(at: 1, of: text))
         }
     }
 
-    /// Walks everything once; false when there is too much of it to go on.
-    private static func inspect(_ value: ConfigurationValue, depth: Int, budget: inout Int) -> Bool {
-        budget -= 1
-        guard budget >= 0, depth <= maximumDepth else {
-            let limit = budget < 0 ? "\(maximumValues) values, aliases followed" : "\(maximumDepth) levels"
-            value.fail(expected: "at most \(limit)", found: "more", fix: "make the file simpler")
-            return false
+    /// A variable without quotes breaks a mapping in braces, and the parser does not know why.
+    private static func fix(at line: Int, of text: String) -> String {
+        let lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
+        guard lines.indices.contains(line - 1), lines[line - 1].contains("${") else {
+            return "correct the YAML there; quotes around a text with special characters often help"
         }
-        func child(_ node: Node, _ suffix: String) -> ConfigurationValue {
-            ConfigurationValue(node: node, keyPath: value.keyPath + suffix, problems: value.problems)
-        }
-        switch value.node {
-        case .scalar(let scalar):
-            if containsSecretKey(scalar.string) { value.problems.addSecret(scalar.mark, value.keyPath) }
-            return true
-        case .sequence(let sequence):
-            return sequence.enumerated().allSatisfy {
-                inspect(child($0.element, "[\($0.offset)]"), depth: depth + 1, budget: &budget)
-            }
-        case .mapping(let mapping):
-            var names: Set<String> = []
-            return mapping.allSatisfy { key, item in
-                let place = child(key, "")
-                // Keys that differ in quotes or tag only are not duplicates to the parser, but they are to us.
-                if let name = key.string, !names.insert(name).inserted {
-                    place.fail(expected: "each key once in a mapping", fix: "remove one of them")
-                }
-                return inspect(place, depth: depth + 1, budget: &budget)
-                    && inspect(child(item, pathComponent(key, after: value)), depth: depth + 1, budget: &budget)
-            }
-        case .alias:
-            return true
-        }
-    }
-
-    private static func pathComponent(_ key: Node, after value: ConfigurationValue) -> String {
-        guard let name = key.string, !containsSecretKey(name) else { return "" }
-        let isPlain = name.count <= 40 && !name.contains { $0.isNewline || $0 == "." }
-        return (value.keyPath.isEmpty ? "" : ".") + (isPlain ? name : quoted(name))
+        return "write the value itself in place of ${…}: variables are not filled in"
     }
 
     /// Yams hashes keys while it composes, which an alias of aliases makes endless: such a key is refused beforehand.

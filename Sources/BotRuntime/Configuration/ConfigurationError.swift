@@ -20,8 +20,15 @@ public struct ConfigurationError: Error, Hashable, Sendable, CustomStringConvert
         }
     }
 
-    /// Never empty.
+    /// In the order of the file; never empty.
     public let problems: [Problem]
+
+    init(problems: [Problem]) {
+        let sorted = problems.enumerated().sorted {
+            ($0.element.line, $0.element.column, $0.offset) < ($1.element.line, $1.element.column, $1.offset)
+        }
+        self.problems = sorted.map(\.element)
+    }
 
     public var description: String { problems.map(\.description).joined(separator: "\n") }
 }

@@ -2,45 +2,6 @@ import BotDispatch
 import BotKit
 import Yams
 
-/// Collects what is wrong while a file is read, so that all of it can be said at once.
-final class ConfigurationProblems {
-    let file: String
-    private var problems: [ConfigurationError.Problem] = []
-    /// Places whose text is a secret: one problem says so, and nothing else is said about them.
-    private var secretPlaces: Set<[Int]> = []
-
-    init(file: String) {
-        self.file = file
-    }
-
-    func add(_ mark: Mark?, _ keyPath: String, expected: String, found: String, fix: String) {
-        add(
-            line: mark?.line ?? 1, column: mark?.column ?? 1, keyPath, expected: expected, found: found, fix: fix)
-    }
-
-    func add(line: Int, column: Int, _ keyPath: String, expected: String, found: String, fix: String) {
-        guard !secretPlaces.contains([line, column]) else { return }
-        problems.append(
-            .init(
-                file: file, line: line, column: column, keyPath: keyPath, expected: expected, found: found, fix: fix))
-    }
-
-    func addSecret(_ mark: Mark?, _ keyPath: String) {
-        add(
-            mark, keyPath, expected: "no secret in this file", found: "what looks like a secret key (not shown)",
-            fix: "move it to a file of mode 0600, write key: { file: PATH }, and treat the key as known to others")
-        secretPlaces.insert([mark?.line ?? 1, mark?.column ?? 1])
-    }
-
-    func throwIfAny() throws(ConfigurationError) {
-        guard !problems.isEmpty else { return }
-        let sorted = problems.enumerated().sorted {
-            ($0.element.line, $0.element.column, $0.offset) < ($1.element.line, $1.element.column, $1.offset)
-        }
-        throw ConfigurationError(problems: sorted.map(\.element))
-    }
-}
-
 /// A value in the file together with where it is. Readers return nil after having noted a problem.
 struct ConfigurationValue {
     let node: Node
@@ -90,20 +51,37 @@ struct ConfigurationValue {
         return choice
     }
 
+    /// One of many names, of which only the nearest is said.
+    func word(
+        in names: [String], expected: String, fix: String, advice: (String) -> String = { "write \($0)" }
+    ) -> String? {
+        guard case .scalar(let scalar) = node, names.contains(scalar.string) else {
+            let nearest = node.scalar.flatMap { nearestName(to: $0.string, in: names) }
+            fail(expected: expected, fix: nearest.map(advice) ?? fix)
+            return nil
+        }
+        return scalar.string
+    }
+
     func integer(in range: ClosedRange<Int>) -> Int? {
         parsed(
             { Int($0).flatMap { range.contains($0) ? $0 : nil } },
             expected: "a whole number from \(range.lowerBound) to \(range.upperBound)", fix: "write such a number")
     }
 
-    func duration() -> Duration? {
+    func duration(upTo limit: Duration? = nil) -> Duration? {
         parsed(
-            { Duration(configurationText: $0).flatMap { $0 > .zero ? $0 : nil } }, expected: "a duration",
+            { text in
+                Duration(configurationText: text).flatMap { $0 > .zero && $0 <= limit ?? $0 ? $0 : nil }
+            }, expected: limit.map { "a duration up to \($0.configurationText)" } ?? "a duration",
             fix: "write a number and one of ms, s, m, h, d, such as 10s")
     }
 
-    func rate() -> Rate? {
-        parsed(Rate.init(configurationText:), expected: "a rate", fix: "write N/s, N/min or N/h, such as 6/min")
+    /// A rate, which is nil for `unlimited`.
+    func rate() -> Setting<Rate>? {
+        parsed(
+            { $0 == "unlimited" ? .never : Rate(configurationText: $0).map { .value($0) } },
+            expected: "a rate or unlimited", fix: "write N/s, N/min or N/h, such as 6/min")
     }
 
     func list(of what: String, fix: String) -> [ConfigurationValue]? {
@@ -116,8 +94,9 @@ struct ConfigurationValue {
         }
     }
 
-    /// The fields of a mapping; keys that are not in `keys` are problems.
-    func fields(_ keys: [String]) -> ConfigurationFields? {
+    /// The fields of a mapping; keys that it does not have by the schema are problems.
+    func fields(_ schema: SchemaMapping) -> ConfigurationFields? {
+        let keys = schema.names
         guard case .mapping(let mapping) = node else {
             fail(
                 expected: "a mapping with \(oneOf(keys))",
@@ -131,24 +110,48 @@ struct ConfigurationValue {
                 expected: oneOf(keys), found: "the unknown key \(place.shown)",
                 fix: nearest.map { "write \($0)" } ?? "remove it")
         }
-        return ConfigurationFields(owner: self, mapping: mapping)
+        return ConfigurationFields(owner: self, schema: schema, mapping: mapping)
     }
+
+    /// The members of a mapping whose keys the file's author chooses: each key by itself, and what stands under it.
+    func members(of what: String, fix: String) -> [(name: ConfigurationValue, value: ConfigurationValue)]? {
+        guard case .mapping(let mapping) = node else {
+            fail(expected: "a mapping of \(what)", fix: fix)
+            return nil
+        }
+        return mapping.map { key, value in
+            let name = ConfigurationValue(node: key, keyPath: keyPath, problems: problems)
+            let path = "\(keyPath).\(key.string ?? "")"
+            return (name, ConfigurationValue(node: value, keyPath: path, problems: problems))
+        }
+    }
+}
+
+/// A value, or the word that says there is none: `never`, `forever`, `all`, `unlimited`.
+enum Setting<Value> {
+    case never
+    case value(Value)
+
+    var value: Value? { if case .value(let value) = self { value } else { nil } }
 }
 
 /// The fields of one mapping, by key.
 struct ConfigurationFields {
     let owner: ConfigurationValue
+    let schema: SchemaMapping
     fileprivate let mapping: Node.Mapping
 
     func optional(_ key: String) -> ConfigurationValue? {
+        assert(schema[key] != nil, "the schema has no key \(key) in \(schema.name)")
         guard let pair = mapping.first(where: { $0.key.string == key }) else { return nil }
         let path = owner.keyPath.isEmpty ? key : "\(owner.keyPath).\(key)"
         return ConfigurationValue(node: pair.value, keyPath: path, problems: owner.problems)
     }
 
-    func required(_ key: String, example: String) -> ConfigurationValue? {
+    func required(_ key: String) -> ConfigurationValue? {
         if let value = optional(key) { return value }
-        owner.fail(expected: "the key \(key)", found: "none", fix: "add \(key): \(example)")
+        owner.fail(
+            expected: "the key \(key)", found: "none", fix: "add \(key): \(schema[key]?.hint ?? "…")")
         return nil
     }
 

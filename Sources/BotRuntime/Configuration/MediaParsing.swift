@@ -5,7 +5,7 @@ extension ConfigurationParser {
     func media(_ value: ConfigurationValue) -> MediaConfiguration {
         var media = MediaConfiguration()
         let fix = "write servers: [https://media.example]"
-        let items = value.fields(["servers"])?.required("servers", example: "[https://media.example]")?
+        let items = value.fields(ConfigurationSchema.media)?.required("servers")?
             .list(of: "media servers", fix: fix)
         for item in items ?? [] {
             let server = item.parsed(

@@ -3,7 +3,7 @@ import PikaCore
 
 extension ConfigurationParser {
     func retention(_ value: ConfigurationValue) -> RetentionPolicy? {
-        guard let fields = value.fields(["messages", "newest", "unhandled", "maximumUnhandled"]) else { return nil }
+        guard let fields = value.fields(ConfigurationSchema.retention) else { return nil }
         var policy = RetentionPolicy.standard
         if let messages = fields.optional("messages").flatMap(age) { policy.messages = messages.value }
         let newest = fields.optional("newest")?.parsed(

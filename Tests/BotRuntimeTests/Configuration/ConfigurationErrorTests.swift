@@ -2,21 +2,6 @@ import Testing
 
 @testable import BotRuntime
 
-/// A configuration that is refused, and everything that is said about it.
-struct WrongConfiguration: Sendable, CustomTestStringConvertible {
-    let name: String
-    let yaml: String
-    let messages: [String]
-
-    init(_ name: String, _ yaml: String, _ messages: [String]) {
-        self.name = name
-        self.yaml = yaml
-        self.messages = messages
-    }
-
-    var testDescription: String { name }
-}
-
 func configurationMessages(_ yaml: String) -> [String] {
     do {
         _ = try Configuration.parse(yaml, file: "bot.yaml", folder: "/etc/pikabot", knownBots: ["echo", "responder"])
@@ -26,9 +11,16 @@ func configurationMessages(_ yaml: String) -> [String] {
     }
 }
 
+/// Every way in which a file can be wrong that somebody thought of, and all that is said about it.
 struct ConfigurationErrorTests {
-    @Test(arguments: wrongFileConfigurations + wrongBotConfigurations)
+    @Test(arguments: WrongConfiguration.all)
     func saysExactly(wrong: WrongConfiguration) {
         #expect(configurationMessages(wrong.yaml) == wrong.messages)
+    }
+
+    @Test func thereAreManyOfEveryKind() {
+        #expect(Set(WrongConfiguration.all.map(\.name)).count == WrongConfiguration.all.count)
+        #expect(WrongConfiguration.all.count >= 140)
+        #expect(WrongConfiguration.all.allSatisfy { !$0.messages.isEmpty })
     }
 }

@@ -16,6 +16,9 @@ let wholeConfiguration = """
           accept: allowlist
           from:
             - 7bdef7be22dd8e59f4600e044aa53a1cf975a9dc7d27df5833bc77db784a5805
+          perInviter: 10/h
+        operators: [npub10000003zmk89narqpczy4ff6rnuht2wu05na7kpnh3mak7z2tqzsv8vwqk]
+        restart: transient
         bots:
           - use: responder
             groups: { default: mention }
@@ -23,19 +26,33 @@ let wholeConfiguration = """
             with:
               rules: [ { when: { command: ping }, reply: "pong" } ]
               numbers: [1, -2.5, 1e3, 0x10, "7", yes, true, ~]
-              apiToken: abcdefgh
+              apiToken: { file: secrets/token }
       - name: second
         key: { command: [bin/key, --for, second] }
-        invites: { accept: anyone }
+        invites: { accept: anyone, perInviter: unlimited }
         selfUpdate: { afterJoining: never, every: 36h }
         retention: { messages: 90d, newest: 5000, unhandled: forever, maximumUnhandled: 100 }
         profiles: true
-        bots: [ { use: echo } ]
+        bots:
+          - { use: echo, triggers: nobody }
+          - command: [python3, bots/scribe.py, --quiet]
+            groups: { default: none, chats: { \(exampleChat): all } }
+            triggers: { allow: [7bdef7be22dd8e59f4600e044aa53a1cf975a9dc7d27df5833bc77db784a5805] }
+            timeout: 5s
+            allow: { commands: [react, send_message], groups: [\(exampleChat)] }
+            directory: scribe
+            environment: { MODE: quiet, NUMBER: 7, EMPTY: "", TOKEN: { file: secrets/token } }
+            restart: temporary
+          - { use: echo }
+          - { command: [./bin/scribe], name: echo_2 }
     media: { servers: [https://media.example, "http://127.0.0.1:3334"] }
-    supervisor: { restart: { strategy: rest_for_one, intensity: 3, period: 2m, backoff: 250ms..5s }, drain: 1m }
-    observe: { listen: "[::1]:9464", logs: json, level: debug }
+    supervisor: { restart: { strategy: rest_for_one, intensity: 3, period: 2m, backoff: 250ms..5s }, drain: 1m,
+      patience: 45s, control: run/control.sock }
+    observe: { listen: "[::1]:9464", canary: { every: 2m, budget: 5s }, logs: json, level: debug }
 
     """
+
+private let exampleChat = "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff"
 
 struct ConfigurationTests {
     private func parse(_ yaml: String, folder: String = "/etc/pikabot") throws -> Configuration {
@@ -51,6 +68,9 @@ struct ConfigurationTests {
         let greeter = try #require(configuration.accounts.first)
         #expect(greeter.key == .file("/etc/pikabot/secrets/greeter.nsec"))
         #expect(greeter.invites == .allowlist([friend]))
+        #expect(greeter.inviteLimit == Rate(10, per: .hour) && configuration.accounts[1].inviteLimit == nil)
+        #expect(greeter.operators == [friend] && configuration.accounts[1].operators == [])
+        #expect(greeter.restart == .transient && configuration.accounts[1].restart == .permanent)
         let limits = BotLimits(
             perSender: Rate(6, per: .minute), perGroup: Rate(30, per: .hour), botPair: 2)
         #expect(
@@ -74,11 +94,63 @@ struct ConfigurationTests {
             configuration.supervisor
                 == SupervisionConfiguration(
                     strategy: .restForOne, intensity: 3, period: .seconds(120),
-                    backoff: .milliseconds(250) ... .seconds(5), drain: .seconds(60)))
+                    backoff: .milliseconds(250) ... .seconds(5), drain: .seconds(60), patience: .seconds(45),
+                    control: "/etc/pikabot/run/control.sock"))
         #expect(
             configuration.observe
                 == ObservationConfiguration(
-                    listen: ListenAddress(host: "::1", port: 9464), logs: .json, level: .debug))
+                    listen: ListenAddress(host: "::1", port: 9464), canary: .seconds(120), canaryBudget: .seconds(5),
+                    logs: .json, level: .debug))
+    }
+
+    @Test func readsProgramsAsBots() throws {
+        let bots = try parse(wholeConfiguration).accounts[1].bots
+        #expect(bots.map(\.name) == ["echo", "scribe", "echo#2", "echo_2"])
+        #expect(bots[0].policy.triggers == .nobody)
+        let friend = try PublicKey(hex: "7bdef7be22dd8e59f4600e044aa53a1cf975a9dc7d27df5833bc77db784a5805")
+        let policy = BotPolicy(
+            groups: GroupPolicy(.none, exceptions: [exampleChat: .all]), triggers: .allowlist([friend]),
+            timeout: .seconds(5))
+        var scribe = ExternalBotConfiguration(
+            command: ["python3", "bots/scribe.py", "--quiet"], directory: "/etc/pikabot/scribe")
+        scribe.commands = ["react", "send_message"]
+        scribe.groups = [exampleChat]
+        scribe.environment = [
+            "MODE": .text("quiet"), "NUMBER": .text("7"), "EMPTY": .text(""),
+            "TOKEN": .secret(.file("/etc/pikabot/secrets/token")),
+        ]
+        scribe.restart = .temporary
+        #expect(bots[1] == BotConfiguration(name: "scribe", source: .external(scribe), policy: policy))
+        let smallest = ExternalBotConfiguration(command: ["/etc/pikabot/bin/scribe"], directory: "/etc/pikabot")
+        #expect(bots[3] == BotConfiguration(name: "echo_2", source: .external(smallest)))
+        #expect(smallest.commands == ["send_message", "react", "send_typing", "send_hypernote"])
+        #expect(smallest.groups == nil && smallest.restart == .permanent)
+    }
+
+    @Test(arguments: [
+        (["python3", "bots/scribe.py"], "scribe"), (["/usr/bin/python3.11", "-u", "Scribe Bot.py"], "scribe-bot"),
+        (["./bin/scribe", "config.toml"], "scribe"), (["node", "index.min.js"], "index-min"), (["scribe"], "scribe"),
+        (["deno", "run", "--allow-net", "bot.ts"], "bot"), (["env", "--"], "env"), (["/.hidden"], "-hidden"),
+    ])
+    func programsAreNamedAfterTheirScript(command: [String], name: String) {
+        #expect(ExternalBotConfiguration(command: command).standardName == name)
+    }
+
+    @Test func writtenNamesStandAndOthersGiveWay() throws {
+        let configuration = try parse(
+            """
+            version: 1
+            relays: [wss://relay.example]
+            accounts:
+              - name: a
+                key: { env: A }
+                bots:
+                  - { use: echo }
+                  - { use: echo }
+                  - { use: responder, name: echo }
+                  - { use: echo, name: first }
+            """)
+        #expect(configuration.accounts[0].bots.map(\.name) == ["echo#2", "echo#3", "echo", "first"])
     }
 
     @Test func settingsAreAValueTree() throws {
@@ -143,38 +215,74 @@ struct ConfigurationTests {
                 accounts:
                   - name: greeter
                     key: { file: /etc/pikabot/secrets/greeter.nsec }
-                    invites: { accept: allowlist, from: [npub10000003zmk89narqpczy4ff6rnuht2wu05na7kpnh3mak7z2tqzsv8vwqk] }
+                    invites: { accept: allowlist, from: [npub10000003zmk89narqpczy4ff6rnuht2wu05na7kpnh3mak7z2tqzsv8vwqk], \
+                perInviter: 10/h }
+                    operators: [npub10000003zmk89narqpczy4ff6rnuht2wu05na7kpnh3mak7z2tqzsv8vwqk]
+                    restart: transient
                     selfUpdate: { afterJoining: 5s..1m, every: 7d }
                     retention: { messages: forever, newest: all, unhandled: 30d, maximumUnhandled: 10000 }
                     profiles: false
                     bots:
                       - use: responder
+                        name: responder
                         groups: { default: mention }
+                        triggers: members
                         limits: { perSender: 6/min, perGroup: 30/h, botPair: 2 }
-                        with: { apiToken: (not shown), numbers: [1, -2.5, 1000.0, "0x10", "7", yes, true, null], \
+                        timeout: 30s
+                        with: { apiToken: { file: secrets/token }, numbers: [1, -2.5, 1000.0, "0x10", "7", yes, true, null], \
                 rules: [{ reply: pong, when: { command: ping } }] }
                   - name: second
                     key: { command: [/etc/pikabot/bin/key, "--for", second] }
-                    invites: { accept: anyone }
+                    invites: { accept: anyone, perInviter: unlimited }
+                    operators: []
+                    restart: permanent
                     selfUpdate: { afterJoining: never, every: 36h }
                     retention: { messages: 90d, newest: 5000, unhandled: forever, maximumUnhandled: 100 }
                     profiles: true
                     bots:
                       - use: echo
+                        name: echo
                         groups: { default: all }
-                        limits: { botPair: 3 }
+                        triggers: nobody
+                        limits: { perSender: unlimited, perGroup: unlimited, botPair: 3 }
+                        timeout: 30s
                         with: {}
+                      - command: [python3, bots/scribe.py, "--quiet"]
+                        name: scribe
+                        groups: { default: none, chats: { "\(exampleChat)": all } }
+                        triggers: { allow: [npub10000003zmk89narqpczy4ff6rnuht2wu05na7kpnh3mak7z2tqzsv8vwqk] }
+                        limits: { perSender: unlimited, perGroup: unlimited, botPair: 3 }
+                        timeout: 5s
+                        allow: { commands: [react, send_message], groups: ["\(exampleChat)"] }
+                        directory: /etc/pikabot/scribe
+                        environment: { EMPTY: "", MODE: quiet, NUMBER: "7", TOKEN: { file: /etc/pikabot/secrets/token } }
+                        restart: temporary
+                      - use: echo
+                        groups: { default: all }
+                        triggers: members
+                        limits: { perSender: unlimited, perGroup: unlimited, botPair: 3 }
+                        timeout: 30s
+                        with: {}
+                      - command: [/etc/pikabot/bin/scribe]
+                        name: echo_2
+                        groups: { default: all }
+                        triggers: members
+                        limits: { perSender: unlimited, perGroup: unlimited, botPair: 3 }
+                        timeout: 30s
+                        allow: { commands: [react, send_hypernote, send_message, send_typing], groups: all }
+                        directory: /etc/pikabot
+                        environment: {}
+                        restart: permanent
                 media: { servers: ["https://media.example", "http://127.0.0.1:3334"] }
                 supervisor: { restart: { strategy: rest_for_one, intensity: 3, period: 2m, backoff: 250ms..5s }, \
-                drain: 1m }
-                observe: { listen: "[::1]:9464", logs: json, level: debug }
+                drain: 1m, patience: 45s, control: /etc/pikabot/run/control.sock }
+                observe: { listen: "[::1]:9464", canary: { every: 2m, budget: 5s }, logs: json, level: debug }
 
                 """)
     }
 
     @Test func redactedDescriptionReadsBackAsTheSame() throws {
-        let withoutSecret = wholeConfiguration.replacing("          apiToken: abcdefgh\n", with: "")
-        let configuration = try parse(withoutSecret)
+        let configuration = try parse(wholeConfiguration)
         #expect(try parse(configuration.redactedDescription) == configuration)
     }
 

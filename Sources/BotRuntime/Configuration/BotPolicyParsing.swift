@@ -1,0 +1,57 @@
+import BotDispatch
+import Yams
+
+extension ConfigurationParser {
+    /// What bots of both kinds have in common; what is wrong keeps its default, and is a problem.
+    func policy(_ fields: ConfigurationFields) -> BotPolicy {
+        var policy = BotPolicy()
+        if let groups = fields.optional("groups").flatMap(groups) { policy.groups = groups }
+        if let triggers = fields.optional("triggers").flatMap(triggers) { policy.triggers = triggers }
+        if let limits = fields.optional("limits").flatMap(limits) { policy.limits = limits }
+        policy.timeout = fields.optional("timeout")?.duration(upTo: .seconds(3600)) ?? policy.timeout
+        return policy
+    }
+
+    private func groups(_ value: ConfigurationValue) -> GroupPolicy? {
+        guard let fields = value.fields(ConfigurationSchema.groups) else { return nil }
+        var groups = GroupPolicy()
+        groups.standard = fields.optional("default")?.choice(of: GroupPolicy.Scope.self) ?? groups.standard
+        let chats = fields.optional("chats")?
+            .members(of: "chat ids and scopes", fix: "write such as chats: { CHATID: all }")
+        for (name, value) in chats ?? [] {
+            guard let scope = value.choice(of: GroupPolicy.Scope.self), let chat = chatID(name) else { continue }
+            if groups.exceptions.updateValue(scope, forKey: chat) != nil {
+                name.fail(
+                    expected: "each chat once", found: "one again, in other letters", fix: "remove one of the two")
+            }
+        }
+        return groups
+    }
+
+    func chatID(_ value: ConfigurationValue) -> String? {
+        value.parsed(
+            { $0.count == 64 && $0.allSatisfy { $0.isASCII && $0.isHexDigit } ? $0.lowercased() : nil },
+            expected: "a chat id", fix: "write its 64 hex digits, as pikabot groups shows them")
+    }
+
+    private func triggers(_ value: ConfigurationValue) -> TriggerPolicy? {
+        guard value.node.mapping != nil else {
+            let words = ["members": TriggerPolicy.members, "admins": .admins, "nobody": .nobody]
+            return value.word(
+                in: words.keys.sorted(), expected: "members, admins, nobody or { allow: [npub1…] }",
+                fix: "write one of them"
+            ).flatMap { words[$0] }
+        }
+        return value.fields(ConfigurationSchema.triggers)?.required("allow")
+            .flatMap { somePublicKeys($0, fix: "write allow: [npub1…]") }.map { .allowlist($0) }
+    }
+
+    private func limits(_ value: ConfigurationValue) -> BotLimits? {
+        guard let fields = value.fields(ConfigurationSchema.limits) else { return nil }
+        var limits = BotLimits()
+        if let rate = fields.optional("perSender")?.rate() { limits.perSender = rate.value }
+        if let rate = fields.optional("perGroup")?.rate() { limits.perGroup = rate.value }
+        limits.botPair = fields.optional("botPair")?.integer(in: 0...1000) ?? limits.botPair
+        return limits
+    }
+}

@@ -1,0 +1,103 @@
+import Yams
+
+/// The first walk through a file, whatever it means: that there is not too much of it, where each value is, and that
+/// no secret and no variable stands in it.
+struct ConfigurationInspection {
+    private var budget = ConfigurationDocument.maximumValues
+
+    /// False when there is too much of it to go on.
+    mutating func inspect(_ value: ConfigurationValue, key: Node?, depth: Int = 0) -> Bool {
+        budget -= 1
+        guard budget >= 0, depth <= ConfigurationDocument.maximumDepth else {
+            let limit =
+                budget < 0
+                ? "\(ConfigurationDocument.maximumValues) values, aliases followed"
+                : "\(ConfigurationDocument.maximumDepth) levels"
+            value.fail(expected: "at most \(limit)", found: "more", fix: "make the file simpler")
+            return false
+        }
+        value.problems.note(value.keyPath, at: value.node.mark, key: key?.mark)
+        switch value.node {
+        case .scalar(let scalar):
+            judge(scalar, value, key)
+            return true
+        case .sequence(let sequence):
+            for (index, item) in sequence.enumerated() {
+                guard inspect(child(of: value, item, "[\(index)]"), key: key, depth: depth + 1) else { return false }
+            }
+            return true
+        case .mapping(let mapping):
+            return inspect(mapping, value, depth)
+        case .alias:
+            return true
+        }
+    }
+
+    private mutating func inspect(_ mapping: Node.Mapping, _ value: ConfigurationValue, _ depth: Int) -> Bool {
+        var names: Set<String> = []
+        for (key, item) in mapping {
+            let place = child(of: value, key, "")
+            // Keys that differ in quotes or tag only are not duplicates to the parser, but they are to us.
+            if let name = key.string, !names.insert(name).inserted {
+                place.fail(expected: "each key once in a mapping", fix: "remove one of them")
+            }
+            if key.scalar?.style == .plain, key.string == "<<" {
+                value.problems.addOnly(
+                    key.mark, value.keyPath, expected: "keys that are written out", found: "a merge key",
+                    fix: "repeat the keys; a whole value may be used again with & and *")
+            }
+            budget -= 1
+            if let scalar = key.scalar { judge(scalar, place, nil) }
+            guard key.scalar != nil || inspect(place, key: nil, depth: depth + 1) else { return false }
+            let inner = child(of: value, item, Self.pathComponent(key, after: value))
+            guard inspect(inner, key: key, depth: depth + 1) else { return false }
+        }
+        return true
+    }
+
+    private func child(of value: ConfigurationValue, _ node: Node, _ suffix: String) -> ConfigurationValue {
+        ConfigurationValue(node: node, keyPath: value.keyPath + suffix, problems: value.problems)
+    }
+
+    /// - Parameter key: The key that it stands under, also in a list.
+    private func judge(_ scalar: Node.Scalar, _ value: ConfigurationValue, _ key: Node?) {
+        if containsSecretKey(scalar.string) {
+            value.problems.addOnly(
+                scalar.mark, value.keyPath, expected: "no secret in this file",
+                found: "what looks like a secret key (not shown)",
+                fix: "move it to a file of mode 0600, write key: { file: PATH }, and treat the key as known to others")
+        } else if SecretNames.isSecret(scalar, under: key?.string) {
+            value.problems.addOnly(
+                scalar.mark, value.keyPath, expected: "a reference to a secret", found: "a value (not shown)",
+                fix: "write { file: PATH }, { env: NAME }, { credential: NAME } or { command: [PROGRAM] } in its place")
+        } else if SecretNames.isOption(scalar.string) {
+            value.problems.addOnly(
+                scalar.mark, value.keyPath, expected: "no secret among the arguments, which all users can see",
+                found: "an option with one (not shown)",
+                fix: "hand it over by a file or the environment, such as environment: { TOKEN: { file: PATH } }")
+        } else if let variable = Self.variable(in: scalar.string) {
+            value.problems.addOnly(
+                scalar.mark, value.keyPath, expected: "a value that is written out: variables are not filled in",
+                found: quoted(variable),
+                fix: "write the value itself, and a secret as { env: NAME } or { file: PATH }")
+        } else if scalar.string.contains("\0") {
+            value.problems.addOnly(
+                scalar.mark, value.keyPath, expected: "a text", found: "one with the character of number 0",
+                fix: "remove the character")
+        }
+    }
+
+    /// The first `${…}` of a text.
+    private static func variable(in text: String) -> String? {
+        guard let start = text.firstRange(of: "${"), let end = text[start.upperBound...].firstIndex(of: "}") else {
+            return nil
+        }
+        return String(text[start.lowerBound...end])
+    }
+
+    private static func pathComponent(_ key: Node, after value: ConfigurationValue) -> String {
+        guard let name = key.string, !containsSecretKey(name) else { return "" }
+        let isPlain = name.count <= 40 && !name.contains { $0.isNewline || $0 == "." }
+        return (value.keyPath.isEmpty ? "" : ".") + (isPlain ? name : quoted(name))
+    }
+}

@@ -1,0 +1,79 @@
+import BotKit
+import Nostr
+
+/// Tree to types. Each method reads all of its part before it gives up on any of it.
+struct ConfigurationParser {
+    let folder: String
+    let known: KnownBots
+
+    func configuration(_ root: ConfigurationValue) -> Configuration? {
+        guard let fields = root.fields(ConfigurationSchema.root) else { return nil }
+        version(fields)
+        let relays = fields.required("relays").flatMap(relays)
+        let state = fields.optional("state").map(stateDirectory) ?? resolved("state")
+        let accounts = fields.required("accounts").flatMap(accounts)
+        let media = fields.optional("media").map(media) ?? MediaConfiguration()
+        var supervisor = SupervisionConfiguration()
+        if let value = fields.optional("supervisor") { read(value, into: &supervisor) }
+        var observe = ObservationConfiguration()
+        if let value = fields.optional("observe") { read(value, into: &observe) }
+        guard let relays, let state, let accounts else { return nil }
+        return Configuration(
+            folder: folder, relays: relays, stateDirectory: state, accounts: accounts, media: media,
+            supervisor: supervisor, observe: observe)
+    }
+
+    /// A path of the file, seen from the working directory.
+    func resolved(_ path: String) -> String { Self.resolve(path, in: folder) }
+
+    static func resolve(_ path: String, in folder: String) -> String {
+        guard !path.hasPrefix("/") else { return path }
+        guard path != ".", path != "./" else { return folder }
+        let relative = path.hasPrefix("./") ? String(path.dropFirst(2)) : path
+        return folder == "/" ? "/" + relative : folder + "/" + relative
+    }
+
+    private func version(_ fields: ConfigurationFields) {
+        let current = "\(Configuration.currentVersion)"
+        guard let value = fields.required("version") else { return }
+        _ = value.parsed(
+            { $0 == current ? $0 : nil }, expected: "version \(current), the only one there is",
+            fix: "write version: \(current)")
+    }
+
+    private func relays(_ value: ConfigurationValue) -> [RelayURL]? {
+        let fix = "write relays: [wss://relay.example]"
+        guard let items = value.list(of: "relay addresses", fix: fix) else { return nil }
+        guard !items.isEmpty else {
+            value.fail(expected: "at least one relay", found: "an empty list", fix: fix)
+            return nil
+        }
+        var seen: Set<RelayURL> = []
+        return items.compactMap { item in
+            let relay = item.parsed(
+                { try? RelayURL($0) }, expected: "a relay address",
+                fix: "write a ws:// or wss:// address, such as wss://relay.example")
+            guard let relay else { return nil }
+            if !seen.insert(relay).inserted {
+                item.fail(expected: "each relay once", fix: "remove one of the two")
+            }
+            return relay
+        }
+    }
+
+    private func stateDirectory(_ value: ConfigurationValue) -> String? {
+        value.fields(ConfigurationSchema.state)?.required("directory")?
+            .string(expected: "a path", fix: "write directory: ./state").map(resolved)
+    }
+
+    private func accounts(_ value: ConfigurationValue) -> [AccountConfiguration]? {
+        let fix = "write accounts: and below it - name: …"
+        guard let items = value.list(of: "accounts", fix: fix) else { return nil }
+        guard !items.isEmpty else {
+            value.fail(expected: "at least one account", found: "an empty list", fix: fix)
+            return nil
+        }
+        var names: Set<String> = []
+        return items.compactMap { account($0, &names) }
+    }
+}

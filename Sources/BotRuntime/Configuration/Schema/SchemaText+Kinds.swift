@@ -1,0 +1,63 @@
+extension SchemaText {
+    static let all: [SchemaText] = [
+        .duration, .hours, .hoursOrNever, .hoursOrForever, .durationRange, .durationRangeOrNever, .rate, .relay,
+        .server,
+        .publicKey, .chatID, .path, .accountName, .botName, .includedBot, .variable, .credential, .word, .address,
+    ]
+
+    static let duration = SchemaText(
+        name: "duration", title: "duration", pattern: "^0*[1-9][0-9]*(ms|s|m|h|d)$",
+        summary: "A whole number and one of `ms`, `s`, `m`, `h`, `d`, such as `10s`; at most `3650d`.")
+    static let hours = SchemaText(
+        name: "hours", title: "duration of an hour or more", pattern: "^0*[1-9][0-9]*(ms|s|m|h|d)$",
+        summary: "A duration of an hour or more, such as `7d`.")
+    static let hoursOrNever = SchemaText(
+        name: "hoursOrNever", title: "duration of an hour or more, or `never`",
+        pattern: "^(never|0*[1-9][0-9]*(ms|s|m|h|d))$", summary: "A duration of an hour or more, or `never`.")
+    static let hoursOrForever = SchemaText(
+        name: "hoursOrForever", title: "duration of an hour or more, or `forever`",
+        pattern: "^(forever|0*[1-9][0-9]*(ms|s|m|h|d))$", summary: "A duration of an hour or more, or `forever`.")
+    static let durationRange = SchemaText(
+        name: "durationRange", title: "range of durations",
+        pattern: "^0*[1-9][0-9]*(ms|s|m|h|d)\\.\\.0*[1-9][0-9]*(ms|s|m|h|d)$",
+        summary: "Two durations with `..` between them, the smaller first, such as `1s..30s`.")
+    static let durationRangeOrNever = SchemaText(
+        name: "durationRangeOrNever", title: "range of durations, or `never`",
+        pattern: "^(never|[0-9]+(ms|s|m|h|d)\\.\\.[0-9]+(ms|s|m|h|d))$", summary: "A range of durations, or `never`.")
+    static let rate = SchemaText(
+        name: "rate", title: "rate, or `unlimited`", pattern: "^(unlimited|0*[1-9][0-9]{0,6}/(s|min|h))$",
+        summary: "So many in so long: `N/s`, `N/min` or `N/h`, such as `6/min`; or `unlimited`.")
+    static let relay = SchemaText(
+        name: "relay", title: "relay address", pattern: "^[wW][sS]{1,2}://[^ ]+$",
+        summary: "A `wss://` address, or `ws://` for a relay on the same machine or in a network of one's own.")
+    static let server = SchemaText(
+        name: "server", title: "server address", pattern: "^[hH][tT]{2}[pP][sS]?://[^ ]+$",
+        summary: "An `https://` or `http://` address.")
+    static let publicKey = SchemaText(
+        name: "publicKey", title: "public key",
+        pattern: "^(npub1[02-9ac-hj-np-z]{58}|NPUB1[02-9AC-HJ-NP-Z]{58}|[0-9a-fA-F]{64})$",
+        summary: "An `npub1…` or 64 hexadecimal digits.")
+    static let chatID = SchemaText(
+        name: "chatID", title: "chat id", pattern: "^[0-9a-fA-F]{64}$",
+        summary: "64 hexadecimal digits, as `pikabot groups` and the logs show them.")
+    static let path = SchemaText(
+        name: "path", title: "path", pattern: "^[^\\u0000]+$",
+        summary: "A path; a relative one begins at the folder of the configuration file.")
+    static let accountName = SchemaText(
+        name: "accountName", title: "name", pattern: "^[a-z0-9-]{1,32}$", summary: "1 to 32 of a-z, 0-9 and `-`.")
+    static let botName = SchemaText(
+        name: "botName", title: "name", pattern: "^[a-z0-9_-]{1,32}$", summary: "1 to 32 of a-z, 0-9, `-` and `_`.")
+    static let includedBot = SchemaText(
+        name: "includedBot", title: "bot of the program", pattern: "^.+$",
+        summary: "The name of a bot that is built into the program.")
+    static let variable = SchemaText(
+        name: "variable", title: "variable name", pattern: "^[A-Za-z_][A-Za-z0-9_]*$",
+        summary: "The name of an environment variable.")
+    static let credential = SchemaText(
+        name: "credential", title: "credential name", pattern: "^(?!\\.{1,2}$)[^/]+$",
+        summary: "The name of a systemd credential.")
+    static let word = SchemaText(name: "word", title: "text", pattern: "^[^\\u0000]*$", summary: "Any text.")
+    static let address = SchemaText(
+        name: "address", title: "HOST:PORT", pattern: "^([A-Za-z0-9._%-]+|\\[[A-Za-z0-9._%:-]+\\]):[0-9]{1,5}$",
+        summary: "A host and a port, such as `127.0.0.1:9464` or `[::1]:9464`; port 0 is any free one.")
+}

@@ -1,0 +1,48 @@
+import Yams
+
+/// Which names speak of a secret, so that what stands under them is a reference and never the secret itself.
+enum SecretNames {
+    /// By the last word of a name: `botToken` and `API_KEY` are secrets, `tokenBudget` and `PASSWORD_FILE` are none.
+    private static let lastWords: Set<String> = [
+        "token", "password", "passwd", "passphrase", "secret", "authorization", "apikey", "nsec",
+    ]
+    private static let wordsBeforeKey: Set<String> = ["api", "access", "private", "secret", "auth"]
+
+    static func speaksOfSecret(_ name: String) -> Bool {
+        let words = words(of: name)
+        guard let last = words.last else { return false }
+        if last == "key", let before = words.dropLast().last { return wordsBeforeKey.contains(before) }
+        return lastWords.contains(last)
+    }
+
+    /// Whether a scalar is a secret by the name that it stands under. Nothing, true and false are no secrets.
+    static func isSecret(_ scalar: Node.Scalar, under name: String?) -> Bool {
+        let isWord = scalar.style == .plain && ["~", "null", "true", "false"].contains(scalar.string)
+        guard let name, !scalar.string.isEmpty, !isWord else { return false }
+        return speaksOfSecret(name)
+    }
+
+    /// Whether it is an option of a command that holds a secret, such as `--token=…`.
+    static func isOption(_ text: String) -> Bool {
+        guard text.hasPrefix("--"), let end = text.firstIndex(of: "="), text[end...].count > 1 else { return false }
+        return speaksOfSecret(String(text[..<end]))
+    }
+
+    /// `botToken`, `BOT_TOKEN`, `bot-token` and `Bot token` have the same words.
+    private static func words(of name: String) -> [String] {
+        var words: [String] = []
+        var word = ""
+        var previousIsSmall = false
+        for letter in name {
+            let isLetter = letter.isLetter || letter.isNumber
+            if !isLetter || (letter.isUppercase && previousIsSmall) {
+                if !word.isEmpty { words.append(word) }
+                word = ""
+            }
+            if isLetter { word += letter.lowercased() }
+            previousIsSmall = letter.isLowercase || letter.isNumber
+        }
+        if !word.isEmpty { words.append(word) }
+        return words
+    }
+}

@@ -1,0 +1,96 @@
+import Yams
+
+extension ConfigurationParser {
+    /// A reference to the key itself, or through `bunker` to the address of whoever keeps it.
+    func key(_ value: ConfigurationValue) -> KeyReference? {
+        let keys = value.node.mapping?.keys.compactMap(\.string) ?? []
+        if keys.contains("bunker") { return bunker(value) }
+        guard keys.contains("ncryptsec") || keys.contains("password") else {
+            return reference(value, fix: "write such as key: { file: secrets/account.nsec }")
+        }
+        guard let fields = value.fields(ConfigurationSchema.encryptedKey) else { return nil }
+        let key = fields.required("ncryptsec")
+            .flatMap { reference($0, fix: "write such as ncryptsec: { file: secrets/account.ncryptsec }") }
+        let password = fields.required("password")
+            .flatMap { reference($0, fix: "write such as password: { credential: password }") }
+        guard let key, let password else { return nil }
+        return .encrypted(key, password: password)
+    }
+
+    /// Where the address of whoever keeps the key is kept: it holds a secret.
+    private func bunker(_ value: ConfigurationValue) -> KeyReference? {
+        guard let fields = value.fields(ConfigurationSchema.bunker) else { return nil }
+        return fields.required("bunker")
+            .flatMap { reference($0, fix: "write such as key: { bunker: { file: secrets/bunker.url } }") }
+            .map { .bunker($0) }
+    }
+
+    /// Where a secret is kept, never the secret itself.
+    func reference(_ value: ConfigurationValue, fix example: String) -> KeyReference? {
+        let kinds = ConfigurationSchema.secret.names
+        guard value.node.mapping != nil else {
+            // Whatever stands here may be a secret in some form: it is never shown.
+            value.fail(
+                expected: "a reference with \(oneOf(kinds))",
+                found: value.shown == "nothing" ? "nothing" : "a value (not shown)", fix: example)
+            return nil
+        }
+        guard let fields = value.fields(ConfigurationSchema.secret) else { return nil }
+        let present = kinds.filter(fields.keys.contains)
+        guard present.count == 1, let kind = present.first, let source = fields.optional(kind) else {
+            // A key that is none of them has been complained about already.
+            if !present.isEmpty || fields.keys.isEmpty {
+                let found = present.isEmpty ? "none of them" : present.joined(separator: " and ")
+                value.fail(expected: "exactly \(oneOf(kinds))", found: found, fix: example)
+            }
+            return nil
+        }
+        return reference(kind: kind, source, fix: example)
+    }
+
+    private func reference(kind: String, _ source: ConfigurationValue, fix example: String) -> KeyReference? {
+        switch kind {
+        case "file":
+            return source.string(expected: "a path", fix: example).map { .file(resolved($0)) }
+        case "env":
+            return source.parsed(
+                variableName, expected: "the name of an environment variable",
+                fix: "write such as env: GREETER_KEY"
+            ).map { .environment($0) }
+        case "credential":
+            return source.parsed(
+                credentialName, expected: "the name of a systemd credential",
+                fix: "write such as credential: greeter.nsec"
+            ).map { .credential($0) }
+        default:
+            return program(source, fix: "write such as command: [pass, show, greeter]").map { .command($0) }
+        }
+    }
+
+    private func credentialName(_ text: String) -> String? {
+        !text.isEmpty && !text.contains("/") && text != "." && text != ".." ? text : nil
+    }
+
+    /// A program and its arguments; a program with a slash is seen from the working directory.
+    func program(_ value: ConfigurationValue, fix: String) -> [String]? {
+        guard let items = value.list(of: "a program and its arguments", fix: fix) else { return nil }
+        guard !items.isEmpty else {
+            value.fail(expected: "a program and its arguments", found: "an empty list", fix: fix)
+            return nil
+        }
+        var words = items.compactMap { $0.parsed({ $0 }, expected: "a word", fix: fix) }
+        guard words.count == items.count else { return nil }
+        guard !words[0].isEmpty else {
+            items[0].fail(expected: "a program", found: "nothing", fix: fix)
+            return nil
+        }
+        if words[0].contains("/") { words[0] = resolved(words[0]) }
+        return words
+    }
+}
+
+/// The text, if an environment variable may be named so.
+func variableName(_ text: String) -> String? {
+    let isName = text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "_") }
+    return isName && text.first?.isNumber == false ? text : nil
+}
