@@ -1,3 +1,4 @@
+import BotKit
 import Yams
 
 /// Collects what is wrong while a file is read, so that all of it can be said at once; knows where each value is.
@@ -45,13 +46,15 @@ final class ConfigurationProblems {
         silencedPlaces.insert([mark?.line ?? 1, mark?.column ?? 1])
     }
 
-    /// What a bot says about its settings, which stand at `keyPath`.
-    func add(_ problem: SettingsProblem, below keyPath: String) {
-        let path = problem.path.isEmpty ? keyPath : "\(keyPath).\(problem.path)"
+    /// What a bot says about its settings, which stand at `keyPath`. An unknown key is where it stands itself.
+    func add(_ problem: BotSettingsError.Problem, below keyPath: String) {
+        var path = problem.path.isEmpty ? keyPath : "\(keyPath).\(problem.path)"
         let place = nearestPlace(to: path)
+        let isAboutKey = problem.found.hasPrefix("the unknown key ")
+        if isAboutKey, let end = path.lastIndex(of: ".") { path = String(path[..<end]) }
         add(
-            line: place.line, column: place.column, path, expected: problem.expected, found: problem.found,
-            fix: problem.fix)
+            line: isAboutKey ? place.keyLine : place.line, column: isAboutKey ? place.keyColumn : place.column, path,
+            expected: problem.expected, found: problem.found, fix: problem.fix)
     }
 
     /// The place of a value, or of the innermost one around it that is there.

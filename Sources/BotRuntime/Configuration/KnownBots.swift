@@ -3,7 +3,7 @@ import BotKit
 /// The bots that a file may name with `use:`, and what each says of its settings.
 struct KnownBots {
     let names: [String]
-    let judge: (String, BotSettings) -> [SettingsProblem]
+    let judge: (String, BotSettings) -> [BotSettingsError.Problem]
 
     /// Bots that are not asked about their settings.
     init(names: some Collection<String>) {
@@ -19,26 +19,14 @@ struct KnownBots {
                 _ = try registry.makeBot(name, settings: settings)
                 return []
             } catch {
-                return [SettingsProblem(error)]
+                if let refusal = error.cause as? BotSettingsError { return refusal.problems }
+                let reason = error.cause.map { ($0 as? BotError)?.message ?? "\($0)" } ?? error.message
+                return [
+                    BotSettingsError.Problem(
+                        path: "", expected: "settings that the bot takes", found: "others: \(reason)",
+                        fix: "read the page of the bot")
+                ]
             }
         }
-    }
-}
-
-/// What is wrong with a setting of a bot.
-struct SettingsProblem: Hashable {
-    /// Such as `rules[0].when.command`, below `with`.
-    var path: String
-    var expected: String
-    var found: String
-    var fix: String
-}
-
-extension SettingsProblem {
-    init(_ error: WorkerError) {
-        let reason = error.cause.map { ($0 as? BotError)?.message ?? "\($0)" } ?? error.message
-        self.init(
-            path: "", expected: "settings that the bot takes", found: "others: \(reason)",
-            fix: "read the page of the bot")
     }
 }

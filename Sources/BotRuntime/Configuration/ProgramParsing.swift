@@ -1,3 +1,4 @@
+import BotKit
 import Yams
 
 extension ConfigurationParser {
