@@ -51,19 +51,23 @@ var targets: [Target] = [
     library("EmbeddedRelay", ["Nostr", crypto, grdb, logging, lifecycle] + nio),
     library("BotKit", ["PikaCore", "Nostr", logging]),
     library("BotDispatch", ["BotKit", "PikaCore", "Nostr", lifecycle, logging, metrics]),
+    library("Restarts", []),
     library("Telemetry", [lifecycle, logging, metrics] + nio),
     library(
         "ExternalBots",
-        ["BotKit", "BotDispatch", "Daemon", "PikaCore", "Nostr", subprocess, systemPackage, logging, metrics]),
+        [
+            "BotKit", "BotDispatch", "Daemon", "Restarts", "PikaCore", "Nostr", subprocess, systemPackage, lifecycle,
+            logging, metrics,
+        ]),
     library(
         "BotRuntime",
         [
-            "BotKit", "BotDispatch", "BlossomClient", "ExternalBots", "Telemetry", "PikaCore", "Marmot", "Nostr",
-            "RelayClient", "Storage", yams, lifecycle, unixSignals, logging, metrics, httpClient, subprocess,
+            "BotKit", "BotDispatch", "BlossomClient", "ExternalBots", "Restarts", "Telemetry", "PikaCore", "Marmot",
+            "Nostr", "RelayClient", "Storage", yams, lifecycle, unixSignals, logging, metrics, httpClient, subprocess,
             systemPackage,
         ]),
     library("BotTesting", ["BotKit", "BotDispatch", "PikaCore", "Marmot", "MLS", "Nostr", "EmbeddedRelay", logging]),
-    library("Supervisor", ["Telemetry", subprocess, systemPackage, lifecycle, logging, metrics]),
+    library("Supervisor", ["Restarts", "Telemetry", subprocess, systemPackage, lifecycle, logging, metrics]),
     library("Daemon", ["PikaCore", "Nostr", crypto, logging, metrics, lifecycle] + nio),
     .target(
         name: "EchoBot", dependencies: ["BotKit"], path: "bots/echo", exclude: ["README.md"], swiftSettings: settings),
@@ -98,7 +102,10 @@ var targets: [Target] = [
     tests("TelemetryTests", ["Telemetry", lifecycle, logging, metrics] + nio),
     tests(
         "ExternalBotsTests",
-        ["ExternalBots", "BotKit", "BotDispatch", "BotTesting", "Daemon", "PikaCore", "Nostr", logging]),
+        [
+            "ExternalBots", "BotKit", "BotDispatch", "BotTesting", "Daemon", "Restarts", "PikaCore", "Nostr", lifecycle,
+            logging,
+        ]),
     tests("ResponderBotTests", ["ResponderBot", "BotKit", "BotTesting", "PikaCore", "Nostr", logging]),
     .testTarget(
         name: "BotRuntimeTests",
@@ -109,7 +116,7 @@ var targets: [Target] = [
         ], exclude: ["Configuration/Wrong"], swiftSettings: settings),
     tests("PikabotTests", ["pikabot", "BotProgram", "BotRuntime", "Storage", "PikaCore", "Nostr", arguments]),
     tests("DaemonTests", ["Daemon", "BotTesting", "PikaCore", "Nostr", crypto, lifecycle, logging] + nio),
-    tests("SupervisorTests", ["Supervisor", "Telemetry", lifecycle, logging, metrics]),
+    tests("SupervisorTests", ["Supervisor", "Restarts", "Telemetry", lifecycle, logging, metrics]),
 ]
 
 // For short builds: PIKABOT_ONLY=NostrTests,… keeps these targets and what they need.

@@ -1,14 +1,8 @@
+public import Restarts
+
 /// What one worker is: the program to run and when to run it again.
 public struct WorkerSpecification: Hashable, Sendable {
-    /// When a worker that ended is started again; the words are OTP's.
-    public enum Restart: String, Hashable, Sendable, CaseIterable {
-        /// Always, also after exit status 0.
-        case permanent
-        /// Only after a failure: a non-zero status, a signal, or a failed start.
-        case transient
-        /// Never.
-        case temporary
-    }
+    public typealias Restart = RestartKind
 
     /// Unique among the workers of one supervisor; appears in events, logs and metric labels.
     public var name: String

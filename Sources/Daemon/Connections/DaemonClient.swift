@@ -5,6 +5,8 @@ public final class DaemonClient: Sendable {
         case standard
         /// The Unix socket: it hears what it asked for, and is dropped if it does not read.
         case socket
+        /// A program that is a bot: it is told of one event after the other, and slowed down, not dropped.
+        case program
     }
 
     public let origin: Origin
@@ -34,7 +36,7 @@ struct DaemonSession: Sendable {
 
     init(_ client: DaemonClient) {
         self.client = client
-        self.subscribes = client.origin == .standard
+        self.subscribes = client.origin != .socket
         self.isLive = self.subscribes
     }
 }

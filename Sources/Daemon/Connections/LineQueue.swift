@@ -54,6 +54,14 @@ public final class LineQueue: Sendable {
         }
     }
 
+    /// Appends a line if there is room; otherwise it is thrown away.
+    func offer(_ line: String) {
+        self.change { state in
+            guard !state.isClosed, self.hasRoom(for: line.utf8.count, state) else { return }
+            self.append(line, &state)
+        }
+    }
+
     /// Appends a line as soon as there is room; false if the queue was closed.
     @discardableResult
     public func put(_ line: String) async -> Bool {

@@ -9,6 +9,7 @@ extension DaemonEngine {
     ) async throws(DaemonFailure) -> Done {
         switch command {
         case .hello(let hello): return try self.greet(hello, client)
+        case .acknowledge(let cursor): return try await self.acknowledge(cursor, client)
         case .shutdown: return Done()
         case .publishKeyPackage(let relays): return try await self.publishKeyPackage(relays)
         case .setRelays(let relays): return try await self.setRelays(relays)

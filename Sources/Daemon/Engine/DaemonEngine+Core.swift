@@ -23,7 +23,8 @@ extension DaemonEngine {
     func outcome(of action: AppAction, key: String? = nil, within milliseconds: Int64? = nil) async -> ActionOutcome? {
         guard !self.isEnding else { return nil }
         self.requests += 1
-        let request = key.map { RequestID.once("daemon/\($0)") } ?? RequestID(rawValue: "daemon/\(self.requests)")
+        let scope = self.settings.scope
+        let request = key.map { RequestID.once("\(scope)/\($0)") } ?? RequestID(rawValue: "\(scope)/\(self.requests)")
         let answer = Answer<ActionOutcome>()
         self.outcomes[request] = answer
         self.core.dispatch(action, request: request)
@@ -35,25 +36,24 @@ extension DaemonEngine {
         // Nobody would hear the answer.
         guard !self.isEnding else { return }
         self.requests += 1
-        let request = RequestID(rawValue: "daemon/\(self.requests)")
+        let scope = self.settings.scope
+        let request = RequestID(rawValue: "\(scope)/\(self.requests)")
         let answer = Answer<ActionOutcome>()
         self.outcomes[request] = answer
         let effects = values.map { entry in
             HandlerEffect(
-                id: "daemon/\(entry.key)",
+                id: "\(scope)/\(entry.key)",
                 operation: .putValue(
-                    scope: Self.scope, key: entry.key, value: entry.value.map { JSONValue.object($0).json() }))
+                    scope: scope, key: entry.key, value: entry.value.map { JSONValue.object($0).json() }))
         }
         self.core.perform(effects, request: request)
         _ = await answer.wait()
     }
 
     func stored(_ key: String) async -> JSONObject? {
-        guard let bytes = try? await self.core.value(scope: Self.scope, key: key) else { return nil }
+        guard let bytes = try? await self.core.value(scope: self.settings.scope, key: key) else { return nil }
         return try? JSONValue(json: bytes).object
     }
-
-    private static let scope = "daemon"
 
     /// Waits until the state is as wanted; false when time is up.
     func wait(_ milliseconds: Int64, until isMet: @escaping @Sendable (AppState) -> Bool) async -> Bool {

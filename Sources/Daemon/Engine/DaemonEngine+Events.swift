@@ -61,10 +61,17 @@ extension DaemonEngine {
 
     /// Who hears of events that were just recorded: whoever is not live now gets them from the log.
     private func listeners(from first: Int64, _ count: Int, isNew: Bool) -> [DaemonSession] {
-        if isNew { self.log.last = first + Int64(count) - 1 }
+        if isNew {
+            self.log.last = first + Int64(count) - 1
+            self.noteRecorded(after: first - 1)
+        }
         return self.sessions.values.filter { session in
-            if session.client.origin == .standard { return session.isLive }
-            return isNew && (session.subscribes ? session.isLive : self.mayHear(session))
+            switch session.client.origin {
+            case .standard: session.isLive
+            case .socket: isNew && (session.subscribes ? session.isLive : self.mayHear(session))
+            // It is told from the record.
+            case .program: false
+            }
         }
     }
 
@@ -92,8 +99,12 @@ extension DaemonEngine {
     func tellPassing(_ event: DaemonEvent) async {
         Counter(label: "daemon_events_total", dimensions: [("type", event.type)]).increment()
         let line = event.line()
-        for session in self.sessions.values where session.client.origin == .socket && session.isLive {
-            self.offer(line, to: session.client)
+        for session in self.sessions.values where session.isLive {
+            switch session.client.origin {
+            case .standard: break
+            case .socket: self.offer(line, to: session.client)
+            case .program: session.client.lines.offer(line)
+            }
         }
         await self.standard.lines.put(line)
     }
@@ -103,6 +114,12 @@ extension DaemonEngine {
     // MARK: From the core
 
     func take(_ event: CoreEvent) async {
+        guard await self.waitForRoom() else {
+            // At the end it stays where it is, and comes again.
+            guard !self.isEnding else { return }
+            self.countDeadLetter(.programFull, nil)
+            return self.core.complete(event.inboxID, effects: [])
+        }
         switch event.content {
         case .message(let message): await self.tell(await self.events(of: message, in: event.chatID), of: event)
         case .commit(let commit): await self.tell(await self.events(of: commit, in: event.chatID), of: event)

@@ -145,7 +145,8 @@ extension DaemonEngine {
             throw DaemonFailure(.uploadFailed, error.message)
         case .failed(let error): throw DaemonFailure(.mdkError, error.message)
         case nil: throw DaemonFailure(.publishFailed, "no relay has answered in time; it stays queued")
-        case .queued(let messageID, _): try await self.waitForDelivery(of: messageID)
+        case .queued(let messageID, _):
+            if self.settings.waitsForRelays { try await self.waitForDelivery(of: messageID) }
         case .done, .partlyDone, .found: break
         }
         let group = try self.group(chatID)

@@ -47,7 +47,7 @@ extension DaemonEngine {
     ) async throws(DaemonFailure) -> (messageID: EventID, wrapper: EventID) {
         switch await self.outcome(of: action, key: key, within: milliseconds) {
         case .queued(let messageID, let wrapper):
-            try await self.waitForDelivery(of: messageID)
+            if self.settings.waitsForRelays { try await self.waitForDelivery(of: messageID) }
             return (messageID, wrapper)
         case .failed(let error):
             let code: DaemonFailure.Code =

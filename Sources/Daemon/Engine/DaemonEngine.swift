@@ -10,7 +10,7 @@ public import PikaCore
 /// told, and an event of the core counts as handled when the standard client's line about it is written; once that
 /// client is gone, when it is recorded.
 public actor DaemonEngine {
-    nonisolated let core: AppCore
+    nonisolated let core: any DaemonCore
     nonisolated let clock: any CoreClock
     nonisolated let logger: Logger
     nonisolated let standard: DaemonClient
@@ -55,13 +55,18 @@ public actor DaemonEngine {
     private(set) var isEnding = false
     /// Whether it was said that nobody reads standard output any more.
     var hasLostStandard = false
+    /// What the program has taken that this daemon is for, and the program itself.
+    var taken = TakenEvents()
+    var feed: Feed?
+    var isProgramOver = false
+    var waitingForRoom: [Answer<Bool>] = []
 
     /// - Parameters:
     ///   - core: with an inbox, and an invitation policy that leaves the decision to this daemon; it must not have
     ///     run yet.
     ///   - standard: the client that hears everything.
     public init(
-        core: AppCore, settings: DaemonSettings, standard: DaemonClient, clock: any CoreClock, logger: Logger
+        core: any DaemonCore, settings: DaemonSettings, standard: DaemonClient, clock: any CoreClock, logger: Logger
     ) {
         self.core = core
         self.settings = settings
@@ -72,6 +77,11 @@ public actor DaemonEngine {
         (self.stateNews, self.stateChanged) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
         (self.backgroundWork, self.background) = AsyncStream.makeStream()
         self.sessions[standard.id] = DaemonSession(standard)
+        // A program has no standard client beside it: what is recorded is handled.
+        if settings.program != nil {
+            standard.lines.close()
+            self.hasLostStandard = true
+        }
     }
 
     // MARK: Life
@@ -133,7 +143,8 @@ public actor DaemonEngine {
     private func followUpdates() async -> Bool {
         for await update in self.updates {
             switch update {
-            case .fullState(let state):
+            case .fullState(let whole):
+                let state = self.core.shown(whole)
                 self.state = state
                 for (id, condition) in self.conditions where condition.isMet(state) {
                     self.conditions[id] = nil
@@ -158,6 +169,7 @@ public actor DaemonEngine {
         for condition in self.conditions.values { condition.answer.give(nil) }
         for telling in self.tellings.values { telling.answer.give(nil) }
         self.deliveries.end()
+        self.endPrograms()
         for session in self.sessions.values { session.client.lines.close() }
     }
 
@@ -190,26 +202,36 @@ public actor DaemonEngine {
             let request = try DaemonRequest(line: text)
             await self.commandTurn.run { await self.obey(request, of: client) }
             await self.replay(to: client)
+            await self.keepPromise(to: client)
         } catch {
-            await self.refuse(error, client)
+            await self.refuse(error, client, Self.requestID(of: text))
         }
     }
 
-    private func refuse(_ failure: DaemonFailure, _ client: DaemonClient) async {
+    /// A program is told of commands that are wrong; what is no command at all it may have printed by mistake.
+    private func refuse(_ failure: DaemonFailure, _ client: DaemonClient, _ requestID: String?? = nil) async {
         Counter(label: "daemon_commands_total", dimensions: [("command", ""), ("result", "parse_error")]).increment()
-        guard client.origin == .socket else {
+        if client.origin == .program, requestID == nil { return self.noteGarbage(failure) }
+        guard client.origin != .standard else {
             // Without the line: it may hold what nobody else should read.
             return self.logger.warning("an unreadable command was ignored", metadata: ["reason": "\(failure.message)"])
         }
-        await self.send(DaemonReply.error(requestID: nil, failure).line, to: client)
+        await self.send(DaemonReply.error(requestID: requestID ?? nil, failure).line, to: client)
+    }
+
+    /// The id of what is a JSON object, if it has one; nil for everything else.
+    private static func requestID(of line: String) -> String?? {
+        guard let object = try? JSONValue(json: line).object else { return nil }
+        return .some(object["request_id"]?.string)
     }
 
     func obey(_ request: DaemonRequest, of client: DaemonClient) async {
         guard !self.isEnding, self.sessions[client.id] != nil else { return }
         var result = "ok"
         do {
+            await self.noteCommand(request.command, client)
             let done = try await self.performOnce(request, for: client)
-            let isForStandard = done.repliesToStandard && self.sessions[client.id]?.isExtended != true
+            let isForStandard = done.repliesToStandard && self.repliesOnStandard(client)
             let target = isForStandard ? self.standard : client
             await self.tell(of: done) {
                 guard let later = done.later else {
@@ -234,8 +256,12 @@ public actor DaemonEngine {
         Counter(label: "daemon_commands_total", dimensions: [("command", request.name), ("result", result)]).increment()
         if request.command == .shutdown, result == "ok" {
             _ = await client.lines.flush()
-            self.end()
+            if client.origin == .program { client.lines.close() } else { self.end() }
         }
+    }
+
+    private func repliesOnStandard(_ client: DaemonClient) -> Bool {
+        client.origin != .program && self.sessions[client.id]?.isExtended != true
     }
 
     private func completeJoins() async {
@@ -253,9 +279,9 @@ public actor DaemonEngine {
         switch request.command {
         case .react, .submitHypernoteAction:
             let isArgument = [.badEventID, .badEmoji, .badAction, .badGroupID].contains(failure.code)
-            if isArgument, self.sessions[client.id]?.isExtended != true { target = self.standard }
+            if isArgument, self.repliesOnStandard(client) { target = self.standard }
         case .sendTyping:
-            if failure.code == .publishFailed, self.sessions[client.id]?.isExtended != true { target = self.standard }
+            if failure.code == .publishFailed, self.repliesOnStandard(client) { target = self.standard }
         default: break
         }
         await self.send(DaemonReply.error(requestID: request.requestID, failure).line, to: target)
@@ -263,7 +289,7 @@ public actor DaemonEngine {
 
     func send(_ line: String, to client: DaemonClient) async {
         switch client.origin {
-        case .standard: await client.lines.put(line)
+        case .standard, .program: await client.lines.put(line)
         case .socket: self.offer(line, to: client)
         }
     }

@@ -26,6 +26,14 @@ public struct DaemonSettings: Sendable {
     public var keptEvents: Int64
     /// Milliseconds that they are kept.
     public var keptFor: Int64
+    /// Where the daemon's durable values are, and what its requests begin with: its own among those of the account.
+    public var scope = "daemon"
+    /// Whether commands that send wait for a relay; otherwise until what they send is durable and on its way.
+    public var waitsForRelays = true
+    /// The events of the core whose numbers are remembered; more than may be under way at once.
+    public var rememberedEvents = 32
+    /// What the program may do that this daemon is for; nil for a daemon with clients.
+    public var program: ProgramRules?
 
     public init(
         core: CoreConfiguration, allowed: Set<PublicKey> = [], acceptsWelcomes: Bool = false,

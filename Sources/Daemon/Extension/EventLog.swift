@@ -13,9 +13,6 @@ struct EventLog: Sendable {
     /// Numbers under which the core's latest events were recorded: after a crash they come again.
     var recorded: [(inboxID: Int64, cursor: Int64)] = []
 
-    /// A crash leaves no more than these unfinished.
-    private static let recordedCount = 32
-
     init() {}
 
     init(_ json: JSONObject) {
@@ -27,9 +24,9 @@ struct EventLog: Sendable {
         }
     }
 
-    mutating func note(inboxID: Int64, cursor: Int64) {
+    mutating func note(inboxID: Int64, cursor: Int64, keeping count: Int) {
         self.recorded.append((inboxID, cursor))
-        if self.recorded.count > Self.recordedCount { self.recorded.removeFirst() }
+        if self.recorded.count > count { self.recorded.removeFirst() }
     }
 
     func json(last: Int64) -> JSONObject {
@@ -46,6 +43,7 @@ extension DaemonEngine {
     func restoreLogs() async {
         if let stored = await self.stored(Self.logKey) { self.log = EventLog(stored) }
         if let stored = await self.stored(ReplyLog.key) { self.replies = ReplyLog(stored) }
+        if let stored = await self.stored(TakenEvents.key) { self.taken = TakenEvents(stored) }
     }
 
     /// Makes events durable. Returns the number of the first, and whether they were not recorded before.
@@ -56,7 +54,7 @@ extension DaemonEngine {
             return (known.cursor, false)
         }
         let first = self.log.last + 1
-        if let inboxID { self.log.note(inboxID: inboxID, cursor: first) }
+        if let inboxID { self.log.note(inboxID: inboxID, cursor: first, keeping: self.settings.rememberedEvents) }
         var values: [(key: String, value: JSONObject?)] = []
         for (offset, event) in events.enumerated() {
             let cursor = first + Int64(offset)

@@ -17,12 +17,18 @@ extension DaemonEngine {
         if let cursor = hello.cursor, cursor < 0 || cursor > self.log.last {
             throw DaemonFailure(.badCursor, "cursor must be from 0 to \(self.log.last)")
         }
+        if hello.acknowledges, client.origin != .program {
+            throw DaemonFailure(.badRequest, "acks are for programs that a configuration names as bots")
+        }
+        if hello.acknowledges, hello.cursor != nil {
+            throw DaemonFailure(.badRequest, "with acks the place is kept here; leave cursor out")
+        }
         session.isExtended = true
         if client.origin == .socket { session.subscribes = hello.subscribes || hello.cursor != nil }
         session.isLive = session.subscribes
         var result: JSONObject = [
             "protocol": .integer(Self.extensionVersion),
-            "capabilities": ["cursor", "replay", "idempotency", "tokens", "subscribe"],
+            "capabilities": self.capabilities(client),
             "pubkey": .string(self.core.account.hex), "npub": .string(self.core.account.npub),
             "scope": .string((session.scope ?? .full).rawValue), "subscribed": .bool(session.subscribes),
             "cursor": .integer(self.log.last), "oldest_cursor": .integer(self.oldestCursor),
@@ -33,9 +39,23 @@ extension DaemonEngine {
             session.replayFrom = max(cursor, self.oldestCursor - 1)
             session.isLive = false
         }
+        if client.origin == .program {
+            // It is told from the record, in its own time.
+            session.replayFrom = nil
+            session.isLive = true
+            result["waiting"] = .integer(self.taken.span(upTo: self.log.last))
+            self.promise(hello, client)
+        }
         self.sessions[client.id] = session
         self.logger.info("a client said hello", metadata: ["client": "\((hello.client ?? "").prefix(64))"])
         return Done(result: result)
+    }
+
+    private func capabilities(_ client: DaemonClient) -> JSONValue {
+        switch client.origin {
+        case .standard, .socket: ["cursor", "replay", "idempotency", "tokens", "subscribe"]
+        case .program: ["cursor", "replay", "idempotency", "acks"]
+        }
     }
 
     private func scope(

@@ -37,6 +37,7 @@ extension DaemonEngine {
     /// Errors are not kept: the command is tried again then, but what it has sent already is not sent twice.
     func performOnce(_ request: DaemonRequest, for client: DaemonClient) async throws(DaemonFailure) -> Done {
         try self.authorize(request.command, client)
+        try await self.passGate(request, client)
         guard let key = request.idempotencyKey, request.command.isMutating,
             self.sessions[client.id]?.isExtended == true
         else { return try await self.perform(request.command, key: nil, client) }

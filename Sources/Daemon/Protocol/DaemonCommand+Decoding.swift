@@ -22,12 +22,13 @@ extension DaemonCommand {
         case "list_groups": .listGroups
         case "hypernote_catalog": .hypernoteCatalog
         case "shutdown": .shutdown
+        case "ack": .acknowledge(cursor: try fields.number("cursor"))
         case "hello":
             .hello(
                 Hello(
                     version: try fields.number("protocol"), client: try fields.optionalText("client"),
                     token: try fields.optionalText("token"), cursor: try fields.optionalNumber("cursor"),
-                    subscribes: try fields.flag("subscribe")))
+                    subscribes: try fields.flag("subscribe"), acknowledges: try fields.flag("acks")))
         default: nil
         }
     }

@@ -37,6 +37,8 @@ public enum DaemonCommand: Hashable, Sendable {
     case shutdown
     /// The extension's first command.
     case hello(Hello)
+    /// A program that is a bot has done what an event asks for.
+    case acknowledge(cursor: Int64)
 
     public struct File: Hashable, Sendable {
         public var path: String
@@ -66,12 +68,15 @@ public enum DaemonCommand: Hashable, Sendable {
         public var cursor: Int64?
         /// Whether events come to this connection; those of standard output always do.
         public var subscribes: Bool
+        /// Whether events count as taken only when ``DaemonCommand/acknowledge(cursor:)`` says so.
+        public var acknowledges = false
     }
 
     /// Whether the command may change something.
     var isMutating: Bool {
         switch self {
-        case .listPendingWelcomes, .listGroups, .listMembers, .getGroupProfile, .hypernoteCatalog, .getMessages, .hello:
+        case .listPendingWelcomes, .listGroups, .listMembers, .getGroupProfile, .hypernoteCatalog, .getMessages, .hello,
+            .acknowledge:
             false
         default: true
         }

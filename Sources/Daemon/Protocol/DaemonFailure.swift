@@ -42,6 +42,8 @@ public struct DaemonFailure: Error, Hashable, Sendable, CustomStringConvertible 
         /// The client did not read what it was sent.
         public static let slowClient = Code(description: "slow_client")
         public static let tooManyClients = Code(description: "too_many_clients")
+        /// The configuration does not allow it to the program.
+        public static let notAllowed = Code(description: "not_allowed")
     }
 
     public let code: Code

@@ -1,4 +1,14 @@
-/// Decides, from how a worker ended and how often it was restarted lately, what happens next.
+/// When something that ended is started again; the words are OTP's.
+public enum RestartKind: String, Hashable, Sendable, CaseIterable {
+    /// Always, also after a good end.
+    case permanent
+    /// Only after a failure: a non-zero status, a signal, or a failed start.
+    case transient
+    /// Never.
+    case temporary
+}
+
+/// Decides, from how a process ended and how often it was restarted lately, what happens next.
 public struct RestartPolicy: Hashable, Sendable {
     public enum Verdict: Hashable, Sendable {
         case restart(after: Duration)
@@ -7,7 +17,7 @@ public struct RestartPolicy: Hashable, Sendable {
         case leave
     }
 
-    /// When restarts were granted, as time since the supervisor began; oldest first, none older than the period.
+    /// When restarts were granted, as time since whoever grants them began; oldest first, none older than the period.
     public struct History: Hashable, Sendable {
         public internal(set) var restarts: [Duration] = []
 
@@ -24,19 +34,14 @@ public struct RestartPolicy: Hashable, Sendable {
         self.backoff = backoff
     }
 
-    init(_ configuration: SupervisorConfiguration) {
-        self.init(
-            intensity: configuration.intensity, period: configuration.period, backoff: configuration.backoff)
-    }
-
     /// Judges one exit at `now` and notes a granted restart in `history`.
     public func verdict(
-        after exit: WorkerExit, of restart: WorkerSpecification.Restart, history: inout History, now: Duration,
+        afterSuccess isSuccess: Bool, of kind: RestartKind, history: inout History, now: Duration,
         using generator: inout some RandomNumberGenerator
     ) -> Verdict {
-        switch restart {
+        switch kind {
         case .temporary: return .leave
-        case .transient where exit.isSuccess: return .leave
+        case .transient where isSuccess: return .leave
         case .transient, .permanent: break
         }
         history.restarts.removeAll { now - $0 >= period }
@@ -48,7 +53,7 @@ public struct RestartPolicy: Hashable, Sendable {
 
     /// The wait before restart number `attempt` (from 0): drawn evenly from the upper half of a bound that doubles
     /// with each attempt, never outside `backoff`.
-    func delay(attempt: Int, using generator: inout some RandomNumberGenerator) -> Duration {
+    package func delay(attempt: Int, using generator: inout some RandomNumberGenerator) -> Duration {
         // From 1 ms, since zero does not grow.
         var ceiling = min(max(backoff.lowerBound, .milliseconds(1)), backoff.upperBound)
         for _ in 0...attempt where ceiling < backoff.upperBound { ceiling = min(ceiling * 2, backoff.upperBound) }

@@ -1,0 +1,244 @@
+import Logging
+import Metrics
+import Nostr
+import PikaCore
+
+/// A program that is a bot: it is told of recorded events one after the other, and takes them.
+extension DaemonEngine {
+    // MARK: One life of the program
+
+    /// Serves a program from its start on: says `ready`, then tells what it has not taken and what comes. Returns when
+    /// the client's lines are closed, or the task is cancelled. One program at a time.
+    public func serve(_ client: DaemonClient) async {
+        guard !self.isEnding, let rules = self.settings.program else { return client.lines.close() }
+        let (news, wake) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        self.sessions[client.id] = DaemonSession(client)
+        self.feed = Feed(client, self.taken, now: self.clock.nowMilliseconds, news: wake)
+        await client.lines.put(DaemonEvent.ready(account: self.core.account).line())
+        let end = self.clock.nowMilliseconds + rules.helloPatience
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask {
+                await client.lines.waitUntilClosed()
+                wake.finish()
+            }
+            group.addTask {
+                try? await self.clock.sleep(untilMilliseconds: end)
+                if !Task.isCancelled { await self.decide(.written, unless: client) }
+            }
+            wake.yield()
+            for await _ in news { await self.tellOpen(client) }
+            client.lines.close()
+            group.cancelAll()
+        }
+        self.sessions[client.id] = nil
+        if self.feed?.client === client { self.feed = nil }
+    }
+
+    /// Tells what may be told now.
+    private func tellOpen(_ client: DaemonClient) async {
+        guard let width = self.settings.program?.openEvents else { return }
+        while let feed = self.feed, feed.client === client, !client.lines.isClosed,
+            let cursor = feed.next(self.taken, last: self.log.last, width: width)
+        {
+            let manner = feed.manner
+            self.feed?.position = cursor
+            guard let event = await self.recorded(cursor) else {
+                // What was kept by reference is gone: there is nothing left to take.
+                await self.take(cursor)
+                continue
+            }
+            let isExtended = self.sessions[client.id]?.isExtended == true
+            guard await client.lines.put(event.line(cursor: isExtended ? cursor : nil)) else { return }
+            guard manner == .written else { continue }
+            guard await client.lines.flush() else { return }
+            // A `hello` that came meanwhile may have changed what counts.
+            if self.feed?.client === client, self.feed?.manner == .written { await self.take(cursor) }
+        }
+    }
+
+    private func decide(_ manner: Feed.Manner, unless client: DaemonClient) async {
+        guard self.feed?.client === client, self.feed?.manner == .undecided, self.feed?.promised == nil else { return }
+        self.feed?.decide(manner)
+        await self.noteManner(manner)
+    }
+
+    private func noteManner(_ manner: Feed.Manner) async {
+        guard self.taken.acknowledges != (manner == .acknowledged) else { return }
+        self.taken.acknowledges = manner == .acknowledged
+        await self.storeTaken()
+    }
+
+    // MARK: What the program says
+
+    /// Before a command of a program is done: it is not one that waits with its `hello`.
+    func noteCommand(_ command: DaemonCommand, _ client: DaemonClient) async {
+        if case .hello = command { return }
+        if client.origin == .program { await self.decide(.written, unless: client) }
+    }
+
+    /// What `hello` has asked for; it begins when the reply is on its way.
+    func promise(_ hello: DaemonCommand.Hello, _ client: DaemonClient) {
+        guard client.origin == .program, let feed = self.feed, feed.client === client else { return }
+        if hello.acknowledges {
+            // What was written before the program said that this is not enough comes again.
+            let position = feed.manner == .acknowledged ? self.taken.upTo : feed.taken.upTo
+            self.feed?.promised = (.acknowledged, position)
+        } else {
+            let position = hello.cursor.map { max($0, self.oldestCursor - 1) }
+            self.feed?.promised = (.written, position ?? feed.position)
+        }
+    }
+
+    /// After the reply to a command.
+    func keepPromise(to client: DaemonClient) async {
+        guard let feed = self.feed, feed.client === client, let promised = feed.promised else { return }
+        if promised.manner == .acknowledged, feed.manner != .acknowledged, feed.taken.upTo < self.taken.upTo {
+            self.taken = feed.taken
+        }
+        self.feed?.promised = nil
+        self.feed?.position = promised.position
+        self.feed?.movedAt = self.clock.nowMilliseconds
+        self.feed?.decide(promised.manner)
+        await self.noteManner(promised.manner)
+    }
+
+    func acknowledge(_ cursor: Int64, _ client: DaemonClient) async throws(DaemonFailure) -> Done {
+        guard let feed = self.feed, feed.client === client, feed.manner == .acknowledged else {
+            throw DaemonFailure(.badRequest, "ack is for programs that said hello with \"acks\":true")
+        }
+        guard cursor > 0, cursor <= feed.position else {
+            throw DaemonFailure(.badCursor, "no event with the cursor \(cursor) was told since the program began")
+        }
+        await self.take(cursor)
+        return Done()
+    }
+
+    /// Refuses what the program may not do.
+    func passGate(_ request: DaemonRequest, _ client: DaemonClient) async throws(DaemonFailure) {
+        guard client.origin == .program, let rules = self.settings.program else { return }
+        switch request.command {
+        case .hello, .acknowledge: return
+        default: try await rules.gate(request.command, request.name)
+        }
+    }
+
+    // MARK: What it takes
+
+    private func take(_ cursor: Int64) async {
+        guard !self.taken.contains(cursor) else { return }
+        self.taken.take(cursor)
+        self.feed?.movedAt = self.clock.nowMilliseconds
+        self.feed?.news.yield()
+        self.admitWaiting()
+        await self.storeTaken()
+    }
+
+    private func storeTaken() async { await self.store([(TakenEvents.key, self.taken.json)]) }
+
+    /// Something was recorded after `before`: who has nothing to do has something now.
+    func noteRecorded(after before: Int64) {
+        guard self.feed != nil else { return }
+        if self.taken.span(upTo: before) == 0 { self.feed?.movedAt = self.clock.nowMilliseconds }
+        self.feed?.news.yield()
+    }
+
+    /// Returns true when the program has not taken what waits for it for so long, false when it is over.
+    public func waitForStall(of client: DaemonClient, milliseconds: Int64) async -> Bool {
+        while !Task.isCancelled, let feed = self.feed, feed.client === client {
+            let now = self.clock.nowMilliseconds
+            let isWaiting = self.taken.oldestOpen(upTo: self.log.last) != nil
+            let end = (isWaiting ? feed.movedAt : now) + milliseconds
+            if isWaiting, now >= end { return true }
+            try? await self.clock.sleep(untilMilliseconds: end)
+        }
+        return false
+    }
+
+    /// The program has ended, or was ended, while it had an event that it has not taken. After too many times the event
+    /// is given up. Returns its cursor and how often that was; nil if the program had none.
+    ///
+    /// - Parameter isStall: whether it was ended because it did not take it.
+    public func noteFailure(isStall: Bool, of client: DaemonClient) async -> (cursor: Int64, count: Int)? {
+        guard let rules = self.settings.program, let feed = self.feed, feed.client === client,
+            let cursor = self.taken.oldestOpen(upTo: isStall ? self.log.last : feed.position)
+        else { return nil }
+        let count = self.taken.noteFailure(of: cursor)
+        if count >= rules.tries {
+            self.countDeadLetter(.programFailed, cursor)
+            await self.take(cursor)
+        } else {
+            await self.storeTaken()
+        }
+        return (cursor, count)
+    }
+
+    // MARK: Room
+
+    /// What is recorded without an event of the core needs some too.
+    private static let reserve: Int64 = 64
+
+    private var hasRoom: Bool {
+        self.taken.span(upTo: self.log.last) < max(1, self.settings.keptEvents - Self.reserve)
+    }
+
+    /// Waits until the program has taken enough; false if it never will.
+    func waitForRoom() async -> Bool {
+        guard self.settings.program != nil else { return true }
+        while !self.hasRoom {
+            guard !self.isEnding, !self.isProgramOver else { return false }
+            let answer = Answer<Bool>()
+            self.waitingForRoom.append(answer)
+            guard await answer.wait() == true else { return false }
+        }
+        return true
+    }
+
+    private func admitWaiting() {
+        guard self.hasRoom else { return }
+        for answer in self.waitingForRoom { answer.give(true) }
+        self.waitingForRoom = []
+    }
+
+    /// No program will come any more: what happens is recorded as long as there is room.
+    public func endPrograms() {
+        self.isProgramOver = true
+        for answer in self.waitingForRoom { answer.give(false) }
+        self.waitingForRoom = []
+    }
+
+    /// An event that the program will never hear of, or never again.
+    func countDeadLetter(_ letter: DeadLetter, _ cursor: Int64?) {
+        Counter(label: "bot_inbox_given_up_total", dimensions: [("reason", letter.rawValue)]).increment()
+        self.logger.error(
+            "an event was given up",
+            metadata: ["reason": "\(letter.rawValue)", "cursor": "\(cursor.map { String($0) } ?? "none")"])
+    }
+
+    enum DeadLetter: String {
+        /// The program ended, or did not take it, too often.
+        case programFailed = "program_failed"
+        /// Too many wait for a program that does not run any more.
+        case programFull = "program_full"
+    }
+
+    /// What a program printed that is no command; said once for every power of ten.
+    func noteGarbage(_ failure: DaemonFailure) {
+        self.feed?.garbage += 1
+        guard let count = self.feed?.garbage, count.isPowerOfTen else { return }
+        self.logger.warning(
+            "the program wrote what is no command",
+            metadata: ["reason": "\(failure.message)", "lines": "\(count)"])
+    }
+}
+
+extension Int {
+    fileprivate var isPowerOfTen: Bool {
+        var power = 1
+        while power < self {
+            let (next, overflows) = power.multipliedReportingOverflow(by: 10)
+            guard !overflows else { return false }
+            power = next
+        }
+        return power == self
+    }
+}

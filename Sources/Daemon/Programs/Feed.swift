@@ -1,0 +1,57 @@
+import Nostr
+import PikaCore
+
+/// The program that is there now, and how far it was told.
+struct Feed {
+    /// When an event counts as taken.
+    enum Manner: Hashable {
+        /// It is not known yet: nothing is told until the program has said `hello` or something else, or time is up.
+        case undecided
+        /// When its line is written.
+        case written
+        /// When the program says `ack`.
+        case acknowledged
+    }
+
+    let client: DaemonClient
+    /// As it was when the program began.
+    let taken: TakenEvents
+    private(set) var manner = Manner.undecided
+    /// What `hello` has asked for, once its reply is on the way.
+    var promised: (manner: Manner, position: Int64)?
+    /// The newest event that was told.
+    var position: Int64
+    /// Milliseconds: when something was taken last, or something began to wait.
+    var movedAt: Int64
+    /// Lines that were no commands.
+    var garbage = 0
+    let news: AsyncStream<Void>.Continuation
+
+    init(_ client: DaemonClient, _ taken: TakenEvents, now: Int64, news: AsyncStream<Void>.Continuation) {
+        self.client = client
+        self.taken = taken
+        self.position = taken.upTo
+        self.movedAt = now
+        self.news = news
+        if taken.acknowledges == false { self.manner = .written }
+    }
+
+    mutating func decide(_ manner: Manner) {
+        self.manner = manner
+        self.news.yield()
+    }
+
+    /// The event to tell now; nil if none may be told.
+    func next(_ taken: TakenEvents, last: Int64, width: Int) -> Int64? {
+        guard self.manner != .undecided, self.open(taken) < width else { return nil }
+        var cursor = self.position + 1
+        while cursor <= last, self.manner == .acknowledged, taken.contains(cursor) { cursor += 1 }
+        return cursor <= last ? cursor : nil
+    }
+
+    /// How many were told and are not taken.
+    private func open(_ taken: TakenEvents) -> Int {
+        let beyond = taken.beyond.count { $0 <= self.position }
+        return max(0, Int(clamping: self.position - taken.upTo) - beyond)
+    }
+}

@@ -1,0 +1,23 @@
+/// What makes a daemon the home of one program that is a bot, instead of an account's only owner.
+///
+/// Events wait in the record, not in the core's inbox: an event of the core counts as handled when it is recorded, and
+/// leaves the record when the program has taken it. So a program that is slow, or away, holds nobody else up.
+public struct ProgramRules: Sendable {
+    /// The bot's name, for logs and metrics.
+    public var name: String
+    /// Refuses what the program may not do: the command, and its name on the wire.
+    public var gate: @Sendable (DaemonCommand, _ name: String) async throws(DaemonFailure) -> Void
+    /// Events that the program may have before it has taken the first of them.
+    public var openEvents = 32
+    /// How often an event may end with its program's end or patience before it is given up.
+    public var tries = 3
+    /// Milliseconds that a new program has for its `hello`; then it is one that does not know the extension.
+    public var helloPatience: Int64 = 5_000
+
+    public init(
+        name: String, gate: @escaping @Sendable (DaemonCommand, _ name: String) async throws(DaemonFailure) -> Void
+    ) {
+        self.name = name
+        self.gate = gate
+    }
+}

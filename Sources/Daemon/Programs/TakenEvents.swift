@@ -1,0 +1,65 @@
+import Nostr
+import PikaCore
+
+/// Which of the recorded events a program has taken: those are never told again. Kept in the core's durable values.
+struct TakenEvents: Hashable, Sendable {
+    static let key = "taken"
+
+    /// Every event up to this one is taken.
+    private(set) var upTo: Int64 = 0
+    /// Events above that are taken too.
+    private(set) var beyond: Set<Int64> = []
+    /// How often an event that is not taken was given up with the program that had it.
+    private(set) var failures: [Int64: Int] = [:]
+    /// Whether the program acknowledges events; nil as long as no program has shown it.
+    var acknowledges: Bool?
+
+    init() {}
+
+    func contains(_ cursor: Int64) -> Bool { cursor <= self.upTo || self.beyond.contains(cursor) }
+
+    /// The oldest one that is not taken; nil if all up to `last` are.
+    func oldestOpen(upTo last: Int64) -> Int64? {
+        // What stands beyond never begins at the next one: it would be part of `upTo`.
+        self.upTo < last ? self.upTo + 1 : nil
+    }
+
+    /// How many up to `last` wait, counting those that are taken out of order.
+    func span(upTo last: Int64) -> Int64 { max(0, last - self.upTo) }
+
+    mutating func take(_ cursor: Int64) {
+        guard cursor > self.upTo else { return }
+        self.failures[cursor] = nil
+        self.beyond.insert(cursor)
+        while self.beyond.remove(self.upTo + 1) != nil { self.upTo += 1 }
+    }
+
+    /// Returns how often it has failed now.
+    mutating func noteFailure(of cursor: Int64) -> Int {
+        let count = (self.failures[cursor] ?? 0) + 1
+        self.failures[cursor] = count
+        return count
+    }
+}
+
+extension TakenEvents {
+    init(_ json: JSONObject) {
+        self.upTo = max(0, json["up_to"]?.integer ?? 0)
+        self.beyond = Set((json["beyond"]?.array ?? []).compactMap(\.integer).filter { $0 > (json["up_to"]?.integer ?? 0) })
+        for pair in json["failures"]?.array ?? [] {
+            guard let numbers = pair.array?.compactMap(\.integer), numbers.count == 2 else { continue }
+            self.failures[numbers[0]] = Int(clamping: numbers[1])
+        }
+        self.acknowledges = json["acknowledges"]?.bool
+    }
+
+    var json: JSONObject {
+        var object: JSONObject = [
+            "up_to": .integer(self.upTo), "beyond": .array(self.beyond.sorted().map(JSONValue.integer)),
+            "failures": .array(
+                self.failures.sorted { $0.key < $1.key }.map { [.integer($0.key), .integer(Int64($0.value))] }),
+        ]
+        object["acknowledges"] = self.acknowledges.map(JSONValue.bool)
+        return object
+    }
+}

@@ -1,0 +1,36 @@
+extension DaemonCommand {
+    /// The group that the command names, as it was written; nil if it names none.
+    public var chatID: String? {
+        switch self {
+        case .addMembers(let group, _), .listMembers(let group), .removeMembers(let group, _), .leaveGroup(let group),
+            .updateGroupProfile(let group, _, _), .getGroupProfile(let group), .uploadGroupProfileImage(let group, _, _),
+            .sendMessage(let group, _), .sendHypernote(let group, _, _, _), .react(let group, _, _),
+            .submitHypernoteAction(let group, _, _, _), .sendMedia(let group, _, _, _),
+            .sendMediaBatch(let group, _, _, _), .sendTyping(let group), .getMessages(let group, _):
+            group
+        case .inviteCall(let invitation): invitation.group
+        case .publishKeyPackage, .setRelays, .listPendingWelcomes, .acceptWelcome, .listGroups, .hypernoteCatalog,
+            .acceptCall, .rejectCall, .endCall, .sendAudioResponse, .sendAudioFile, .sendCallData, .initGroup,
+            .shutdown, .hello, .acknowledge:
+            nil
+        }
+    }
+
+    /// Every command's name on the wire that a configuration may allow to a program; `hello` and `ack` always are.
+    public static let names: Set<String> = [
+        "publish_keypackage", "set_relays", "list_pending_welcomes", "accept_welcome", "list_groups", "init_group",
+        "add_members", "list_members", "remove_members", "leave_group", "get_group_profile", "update_group_profile",
+        "upload_group_profile_image", "send_message", "send_hypernote", "hypernote_catalog", "react",
+        "submit_hypernote_action", "send_media", "send_media_batch", "send_typing", "get_messages", "invite_call",
+        "accept_call", "reject_call", "end_call", "send_audio_file", "send_audio_response", "send_call_data", "shutdown",
+    ]
+
+    /// Whether the command puts something into a group.
+    public var isSending: Bool {
+        switch self {
+        case .sendMessage, .sendHypernote, .react, .submitHypernoteAction, .sendMedia, .sendMediaBatch, .sendTyping:
+            true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,19 @@
+extension AppState {
+    /// The state for a reader who may see a part of it: these chats, invitations or none, this call or none.
+    public func limited(
+        toChats isShown: (ChatSummary) -> Bool, showsInvites: Bool, showsCall: (ActiveCall) -> Bool
+    ) -> AppState {
+        var state = self
+        let shown = self.chatList.filter(isShown)
+        if shown.count != self.chatList.count { state.chatList = SharedArray(shown) }
+        let chatIDs = Set(shown.map(\.chatID))
+        state.readingChats.formIntersection(chatIDs)
+        state.currentChat = nil
+        state.peerProfile = nil
+        state.followList = []
+        if !showsInvites { state.invites = [] }
+        if let call = self.activeCall, !showsCall(call) { state.activeCall = nil }
+        state.callTimeline = self.callTimeline.filter { $0.callID == state.activeCall?.callID }
+        return state
+    }
+}
