@@ -8,6 +8,8 @@ public protocol DaemonCore: Sendable {
     var events: AsyncStream<CoreEvent> { get }
     /// The newest of ``events`` so far; 0 if there was none.
     var newestInboxID: Int64 { get async }
+    /// The newest snapshot, as it is.
+    var state: AppState { get async }
 
     /// Enqueues an action and returns at once.
     func dispatch(_ action: AppAction, request: RequestID?)

@@ -256,8 +256,14 @@ public actor DaemonEngine {
         Counter(label: "daemon_commands_total", dimensions: [("command", request.name), ("result", result)]).increment()
         if request.command == .shutdown, result == "ok" {
             _ = await client.lines.flush()
-            if client.origin == .program { client.lines.close() } else { self.end() }
+            if client.origin == .program { self.letGo(of: client) } else { self.end() }
         }
+    }
+
+    /// A program that says `shutdown` ends itself alone.
+    private func letGo(of client: DaemonClient) {
+        self.feed?.isShutDown = true
+        client.lines.close()
     }
 
     private func repliesOnStandard(_ client: DaemonClient) -> Bool {

@@ -7,15 +7,23 @@ import PikaCore
 extension DaemonEngine {
     // MARK: One life of the program
 
-    /// Serves a program from its start on: says `ready`, then tells what it has not taken and what comes. Returns when
-    /// the client's lines are closed, or the task is cancelled. One program at a time.
-    public func serve(_ client: DaemonClient) async {
-        guard !self.isEnding, let rules = self.settings.program else { return client.lines.close() }
+    /// Takes up a program; ``serve(_:)`` must follow, and ``finish(_:because:)``. One program at a time.
+    public func begin(_ client: DaemonClient) {
         let (news, wake) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        guard !self.isEnding, self.settings.program != nil else { return client.lines.close() }
         self.sessions[client.id] = DaemonSession(client)
-        self.feed = Feed(client, self.taken, now: self.clock.nowMilliseconds, news: wake)
+        self.feed = Feed(client, self.taken, now: self.clock.nowMilliseconds, news: (news, wake))
+    }
+
+    /// Says `ready`, then tells what the program has not taken and what comes. Returns when the client's lines are
+    /// closed, or the task is cancelled.
+    public func serve(_ client: DaemonClient) async {
+        guard let patience = self.settings.program?.helloPatience, let feed = self.feed, feed.client === client else {
+            return
+        }
+        let (news, wake) = feed.news
         await client.lines.put(DaemonEvent.ready(account: self.core.account).line())
-        let end = self.clock.nowMilliseconds + rules.helloPatience
+        let end = self.clock.nowMilliseconds + patience
         await withTaskGroup(of: Void.self) { group in
             group.addTask {
                 await client.lines.waitUntilClosed()
@@ -23,15 +31,41 @@ extension DaemonEngine {
             }
             group.addTask {
                 try? await self.clock.sleep(untilMilliseconds: end)
-                if !Task.isCancelled { await self.decide(.written, unless: client) }
+                if !Task.isCancelled { await self.decideUnasked(client) }
             }
             wake.yield()
             for await _ in news { await self.tellOpen(client) }
             client.lines.close()
             group.cancelAll()
         }
+    }
+
+    /// The program is over.
+    ///
+    /// - Parameter failure: nil if it ended as it was meant to. Otherwise the oldest event that it had and has not taken
+    ///   is to blame; after too many times it is given up.
+    public func finish(_ client: DaemonClient, because failure: ProgramFailure?) async -> ProgramReport {
+        client.lines.close()
         self.sessions[client.id] = nil
-        if self.feed?.client === client { self.feed = nil }
+        guard let feed = self.feed, feed.client === client else { return ProgramReport() }
+        self.feed = nil
+        var report = ProgramReport(isShutDown: feed.isShutDown)
+        if let failure, !feed.isShutDown { report.blamed = await self.blame(feed, failure) }
+        return report
+    }
+
+    private func blame(_ feed: Feed, _ failure: ProgramFailure) async -> (cursor: Int64, count: Int)? {
+        // One that does not listen may have been told nothing.
+        let newest = failure == .stalled ? self.log.last : feed.position
+        guard let rules = self.settings.program, let cursor = self.taken.oldestOpen(upTo: newest) else { return nil }
+        let count = self.taken.noteFailure(of: cursor)
+        if count >= rules.tries {
+            self.countDeadLetter(.programFailed, cursor)
+            await self.take(cursor)
+        } else {
+            await self.storeTaken()
+        }
+        return (cursor, count)
     }
 
     /// Tells what may be told now.
@@ -56,10 +90,11 @@ extension DaemonEngine {
         }
     }
 
-    private func decide(_ manner: Feed.Manner, unless client: DaemonClient) async {
+    /// It has said no `hello`: it does not know the extension.
+    private func decideUnasked(_ client: DaemonClient) async {
         guard self.feed?.client === client, self.feed?.manner == .undecided, self.feed?.promised == nil else { return }
-        self.feed?.decide(manner)
-        await self.noteManner(manner)
+        self.feed?.decide(.written)
+        await self.noteManner(.written)
     }
 
     private func noteManner(_ manner: Feed.Manner) async {
@@ -73,7 +108,7 @@ extension DaemonEngine {
     /// Before a command of a program is done: it is not one that waits with its `hello`.
     func noteCommand(_ command: DaemonCommand, _ client: DaemonClient) async {
         if case .hello = command { return }
-        if client.origin == .program { await self.decide(.written, unless: client) }
+        if client.origin == .program { await self.decideUnasked(client) }
     }
 
     /// What `hello` has asked for; it begins when the reply is on its way.
@@ -128,7 +163,7 @@ extension DaemonEngine {
         guard !self.taken.contains(cursor) else { return }
         self.taken.take(cursor)
         self.feed?.movedAt = self.clock.nowMilliseconds
-        self.feed?.news.yield()
+        self.feed?.news.wake.yield()
         self.admitWaiting()
         await self.storeTaken()
     }
@@ -139,7 +174,7 @@ extension DaemonEngine {
     func noteRecorded(after before: Int64) {
         guard self.feed != nil else { return }
         if self.taken.span(upTo: before) == 0 { self.feed?.movedAt = self.clock.nowMilliseconds }
-        self.feed?.news.yield()
+        self.feed?.news.wake.yield()
     }
 
     /// Returns true when the program has not taken what waits for it for so long, false when it is over.
@@ -152,24 +187,6 @@ extension DaemonEngine {
             try? await self.clock.sleep(untilMilliseconds: end)
         }
         return false
-    }
-
-    /// The program has ended, or was ended, while it had an event that it has not taken. After too many times the event
-    /// is given up. Returns its cursor and how often that was; nil if the program had none.
-    ///
-    /// - Parameter isStall: whether it was ended because it did not take it.
-    public func noteFailure(isStall: Bool, of client: DaemonClient) async -> (cursor: Int64, count: Int)? {
-        guard let rules = self.settings.program, let feed = self.feed, feed.client === client,
-            let cursor = self.taken.oldestOpen(upTo: isStall ? self.log.last : feed.position)
-        else { return nil }
-        let count = self.taken.noteFailure(of: cursor)
-        if count >= rules.tries {
-            self.countDeadLetter(.programFailed, cursor)
-            await self.take(cursor)
-        } else {
-            await self.storeTaken()
-        }
-        return (cursor, count)
     }
 
     // MARK: Room

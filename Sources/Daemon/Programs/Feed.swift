@@ -23,11 +23,15 @@ struct Feed {
     var position: Int64
     /// Milliseconds: when something was taken last, or something began to wait.
     var movedAt: Int64
+    /// It wants to end.
+    var isShutDown = false
     /// Lines that were no commands.
     var garbage = 0
-    let news: AsyncStream<Void>.Continuation
+    let news: News
 
-    init(_ client: DaemonClient, _ taken: TakenEvents, now: Int64, news: AsyncStream<Void>.Continuation) {
+    typealias News = (stream: AsyncStream<Void>, wake: AsyncStream<Void>.Continuation)
+
+    init(_ client: DaemonClient, _ taken: TakenEvents, now: Int64, news: News) {
         self.client = client
         self.taken = taken
         self.position = taken.upTo
@@ -38,7 +42,7 @@ struct Feed {
 
     mutating func decide(_ manner: Manner) {
         self.manner = manner
-        self.news.yield()
+        self.news.wake.yield()
     }
 
     /// The event to tell now; nil if none may be told.

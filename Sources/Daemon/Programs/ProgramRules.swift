@@ -21,3 +21,18 @@ public struct ProgramRules: Sendable {
         self.gate = gate
     }
 }
+
+/// What became of a program.
+public struct ProgramReport: Sendable {
+    /// Whether it has said `shutdown`.
+    public var isShutDown = false
+    /// The event that it had and has not taken, and how often that was to blame for an end.
+    public var blamed: (cursor: Int64, count: Int)?
+}
+
+/// How a program has failed that was not told to end.
+public enum ProgramFailure: Sendable, Hashable {
+    case ended
+    /// It took nothing of what waited for it, for too long.
+    case stalled
+}

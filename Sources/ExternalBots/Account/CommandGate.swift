@@ -1,0 +1,37 @@
+import Daemon
+import PikaCore
+
+/// What a program may do: the commands and the chats that its configuration lists. What is not listed is refused, with
+/// what to write.
+struct CommandGate: Sendable {
+    let bot: ExternalBot
+    let account: ProgramAccount
+    let pace: SendingPace
+
+    func pass(_ command: DaemonCommand, _ name: String) async throws(DaemonFailure) {
+        guard bot.program.commands.contains(name) else {
+            throw Self.refusal(
+                "\(bot.label) may not use \(name)", "allow: { commands: \(Self.list(bot.program.commands, name)) }")
+        }
+        if let chatID = command.chatID?.lowercased() { try await judge(chatID) }
+        if command.isSending { await pace.wait() }
+    }
+
+    /// A chat that nobody knows is refused by the command itself.
+    private func judge(_ chatID: String) async throws(DaemonFailure) {
+        guard let chat = await account.state.chatList.first(where: { $0.chatID == chatID }) else { return }
+        guard bot.isAtWork(in: chatID, isGroup: chat.isGroup) else {
+            throw Self.refusal("\(bot.label) is not at work in this group", "groups: { chats: { \(chatID): all } }")
+        }
+        guard let groups = bot.program.groups, !groups.contains(chatID) else { return }
+        throw Self.refusal("\(bot.label) may not touch this chat", "allow: { groups: \(Self.list(groups, chatID)) }")
+    }
+
+    private static func refusal(_ reason: String, _ fix: String) -> DaemonFailure {
+        DaemonFailure(.notAllowed, "\(reason); to allow it, write in its configuration: \(fix)")
+    }
+
+    private static func list(_ names: Set<String>, _ name: String) -> String {
+        "[\(names.union([name]).sorted().joined(separator: ", "))]"
+    }
+}

@@ -1,0 +1,58 @@
+import Daemon
+import Nostr
+import PikaCore
+
+/// An account as one program sees it: the events that are for it, the chats in which it is at work, its own calls.
+struct ProgramAccount: DaemonCore {
+    private let core: any DaemonCore
+    private let bot: ExternalBot
+    private let showsInvites: Bool
+
+    init(_ bot: ExternalBot, of core: any DaemonCore) {
+        self.core = core
+        self.bot = bot
+        showsInvites = !bot.program.commands.isDisjoint(with: ["list_pending_welcomes", "accept_welcome"])
+    }
+
+    var account: PublicKey { core.account }
+    var events: AsyncStream<CoreEvent> { bot.intake.events }
+    var newestInboxID: Int64 { get async { bot.intake.newest } }
+    /// The account's, with the chats in which the program is not at work.
+    var state: AppState { get async { await core.state } }
+
+    func complete(_ inboxID: Int64, effects: [HandlerEffect]) { bot.intake.complete(inboxID) }
+    func perform(_ effects: [HandlerEffect], request: RequestID) { core.perform(effects, request: request) }
+    func updates() -> AsyncStream<AppUpdate> { core.updates() }
+
+    func dispatch(_ action: AppAction, request: RequestID?) {
+        if case .startCall(_, _, let callID?, _) = action { bot.calls.own(callID) }
+        core.dispatch(action, request: request)
+    }
+
+    func shown(_ state: AppState) -> AppState {
+        state.limited(
+            toChats: { bot.isAtWork(in: $0.chatID, isGroup: $0.isGroup) }, showsInvites: showsInvites,
+            showsCall: { bot.calls.contains($0.callID) })
+    }
+
+    // MARK: Reading
+
+    func value(scope: String, key: String) async throws -> [UInt8]? { try await core.value(scope: scope, key: key) }
+
+    func messages(
+        chatID: String, before: StoredMessage.Position?, limit: Int
+    ) async throws -> [StoredMessage] {
+        try await core.messages(chatID: chatID, before: before, limit: limit)
+    }
+
+    func media(chatID: String, messageID: EventID, index: Int) async throws -> [UInt8] {
+        try await core.media(chatID: chatID, messageID: messageID, index: index)
+    }
+
+    func groupProfiles(chatID: String) async throws -> [AppState.Profile] {
+        try await core.groupProfiles(chatID: chatID)
+    }
+
+    func callSession(callID: String) async -> CallSession? { await core.callSession(callID: callID) }
+    func callMedia(callID: String) -> CallMedia? { core.callMedia(callID: callID) }
+}

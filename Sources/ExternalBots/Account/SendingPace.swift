@@ -1,0 +1,41 @@
+import Metrics
+import PikaCore
+import Synchronization
+
+/// How fast a program may send: a burst, then so many a second. Who is faster waits; nothing is refused.
+final class SendingPace: Sendable {
+    private struct State {
+        var room: Double
+        var at: Int64
+    }
+
+    private let burst: Double
+    private let perSecond: Double
+    private let clock: any CoreClock
+    private let state: Mutex<State>
+
+    init(burst: Double = 100, perSecond: Double = 20, clock: any CoreClock) {
+        self.burst = burst
+        self.perSecond = perSecond
+        self.clock = clock
+        state = Mutex(State(room: burst, at: clock.nowMilliseconds))
+    }
+
+    /// Returns when one more thing may be sent, or the task is cancelled.
+    func wait() async {
+        let delay = take(at: clock.nowMilliseconds)
+        guard delay > 0 else { return }
+        Counter(label: "bot_rate_limited_total", dimensions: [("scope", "outbound")]).increment()
+        try? await clock.sleep(untilMilliseconds: clock.nowMilliseconds + delay)
+    }
+
+    /// Takes room for one, and returns the milliseconds until it is there.
+    func take(at now: Int64) -> Int64 {
+        state.withLock { state in
+            let elapsed = Double(max(0, now - state.at)) / 1000
+            state.room = min(burst, state.room + elapsed * perSecond) - 1
+            state.at = max(state.at, now)
+            return state.room >= 0 ? 0 : Int64((-state.room / perSecond * 1000).rounded(.up))
+        }
+    }
+}

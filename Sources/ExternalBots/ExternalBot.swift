@@ -1,0 +1,43 @@
+public import BotDispatch
+public import BotKit
+import PikaCore
+
+/// A program in the place of a bot: one handler, which hands every event that is for it to the program's daemon.
+///
+/// The handler is done when the event is recorded. The program takes it later, in its own time: neither the other bots
+/// of the account nor the other chats wait for it, and nothing is lost while it is away.
+public struct ExternalBot: Bot {
+    public static let name = "external"
+
+    /// The bot's name in its account.
+    public let label: String
+    public let program: ExternalBotProgram
+    public let policy: BotPolicy
+    let intake = EventIntake()
+    let calls = ProgramCalls()
+
+    public init(label: String, program: ExternalBotProgram, policy: BotPolicy = BotPolicy()) {
+        self.label = label
+        self.program = program
+        self.policy = policy
+    }
+
+    /// Throws ``ExternalBotError/Code/notIncluded``: a program is named by `command:`.
+    public init(settings: BotSettings) throws {
+        throw ExternalBotError(.notIncluded, "a program is a bot by `command: […]`, not by `use:`")
+    }
+
+    @HandlerBuilder public var handlers: [Handler] {
+        Handler(label: "program") { event, scope in
+            // What the dispatcher lets through without asking where: joins and commits.
+            guard isAtWork(in: event.chatID, isGroup: scope.isGroup) else { return nil }
+            return { _ in
+                if case .call(let call) = event.content { calls.own(call.signal.callID) }
+                try await intake.take(event)
+            }
+        }
+    }
+
+    /// Whether the program is at work in a chat; in a chat of two it always is.
+    func isAtWork(in chatID: String, isGroup: Bool) -> Bool { !isGroup || policy.groups[chatID] != .none }
+}

@@ -1,0 +1,125 @@
+import BotDispatch
+package import Daemon
+package import Logging
+import Metrics
+package import PikaCore
+package import Restarts
+import ServiceLifecycle
+
+/// Runs the program of one external bot, again and again as its configuration says, and the daemon that it speaks to.
+///
+/// It must run before events are handed to the bot's handler, and longer: what the handler gets is recorded here.
+package struct ExternalBotService: Service {
+    package struct Configuration: Sendable {
+        /// What the account's core was started with.
+        package var core: CoreConfiguration
+        package var restarts: RestartPolicy
+        /// How long a program may take to end when it is told to.
+        package var grace: Duration
+
+        package init(core: CoreConfiguration, restarts: RestartPolicy, grace: Duration = .seconds(2)) {
+            self.core = core
+            self.restarts = restarts
+            self.grace = grace
+        }
+    }
+
+    private let bot: ExternalBot
+    private let engine: DaemonEngine
+    private let configuration: Configuration
+    private let clock: any CoreClock
+    private let logger: Logger
+
+    /// - Parameter core: must not have run yet.
+    package init(
+        _ bot: ExternalBot, core: any DaemonCore, configuration: Configuration, clock: any CoreClock, logger: Logger
+    ) {
+        self.bot = bot
+        self.configuration = configuration
+        self.clock = clock
+        var logger = logger
+        logger[metadataKey: "bot.name"] = "\(bot.label)"
+        self.logger = logger
+        let account = ProgramAccount(bot, of: core)
+        let gate = CommandGate(bot: bot, account: account, pace: SendingPace(clock: clock))
+        var settings = DaemonSettings(core: configuration.core, relayPatience: nil)
+        settings.scope = "program/\(bot.label)"
+        // As with every bot: what it sends is in the outbox, and leaves when a relay is there.
+        settings.waitsForRelays = false
+        settings.rememberedEvents = 128
+        settings.program = ProgramRules(name: bot.label) { command, name throws(DaemonFailure) in
+            try await gate.pass(command, name)
+        }
+        engine = DaemonEngine(
+            core: account, settings: settings, standard: DaemonClient(.standard), clock: clock, logger: logger)
+    }
+
+    package func run() async throws {
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { [engine, logger] in
+                do { try await engine.run() } catch {
+                    logger.error("The program's daemon has ended", metadata: ["error": "\(error)"])
+                }
+            }
+            group.addTask {
+                await live()
+                engine.end()
+            }
+            // Without one the other is of no use.
+            await group.next()
+            group.cancelAll()
+        }
+        try? await gracefulShutdown()
+    }
+
+    // MARK: Lives
+
+    private func live() async {
+        guard await engine.waitUntilReady() else { return }
+        var history = RestartPolicy.History()
+        var generator = SystemRandomNumberGenerator()
+        let began = clock.nowMilliseconds
+        while !Task.isCancelled, !Task.isShuttingDownGracefully {
+            let end = await life.run()
+            guard !Task.isCancelled, !Task.isShuttingDownGracefully else { return }
+            logger.notice("The program has ended", metadata: ["end": "\(end.isStalled ? "stalled" : "\(end.exit)")"])
+            let verdict = configuration.restarts.verdict(
+                afterSuccess: end.isSuccess, of: bot.program.restart, history: &history,
+                now: .milliseconds(clock.nowMilliseconds - began), using: &generator)
+            guard await follow(verdict, end) else { return }
+        }
+    }
+
+    private var life: ProgramLife {
+        ProgramLife(
+            engine: engine, program: bot.program, patience: Int64(bot.policy.timeout / .milliseconds(1)),
+            grace: configuration.grace, clock: clock, logger: logger)
+    }
+
+    /// Returns true when it is time for the next life, false when there will be none.
+    private func follow(_ verdict: RestartPolicy.Verdict, _ end: ProgramLife.End) async -> Bool {
+        if end.isStalled {
+            Counter(label: "bot_handler_timeouts_total", dimensions: [("handler", "\(bot.label) program")]).increment()
+        }
+        switch verdict {
+        case .restart(let delay):
+            Counter(
+                label: "bot_supervisor_restarts_total", dimensions: [("bot", bot.label), ("reason", end.reason)]
+            ).increment()
+            let time = clock.nowMilliseconds + Int64(delay / .milliseconds(1))
+            await cancelWhenGracefulShutdown { try? await clock.sleep(untilMilliseconds: time) }
+            return true
+        case .quarantine:
+            Gauge(label: "bot_programs_quarantined", dimensions: [("bot", bot.label)]).record(1)
+            logger.error(
+                """
+                The program fails too often and is not started again; restart the account when it is mended. What \
+                comes for it is kept as long as there is room
+                """)
+        case .leave: logger.notice("The program is not started again; what comes for it is kept as long as there is room")
+        }
+        await engine.endPrograms()
+        try? await gracefulShutdown()
+        return false
+    }
+}

@@ -1,0 +1,97 @@
+import Daemon
+import Logging
+import PikaCore
+import ServiceLifecycle
+import Synchronization
+
+/// One life of a program under its daemon.
+struct ProgramLife: Sendable {
+    /// How it ended.
+    struct End: Sendable, Hashable {
+        var exit: ProgramExit
+        /// It took nothing of what waited for it, and was killed.
+        var isStalled = false
+        /// It was told to end, or has asked for it.
+        var isOrdered = false
+
+        var isSuccess: Bool { !isStalled && (isOrdered || exit.isSuccess) }
+        /// A metric label.
+        var reason: String { isStalled ? "stall" : exit.reason }
+    }
+
+    private enum Piece: Sendable {
+        case served
+        case stalled(Bool)
+        case exited(ProgramExit)
+    }
+
+    let engine: DaemonEngine
+    let program: ExternalBotProgram
+    /// Milliseconds that the program may take for what waits for it.
+    let patience: Int64
+    let grace: Duration
+    let clock: any CoreClock
+    let logger: Logger
+
+    /// Returns when the program has ended: by itself, by a graceful shutdown, or killed by a cancellation.
+    func run() async -> End {
+        let client = DaemonClient(.program)
+        let process = ProgramProcess(program, lines: client.lines, grace: grace)
+        await engine.begin(client)
+        var end = await withGracefulShutdownHandler {
+            await run(process, client)
+        } onGracefulShutdown: {
+            process.stop()
+        }
+        let failure: ProgramFailure? = end.isStalled ? .stalled : end.isOrdered ? nil : .ended
+        let report = await engine.finish(client, because: failure)
+        end.isOrdered = end.isOrdered || report.isShutDown
+        if let (cursor, count) = report.blamed {
+            logger.warning(
+                "The program failed with an event", metadata: ["cursor": "\(cursor)", "times": "\(count)"])
+        }
+        return end
+    }
+
+    private func run(_ process: ProgramProcess, _ client: DaemonClient) async -> End {
+        await withTaskGroup(of: Piece.self, returning: End.self) { group in
+            group.addTask {
+                await engine.serve(client)
+                return .served
+            }
+            group.addTask { .stalled(await engine.waitForStall(of: client, milliseconds: patience)) }
+            group.addTask { await .exited(start(process, client)) }
+            var end = End(exit: .exited(0))
+            for await piece in group {
+                switch piece {
+                // Its lines were closed: by `shutdown`, by the engine's end, or because it has ended.
+                case .served: process.stop()
+                case .stalled(let isStalled):
+                    guard isStalled else { continue }
+                    end.isStalled = true
+                    process.kill()
+                case .exited(let exit):
+                    end.exit = exit
+                    group.cancelAll()
+                }
+            }
+            end.isOrdered = end.isOrdered || Task.isShuttingDownGracefully || Task.isCancelled
+            return end
+        }
+    }
+
+    private func start(_ process: ProgramProcess, _ client: DaemonClient) async -> ProgramExit {
+        let diagnostics = Mutex(DiagnosticLines())
+        return await process.run { piece in
+            await engine.receive(piece, from: client)
+        } diagnostics: { bytes in
+            let now = clock.nowMilliseconds
+            let (lines, leftOut) = diagnostics.withLock { diagnostics in
+                let leftOut = diagnostics.takeLeftOut(now: now)
+                return (diagnostics.take(bytes, now: now), leftOut)
+            }
+            if leftOut > 0 { logger.warning("Lines of the program were left out", metadata: ["lines": "\(leftOut)"]) }
+            for line in lines { logger.info("The program says", metadata: ["line": "\(line)"]) }
+        }
+    }
+}

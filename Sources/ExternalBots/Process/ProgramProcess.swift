@@ -1,0 +1,163 @@
+import Daemon
+import Foundation
+import PikaCore
+import Subprocess
+import SystemPackage
+
+/// One life of a program: spawned, its streams served, ended with all its children, reaped.
+///
+/// It has a process group of its own, which is killed as soon as the program itself has ended. The end of its standard
+/// input is the order to end; also when this process ends in whatever way.
+struct ProgramProcess: Sendable {
+    private enum Order: Sendable {
+        /// End of input and SIGTERM, then SIGKILL when `grace` is over.
+        case stop
+        case kill
+    }
+
+    let program: ExternalBotProgram
+    /// What it is told; closed when the program ends.
+    let lines: LineQueue
+    /// How long it may take to end.
+    let grace: Duration
+    private let orders: AsyncStream<Order>
+    private let order: AsyncStream<Order>.Continuation
+
+    init(_ program: ExternalBotProgram, lines: LineQueue, grace: Duration) {
+        self.program = program
+        self.lines = lines
+        self.grace = grace
+        (orders, order) = AsyncStream.makeStream()
+    }
+
+    /// Safe at any time, also before the start and after the end.
+    func stop() { order.yield(.stop) }
+    func kill() { order.yield(.kill) }
+
+    /// Returns when it is reaped; cancelling the task kills it. Each call of `output` returns before more is read.
+    func run(
+        output: @escaping @Sendable (LineAssembler.Piece) async -> Void,
+        diagnostics: @escaping @Sendable (_ bytes: [UInt8]) async -> Void
+    ) async -> ProgramExit {
+        defer { lines.close(dropping: true) }
+        do {
+            let result = try await Subprocess.run(
+                configuration, input: .inputWriter, output: .sequence, error: .sequence
+            ) { execution in
+                await serve(execution, output, diagnostics)
+            }
+            switch result.terminationStatus {
+            case .exited(let status): return .exited(status)
+            case .signaled(let signal): return .signaled(signal)
+            }
+        } catch {
+            return .failedToStart(String(describing: error))
+        }
+    }
+
+    private typealias Running = Execution<CustomWriteInput, SequenceOutput, SequenceOutput>
+
+    private func serve(
+        _ execution: Running, _ output: @escaping @Sendable (LineAssembler.Piece) async -> Void,
+        _ diagnostics: @escaping @Sendable ([UInt8]) async -> Void
+    ) async {
+        let pid = execution.processIdentifier.value
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { await obey(pid) }
+            group.addTask { await write(to: execution.standardInputWriter) }
+            async let errors: Void = Self.read(execution.standardError, diagnostics)
+            await Self.readLines(execution.standardOutput, output)
+            await errors
+            // A program without its streams is over, and so are its children.
+            lines.close(dropping: true)
+            await Self.end(pid, within: grace)
+            group.cancelAll()
+        }
+    }
+
+    private func obey(_ pid: pid_t) async {
+        for await order in orders {
+            switch order {
+            case .stop:
+                lines.close()
+                _ = Foundation.kill(-pid, SIGTERM)
+                await Self.end(pid, within: grace)
+            case .kill: _ = Foundation.kill(-pid, SIGKILL)
+            }
+        }
+    }
+
+    /// Waits until the program has ended, or its time is over; then kills what is left of its group. The program is not
+    /// reaped yet, so that its id is nobody else's.
+    private static func end(_ pid: pid_t, within grace: Duration) async {
+        let end = ContinuousClock.now + grace
+        while !hasEnded(pid), ContinuousClock.now < end, !Task.isCancelled {
+            try? await Task.sleep(for: .milliseconds(20))
+        }
+        _ = Foundation.kill(-pid, SIGKILL)
+    }
+
+    private static func hasEnded(_ pid: pid_t) -> Bool {
+        var info = siginfo_t()
+        let result = waitid(P_PID, id_t(pid), &info, WEXITED | WNOHANG | WNOWAIT)
+        return result != 0 || info.si_signo != 0
+    }
+
+    // MARK: Streams
+
+    /// Until the queue is closed, or the program does not read any more.
+    private func write(to writer: StandardInputWriter) async {
+        do {
+            while let batch = await lines.next() {
+                _ = try await writer.write(Array((batch.joined(separator: "\n") + "\n").utf8))
+            }
+        } catch { lines.close(dropping: true) }
+        try? await writer.finish()
+    }
+
+    private static func readLines(
+        _ stream: SubprocessOutputSequence, _ receive: (LineAssembler.Piece) async -> Void
+    ) async {
+        var assembler = LineAssembler(limit: 16 << 20)
+        var pieces: [LineAssembler.Piece] = []
+        do {
+            for try await buffer in stream {
+                pieces.removeAll(keepingCapacity: true)
+                assembler.take(buffer.bytes()) { pieces.append($0) }
+                for piece in pieces { await receive(piece) }
+            }
+        } catch {}
+        pieces = []
+        assembler.finish { pieces.append($0) }
+        for piece in pieces { await receive(piece) }
+    }
+
+    /// A stream that breaks has ended.
+    private static func read(
+        _ stream: SubprocessOutputSequence, _ receive: ([UInt8]) async -> Void
+    ) async {
+        do {
+            for try await buffer in stream { await receive(buffer.bytes()) }
+        } catch {}
+    }
+
+    private var configuration: Subprocess.Configuration {
+        var options = PlatformOptions()
+        options.processGroupID = 0
+        let environment = program.environment.map { (Environment.Key(stringLiteral: $0.key), $0.value) }
+        return Subprocess.Configuration(
+            executable: executable, arguments: Arguments(Array(program.command.dropFirst())),
+            environment: .custom(Dictionary(environment) { $1 }), workingDirectory: FilePath(program.directory),
+            platformOptions: options)
+    }
+
+    private var executable: Executable {
+        let name = program.command.first ?? ""
+        if !name.contains("/") { return .name(name) }
+        return .path(FilePath(name.hasPrefix("/") ? name : "\(program.directory)/\(name)"))
+    }
+}
+
+extension SubprocessOutputSequence.Buffer {
+    fileprivate func bytes() -> [UInt8] { withUnsafeBytes { Array($0) } }
+}
