@@ -38,6 +38,9 @@ public struct ExternalBot: Bot {
         }
     }
 
+    /// The program has its own.
+    public var help: BotHelp { .off }
+
     /// Whether the program is at work in a chat; in a chat of two it always is.
     func isAtWork(in chatID: String, isGroup: Bool) -> Bool { !isGroup || policy.groups[chatID] != .none }
 }

@@ -116,7 +116,8 @@ package struct ExternalBotService: Service {
                 The program fails too often and is not started again; restart the account when it is mended. What \
                 comes for it is kept as long as there is room
                 """)
-        case .leave: logger.notice("The program is not started again; what comes for it is kept as long as there is room")
+        case .leave:
+            logger.notice("The program is not started again; what comes for it is kept as long as there is room")
         }
         await engine.endPrograms()
         try? await gracefulShutdown()

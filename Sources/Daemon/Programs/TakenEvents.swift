@@ -45,7 +45,8 @@ struct TakenEvents: Hashable, Sendable {
 extension TakenEvents {
     init(_ json: JSONObject) {
         self.upTo = max(0, json["up_to"]?.integer ?? 0)
-        self.beyond = Set((json["beyond"]?.array ?? []).compactMap(\.integer).filter { $0 > (json["up_to"]?.integer ?? 0) })
+        self.beyond = Set(
+            (json["beyond"]?.array ?? []).compactMap(\.integer).filter { $0 > (json["up_to"]?.integer ?? 0) })
         for pair in json["failures"]?.array ?? [] {
             guard let numbers = pair.array?.compactMap(\.integer), numbers.count == 2 else { continue }
             self.failures[numbers[0]] = Int(clamping: numbers[1])

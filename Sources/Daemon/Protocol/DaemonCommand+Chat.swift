@@ -3,7 +3,8 @@ extension DaemonCommand {
     public var chatID: String? {
         switch self {
         case .addMembers(let group, _), .listMembers(let group), .removeMembers(let group, _), .leaveGroup(let group),
-            .updateGroupProfile(let group, _, _), .getGroupProfile(let group), .uploadGroupProfileImage(let group, _, _),
+            .updateGroupProfile(let group, _, _), .getGroupProfile(let group),
+            .uploadGroupProfileImage(let group, _, _),
             .sendMessage(let group, _), .sendHypernote(let group, _, _, _), .react(let group, _, _),
             .submitHypernoteAction(let group, _, _, _), .sendMedia(let group, _, _, _),
             .sendMediaBatch(let group, _, _, _), .sendTyping(let group), .getMessages(let group, _):
@@ -22,7 +23,8 @@ extension DaemonCommand {
         "add_members", "list_members", "remove_members", "leave_group", "get_group_profile", "update_group_profile",
         "upload_group_profile_image", "send_message", "send_hypernote", "hypernote_catalog", "react",
         "submit_hypernote_action", "send_media", "send_media_batch", "send_typing", "get_messages", "invite_call",
-        "accept_call", "reject_call", "end_call", "send_audio_file", "send_audio_response", "send_call_data", "shutdown",
+        "accept_call", "reject_call", "end_call", "send_audio_file", "send_audio_response", "send_call_data",
+        "shutdown",
     ]
 
     /// Whether the command puts something into a group.

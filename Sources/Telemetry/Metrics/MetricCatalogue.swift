@@ -85,7 +85,11 @@ public enum MetricCatalogue {
 
     private static let supervision: [MetricDescription] = [
         .counter(
-            "bot_supervisor_restarts_total", "Restarts of a worker, by how it had ended.", labels: ["bot", "reason"]),
+            "bot_supervisor_restarts_total",
+            "Restarts of a worker, or of a program that is a bot, by how it had ended.",
+            labels: ["bot", "reason"]),
+        .gauge(
+            "bot_programs_quarantined", "Whether a program that is a bot is not started again (1).", labels: ["bot"]),
         .gauge("bot_supervisor_quarantined", "Workers that are not started again."),
         .gauge("bot_config_reload_success", "Whether the configuration was taken over the last time (1) or not (0)."),
     ]
