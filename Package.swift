@@ -65,7 +65,7 @@ var targets: [Target] = [
             "BotKit", "BotDispatch", "BlossomClient", "ExternalBots", "Restarts", "Telemetry", "PikaCore", "Marmot",
             "Nostr", "RelayClient", "Storage", yams, lifecycle, unixSignals, logging, metrics, httpClient, subprocess,
             systemPackage,
-        ]),
+        ] + nio),
     library("BotTesting", ["BotKit", "BotDispatch", "PikaCore", "Marmot", "MLS", "Nostr", "EmbeddedRelay", logging]),
     library("Supervisor", ["Restarts", "Telemetry", subprocess, systemPackage, lifecycle, logging, metrics]),
     library("Daemon", ["PikaCore", "Nostr", crypto, logging, metrics, lifecycle] + nio),

@@ -23,6 +23,8 @@ public struct BotError: Error, Hashable, Sendable, CustomStringConvertible {
         public static let programFailed = Code(description: "program_failed")
         /// What a setting refers to could not be read.
         public static let noSecret = Code(description: "no_secret")
+        /// A file that a setting names could not be read, or is too long.
+        public static let noFile = Code(description: "no_file")
     }
 
     public let code: Code

@@ -1,10 +1,17 @@
 public import BotKit
 
-/// Answers by rules that stand in the configuration.
+/// Answers by rules that stand in the configuration; `docs/responder.md` says which there are.
 public struct ResponderBot: Bot {
     public static let name = "responder"
 
-    public init(settings: BotSettings) throws {}
+    private let settings: ResponderSettings
 
-    public var handlers: [Handler] { [] }
+    /// Throws ``BotSettingsError`` with everything that is wrong with the settings.
+    public init(settings: BotSettings) throws {
+        self.settings = try ResponderSettings(settings)
+    }
+
+    public var handlers: [Handler] {
+        for index in settings.rules.indices { settings.handler(from: index) }
+    }
 }

@@ -3,14 +3,22 @@ public struct BotServices: Sendable {
     public var http: any BotHTTP
     public var programs: any BotPrograms
     public var secrets: any BotSecrets
+    public var files: any BotFiles
+    public var chats: any BotChats
+    /// For pauses and deadlines inside a handler.
+    public var clock: any CoreClock
 
     public init(
         http: any BotHTTP = NoBotServices(), programs: any BotPrograms = NoBotServices(),
-        secrets: any BotSecrets = NoBotServices()
+        secrets: any BotSecrets = NoBotServices(), files: any BotFiles = NoBotServices(),
+        chats: any BotChats = NoBotServices(), clock: any CoreClock = SystemClock()
     ) {
         self.http = http
         self.programs = programs
         self.secrets = secrets
+        self.files = files
+        self.chats = chats
+        self.clock = clock
     }
 }
 
@@ -31,10 +39,13 @@ public struct BotHTTPRequest: Sendable, Hashable {
     public var timeout: Duration
     /// A longer answer is an error.
     public var maximumBytes: Int
+    /// Whether the host may be this machine or in a network around it: only where an operator has named it as such,
+    /// since the request could otherwise be led to what trusts this machine.
+    public var reachesPrivateAddresses: Bool
 
     public init(
         method: String = "POST", url: String, headers: [(name: String, value: String)] = [], body: [UInt8] = [],
-        timeout: Duration = .seconds(10), maximumBytes: Int = 1 << 20
+        timeout: Duration = .seconds(10), maximumBytes: Int = 1 << 20, reachesPrivateAddresses: Bool = false
     ) {
         self.method = method
         self.url = url
@@ -42,11 +53,13 @@ public struct BotHTTPRequest: Sendable, Hashable {
         self.body = body
         self.timeout = timeout
         self.maximumBytes = maximumBytes
+        self.reachesPrivateAddresses = reachesPrivateAddresses
     }
 
     public static func == (left: Self, right: Self) -> Bool {
         left.method == right.method && left.url == right.url && left.body == right.body
             && left.timeout == right.timeout && left.maximumBytes == right.maximumBytes
+            && left.reachesPrivateAddresses == right.reachesPrivateAddresses
             && left.headers.elementsEqual(right.headers) { $0 == $1 }
     }
 
@@ -60,10 +73,13 @@ public struct BotHTTPRequest: Sendable, Hashable {
 public struct BotHTTPResponse: Sendable, Hashable {
     public var status: Int
     public var body: [UInt8]
+    /// What a `Retry-After` header asks to wait for, if it is written in seconds.
+    public var retryAfter: Duration?
 
-    public init(status: Int, body: [UInt8]) {
+    public init(status: Int, body: [UInt8], retryAfter: Duration? = nil) {
         self.status = status
         self.body = body
+        self.retryAfter = retryAfter
     }
 }
 

@@ -1,0 +1,55 @@
+public import BotKit
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
+/// Files that bots' settings name; relative paths begin at one folder.
+public struct FolderFiles: BotFiles {
+    private let folder: String
+
+    public init(folder: String) {
+        self.folder = folder
+    }
+
+    public func read(_ path: String, maximumBytes: Int) async throws(BotError) -> [UInt8] {
+        let whole = path.hasPrefix("/") ? path : "\(folder)/\(path)"
+        // Non-blocking, so that a FIFO in its place is refused instead of waited for.
+        let descriptor = open(whole, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard descriptor >= 0 else { throw BotError(.noFile, "\(whole): \(String(cString: strerror(errno)))") }
+        defer { close(descriptor) }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            throw BotError(.noFile, "\(whole): not a regular file")
+        }
+        return try Self.contents(of: descriptor, whole, maximumBytes)
+    }
+
+    private static func contents(
+        of descriptor: Int32, _ path: String, _ maximumBytes: Int
+    ) throws(BotError) -> [UInt8] {
+        var bytes: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 1 << 16)
+        while true {
+            let count = systemRead(descriptor, &buffer, buffer.count)
+            guard count >= 0 else {
+                if errno == EINTR { continue }
+                throw BotError(.noFile, "\(path): \(String(cString: strerror(errno)))")
+            }
+            if count == 0 { return bytes }
+            bytes += buffer[..<count]
+            guard bytes.count <= maximumBytes else {
+                throw BotError(.noFile, "\(path): longer than \(maximumBytes) bytes")
+            }
+        }
+    }
+}
+
+/// `read(2)`, under a name that the method above does not hide.
+private func systemRead(_ descriptor: Int32, _ buffer: UnsafeMutableRawPointer, _ count: Int) -> Int {
+    read(descriptor, buffer, count)
+}

@@ -1,0 +1,131 @@
+import AsyncHTTPClient
+public import BotKit
+import Foundation
+import NIOCore
+import NIOHTTP1
+import NIOPosix
+
+/// HTTP for bots, over connections of its own for each request.
+///
+/// Where a name leads to is looked up once, judged, and then connected to, so an answer that changes between the two
+/// leads nowhere else: a request reaches private, link-local and other special addresses only when it may
+/// (``BotHTTPRequest/reachesPrivateAddresses``). Redirects are not followed, and no proxy of the environment is used.
+public struct HTTPRequests: BotHTTP {
+    /// Addresses of a host that are tried, one after the other.
+    private static let mostAddresses = 3
+    private static let connectTimeout = TimeAmount.seconds(5)
+
+    private let addresses: @Sendable (_ host: String) async -> [HostAddress]
+
+    public init() {
+        self.init(addresses: HostAddresses.of)
+    }
+
+    init(addresses: @escaping @Sendable (_ host: String) async -> [HostAddress]) {
+        self.addresses = addresses
+    }
+
+    public func send(_ request: BotHTTPRequest) async throws(BotError) -> BotHTTPResponse {
+        guard let url = URL(string: request.url), let scheme = url.scheme?.lowercased(), url.user == nil,
+            ["http", "https"].contains(scheme), let host = url.host, !host.isEmpty
+        else { throw BotError(.requestFailed, "the address is no http:// or https:// URL with a host") }
+        let bare = host.hasPrefix("[") && host.hasSuffix("]") ? String(host.dropFirst().dropLast()) : host
+        // The client must see the very name that was looked up, so nothing that it could read in another way.
+        guard bare.utf8.allSatisfy(Self.isPlain) else {
+            throw BotError(.requestFailed, "the host is written with more than letters, digits, . : - and _")
+        }
+        do {
+            return try await within(request.timeout) { try await perform(request, host: bare) }
+        } catch let error as BotError {
+            throw error
+        } catch is DeadlineError {
+            throw BotError(.requestFailed, "\(bare) took longer than \(request.timeout)")
+        } catch {
+            throw BotError(.requestFailed, "\(bare): \(Self.reason(error))")
+        }
+    }
+
+    private func perform(_ request: BotHTTPRequest, host: String) async throws -> BotHTTPResponse {
+        let found = await addresses(host)
+        guard !found.isEmpty else { throw BotError(.requestFailed, "\(host): there is no such host") }
+        let allowed = found.filter { request.reachesPrivateAddresses || $0.scope == .everywhere }
+        guard !allowed.isEmpty else {
+            throw BotError(
+                .requestFailed,
+                "\(host) is at a private or special address, where bots may go only if the host is listed as private")
+        }
+        var failure: any Error = DeadlineError()
+        for address in allowed.prefix(Self.mostAddresses) {
+            do { return try await exchange(request, host: host, at: address.text) } catch {
+                // Anything later may have reached the server, which must not hear it twice.
+                guard Self.isUnconnected(error) else { throw error }
+                failure = error
+            }
+        }
+        throw failure
+    }
+
+    private func exchange(_ request: BotHTTPRequest, host: String, at address: String) async throws -> BotHTTPResponse {
+        var settings = HTTPClient.Configuration()
+        settings.redirectConfiguration = .disallow
+        settings.httpVersion = .http1Only
+        settings.dnsOverride = [host: address]
+        settings.connectionPool.retryConnectionEstablishment = false
+        settings.timeout = .init(connect: Self.connectTimeout)
+        let client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: settings)
+        do {
+            let response = try await Self.exchange(request, client)
+            try? await client.shutdown()
+            return response
+        } catch {
+            try? await client.shutdown()
+            throw error
+        }
+    }
+
+    private static func exchange(_ request: BotHTTPRequest, _ client: HTTPClient) async throws -> BotHTTPResponse {
+        var outgoing = HTTPClientRequest(url: request.url)
+        outgoing.method = HTTPMethod(rawValue: request.method)
+        for header in request.headers { outgoing.headers.add(name: header.name, value: header.value) }
+        if !request.body.isEmpty { outgoing.body = .bytes(ByteBuffer(bytes: request.body)) }
+        let response = try await client.execute(outgoing, timeout: TimeAmount(request.timeout))
+        let announced = response.headers.first(name: "Content-Length").flatMap { Int($0) } ?? 0
+        var body: [UInt8] = []
+        guard announced <= request.maximumBytes else { throw tooLong(request) }
+        for try await part in response.body {
+            guard body.count + part.readableBytes <= request.maximumBytes else { throw tooLong(request) }
+            body.append(contentsOf: part.readableBytesView)
+        }
+        let wait = response.headers.first(name: "Retry-After").flatMap { UInt16($0) }
+        return BotHTTPResponse(
+            status: Int(response.status.code), body: body, retryAfter: wait.map { .seconds(Int64($0)) })
+    }
+
+    private static func isPlain(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: ":"), UInt8(ascii: "-"),
+            UInt8(ascii: "_"):
+            true
+        default: false
+        }
+    }
+
+    private static func tooLong(_ request: BotHTTPRequest) -> BotError {
+        BotError(.requestFailed, "the answer is longer than \(request.maximumBytes) bytes")
+    }
+
+    private static func isUnconnected(_ error: any Error) -> Bool {
+        error is NIOConnectionError || error is IOError || error as? HTTPClientError == .connectTimeout
+    }
+
+    /// Without the address asked, which may hold what is nobody's business.
+    private static func reason(_ error: any Error) -> String {
+        switch error {
+        case is CancellationError: "cancelled"
+        case let error as HTTPClientError: error.shortDescription
+        case is NIOConnectionError, is IOError: "no connection"
+        default: "the exchange failed (\(type(of: error)))"
+        }
+    }
+}

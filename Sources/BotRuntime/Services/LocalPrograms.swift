@@ -1,0 +1,69 @@
+public import BotKit
+import Subprocess
+import SystemPackage
+
+/// Programs of this machine, for bots.
+///
+/// Each has a process group of its own, which is killed as a whole at the timeout and on cancellation. It sees the
+/// environment that it was given and `PATH`, nothing of this process's, and what it writes to its standard error goes
+/// nowhere.
+public struct LocalPrograms: BotPrograms {
+    /// Where relative paths begin; nil for this process's working directory.
+    private let directory: String?
+    private let path: String
+
+    /// - Parameter path: the `PATH` of the programs, and where they are looked up.
+    public init(directory: String? = nil, path: String) {
+        self.directory = directory
+        self.path = path
+    }
+
+    public func run(_ program: BotProgram) async throws(BotError) -> [UInt8] {
+        let name = program.command.first ?? ""
+        guard !name.isEmpty else { throw BotError(.programFailed, "there is no program to run") }
+        do {
+            return try await within(program.timeout) { try await output(of: program, name) }
+        } catch let error as BotError {
+            throw error
+        } catch is DeadlineError {
+            throw BotError(.programFailed, "\(name) took longer than \(program.timeout) and was killed")
+        } catch {
+            throw BotError(.programFailed, "\(name): \(Self.reason(error, limit: program.maximumBytes))")
+        }
+    }
+
+    private func output(of program: BotProgram, _ name: String) async throws -> [UInt8] {
+        let result = try await Subprocess.run(
+            configuration(of: program, name), input: .array(program.input), output: .bytes(limit: program.maximumBytes))
+        switch result.terminationStatus {
+        case .exited(0): return result.standardOutput
+        case .exited(let status): throw BotError(.programFailed, "\(name) ended with status \(status)")
+        case .signaled(let signal): throw BotError(.programFailed, "\(name) was ended by signal \(signal)")
+        }
+    }
+
+    private func configuration(of program: BotProgram, _ name: String) -> Subprocess.Configuration {
+        var options = PlatformOptions()
+        options.processGroupID = 0
+        options.teardownSequence = [
+            .send(signal: .kill, toProcessGroup: true, allowedDurationToNextStep: .seconds(1))
+        ]
+        var environment: [Environment.Key: String] = ["PATH": path]
+        for (name, value) in program.environment { environment[Environment.Key(stringLiteral: name)] = value }
+        return Subprocess.Configuration(
+            executable: name.contains("/") ? .path(FilePath(name)) : .name(name),
+            arguments: Arguments(Array(program.command.dropFirst())), environment: .custom(environment),
+            workingDirectory: directory.map { FilePath($0) }, platformOptions: options)
+    }
+
+    private static func reason(_ error: any Error, limit: Int) -> String {
+        guard let error = error as? SubprocessError else { return "cancelled" }
+        return switch error.code {
+        case .executableNotFound: "there is no such program"
+        case .outputLimitExceeded: "its output is longer than \(limit) bytes"
+        case .failedToChangeWorkingDirectory: "its working directory is not there"
+        case .failedToWriteToSubprocess: "it did not read its input"
+        default: "it could not be run"
+        }
+    }
+}

@@ -1,0 +1,48 @@
+import Testing
+
+@testable import ResponderBot
+
+struct ExpressionTests {
+    @Test func groupsAreTakenOut() throws {
+        let expression = try Expression("(?i)\\bweather in (\\w+)( tomorrow)?")
+        #expect(expression.groups == 2)
+        #expect(expression.search("the Weather in Bern?") == .found(["Weather in Bern", "Bern", ""]))
+        #expect(expression.search("weather") == .missed)
+        #expect(expression.search("") == .missed)
+    }
+
+    @Test func textBeyondTheBasicPlaneIsCutRight() throws {
+        #expect(try Expression("(.)b(.)").search("a👩‍🚀b🇨🇭") == .found(["\u{1F680}b\u{1F1E8}", "\u{1F680}", "\u{1F1E8}"]))
+    }
+
+    @Test(arguments: ["(", "[a", "a{2,1}", "(?<x", "*"])
+    func wrongPatternsThrow(_ pattern: String) {
+        #expect(throws: (any Error).self) { try Expression(pattern) }
+    }
+
+    /// Each of these would keep the engine busy for longer than anybody waits.
+    @Test(arguments: [
+        ("(a+)+$", "a"), ("(a|aa)+$", "a"), ("(.*)*(.*)*(.*)*(.*)*=", "a"), ("^(([a-z])+.)+[A-Z]([a-z])+$", "a"),
+        ("(x+x+)+y", "x"), ("(?:a?){40}a{40}b", "a"),
+    ])
+    func hostileTextEndsInTime(_ pattern: String, _ letter: String) throws {
+        let expression = try Expression(pattern)
+        var outcome = Expression.Outcome.missed
+        let time = ContinuousClock().measure {
+            outcome = expression.search(String(repeating: letter, count: Expression.longest - 1) + "!")
+        }
+        if case .found = outcome { Issue.record("found what is not there") }
+        #expect(time < Expression.timeLimit * 40)
+    }
+
+    @Test func theSlowestSearchIsGivenUp() throws {
+        let text = String(repeating: "a", count: 60) + "!"
+        #expect(try Expression("(a+)+$").search(text) == .tookTooLong)
+    }
+
+    @Test func longMessagesAreNotSearched() throws {
+        let expression = try Expression("a")
+        #expect(expression.search(String(repeating: "a", count: Expression.longest)) == .found(["a"]))
+        #expect(expression.search(String(repeating: "a", count: Expression.longest + 1)) == .tooLong)
+    }
+}

@@ -1,0 +1,54 @@
+import BotKit
+import Foundation
+import Synchronization
+
+/// What all rules of one responder share.
+final class House: Sendable {
+    let timeZone: TimeZone
+    let ledger = TokenLedger()
+    let logger = Logger(label: "responder")
+    private let generator: Mutex<Chance>
+    /// Rules whose expression was slow, as the log was told already.
+    private let slowRules = Mutex<Set<String>>([])
+
+    init(timeZone: TimeZone, generator: Chance) {
+        self.timeZone = timeZone
+        self.generator = Mutex(generator)
+    }
+
+    /// One of the texts, by chance; nil if there are none.
+    func choose<Element: Sendable>(_ elements: [Element]) -> Element? {
+        generator.withLock { elements.randomElement(using: &$0) }
+    }
+
+    /// Says once for each rule that a search did not come to its end.
+    func report(_ outcome: Expression.Outcome, of rule: String) {
+        guard outcome == .tookTooLong, slowRules.withLock({ $0.insert(rule).inserted }) else { return }
+        logger.warning(
+            "A message kept the rule's expression busy too long, so the rule did not apply; write it without nested repetition",
+            metadata: ["rule": "\(rule)", "limit": "\(Expression.timeLimit)"])
+    }
+}
+
+/// Random numbers: the system's, or those that a seed repeats (SplitMix64). For choices among replies.
+struct Chance: RandomNumberGenerator, Sendable {
+    /// Nil for the system's numbers.
+    private var state: UInt64?
+
+    init(seed: UInt64? = nil) {
+        state = seed
+    }
+
+    mutating func next() -> UInt64 {
+        guard var state else {
+            var system = SystemRandomNumberGenerator()
+            return system.next()
+        }
+        defer { self.state = state }
+        state &+= 0x9e37_79b9_7f4a_7c15
+        var value = state
+        value = (value ^ value >> 30) &* 0xbf58_476d_1ce4_e5b9
+        value = (value ^ value >> 27) &* 0x94d0_49bb_1331_11eb
+        return value ^ value >> 31
+    }
+}

@@ -1,0 +1,141 @@
+import BotKit
+
+/// One rule at work on one occasion.
+struct RuleRun {
+    let rule: Rule
+    let occasion: Occasion
+    let house: House
+    let context: BotContext
+    private var values: TemplateValues
+
+    init(_ rule: Rule, _ occasion: Occasion, house: House, context: BotContext) {
+        self.rule = rule
+        self.occasion = occasion
+        self.house = house
+        self.context = context
+        values = TemplateValues(
+            occasion: occasion, names: ChatNames(snapshot: context.snapshot, accountName: context.scope.accountName),
+            now: context.now, timeZone: house.timeZone)
+    }
+
+    /// Does the rule's actions in order, up to the first that fails: then the rule's failure text is said.
+    ///
+    /// Throws when the store of values fails, and when the task was cancelled.
+    mutating func perform() async throws {
+        guard try await mayRun() else { return }
+        for (index, action) in rule.actions.enumerated() {
+            do {
+                try await perform(action, index)
+            } catch let error as BotError {
+                try Task.checkCancellation()
+                context.logger.warning(
+                    "An action of a rule failed",
+                    metadata: ["rule": "\(rule.name)", "action": "\(index + 1)", "error": "\(error)"])
+                if let failure = rule.failure { deliver(failure, .reply) }
+                return
+            }
+        }
+    }
+
+    private mutating func perform(_ action: Action, _ index: Int) async throws {
+        switch action {
+        case .reply(let texts): deliver(texts, to: nil, .reply)
+        case .send(let texts, let chats): deliver(texts, to: chats.isEmpty ? nil : chats, .send)
+        case .react(let emojis): if let emoji = house.choose(emojis) { try context.react(emoji) }
+        case .media(let media): try await send(media)
+        case .webhook(let webhook): take(try await call(webhook, index), webhook.use)
+        case .program(let program): take(try await run(program, index), program.use)
+        case .agent(let agent): take(try await ask(agent, index), agent.use)
+        }
+    }
+
+    // MARK: Saying
+
+    private func deliver(_ texts: [Template], to chats: [String]?, _ use: AnswerUse) {
+        guard let template = house.choose(texts) else { return }
+        for chatID in chats ?? occasion.chats {
+            say(values.fill(template, in: chatID), in: chatID, isReply: use == .reply && chats == nil)
+        }
+    }
+
+    private func deliver(_ text: String, _ use: AnswerUse) {
+        for chatID in occasion.chats { say(text, in: chatID, isReply: use == .reply) }
+    }
+
+    private func say(_ text: String, in chatID: String, isReply: Bool) {
+        let text = Answer.text(text)
+        guard !text.isEmpty else { return }
+        if isReply, occasion.message != nil { context.reply(text) } else { context.send(text, to: chatID) }
+    }
+
+    private mutating func take(_ answer: String, _ use: AnswerUse) {
+        values.answer = answer
+        if use != .keep { deliver(answer, use) }
+    }
+
+    private func send(_ media: MediaAction) async throws(BotError) {
+        let bytes = try await context.services.files.read(media.file, maximumBytes: MediaAction.maximumBytes)
+        let file = OutgoingFile(bytes: bytes, filename: media.name, mediaType: media.type)
+        for chatID in occasion.chats {
+            let caption = media.caption.map { values.fill($0, in: chatID) } ?? ""
+            context.send(media: [file], caption: caption, to: chatID)
+        }
+    }
+
+    // MARK: Asking others
+
+    private func call(_ webhook: WebhookAction, _ index: Int) async throws(BotError) -> String {
+        let chatID = occasion.chats.first ?? ""
+        var request = BotHTTPRequest(
+            method: webhook.method,
+            url: webhook.url.filled({ values.value(of: $0, in: chatID) }, encode: \.percentEncoded),
+            timeout: webhook.timeout, maximumBytes: Answer.maximumBytes,
+            reachesPrivateAddresses: webhook.reachesPrivateAddresses)
+        request.headers = [("User-Agent", "pikabot-responder"), ("Idempotency-Key", delivery(index))]
+        for header in webhook.headers {
+            request.headers.append((header.name, try await header.value.read(context.services.secrets)))
+        }
+        if WebhookAction.methodsWithBody.contains(webhook.method) {
+            request.headers.append(("Content-Type", "application/json"))
+            request.body = document(index).json()
+        }
+        let response = try await context.services.http.send(request)
+        guard (200..<300).contains(response.status) else {
+            throw BotError(.requestFailed, "the webhook answered with status \(response.status)")
+        }
+        return Answer.text(response.body)
+    }
+
+    private func run(_ program: ProgramAction, _ index: Int) async throws(BotError) -> String {
+        let program = try await program.program(input: document(index).json(), context.services.secrets)
+        return Answer.text(try await context.services.programs.run(program))
+    }
+
+    private func ask(_ agent: AgentAction, _ index: Int) async throws -> String {
+        try await AgentRun(
+            agent: agent, occasion: occasion, values: values, house: house, context: context,
+            document: document(index)
+        ).answer()
+    }
+
+    /// The same when a crash makes a rule run again.
+    private func delivery(_ index: Int) -> String { "\(occasion.id)/\(rule.name)/\(index)" }
+
+    private func document(_ index: Int) -> JSONValue {
+        EventDocument.json(
+            of: occasion, rule: rule.name, delivery: delivery(index), answer: values.answer, names: values.names)
+    }
+
+    // MARK: Rests
+
+    /// Whether the rule is not resting; from then on it is.
+    private func mayRun() async throws -> Bool {
+        guard let cooldown = rule.cooldown, let chatID = occasion.chats.first else { return true }
+        let key = "cooldown/\(rule.name)/\(chatID)"
+        var rests = Rests(text: try await context.text(key) ?? "")
+        let who = cooldown.per == .sender ? occasion.sender?.hex ?? "" : "chat"
+        guard rests.begin(who, at: context.now, seconds: cooldown.seconds) else { return false }
+        context.setText(rests.text, forKey: key)
+        return true
+    }
+}

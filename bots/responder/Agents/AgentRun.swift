@@ -1,0 +1,183 @@
+import BotKit
+
+/// One question to an agent.
+struct AgentRun: Sendable {
+    /// Of one message of the history; the rest is cut off.
+    static let longestMessage = 2_000
+    private static let firstPause = Duration.seconds(1)
+    /// Peers show that somebody is typing for ten seconds.
+    private static let typingPeriod = Duration.seconds(8)
+
+    let agent: AgentAction
+    let occasion: Occasion
+    let values: TemplateValues
+    let house: House
+    let context: BotContext
+    /// What happened, for programs.
+    let document: JSONValue
+
+    /// Throws ``BotError``, and what the store of values throws.
+    func answer() async throws -> String {
+        let turns = try await turns()
+        let accounts = accounts
+        var stored: [String: String] = [:]
+        for account in accounts { stored[account.key] = try await context.text(account.key) }
+        let estimate = ChatCompletion.estimate(turns)
+        let (reserve, overflow) = estimate.addingReportingOverflow(agent.maximumTokens)
+        guard !overflow, house.ledger.setAside(reserve, in: accounts, at: context.now, stored: stored) else {
+            context.logger.notice("An agent's budget of tokens is used up")
+            return agent.exhausted
+        }
+        let outcome: ChatCompletion.Outcome
+        do { outcome = try await whileTyping { try await ask(turns) } } catch {
+            // What was asked may have been paid for, though nothing came back.
+            settle(reserve, used: estimate, accounts)
+            throw error
+        }
+        settle(reserve, used: outcome.tokens ?? estimate + ChatCompletion.estimate(outcome.text), accounts)
+        let text = Answer.text(outcome.text)
+        guard !text.isEmpty else { throw BotError(.requestFailed, "the agent's answer is empty") }
+        return text
+    }
+
+    // MARK: Budget
+
+    private var accounts: [TokenLedger.Account] {
+        var accounts: [TokenLedger.Account] = []
+        if let budget = agent.perSender, let sender = occasion.sender {
+            accounts.append(.init(key: "tokens/sender/\(sender.hex)/\(budget.window)", budget: budget))
+        }
+        if let budget = agent.perGroup {
+            accounts += occasion.chats.map { .init(key: "tokens/group/\($0)/\(budget.window)", budget: budget) }
+        }
+        return accounts
+    }
+
+    private func settle(_ reserve: Int, used: Int, _ accounts: [TokenLedger.Account]) {
+        house.ledger.settle(reserve, used: used, in: accounts)
+        for account in accounts { context.setText(house.ledger.text(of: account), forKey: account.key) }
+    }
+
+    // MARK: The question
+
+    private func turns() async throws -> [ChatCompletion.Turn] {
+        let chatID = occasion.chats.first ?? ""
+        var turns: [ChatCompletion.Turn] = []
+        if let system = agent.system { turns.append(.init(role: .system, content: values.fill(system, in: chatID))) }
+        turns += try await history(of: chatID)
+        let prompt = values.fill(agent.prompt, in: chatID)
+        turns.append(.init(role: .user, content: spoken(String(prompt.prefix(Expression.longest)), in: chatID)))
+        return turns
+    }
+
+    /// The chat's messages before the one that is answered.
+    private func history(of chatID: String) async throws -> [ChatCompletion.Turn] {
+        guard agent.history > 0, !chatID.isEmpty else { return [] }
+        let recent = try await context.services.chats.recentMessages(in: chatID, limit: agent.history + 1)
+        return recent.filter { $0.kind == .chatMessage && $0.id != occasion.message?.id }.suffix(agent.history).map {
+            let text = String($0.content.prefix(Self.longestMessage))
+            let name = values.names.name(of: $0.sender, in: chatID)
+            return $0.isOwn
+                ? .init(role: .assistant, content: text) : .init(role: .user, content: "\(name): \(text)")
+        }
+    }
+
+    private func spoken(_ text: String, in chatID: String) -> String {
+        occasion.sender.map { "\(values.names.name(of: $0, in: chatID)): \(text)" } ?? text
+    }
+
+    // MARK: The request
+
+    private func ask(_ turns: [ChatCompletion.Turn]) async throws -> ChatCompletion.Outcome {
+        let request = ChatCompletion.request(turns, by: agent)
+        switch agent.source {
+        case .program(let program): return try await run(program, request)
+        case .endpoint(let url, let token, let isPrivate):
+            var headers = [("Content-Type", "application/json"), ("User-Agent", "pikabot-responder")]
+            if let token { headers.append(("Authorization", "Bearer \(try await token.read(context.services.secrets))")) }
+            return try await send(
+                BotHTTPRequest(
+                    url: url, headers: headers, body: request.json(), maximumBytes: Answer.maximumBytes,
+                    reachesPrivateAddresses: isPrivate))
+        }
+    }
+
+    private func run(_ program: ProgramAction, _ request: JSONValue) async throws -> ChatCompletion.Outcome {
+        var request = request
+        request.set("event", document)
+        var program = try await program.program(input: request.json(), context.services.secrets)
+        program.timeout = agent.timeout
+        let output = try await context.services.programs.run(program)
+        return ChatCompletion.outcome(of: output)
+            ?? ChatCompletion.Outcome(text: String(decoding: output, as: UTF8.self), tokens: nil)
+    }
+
+    /// Tries again, with longer and longer pauses, what may go better another time, as long as there is time.
+    private func send(_ request: BotHTTPRequest) async throws -> ChatCompletion.Outcome {
+        let clock = context.services.clock
+        let end = clock.nowMilliseconds + Int64(agent.timeout / .milliseconds(1))
+        var pause = Self.firstPause
+        var number = 1
+        while true {
+            var request = request
+            request.timeout = .milliseconds(max(1, end - clock.nowMilliseconds))
+            let attempt = await attempt(request)
+            guard case .later(let failure, let wait) = attempt else { return try attempt.outcome() }
+            let resume = clock.nowMilliseconds + Int64(max(pause, wait) / .milliseconds(1))
+            guard number < AgentAction.tries, resume < end else { throw failure }
+            try await clock.sleep(untilMilliseconds: resume)
+            pause *= 2
+            number += 1
+        }
+    }
+
+    private enum Attempt {
+        case done(ChatCompletion.Outcome)
+        case failed(BotError)
+        /// It may go better after a pause.
+        case later(BotError, wait: Duration)
+
+        func outcome() throws(BotError) -> ChatCompletion.Outcome {
+            switch self {
+            case .done(let outcome): return outcome
+            case .failed(let error), .later(let error, _): throw error
+            }
+        }
+    }
+
+    private func attempt(_ request: BotHTTPRequest) async -> Attempt {
+        do {
+            let response = try await context.services.http.send(request)
+            if (200..<300).contains(response.status) {
+                guard let outcome = ChatCompletion.outcome(of: response.body) else {
+                    return .failed(BotError(.requestFailed, "the agent's answer is no chat completion"))
+                }
+                return .done(outcome)
+            }
+            let failure = BotError(.requestFailed, "the agent answered with status \(response.status)")
+            let mayRecover = response.status == 429 || response.status >= 500
+            return mayRecover ? .later(failure, wait: response.retryAfter ?? .zero) : .failed(failure)
+        } catch {
+            return .later(error, wait: .zero)
+        }
+    }
+
+    /// Shows the chat that an answer is being written, as long as it takes.
+    private func whileTyping<Value: Sendable>(_ body: @escaping @Sendable () async throws -> Value) async throws -> Value {
+        try await withThrowingTaskGroup(of: Value?.self) { group in
+            group.addTask { try await body() }
+            group.addTask {
+                let clock = context.services.clock
+                while !Task.isCancelled {
+                    for chatID in occasion.chats { await context.services.chats.showTyping(in: chatID) }
+                    try await clock.sleep(
+                        untilMilliseconds: clock.nowMilliseconds + Int64(Self.typingPeriod / .milliseconds(1)))
+                }
+                return nil
+            }
+            defer { group.cancelAll() }
+            while let value = try await group.next() { if let value { return value } }
+            throw CancellationError()
+        }
+    }
+}

@@ -1,0 +1,78 @@
+import Synchronization
+
+/// Tokens used in the current window, as this process knows it.
+///
+/// Chats are handled at the same time, so what one request may use is set aside before it is made. What was used is
+/// kept among the bot's values too, for the next process.
+final class TokenLedger: Sendable {
+    /// A budget and whom it is for.
+    struct Account: Hashable, Sendable {
+        /// The key of its value.
+        let key: String
+        let budget: TokenBudget
+    }
+
+    private struct Entry {
+        var window: Int64
+        var used: Int
+        var setAside: Int
+    }
+
+    private static let maximumEntries = 10_000
+
+    private let entries = Mutex<[String: Entry]>([:])
+
+    /// Sets tokens aside in all accounts, or in none of them when one has not got as many.
+    ///
+    /// - Parameter stored: the values as ``text(of:at:)`` made them, by key.
+    func setAside(_ tokens: Int, in accounts: [Account], at now: Int64, stored: [String: String]) -> Bool {
+        entries.withLock { entries in
+            if entries.count > Self.maximumEntries { entries = entries.filter { $0.value.setAside > 0 } }
+            for account in accounts {
+                let entry = Self.entry(of: account, in: entries, at: now, stored: stored)
+                entries[account.key] = entry
+                guard entry.used + entry.setAside + tokens <= account.budget.tokens else { return false }
+            }
+            for account in accounts { entries[account.key]?.setAside += tokens }
+            return true
+        }
+    }
+
+    /// What was set aside is free again; what was really used counts.
+    func settle(_ tokens: Int, used: Int, in accounts: [Account]) {
+        entries.withLock { entries in
+            for account in accounts {
+                guard var entry = entries[account.key] else { continue }
+                entry.setAside = max(0, entry.setAside - tokens)
+                entry.used = Self.sum(entry.used, max(0, used))
+                entries[account.key] = entry
+            }
+        }
+    }
+
+    /// What to keep of an account.
+    func text(of account: Account) -> String? {
+        entries.withLock { entries in entries[account.key].map { "\($0.window) \($0.used)" } }
+    }
+
+    private static func entry(
+        of account: Account, in entries: [String: Entry], at now: Int64, stored: [String: String]
+    ) -> Entry {
+        let window = now / account.budget.window
+        if var known = entries[account.key] {
+            if known.window != window { known = Entry(window: window, used: 0, setAside: known.setAside) }
+            return known
+        }
+        let parts = (stored[account.key] ?? "").split(separator: " ")
+        guard parts.count == 2, Int64(parts[0]) == window, let used = Int(parts[1]), used >= 0 else {
+            return Entry(window: window, used: 0, setAside: 0)
+        }
+        return Entry(window: window, used: used, setAside: 0)
+    }
+
+    /// What an endpoint reports may be any number.
+    private static func sum(_ one: Int, _ other: Int) -> Int {
+        let (sum, overflow) = one.addingReportingOverflow(other)
+        return overflow ? .max / 2 : min(sum, .max / 2)
+    }
+}

@@ -1,0 +1,143 @@
+import BotKit
+
+/// One time that a rule applies: what happened, in the words of rules.
+struct Occasion: Sendable, Hashable {
+    /// What documents for webhooks and programs call it.
+    enum Cause: String, Sendable {
+        case message, reaction, event, joined, left, removed, arrived, call, schedule
+    }
+
+    var cause: Cause
+    /// Names what happened, the same in every process that sees it.
+    var id: String
+    /// The chats that answers go to: the one where it happened, or those of a schedule.
+    var chats: [String]
+    /// Unix seconds when it happened.
+    var at: Int64
+    var sender: PublicKey?
+    var message: MessageEvent?
+    /// The command's name, in small letters.
+    var command: String?
+    /// Everything after the command's name.
+    var arguments = ""
+    /// Words after the command's name, or capture groups.
+    var pieces: [String] = []
+    var match = ""
+    /// Who joined, left or was removed.
+    var subjects: [PublicKey] = []
+}
+
+extension Rule {
+    /// What a rule makes of an event; nil if it does not apply.
+    func occasion(of event: CoreEvent, in scope: EventScope, _ report: (Expression.Outcome) -> Void) -> Occasion? {
+        if let chats, !chats.contains(event.chatID) { return nil }
+        let occasion: Occasion? =
+            switch (trigger, event.content) {
+            case (.message(let condition), .message(let message)):
+                condition.occasion(of: message, event, in: scope, report)
+            case (.membership(let membership), .commit(let commit)):
+                commit.occasion(of: membership, event)
+            case (.arrival, .joined(let join)):
+                Occasion(
+                    cause: .arrived, id: "joined-\(event.chatID)-\(join.epoch)", chats: [event.chatID],
+                    at: event.receivedAt, sender: join.inviter)
+            case (.call(let kind), .call(let call)) where kind.covers(call.signal.body):
+                Occasion(
+                    cause: .call, id: call.id.hex, chats: [event.chatID], at: event.receivedAt, sender: call.sender)
+            default: nil
+            }
+        guard let occasion, only?.has(occasion.sender, of: event, in: scope) ?? true else { return nil }
+        return occasion
+    }
+}
+
+extension MessageCondition {
+    fileprivate func occasion(
+        of message: MessageEvent, _ event: CoreEvent, in scope: EventScope, _ report: (Expression.Outcome) -> Void
+    ) -> Occasion? {
+        guard kinds.contains(message.kind), isMet(by: message, in: scope) else { return nil }
+        let cause: Occasion.Cause =
+            switch message.kind {
+            case .chatMessage: .message
+            case .reaction: .reaction
+            default: .event
+            }
+        var occasion = Occasion(
+            cause: cause, id: message.id.hex, chats: [event.chatID], at: message.createdAt, sender: message.sender,
+            message: message)
+        if let command {
+            guard let written = Command(message, in: scope, prefix: command.prefix),
+                command.names.contains(written.name)
+            else { return nil }
+            occasion.command = written.name
+            occasion.arguments = written.text
+            occasion.pieces = written.arguments
+        }
+        guard let expression else { return occasion }
+        let outcome = expression.search(message.content)
+        guard case .found(let found) = outcome else {
+            report(outcome)
+            return nil
+        }
+        occasion.match = found.first ?? ""
+        if command == nil { occasion.pieces = Array(found.dropFirst()) }
+        return occasion
+    }
+
+    /// The cheap conditions.
+    private func isMet(by message: MessageEvent, in scope: EventScope) -> Bool {
+        let content = message.content
+        if let direct, direct == scope.isGroup { return false }
+        if let mention, mention != EventFilter.mention.matches(message, in: scope) { return false }
+        if let emoji, emoji != content { return false }
+        if let equals, equals != content.lowercased() { return false }
+        if let startsWith, !content.lowercased().hasPrefix(startsWith) { return false }
+        if let contains, !content.lowercased().contains(contains) { return false }
+        return true
+    }
+}
+
+extension CommitEvent {
+    fileprivate func occasion(of membership: Trigger.Membership, _ event: CoreEvent) -> Occasion? {
+        guard !removedSelf else { return nil }
+        let (subjects, cause): ([PublicKey], Occasion.Cause) =
+            switch membership {
+            case .joined: (added, .joined)
+            case .left: (left, .left)
+            case .removed: (removed.filter { !left.contains($0) }, .removed)
+            }
+        guard !subjects.isEmpty else { return nil }
+        // Whoever left asked for it; somebody else's commit only carries it out.
+        return Occasion(
+            cause: cause, id: id.hex, chats: [event.chatID], at: event.receivedAt,
+            sender: membership == .left ? subjects.first : committer, subjects: subjects)
+    }
+}
+
+extension Trigger.CallSignalKind {
+    fileprivate func covers(_ body: CallSignal.Body) -> Bool {
+        switch (self, body) {
+        case (.any, _), (.invite, .invite), (.accept, .accept), (.reject, .reject), (.end, .end): true
+        default: false
+        }
+    }
+}
+
+extension Audience {
+    /// Whether whoever caused an event is one of these, by the roles of the event's own epoch.
+    func has(_ sender: PublicKey?, of event: CoreEvent, in scope: EventScope) -> Bool {
+        guard let sender else { return false }
+        return keys.contains(sender) || operators && scope.operators.contains(sender)
+            || admins && isAdmin(sender, of: event, in: scope)
+    }
+
+    private func isAdmin(_ sender: PublicKey, of event: CoreEvent, in scope: EventScope) -> Bool {
+        switch event.content {
+        case .message(let message): EventFilter.fromAdmin.matches(message, in: scope)
+        // Who left by somebody else's commit is not its author.
+        case .commit(let commit): commit.committer == sender && EventFilter.fromAdmin.matches(commit, in: scope)
+        case .call(let call): EventFilter.fromAdmin.matches(call, in: scope)
+        case .joined(let join): EventFilter.fromAdmin.matches(join, in: scope)
+        }
+    }
+}

@@ -1,0 +1,80 @@
+/// Hosts that webhooks and agents may ask.
+struct HostList: Hashable, Sendable {
+    struct Entry: Hashable, Sendable {
+        /// In small letters, without brackets.
+        var host: String
+        /// Nil for every port.
+        var port: Int?
+        /// Whether it may be this machine or in a network around it.
+        var isPrivate: Bool
+
+        /// `api.example`, `api.example:8443`, `127.0.0.1:8080` or `[::1]:8080`. An address, or `localhost`, can only mean
+        /// what it says, so it may be private; a name leads wherever somebody's name server says, so it may not, unless
+        /// the settings say so.
+        init?(_ text: String, isPrivate: Bool) {
+            guard let authority = Authority(text[...]) else { return nil }
+            host = authority.host
+            port = authority.port
+            self.isPrivate = isPrivate || authority.isAddress || authority.host == "localhost"
+        }
+    }
+
+    var entries: [Entry] = []
+
+    func entry(for authority: Authority, port: Int) -> Entry? {
+        entries.first { $0.host == authority.host && ($0.port ?? port) == port }
+    }
+}
+
+/// A host, and a port if it is written.
+struct Authority: Hashable, Sendable {
+    var host: String
+    var port: Int?
+
+    /// Nil for user names, placeholders and anything else that is no host.
+    init?(_ text: Substring) {
+        let text = text.lowercased()
+        var host = text[...]
+        var port = text[text.endIndex...]
+        if text.hasPrefix("[") {
+            guard let end = text.firstIndex(of: "]") else { return nil }
+            host = text[..<end].dropFirst()
+            port = text[end...].dropFirst()
+            guard host.allSatisfy({ $0.isHexDigit || $0 == ":" || $0 == "." }) else { return nil }
+        } else if let colon = text.firstIndex(of: ":") {
+            host = text[..<colon]
+            port = text[colon...]
+        }
+        let isHost = { (character: Character) in character.isASCII && (character.isLetter || character.isNumber) }
+        guard !host.isEmpty, text.hasPrefix("[") || host.allSatisfy({ isHost($0) || "-._".contains($0) }) else {
+            return nil
+        }
+        self.host = String(host)
+        guard !port.isEmpty else { return }
+        guard port.hasPrefix(":"), let number = UInt16(port.dropFirst()), number > 0 else { return nil }
+        self.port = Int(number)
+    }
+
+    /// Whether it is an address, not a name.
+    var isAddress: Bool {
+        host.contains(":") || host.split(separator: ".", omittingEmptySubsequences: false).count == 4
+            && host.allSatisfy { $0.isNumber || $0 == "." }
+    }
+}
+
+/// The beginning of a URL: scheme and authority.
+struct WebAddress: Hashable, Sendable {
+    var isSecure: Bool
+    var authority: Authority
+    var port: Int { authority.port ?? (isSecure ? 443 : 80) }
+
+    /// Nil for anything but `http://HOST…` and `https://HOST…`.
+    init?(_ text: String) {
+        let lowered = text.lowercased()
+        guard let scheme = ["https://", "http://"].first(where: lowered.hasPrefix) else { return nil }
+        isSecure = scheme == "https://"
+        let rest = text.dropFirst(scheme.count)
+        guard let authority = Authority(rest.prefix { !"/?#\\".contains($0) }) else { return nil }
+        self.authority = authority
+    }
+}

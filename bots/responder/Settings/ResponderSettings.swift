@@ -1,0 +1,83 @@
+import BotKit
+import Foundation
+
+/// What stands under `with:` of a responder.
+struct ResponderSettings: Sendable {
+    static let mostRules = 500
+
+    let house: House
+    let rules: [Rule]
+
+    /// Throws ``BotSettingsError`` with everything that is wrong.
+    init(_ settings: BotSettings) throws(BotSettingsError) {
+        let reader = SettingsReader(settings)
+        let standards = Standards(reader)
+        let chance = Chance(seed: reader.int("seed").map { UInt64($0) })
+        house = House(timeZone: standards.timeZone, generator: chance)
+        var number = 0
+        var names: Set<String> = []
+        rules = reader.list("rules", required: true) { (rule: SettingsReader) -> Rule? in
+            number += 1
+            guard let read = Rule.read(rule, number: number, standards) else { return nil }
+            guard names.insert(read.name).inserted else {
+                rule.fail(
+                    rule.has("name") ? "name" : nil, expected: "a name of its own", found: "another rule named \(read.name)",
+                    fix: "give the rule a name: of its own")
+                return nil
+            }
+            return read
+        }
+        if number > Self.mostRules {
+            reader.fail("rules", expected: "at most \(Self.mostRules) rules", found: "\(number)", fix: "use fewer")
+        }
+        try reader.finish()
+    }
+}
+
+/// What holds for all rules that do not say otherwise.
+struct Standards {
+    static let failure = "Sorry, that did not work."
+
+    let prefix: String
+    let hosts: HostList
+    let timeZone: TimeZone
+    let failure: String?
+
+    init(_ reader: SettingsReader) {
+        prefix = reader.commandPrefix("prefix") ?? "/"
+        timeZone = reader.timeZone("timeZone") ?? .gmt
+        hosts = reader.hostList("allow")
+        failure = reader.failureText("failure", standard: Self.failure)
+    }
+}
+
+extension SettingsReader {
+    func commandPrefix(_ key: String) -> String? {
+        parsed(key, expected: "1 to 4 characters without blanks", fix: "write \(key): \"/\"") { value in
+            value.stringValue.flatMap { (1...4).contains($0.count) && !$0.contains(where: \.isWhitespace) ? $0 : nil }
+        }
+    }
+
+    func timeZone(_ key: String) -> TimeZone? {
+        parsed(key, expected: "a time zone", fix: "write a name such as Europe/Berlin or UTC") { value in
+            value.stringValue.flatMap { TimeZone(identifier: $0) }
+        }
+    }
+
+    /// Nil when nothing is to be said.
+    func failureText(_ key: String, standard: String?) -> String? {
+        guard let text = string(key) else { return standard }
+        return text == "none" ? nil : text
+    }
+
+    fileprivate func hostList(_ key: String) -> HostList {
+        let entries = values(key, of: "hosts") { value -> HostList.Entry? in
+            if let text = value.stringValue { return HostList.Entry(text, isPrivate: false) }
+            guard case .object(let members) = value, let host = members["host"]?.stringValue,
+                let isPrivate = members["private"]?.boolValue, members.count == 2
+            else { return nil }
+            return HostList.Entry(host, isPrivate: isPrivate)
+        }
+        return HostList(entries: entries ?? [])
+    }
+}

@@ -1,0 +1,78 @@
+import BotKit
+
+extension Rule {
+    /// Nil, with problems in the reader, for what is no rule.
+    static func read(_ reader: SettingsReader, number: Int, _ standards: Standards) -> Rule? {
+        let name = reader.string("name")
+        let trigger = Trigger.read(reader.object("when", required: true), standards)
+        let only = reader.audience("only")
+        let chats = reader.chatIDs("chats")
+        let cooldown = reader.cooldown("cooldown")
+        let stop = reader.bool("stop", default: true)
+        let failure = reader.failureText("failure", standard: standards.failure)
+        let known = trigger.map { TextScope(trigger: $0) }
+        let actions = Action.readAll(reader, known, standards)
+        guard let trigger, !actions.isEmpty else { return nil }
+        if case .schedule = trigger {
+            for key in ["only", "cooldown"] where reader.has(key) {
+                reader.fail(
+                    key, expected: "no \(key) for a schedule", fix: "remove it: nobody causes a schedule, and it has its own time")
+            }
+        }
+        return Rule(
+            name: name ?? trigger.commandName ?? "rule \(number)", trigger: trigger, only: only,
+            chats: chats.map { Set($0) }, cooldown: cooldown, stops: stop, actions: actions, failure: failure)
+    }
+}
+
+extension Trigger {
+    fileprivate var commandName: String? {
+        if case .message(let condition) = self { condition.command?.names.first } else { nil }
+    }
+}
+
+extension SettingsReader {
+    /// Group ids of 64 hexadecimal digits.
+    func chatIDs(_ key: String) -> [String]? {
+        values(key, of: "chat ids (64 hexadecimal digits)") { value in
+            value.stringValue.flatMap { $0.count == 64 && $0.allSatisfy(\.isHexDigit) ? $0.lowercased() : nil }
+        }
+    }
+
+    /// `admins`, `operators`, an npub, or a list of them.
+    fileprivate func audience(_ key: String) -> Audience? {
+        guard let value = value(key) else { return nil }
+        var audience = Audience()
+        for item in value.arrayValue ?? [value] {
+            switch item.stringValue {
+            case "admins": audience.admins = true
+            case "operators": audience.operators = true
+            case let text?:
+                guard let member = try? PublicKey(parsing: text) else { fallthrough }
+                audience.keys.insert(member)
+            default:
+                fail(
+                    key, expected: "admins, operators, npubs, or a list of them",
+                    fix: "write only: admins, or only: [operators, npub1…]")
+                return nil
+            }
+        }
+        return audience
+    }
+
+    /// A duration, or `{ for: 1m, per: sender }`.
+    fileprivate func cooldown(_ key: String) -> Cooldown? {
+        guard let value = value(key) else { return nil }
+        if case .object = value {
+            guard let reader = object(key) else { return nil }
+            let per = reader.choice("per", default: Cooldown.Scope.chat)
+            return reader.duration("for", required: true).map { Cooldown(seconds: $0.roundedSeconds, per: per) }
+        }
+        return duration(key).map { Cooldown(seconds: $0.roundedSeconds, per: .chat) }
+    }
+}
+
+extension Duration {
+    /// Up, to whole seconds.
+    fileprivate var roundedSeconds: Int64 { components.seconds + (components.attoseconds > 0 ? 1 : 0) }
+}

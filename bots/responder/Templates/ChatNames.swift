@@ -1,0 +1,34 @@
+import BotKit
+
+/// What chats and people are called, as the snapshot shows them.
+struct ChatNames: Sendable {
+    let snapshot: AppState
+    let accountName: String
+
+    func summary(of chatID: String?) -> AppState.ChatSummary? {
+        snapshot.chatList.first { $0.chatID == chatID }
+    }
+
+    func chat(_ chatID: String) -> String {
+        let name = summary(of: chatID)?.name ?? ""
+        return name.isEmpty ? "this chat" : name
+    }
+
+    /// What they call themselves, else the beginning of their npub.
+    func name(of key: PublicKey, in chatID: String?) -> String {
+        let known = summary(of: chatID)?.members.first { $0.publicKey == key }?.name ?? ""
+        return known.isEmpty ? String(key.npub.prefix(12)) : known
+    }
+
+    func person(_ key: PublicKey, in chatID: String?) -> JSONValue {
+        ["npub": .string(key.npub), "name": .string(name(of: key, in: chatID))]
+    }
+
+    func chatDocument(_ chatID: String) -> JSONValue {
+        let summary = summary(of: chatID)
+        return [
+            "id": .string(chatID), "name": .string(summary?.name ?? ""), "group": .bool(summary?.isGroup ?? true),
+            "members": .integer(Int64(summary?.members.count ?? 0)),
+        ]
+    }
+}

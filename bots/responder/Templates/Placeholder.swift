@@ -1,0 +1,56 @@
+/// What stands between braces in a text of a rule, and is filled in when the rule applies.
+enum Placeholder: Hashable, Sendable {
+    /// The npub of who caused the event.
+    case sender
+    /// What they call themselves, else the beginning of their npub.
+    case name
+    /// The message's content.
+    case text
+    /// Everything after the command's name.
+    case args
+    /// A word after the command's name, or a capture group of the expression; from 1.
+    case piece(Int)
+    /// What the whole expression matched.
+    case match
+    case emoji
+    /// Those who joined, left or were removed, by name.
+    case who
+    /// The chat's name, or `this chat` if it has none.
+    case chat
+    case chatID
+    /// How many members the chat has.
+    case members
+    /// The account's name.
+    case me
+    /// Today, as `2026-11-21`.
+    case date
+    /// Now, as `20:31`.
+    case time
+    /// What the last webhook, program or agent of the rule answered.
+    case answer
+
+    private static let words: [(name: String, value: Placeholder)] = [
+        ("sender", .sender), ("name", .name), ("text", .text), ("args", .args), ("0", .match), ("emoji", .emoji),
+        ("who", .who), ("chat", .chat), ("chatID", .chatID), ("members", .members), ("me", .me), ("date", .date),
+        ("time", .time), ("answer", .answer),
+    ]
+
+    /// All but the numbered ones.
+    static var names: [String] { words.map(\.name) }
+    static let largestPiece = 20
+
+    init?(_ name: some StringProtocol) {
+        if let word = Self.words.first(where: { $0.name == name }) {
+            self = word.value
+        } else if let number = Int(name), (1...Self.largestPiece).contains(number), String(number) == name {
+            self = .piece(number)
+        } else {
+            return nil
+        }
+    }
+
+    var name: String {
+        if case .piece(let number) = self { return String(number) }
+        return Self.words.first { $0.value == self }?.name ?? ""
+    }
+}

@@ -1,0 +1,90 @@
+/// A text with places to fill in: `Hello {name}, it is {time}`.
+///
+/// `{{` and `}}` stand for braces. `{1|nobody}` is `nobody` where there is nothing to fill in. What is filled in is
+/// never read as a template itself.
+struct Template: Hashable, Sendable {
+    enum Part: Hashable, Sendable {
+        case text(String)
+        case place(Placeholder, otherwise: String)
+    }
+
+    /// What is wrong with a text that should be a template.
+    enum Mistake: Error, Hashable, Sendable {
+        /// A `{` without its `}`.
+        case open
+        /// A `}` without its `{`.
+        case closed
+        case unknown(String)
+    }
+
+    let parts: [Part]
+
+    init(parts: [Part]) {
+        self.parts = parts
+    }
+
+    init(_ text: String) throws(Mistake) {
+        var parts: [Part] = []
+        var plain = ""
+        var rest = text[...]
+        while let character = rest.popFirst() {
+            switch character {
+            case "{" where rest.first == "{", "}" where rest.first == "}":
+                rest = rest.dropFirst()
+                plain.append(character)
+            case "{":
+                if !plain.isEmpty { parts.append(.text(plain)) }
+                plain = ""
+                parts.append(try Self.place(&rest))
+            case "}": throw .closed
+            default: plain.append(character)
+            }
+        }
+        if !plain.isEmpty { parts.append(.text(plain)) }
+        self.parts = parts
+    }
+
+    /// Reads on after a `{`, to its `}`.
+    private static func place(_ rest: inout Substring) throws(Mistake) -> Part {
+        guard let end = rest.firstIndex(where: { $0 == "}" || $0 == "{" }), rest[end] == "}" else { throw .open }
+        let inside = rest[..<end]
+        rest = rest[end...].dropFirst()
+        let name = inside.prefix { $0 != "|" }
+        guard let placeholder = Placeholder(name) else { throw .unknown(String(name)) }
+        return .place(placeholder, otherwise: String(inside.dropFirst(name.count + 1)))
+    }
+
+    var placeholders: [Placeholder] {
+        parts.compactMap { if case .place(let placeholder, _) = $0 { placeholder } else { nil } }
+    }
+
+    /// - Parameter encode: makes a value fit for where it goes.
+    func filled(_ value: (Placeholder) -> String, encode: (String) -> String = { $0 }) -> String {
+        parts.map { part in
+            switch part {
+            case .text(let text): return text
+            case .place(let placeholder, let otherwise):
+                let value = value(placeholder)
+                return encode(value.isEmpty ? otherwise : value)
+            }
+        }.joined()
+    }
+}
+
+extension String {
+    /// Nothing but letters, digits, `-`, `.`, `_` and `~` is left as it is (RFC 3986 §2.3).
+    var percentEncoded: String {
+        var text = ""
+        for byte in utf8 {
+            let scalar = UnicodeScalar(byte)
+            let isLetter = ("a"..."z").contains(scalar) || ("A"..."Z").contains(scalar)
+            if isLetter || ("0"..."9").contains(scalar) || "-._~".unicodeScalars.contains(scalar) {
+                text.unicodeScalars.append(scalar)
+            } else {
+                let digits = String(byte, radix: 16, uppercase: true)
+                text += digits.count == 1 ? "%0\(digits)" : "%\(digits)"
+            }
+        }
+        return text
+    }
+}
