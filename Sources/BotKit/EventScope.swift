@@ -8,15 +8,21 @@ public struct EventScope: Sendable {
     public let accountName: String
     /// The state when the event was taken up.
     public let snapshot: AppState
+    /// Who may operate the account's bots from inside a chat.
+    public let operators: Set<PublicKey>
     /// Conversations under way between the bot and the person whom the trigger is about, in its chat: their stored
     /// states by the conversations' names.
     package var conversations: [String: [UInt8]] = [:]
 
-    public init(chatID: String, account: PublicKey, accountName: String, snapshot: AppState) {
+    public init(
+        chatID: String, account: PublicKey, accountName: String, snapshot: AppState,
+        operators: Set<PublicKey> = []
+    ) {
         self.chatID = chatID
         self.account = account
         self.accountName = accountName
         self.snapshot = snapshot
+        self.operators = operators
     }
 
     /// The chat as the snapshot shows it; nil if it is not there any more.

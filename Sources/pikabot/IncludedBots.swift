@@ -1,7 +1,8 @@
 import BotRuntime
 import EchoBot
+import ResponderBot
 
 extension BotRegistry {
     /// The bots that a configuration file of this program may name with `use:`.
-    static let included = BotRegistry(EchoBot.self)
+    static let included = BotRegistry(EchoBot.self, ResponderBot.self)
 }

@@ -13,7 +13,7 @@ public struct Command: Sendable, Hashable {
     public internal(set) var values: [String: CommandValue] = [:]
 
     /// Nil for a message that is no command.
-    init?(_ message: MessageEvent, in scope: EventScope, prefix: String) {
+    public init?(_ message: MessageEvent, in scope: EventScope, prefix: String) {
         guard message.kind == .chatMessage else { return nil }
         var rest = message.content.trimmingBlanks
         let first = rest.prefix { !$0.isWhitespace }

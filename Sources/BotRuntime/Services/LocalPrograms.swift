@@ -8,6 +8,8 @@ import SystemPackage
 /// environment that it was given and `PATH`, nothing of this process's, and what it writes to its standard error goes
 /// nowhere.
 public struct LocalPrograms: BotPrograms {
+    public static let standardPath = "/usr/local/bin:/usr/bin:/bin"
+
     /// Where relative paths begin; nil for this process's working directory.
     private let directory: String?
     private let path: String

@@ -97,6 +97,7 @@ public struct Worker: Service {
             clock: clock, logger: logger)
         var dispatching = BotDispatcher.Configuration(accountName: account.name)
         dispatching.parallelChats = options.parallelChats
+        dispatching.services = botServices(core, clock)
         let dispatcher = BotDispatcher(
             bots: bots, core: core, clock: clock, configuration: dispatching, logger: logger, observe: lines.observe)
         let drain = configuration.supervisor.drain
@@ -163,6 +164,13 @@ extension Worker {
             installed.append(InstalledBot(bot, label: configuration.name, policy: configuration.policy))
         }
         return installed
+    }
+
+    /// The world outside, as this machine has it.
+    private func botServices(_ core: AppCore, _ clock: SystemClock) -> BotServices {
+        BotServices(
+            http: HTTPRequests(), programs: LocalPrograms(path: environment["PATH"] ?? LocalPrograms.standardPath),
+            files: FolderFiles(folder: "."), chats: CoreChats(core), clock: clock)
     }
 
     private var directory: String { "\(configuration.stateDirectory)/\(account.name)" }

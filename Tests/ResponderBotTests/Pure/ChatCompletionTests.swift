@@ -5,7 +5,8 @@ import Testing
 
 struct ChatCompletionTests {
     @Test func aCompletionIsRead() {
-        let json = #"{"id":"x","choices":[{"message":{"role":"assistant","content":"hi"}}],"usage":{"total_tokens":42}}"#
+        let json =
+            #"{"id":"x","choices":[{"message":{"role":"assistant","content":"hi"}}],"usage":{"total_tokens":42}}"#
         #expect(ChatCompletion.outcome(of: Array(json.utf8)) == .init(text: "hi", tokens: 42))
         let bare = #"{"choices":[{"message":{"content":"hi"}}]}"#
         #expect(ChatCompletion.outcome(of: Array(bare.utf8)) == .init(text: "hi", tokens: nil))

@@ -3,10 +3,12 @@ import Testing
 @testable import ResponderBot
 
 struct HostListTests {
-    @Test(arguments: [
-        ("api.example", "api.example", nil, false), ("API.example:8443", "api.example", 8443, false),
-        ("127.0.0.1:80", "127.0.0.1", 80, true), ("[::1]:8080", "::1", 8080, true), ("localhost", "localhost", nil, true),
-    ] as [(String, String, Int?, Bool)])
+    @Test(
+        arguments: [
+            ("api.example", "api.example", nil, false), ("API.example:8443", "api.example", 8443, false),
+            ("127.0.0.1:80", "127.0.0.1", 80, true), ("[::1]:8080", "::1", 8080, true),
+            ("localhost", "localhost", nil, true),
+        ] as [(String, String, Int?, Bool)])
     func entriesAreRead(_ text: String, _ host: String, _ port: Int?, _ isPrivate: Bool) {
         let entry = HostList.Entry(text, isPrivate: false)
         #expect(entry?.host == host)
@@ -15,7 +17,8 @@ struct HostListTests {
     }
 
     @Test(arguments: [
-        "", ":80", "a b", "user@host", "host:", "host:0", "host:65536", "host:-1", "[::1", "[::1]x", "[g]", "a/b", "ho{1}st",
+        "", ":80", "a b", "user@host", "host:", "host:0", "host:65536", "host:-1", "[::1", "[::1]x", "[g]", "a/b",
+        "ho{1}st",
         "hőst", "*.example", "host:8０",
     ])
     func whatIsNoHostIsRefused(_ text: String) {
@@ -38,7 +41,9 @@ struct HostListTests {
         #expect(!listed("ftp://api.example/"))
     }
 
-    @Test(arguments: ["https://{1}/", "https://a.{1}.example/", "https:///x", "https://", "//api.example", "https://a b/"])
+    @Test(arguments: [
+        "https://{1}/", "https://a.{1}.example/", "https:///x", "https://", "//api.example", "https://a b/",
+    ])
     func anAddressNeedsAWholeHost(_ url: String) {
         #expect(WebAddress(url) == nil)
     }

@@ -29,7 +29,8 @@ struct SettingsTests {
                 [
                     "webhook": [
                         "url": "https://api.example/v1?q={args}", "method": "GET", "token": ["env": "WEATHER"],
-                        "headers": ["X-Key": ["file": "key"], "Accept": "text/plain"], "timeout": "5s", "answer": "keep",
+                        "headers": ["X-Key": ["file": "key"], "Accept": "text/plain"], "timeout": "5s",
+                        "answer": "keep",
                     ]
                 ],
                 ["reply": "in {args}: {answer}"],
@@ -65,11 +66,11 @@ struct SettingsTests {
     @Test func severalMistakesAreSaidAtOnce() {
         let found = problems(
             settings(
-                ["when": ["comand": "ping"], "reply": "pong"], ["when": ["command": "a"], "reply": "{nme}"],
+                ["when": ["comand": "ping"], "reply": "pong"], ["when": ["command": "a"], "reply": "{nmae}"],
                 ["when": ["command": "b"], "reply": "x", "cooldwn": "1m"]))
         #expect(found.count >= 3)
         #expect(found.contains { $0.hasPrefix("rules[0].when") })
-        #expect(found.contains { $0.contains("{nme}") && $0.hasSuffix("write {name}") })
+        #expect(found.contains { $0.contains("{nmae}") && $0.hasSuffix("write {name}") })
         #expect(found.contains { $0.hasPrefix("rules[2].cooldwn") && $0.hasSuffix("write cooldown") })
     }
 

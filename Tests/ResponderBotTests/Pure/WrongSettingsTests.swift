@@ -28,7 +28,8 @@ struct WrongSettingsTests {
         ),
         Wrong(
             ["when": ping, "reply": "x", "send": "y"],
-            "rules[0]: expected one action, found reply, send; put them in order under do: [ { reply: … }, { send: … } ]"),
+            "rules[0]: expected one action, found reply, send; put them in order under do: [ { reply: … }, { send: … } ]"
+        ),
         Wrong(
             ["when": ping, "reply": "x", "do": [["react": "👍"]]],
             "rules[0].reply: expected no action beside do:, found \"x\"; move it into the list under do:"),
@@ -53,7 +54,7 @@ struct WrongSettingsTests {
                 + "check its brackets and backslashes; in YAML, put it into single quotes"),
         Wrong(
             ["when": ["match": "(a)"], "reply": "{2}"],
-            "rules[0].reply: expected placeholders of {name}, {sender}, {text}, {0}, {chat}, {chatID}, {members}, {me}, "
+            "rules[0].reply: expected placeholders of {sender}, {name}, {text}, {0}, {chat}, {chatID}, {members}, {me}, "
                 + "{date}, {time}, {answer}, {1}, found {2}; this kind of event has none; remove it"),
         Wrong(
             ["when": daily, "send": "{name}"],
@@ -118,7 +119,8 @@ struct WrongSettingsTests {
                 + "write it without line ends and special characters"),
         Wrong(
             ["when": ping, "run": ["command": []]],
-            "rules[0].run.command: expected a program and its arguments, found an empty list; write [program, argument]"),
+            "rules[0].run.command: expected a program and its arguments, found an empty list; write [program, argument]"
+        ),
         Wrong(
             ["when": ping, "agent": ["model": "m"]],
             "rules[0].agent: expected endpoint: or command:, found neither; "

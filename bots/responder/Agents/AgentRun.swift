@@ -94,7 +94,9 @@ struct AgentRun: Sendable {
         case .program(let program): return try await run(program, request)
         case .endpoint(let url, let token, let isPrivate):
             var headers = [("Content-Type", "application/json"), ("User-Agent", "pikabot-responder")]
-            if let token { headers.append(("Authorization", "Bearer \(try await token.read(context.services.secrets))")) }
+            if let token {
+                headers.append(("Authorization", "Bearer \(try await token.read(context.services.secrets))"))
+            }
             return try await send(
                 BotHTTPRequest(
                     url: url, headers: headers, body: request.json(), maximumBytes: Answer.maximumBytes,
@@ -163,7 +165,9 @@ struct AgentRun: Sendable {
     }
 
     /// Shows the chat that an answer is being written, as long as it takes.
-    private func whileTyping<Value: Sendable>(_ body: @escaping @Sendable () async throws -> Value) async throws -> Value {
+    private func whileTyping<Value: Sendable>(_ body: @escaping @Sendable () async throws -> Value) async throws
+        -> Value
+    {
         try await withThrowingTaskGroup(of: Value?.self) { group in
             group.addTask { try await body() }
             group.addTask {

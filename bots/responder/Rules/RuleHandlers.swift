@@ -4,7 +4,9 @@ extension ResponderSettings {
     /// Takes what the rule at an index applies to. When that rule says `stop: false`, the rules below get the event too,
     /// up to the first that applies and stops.
     func handler(from index: Int) -> Handler {
-        Handler(label: "rule \(rules[index].name)") { event, scope in
+        let rule = rules[index]
+        if case .schedule(let schedule) = rule.trigger { return handler(for: rule, schedule) }
+        var handler = Handler(label: "rule \(rule.name)") { event, scope in
             let applied = applied(to: event, in: scope, from: index)
             guard !applied.isEmpty else { return nil }
             return { context in
@@ -14,6 +16,22 @@ extension ResponderSettings {
                 }
             }
         }
+        handler.command = rule.usage
+        return handler
+    }
+
+    /// Runs once when it is due, and says what it says in all of the rule's chats.
+    private func handler(for rule: Rule, _ schedule: Schedule) -> Handler {
+        OnSchedule(rule.name, schedule) { context in
+            guard case .schedule(let due) = context.trigger else { return }
+            let active = context.snapshot.chatList.filter(\.isActive).map(\.chatID)
+            let occasion = Occasion(
+                cause: .schedule, id: "schedule-\(due.name)-\(due.dueMilliseconds)",
+                chats: active.filter { rule.chats?.contains($0) ?? true }, at: due.dueMilliseconds / 1000)
+            guard !occasion.chats.isEmpty else { return }
+            var run = RuleRun(rule, occasion, house: house, context: context)
+            try await run.perform()
+        }.handler
     }
 
     /// Nothing if the first of the rules does not apply.
@@ -30,5 +48,15 @@ extension ResponderSettings {
             }
         }
         return applied
+    }
+}
+
+extension Rule {
+    /// How the rule's command is used, for the list of commands; nil if it has none.
+    fileprivate var usage: CommandUsage? {
+        guard case .message(let condition) = trigger, let command = condition.command, let name = command.names.first
+        else { return nil }
+        let help = command.help.isEmpty ? nil : command.help
+        return OnCommand(name, help: help, prefix: command.prefix) { _, _ in }.handler.command
     }
 }

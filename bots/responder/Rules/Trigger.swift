@@ -8,7 +8,7 @@ enum Trigger: Sendable {
     /// The account itself came into a group.
     case arrival
     case call(CallSignalKind)
-    case schedule(Timetable)
+    case schedule(Schedule)
 
     enum Membership: String, Sendable, CaseIterable {
         case joined, left, removed
@@ -16,12 +16,6 @@ enum Trigger: Sendable {
 
     enum CallSignalKind: String, Sendable, CaseIterable {
         case invite, accept, reject, end, any
-    }
-
-    /// When a schedule is due.
-    enum Timetable: Hashable, Sendable {
-        case every(Duration)
-        case cron(String, timeZone: String)
     }
 
     /// Whether there is a message to answer and to react to.

@@ -100,7 +100,8 @@ extension SettingsReader {
         let use = reader.answerUse("answer", scope)
         if command?.isEmpty == true {
             reader.fail(
-                "command", expected: "a program and its arguments", found: "an empty list", fix: "write [program, argument]")
+                "command", expected: "a program and its arguments", found: "an empty list",
+                fix: "write [program, argument]")
         }
         guard let command, !command.isEmpty else { return nil }
         return ProgramAction(command: command, environment: environment, timeout: timeout, use: use)

@@ -11,7 +11,8 @@ extension SettingsReader {
         let prompt = reader.template("prompt", scope) ?? TextScope.standardPrompt(scope)
         if prompt == nil, !reader.has("prompt") {
             reader.fail(
-                nil, expected: "the key prompt", found: "none", fix: "add prompt: TEXT; this kind of event has no text of its own")
+                nil, expected: "the key prompt", found: "none",
+                fix: "add prompt: TEXT; this kind of event has no text of its own")
         }
         let maximumTokens = reader.int("maximumTokens", in: 1...100_000, default: 512)
         let budget = reader.has("budget") ? reader.object("budget") : nil
@@ -53,7 +54,9 @@ extension SettingsReader {
             fix: "write a number and /day or /h, such as 20000/day"
         ) { value in
             let parts = value.stringValue?.split(separator: "/", omittingEmptySubsequences: false) ?? []
-            guard parts.count == 2, let tokens = Int(parts[0]), (least...1_000_000_000).contains(tokens) else { return nil }
+            guard parts.count == 2, let tokens = Int(parts[0]), (least...1_000_000_000).contains(tokens) else {
+                return nil
+            }
             switch parts[1] {
             case "day": return TokenBudget(tokens: tokens, window: 86_400)
             case "h": return TokenBudget(tokens: tokens, window: 3_600)

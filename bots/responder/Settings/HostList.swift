@@ -57,8 +57,9 @@ struct Authority: Hashable, Sendable {
 
     /// Whether it is an address, not a name.
     var isAddress: Bool {
-        host.contains(":") || host.split(separator: ".", omittingEmptySubsequences: false).count == 4
-            && host.allSatisfy { $0.isNumber || $0 == "." }
+        host.contains(":")
+            || host.split(separator: ".", omittingEmptySubsequences: false).count == 4
+                && host.allSatisfy { $0.isNumber || $0 == "." }
     }
 }
 

@@ -21,7 +21,8 @@ struct ResponderSettings: Sendable {
             guard let read = Rule.read(rule, number: number, standards) else { return nil }
             guard names.insert(read.name).inserted else {
                 rule.fail(
-                    rule.has("name") ? "name" : nil, expected: "a name of its own", found: "another rule named \(read.name)",
+                    rule.has("name") ? "name" : nil, expected: "a name of its own",
+                    found: "another rule named \(read.name)",
                     fix: "give the rule a name: of its own")
                 return nil
             }

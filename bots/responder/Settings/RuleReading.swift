@@ -16,7 +16,8 @@ extension Rule {
         if case .schedule = trigger {
             for key in ["only", "cooldown"] where reader.has(key) {
                 reader.fail(
-                    key, expected: "no \(key) for a schedule", fix: "remove it: nobody causes a schedule, and it has its own time")
+                    key, expected: "no \(key) for a schedule",
+                    fix: "remove it: nobody causes a schedule, and it has its own time")
             }
         }
         return Rule(

@@ -17,7 +17,8 @@ extension Trigger {
         guard others.count + (messages.isEmpty ? 0 : 1) == 1 else {
             for key in otherKeys + messageKeys { _ = reader.value(key) }
             reader.fail(
-                nil, expected: "one kind of event", found: (others + messages).isEmpty ? "none" : "\((others + messages).joined(separator: ", "))",
+                nil, expected: "one kind of event",
+                found: (others + messages).isEmpty ? "none" : "\((others + messages).joined(separator: ", "))",
                 fix: "name one of command, mention, match, startsWith, contains, equals, any, reaction, kind, "
                     + "\(otherKeys.joined(separator: ", "))")
             return nil
@@ -45,7 +46,7 @@ extension SettingsReader {
         parsed(key, expected: "others", fix: "write \(key): others") { $0.stringValue == "others" ? () : nil }
     }
 
-    fileprivate func timetable(_ key: String, _ standards: Standards) -> Trigger.Timetable? {
+    fileprivate func timetable(_ key: String, _ standards: Standards) -> Schedule? {
         guard let reader = object(key) else { return nil }
         let every = reader.duration("every")
         let cron = reader.string("cron")
@@ -63,7 +64,12 @@ extension SettingsReader {
             }
             return .every(every)
         }
-        return cron.map { .cron($0, timeZone: zone.identifier) }
+        guard let cron else { return nil }
+        do { return try Schedule(cron: cron, timeZone: zone.identifier) } catch {
+            reader.fail(
+                "cron", expected: "a cron expression of five fields", fix: "\(error.message), such as \"0 9 * * 1-5\"")
+            return nil
+        }
     }
 }
 
@@ -108,7 +114,8 @@ extension SettingsReader {
         let names = ([name] + aliases).map { $0.lowercased() }
         for name in names where name.contains(where: \.isWhitespace) || name.hasPrefix(prefix) || name.count > 32 {
             fail(
-                "command", expected: "1 to 32 characters without blanks and without the prefix \(prefix)", found: "\"\(name)\"",
+                "command", expected: "1 to 32 characters without blanks and without the prefix \(prefix)",
+                found: "\"\(name)\"",
                 fix: "write the bare name, such as ping")
             return nil
         }

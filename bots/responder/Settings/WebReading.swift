@@ -13,7 +13,9 @@ extension SettingsReader {
 
     func webhook(_ key: String, _ scope: TextScope?, _ standards: Standards) -> WebhookAction? {
         guard let reader = object(key) else { return nil }
-        let method = reader.parsed("method", expected: "one of GET, POST, PUT, PATCH, DELETE", fix: "write method: POST") {
+        let method = reader.parsed(
+            "method", expected: "one of GET, POST, PUT, PATCH, DELETE", fix: "write method: POST"
+        ) {
             value in
             value.stringValue.flatMap { ["GET", "POST", "PUT", "PATCH", "DELETE"].contains($0) ? $0 : nil }
         }
@@ -32,7 +34,8 @@ extension SettingsReader {
     func host(of url: String, _ key: String, _ standards: Standards) -> HostList.Entry? {
         guard let address = WebAddress(url), !url.contains(where: \.isWhitespace) else {
             fail(
-                key, expected: "an https:// URL with a host and without placeholders, user name or blanks before the path",
+                key,
+                expected: "an https:// URL with a host and without placeholders, user name or blanks before the path",
                 fix: "write https://HOST/…")
             return nil
         }
@@ -47,7 +50,8 @@ extension SettingsReader {
         }
         guard address.isSecure || entry.isPrivate else {
             fail(
-                key, expected: "https:// for a host that is not private", fix: "write https://, or list the host as { host: \(entry.host), private: true }")
+                key, expected: "https:// for a host that is not private",
+                fix: "write https://, or list the host as { host: \(entry.host), private: true }")
             return nil
         }
         return entry

@@ -1,0 +1,87 @@
+import BotKit
+import Foundation
+import Testing
+
+@testable import BotRuntime
+
+struct LocalProgramsTests {
+    private let programs = LocalPrograms(path: LocalPrograms.standardPath)
+
+    private func run(
+        _ script: String, input: String = "", environment: [String: String] = [:], timeout: Duration = .seconds(20),
+        maximumBytes: Int = 1 << 20
+    ) async throws -> String {
+        let output = try await programs.run(
+            BotProgram(
+                command: ["sh", "-c", script], environment: environment, input: Array(input.utf8), timeout: timeout,
+                maximumBytes: maximumBytes))
+        return String(decoding: output, as: UTF8.self)
+    }
+
+    private func failure(_ body: () async throws -> String) async -> String {
+        do { return "no failure but \(try await body())" } catch { return "\(error)" }
+    }
+
+    @Test func itReadsItsInputAndSaysItsOutput() async throws {
+        #expect(try await run("tr a-z A-Z; echo more >&2", input: "hello") == "HELLO")
+    }
+
+    @Test func itsInputMayBeIgnored() async throws {
+        let long = String(repeating: "x", count: 1 << 20)
+        #expect(try await run("echo done", input: long) == "done\n")
+    }
+
+    @Test func itsEnvironmentIsWhatItWasGiven() async throws {
+        let output = try await run("env", environment: ["TOKEN": "a b"])
+        let names = Set(output.split(separator: "\n").compactMap { $0.split(separator: "=").first.map(String.init) })
+        // The shell adds the last three itself.
+        #expect(names.subtracting(["PWD", "SHLVL", "_"]) == ["PATH", "TOKEN"])
+        #expect(output.contains("TOKEN=a b\n"))
+    }
+
+    @Test func failuresAreNamed() async {
+        #expect(await failure { try await run("exit 3") } == "program_failed: sh ended with status 3")
+        #expect(await failure { try await run("kill -9 $$") } == "program_failed: sh was ended by signal 9")
+        #expect(
+            await failure { try await run("yes", maximumBytes: 1000) }
+                == "program_failed: sh: its output is longer than 1000 bytes")
+        let missing = await failure {
+            String(describing: try await programs.run(BotProgram(command: ["no-such-program"])))
+        }
+        #expect(missing == "program_failed: no-such-program: there is no such program")
+        let none = await failure { String(describing: try await programs.run(BotProgram(command: []))) }
+        #expect(none == "program_failed: there is no program to run")
+    }
+
+    /// The child's child says its number, and must be gone with it.
+    @Test func itAndItsChildrenAreKilledAtTheTimeout() async throws {
+        let file = FileManager.default.temporaryDirectory.appendingPathComponent("pid-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: file) }
+        let said = await failure {
+            try await run("sleep 600 & echo $! > '\(file.path)'; wait", timeout: .seconds(1))
+        }
+        #expect(said == "program_failed: sh took longer than 1.0 seconds and was killed")
+        let text = try String(contentsOf: file, encoding: .utf8).filter(\.isNumber)
+        let child = try #require(Int32(text))
+        #expect(await hasEnded(child))
+    }
+
+    @Test func itIsKilledWhenTheTaskIsCancelled() async throws {
+        let clock = ContinuousClock()
+        let started = clock.now
+        let task = Task { try await run("sleep 600", timeout: .seconds(500)) }
+        task.cancel()
+        await #expect(throws: BotError.self) { try await task.value }
+        #expect(clock.now - started < .seconds(60))
+    }
+
+    /// A killed process may take a moment to go; one that init has not collected yet is gone for us.
+    private func hasEnded(_ process: Int32) async -> Bool {
+        for _ in 0..<200 {
+            let status = (try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8)) ?? ""
+            if status.isEmpty || status.contains(") Z ") { return true }
+            try? await ContinuousClock().sleep(for: .milliseconds(10))
+        }
+        return false
+    }
+}
