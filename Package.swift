@@ -113,7 +113,7 @@ var targets: [Target] = [
             "BotRuntime", "BotKit", "BotDispatch", "BotTesting", "EchoBot", "Telemetry", "EmbeddedRelay", "RelayClient",
             "PikaCore", "Nostr",
             lifecycle, logging,
-        ], exclude: ["Configuration/Wrong"], swiftSettings: settings),
+        ] + nio, exclude: ["Configuration/Wrong"], swiftSettings: settings),
     tests("PikabotTests", ["pikabot", "BotProgram", "BotRuntime", "Storage", "PikaCore", "Nostr", arguments]),
     tests("DaemonTests", ["Daemon", "BotTesting", "PikaCore", "Nostr", crypto, lifecycle, logging] + nio),
     tests("SupervisorTests", ["Supervisor", "Restarts", "Telemetry", lifecycle, logging, metrics]),

@@ -49,6 +49,14 @@ public struct FolderFiles: BotFiles {
     }
 }
 
+/// A path from the root, where it is one from the working directory.
+func absolute(_ path: String) -> String {
+    guard !path.hasPrefix("/") else { return path }
+    guard let here = getcwd(nil, 0) else { return path }
+    defer { free(here) }
+    return path.isEmpty ? String(cString: here) : "\(String(cString: here))/\(path)"
+}
+
 /// `read(2)`, under a name that the method above does not hide.
 private func systemRead(_ descriptor: Int32, _ buffer: UnsafeMutableRawPointer, _ count: Int) -> Int {
     read(descriptor, buffer, count)

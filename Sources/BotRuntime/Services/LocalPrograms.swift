@@ -10,13 +10,14 @@ import SystemPackage
 public struct LocalPrograms: BotPrograms {
     public static let standardPath = "/usr/local/bin:/usr/bin:/bin"
 
-    /// Where relative paths begin; nil for this process's working directory.
-    private let directory: String?
+    private let folder: String
     private let path: String
 
-    /// - Parameter path: the `PATH` of the programs, and where they are looked up.
-    public init(directory: String? = nil, path: String) {
-        self.directory = directory
+    /// - Parameters:
+    ///   - folder: the programs' working directory; one that is named with a relative path is looked up from there.
+    ///   - path: the `PATH` of the programs, and where those are looked up that are named without a slash.
+    public init(folder: String, path: String) {
+        self.folder = absolute(folder)
         self.path = path
     }
 
@@ -52,10 +53,11 @@ public struct LocalPrograms: BotPrograms {
         ]
         var environment: [Environment.Key: String] = ["PATH": path]
         for (name, value) in program.environment { environment[Environment.Key(stringLiteral: name)] = value }
+        let file = name.hasPrefix("/") ? name : "\(folder)/\(name)"
         return Subprocess.Configuration(
-            executable: name.contains("/") ? .path(FilePath(name)) : .name(name),
+            executable: name.contains("/") ? .path(FilePath(file)) : .name(name),
             arguments: Arguments(Array(program.command.dropFirst())), environment: .custom(environment),
-            workingDirectory: directory.map { FilePath($0) }, platformOptions: options)
+            workingDirectory: FilePath(folder), platformOptions: options)
     }
 
     private static func reason(_ error: any Error, limit: Int) -> String {

@@ -168,9 +168,11 @@ extension Worker {
 
     /// The world outside, as this machine has it.
     private func botServices(_ core: AppCore, _ clock: SystemClock) -> BotServices {
-        BotServices(
-            http: HTTPRequests(), programs: LocalPrograms(path: environment["PATH"] ?? LocalPrograms.standardPath),
-            files: FolderFiles(folder: "."), chats: CoreChats(core), clock: clock)
+        let folder = absolute(configuration.folder)
+        let path = environment["PATH"] ?? LocalPrograms.standardPath
+        return BotServices(
+            http: HTTPRequests(), programs: LocalPrograms(folder: folder, path: path),
+            files: FolderFiles(folder: folder), chats: CoreChats(core), clock: clock)
     }
 
     private var directory: String { "\(configuration.stateDirectory)/\(account.name)" }

@@ -5,7 +5,7 @@ import Testing
 @testable import BotRuntime
 
 struct LocalProgramsTests {
-    private let programs = LocalPrograms(path: LocalPrograms.standardPath)
+    private let programs = LocalPrograms(folder: "/", path: LocalPrograms.standardPath)
 
     private func run(
         _ script: String, input: String = "", environment: [String: String] = [:], timeout: Duration = .seconds(20),
@@ -37,6 +37,18 @@ struct LocalProgramsTests {
         // The shell adds the last three itself.
         #expect(names.subtracting(["PWD", "SHLVL", "_"]) == ["PATH", "TOKEN"])
         #expect(output.contains("TOKEN=a b\n"))
+    }
+
+    @Test func itWorksInItsFolder() async throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("programs-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let program = folder.appendingPathComponent("here.sh").path
+        try Data("#!/bin/sh\npwd\n".utf8).write(to: URL(fileURLWithPath: program))
+        try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: program)
+        let programs = LocalPrograms(folder: folder.path, path: LocalPrograms.standardPath)
+        let output = try await programs.run(BotProgram(command: ["./here.sh"]))
+        #expect(String(decoding: output, as: UTF8.self).hasSuffix(folder.lastPathComponent + "\n"))
     }
 
     @Test func failuresAreNamed() async {
