@@ -36,8 +36,15 @@ public struct LocalPrograms: BotPrograms {
     }
 
     private func output(of program: BotProgram, _ name: String) async throws -> [UInt8] {
+        // The library ends the process when it cannot write an input that it was given as a whole, so it is written here.
         let result = try await Subprocess.run(
-            configuration(of: program, name), input: .array(program.input), output: .bytes(limit: program.maximumBytes))
+            configuration(of: program, name), input: .inputWriter, output: .bytes(limit: program.maximumBytes),
+            error: .discarded
+        ) { execution in
+            // A program need not read its input.
+            _ = try? await execution.standardInputWriter.write(program.input)
+            try? await execution.standardInputWriter.finish()
+        }
         switch result.terminationStatus {
         case .exited(0): return result.standardOutput
         case .exited(let status): throw BotError(.programFailed, "\(name) ended with status \(status)")
@@ -66,7 +73,6 @@ public struct LocalPrograms: BotPrograms {
         case .executableNotFound: "there is no such program"
         case .outputLimitExceeded: "its output is longer than \(limit) bytes"
         case .failedToChangeWorkingDirectory: "its working directory is not there"
-        case .failedToWriteToSubprocess: "it did not read its input"
         default: "it could not be run"
         }
     }
