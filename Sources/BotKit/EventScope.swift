@@ -13,6 +13,8 @@ public struct EventScope: Sendable {
     /// Conversations under way between the bot and the person whom the trigger is about, in its chat: their stored
     /// states by the conversations' names.
     package var conversations: [String: [UInt8]] = [:]
+    /// Who may operate the account's bots from inside a chat.
+    public var operators: Set<PublicKey> = []
 
     public init(
         chatID: String, account: PublicKey, accountName: String, snapshot: AppState,

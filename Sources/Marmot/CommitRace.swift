@@ -57,11 +57,14 @@ extension MarmotGroup {
 
     /// Whether somebody was an admin in an epoch, the current one or one of the few before; false for others.
     public func wasAdmin(_ key: PublicKey, inEpoch epoch: UInt64) -> Bool {
-        if epoch == self.epoch { return self.data.isAdmin(key) }
-        guard let position = self.snapshots.firstIndex(where: { $0.epoch == epoch }),
-            let data = try? Self.data(self.mls(at: position).extensions, self.profile)
-        else { return false }
-        return data.isAdmin(key)
+        self.data(inEpoch: epoch)?.isAdmin(key) ?? false
+    }
+
+    /// The group data of an epoch, the current one or one of the few before; nil when they are not known any more.
+    public func data(inEpoch epoch: UInt64) -> GroupData? {
+        if epoch == self.epoch { return self.data }
+        guard let position = self.snapshots.firstIndex(where: { $0.epoch == epoch }) else { return nil }
+        return try? Self.data(self.mls(at: position).extensions, self.profile)
     }
 
     /// The MLS group as it was at a snapshot.

@@ -37,13 +37,14 @@ public actor AppCore {
     ///   - media: where files are; without one, actions with files fail.
     ///   - cache: where files go that were downloaded.
     ///   - callMedia: what carries calls; without one, calls ring and end when they are accepted.
+    ///   - observer: hears what became of events that no handler is told of.
     ///   - randomness: for keys and nonces; anything but the system's generator is for tests.
     public init(
         account: AccountKey, configuration: CoreConfiguration, transport: any RelayTransport, store: any CoreStore,
         media: any MediaStore = NoMediaStore(), cache: any MediaCache = NoMediaCache(),
         callMedia: any CallMediaTransport = NoCallMediaTransport(), clock: any CoreClock,
         randomness: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator(),
-        logger: Logger
+        observer: any CoreObserver = NoCoreObserver(), logger: Logger
     ) {
         let (events, continuation) = AsyncStream.makeStream(of: CoreEvent.self)
         let mailbox = Mailbox()
@@ -61,20 +62,20 @@ public actor AppCore {
         self.runner = EffectRunner(
             transport: transport, store: store, media: media, files: files, cache: cache, callMedia: callMedia,
             callHub: self.callHub, signer: account.signer, clock: clock, mailbox: mailbox, hub: self.hub,
-            events: continuation, logger: logger)
+            events: continuation, observer: observer, logger: logger)
     }
 
-    /// As ``init(account:configuration:transport:store:media:cache:callMedia:clock:randomness:logger:)``, with the key at hand.
+    /// As ``init(account:configuration:transport:store:media:cache:callMedia:clock:randomness:observer:logger:)``, with the key at hand.
     public init(
         account: KeyPair, configuration: CoreConfiguration, transport: any RelayTransport, store: any CoreStore,
         media: any MediaStore = NoMediaStore(), cache: any MediaCache = NoMediaCache(),
         callMedia: any CallMediaTransport = NoCallMediaTransport(), clock: any CoreClock,
         randomness: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator(),
-        logger: Logger
+        observer: any CoreObserver = NoCoreObserver(), logger: Logger
     ) {
         self.init(
             account: .local(account), configuration: configuration, transport: transport, store: store, media: media,
-            cache: cache, callMedia: callMedia, clock: clock, randomness: randomness, logger: logger)
+            cache: cache, callMedia: callMedia, clock: clock, randomness: randomness, observer: observer, logger: logger)
     }
 
     /// Enqueues an action and returns at once.

@@ -17,10 +17,27 @@ public struct CoreConfiguration: Sendable, Hashable {
         }
     }
 
+    /// Invitations above these are refused unread, and only counted; nil for no limit.
+    public struct InviteLimits: Sendable, Hashable {
+        /// Of one inviter.
+        public var perInviter: RateLimit?
+        /// Of all inviters together whom the policy does not name and who share no group with this account.
+        public var strangers: RateLimit?
+
+        public init(perInviter: RateLimit? = nil, strangers: RateLimit? = nil) {
+            self.perInviter = perInviter
+            self.strangers = strangers
+        }
+    }
+
     public var relays: [RelayURL]
     /// Where this account's key packages are announced, and others' are looked for first; empty: ``relays``.
     public var keyPackageRelays: [RelayURL]
     public var invites: InvitePolicy
+    /// How many invitations are looked at.
+    public var inviteLimits: InviteLimits
+    /// Invitations to calls by one member that are looked at; nil for all.
+    public var callLimit: RateLimit?
     /// Whether a key package is published at the start, so that others can invite this account.
     public var publishesKeyPackage: Bool
     /// Whether events are kept until ``AppCore/complete(_:effects:)``: true when bots are attached.
@@ -53,7 +70,7 @@ public struct CoreConfiguration: Sendable, Hashable {
         maximumPeerRelays: Int = 10, maximumSearchRelays: Int = 64,
         retention: RetentionPolicy = .standard, detectsCopies: Bool = false,
         mediaServers: [MediaURL] = [], keyPackageRelays: [RelayURL] = [], calls: CallPolicy = .handlers,
-        readsProfiles: Bool = true
+        readsProfiles: Bool = true, inviteLimits: InviteLimits = InviteLimits(), callLimit: RateLimit? = nil
     ) {
         self.relays = relays
         self.keyPackageRelays = keyPackageRelays
@@ -70,6 +87,8 @@ public struct CoreConfiguration: Sendable, Hashable {
         self.mediaServers = mediaServers
         self.calls = calls
         self.readsProfiles = readsProfiles
+        self.inviteLimits = inviteLimits
+        self.callLimit = callLimit
     }
 
     /// Where key packages of one's own are.

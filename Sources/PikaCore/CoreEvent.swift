@@ -30,6 +30,10 @@ public struct MessageEvent: Sendable, Hashable {
     public let tags: [Tag]
     public let createdAt: Int64
     public let epoch: UInt64
+    /// What the sender was in the event's own epoch; nil if that is not known any more.
+    public internal(set) var role: MemberRole?
+    /// The kind 445 event that carried it; nil if it was taken in by a version that did not note it.
+    public internal(set) var wrapper: EventID?
 }
 
 /// A change of the group: who did it, and what.
@@ -59,6 +63,8 @@ public struct CommitEvent: Sendable, Hashable {
     public let rolledBack: Bool
     /// Whether this account is no longer a member.
     public let removedSelf: Bool
+    /// What the committer was before the commit; nil if that is not known any more.
+    public internal(set) var role: MemberRole?
 
     public var isRename: Bool { self.oldName != self.newName }
 }
@@ -69,6 +75,10 @@ public struct CallEvent: Sendable, Hashable {
     public let sender: PublicKey
     public let signal: CallSignal
     public let epoch: UInt64
+    /// As ``MessageEvent/role``.
+    public internal(set) var role: MemberRole?
+    /// As ``MessageEvent/wrapper``.
+    public internal(set) var wrapper: EventID?
 }
 
 public struct JoinEvent: Sendable, Hashable {

@@ -17,6 +17,7 @@ final class EffectRunner: Sendable {
     private let mailbox: Mailbox
     private let hub: UpdateHub
     private let events: AsyncStream<CoreEvent>.Continuation
+    private let observer: any CoreObserver
     private let logger: Logger
     private let calls = Atomic<Int>(0)
     private let currentRev = Atomic<UInt64>(0)
@@ -28,7 +29,7 @@ final class EffectRunner: Sendable {
         transport: any RelayTransport, store: any CoreStore, media: any MediaStore, files: MediaReader,
         cache: any MediaCache, callMedia: any CallMediaTransport, callHub: CallMediaHub,
         signer: (any RemoteSigner)?, clock: any CoreClock, mailbox: Mailbox, hub: UpdateHub,
-        events: AsyncStream<CoreEvent>.Continuation, logger: Logger
+        events: AsyncStream<CoreEvent>.Continuation, observer: any CoreObserver, logger: Logger
     ) {
         self.transport = transport
         self.store = store
@@ -42,6 +43,7 @@ final class EffectRunner: Sendable {
         self.mailbox = mailbox
         self.hub = hub
         self.events = events
+        self.observer = observer
         self.logger = logger
     }
 
@@ -69,6 +71,7 @@ final class EffectRunner: Sendable {
         case .report(let chatID, let messageID, let delivery):
             self.hub.publish(.delivery(rev: self.rev, chatID: chatID, messageID: messageID, delivery))
         case .note(let note): self.count(note)
+        case .observe(let notice): self.observer.note(notice)
         case .wake(let timer, let time):
             group.addTask {
                 try? await self.clock.sleep(untilMilliseconds: time)
@@ -218,6 +221,9 @@ final class EffectRunner: Sendable {
         case .waiting(let reason):
             Counter(label: "bot_decrypt_failures_total", dimensions: [("reason", reason)]).increment()
             self.logger.debug("an event is kept for later", metadata: ["reason": "\(reason)"])
+        case .limited(let scope):
+            Counter(label: "bot_rate_limited_total", dimensions: [("scope", scope)]).increment()
+            Counter(label: "bot_events_ignored_total", dimensions: [("reason", "rate_limited_\(scope)")]).increment()
         case .gaveUpWaiting:
             Counter(label: "bot_decrypt_failures_total", dimensions: [("reason", "gave_up")]).increment()
             self.logger.info("the oldest undecryptable event was given up")

@@ -27,6 +27,8 @@ public struct EventFilter<Event: ChatEvent>: Sendable {
 public protocol ChatEvent: Sendable {
     /// Who did it.
     var author: PublicKey { get }
+    /// What the author was in the group, in the event's own epoch; nil if that is not known.
+    var role: MemberRole? { get }
 }
 
 extension MessageEvent: ChatEvent {
@@ -43,6 +45,8 @@ extension CallEvent: ChatEvent {
 
 extension JoinEvent: ChatEvent {
     public var author: PublicKey { inviter }
+    /// Only admins' invitations are taken (MIP-02), as the group has them when one joins.
+    public var role: MemberRole? { .admin }
 }
 
 extension EventFilter {
@@ -64,8 +68,10 @@ extension EventFilter {
     /// Only in groups; `!.group` for chats of two.
     public static var group: Self { Self { _, scope in scope.isGroup } }
 
-    /// Only what an admin of the chat did, by the snapshot.
-    public static var fromAdmin: Self {
-        Self { event, scope in scope.chat?.members.contains { $0.isAdmin && $0.publicKey == event.author } ?? false }
-    }
+    /// Only what an admin of the chat did: who was one in the event's own epoch, whatever has become of them since.
+    /// What is not known any more counts as no.
+    public static var fromAdmin: Self { Self { event, _ in event.role == .admin } }
+
+    /// Only what an operator of the account did (`operators` in the configuration).
+    public static var fromOperator: Self { Self { event, scope in scope.operators.contains(event.author) } }
 }

@@ -37,12 +37,16 @@ enum AppEffect: Sendable, Hashable {
     case report(chatID: String, messageID: EventID, AppState.Delivery)
     /// For the log and the counters: something was refused or ignored, and why.
     case note(CoreNote)
+    /// For those who explain what became of an event.
+    case observe(CoreNotice)
 }
 
 /// Something that operators count.
 enum CoreNote: Sendable, Hashable {
     case refused(reason: String, detail: String)
     case waiting(reason: String)
+    /// Too many of one kind: refused without a look, and counted only.
+    case limited(scope: String)
     case gaveUpWaiting
     case commit(result: String)
     case message

@@ -13,6 +13,7 @@ extension CoreEvent {
                     [
                         "id": .string(call.id.hex), "sender": .string(call.sender.hex),
                         "signal": .string(call.signal.content), "epoch": .string(String(call.epoch)),
+                        "role": JSONValue(call.role), "wrapper": JSONValue(call.wrapper),
                     ]
                 )
             case .joined(let join):
@@ -49,7 +50,10 @@ extension CoreEvent {
                 let epoch = body.unsigned("epoch"),
                 let signal = body["signal"]?.string.flatMap({ CallSignal(content: $0) })
             else { return nil }
-            content = .call(CallEvent(id: id, sender: sender, signal: signal, epoch: epoch))
+            content = .call(
+                CallEvent(
+                    id: id, sender: sender, signal: signal, epoch: epoch, role: body.role,
+                    wrapper: body.eventID("wrapper")))
         case "joined":
             guard let inviter = body.publicKey("inviter"), let name = body["name"]?.string,
                 let epoch = body.unsigned("epoch"), let members = body["members"]?.integer
@@ -66,7 +70,7 @@ extension MessageEvent {
         [
             "id": .string(self.id.hex), "sender": .string(self.sender.hex), "kind": .integer(Int64(self.kind.rawValue)),
             "content": .string(self.content), "created_at": .integer(self.createdAt),
-            "epoch": .string(String(self.epoch)),
+            "epoch": .string(String(self.epoch)), "role": JSONValue(self.role), "wrapper": JSONValue(self.wrapper),
             "tags": .array(self.tags.map { .array($0.values.map { .string($0) }) }),
         ]
     }
@@ -79,7 +83,8 @@ extension MessageEvent {
         else { return nil }
         self.init(
             id: id, sender: sender, kind: Kind(rawValue: kind), content: content,
-            tags: tags.map { Tag(values: ($0.array ?? []).compactMap(\.string)) }, createdAt: createdAt, epoch: epoch)
+            tags: tags.map { Tag(values: ($0.array ?? []).compactMap(\.string)) }, createdAt: createdAt, epoch: epoch,
+            role: json.role, wrapper: json.eventID("wrapper"))
     }
 }
 
@@ -97,7 +102,7 @@ extension CommitEvent {
             "timer_changed": .bool(self.disappearingChanged),
             "admins_added": keys(self.adminsAdded), "admins_removed": keys(self.adminsRemoved),
             "relays": .bool(self.relaysChanged), "rolled_back": .bool(self.rolledBack),
-            "removed_self": .bool(self.removedSelf),
+            "removed_self": .bool(self.removedSelf), "role": JSONValue(self.role),
         ]
     }
 
@@ -118,11 +123,17 @@ extension CommitEvent {
             removed: removed, left: left, oldName: oldName, newName: newName, newDescription: newDescription,
             descriptionChanged: description, adminsAdded: adminsAdded, adminsRemoved: adminsRemoved,
             newRelays: newRelays, relaysChanged: relays, disappearingSeconds: json.unsigned("timer"),
-            disappearingChanged: timerChanged, rolledBack: rolledBack, removedSelf: removedSelf)
+            disappearingChanged: timerChanged, rolledBack: rolledBack, removedSelf: removedSelf,
+            role: json.role)
     }
 }
 
 extension JSONValue {
+    fileprivate init(_ role: MemberRole?) { self = role.map { .string($0.rawValue) } ?? .null }
+    fileprivate init(_ id: EventID?) { self = id.map { .string($0.hex) } ?? .null }
+
+    /// Payloads of older versions have none: unknown.
+    fileprivate var role: MemberRole? { self["role"]?.string.flatMap(MemberRole.init) }
     fileprivate func eventID(_ name: String) -> EventID? { self[name]?.string.flatMap { try? EventID(hex: $0) } }
     fileprivate func publicKey(_ name: String) -> PublicKey? { self[name]?.string.flatMap { try? PublicKey(hex: $0) } }
     /// 64-bit numbers travel as text, since JSON's integers are smaller.

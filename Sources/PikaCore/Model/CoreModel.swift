@@ -36,6 +36,9 @@ struct CoreModel: Sendable {
     var waiting: [[UInt8]: [WaitingEvent]] = [:]
     /// Groups of which waiting events were given up for want of room: they are on the relays still.
     var gaveUp: Set<[UInt8]> = []
+    /// Who were the admins of past epochs that can still be opened, by group.
+    var pastAdmins: [[UInt8]: [UInt64: Set<PublicKey>]] = [:]
+    var limiters = CoreLimiters()
     /// Groups that this account was removed from lately.
     var lingering: Set<[UInt8]> = []
     /// Live events that wait until older ones were read, in order of arrival.

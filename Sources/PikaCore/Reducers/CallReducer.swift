@@ -6,17 +6,24 @@ extension CoreModel {
     /// Invites older than this many seconds are ignored.
     static let maximumInviteAge: Int64 = 30
 
-    mutating func takeCallSignal(_ message: ReceivedMessage, of groupID: [UInt8], _ step: inout CoreStep) {
+    mutating func takeCallSignal(
+        _ message: ReceivedMessage, _ role: MemberRole?, of groupID: [UInt8], _ step: inout CoreStep
+    ) {
         let sender = message.rumor.pubkey
         guard sender != self.account.publicKey, let signal = CallSignal(content: message.rumor.content),
             let group = self.groups[groupID]
         else { return }
-        let event = CallEvent(id: message.id, sender: sender, signal: signal, epoch: message.epoch)
+        let event = CallEvent(id: message.id, sender: sender, signal: signal, epoch: message.epoch, role: role, wrapper: message.wrapper)
         let origin = CallMachine.Origin(callID: signal.callID, groupID: groupID, sender: sender)
         switch signal.body {
         case .invite(let session):
             guard message.rumor.createdAt >= step.now - Self.maximumInviteAge else {
-                step.effects.append(.note(.refused(reason: "stale_call", detail: "an invite older than 30 s")))
+                return self.refuse("stale_call", "an invite older than 30 s", event, in: group, &step)
+            }
+            if let limit = self.configuration.callLimit,
+                !self.limiters.calls.take(sender, limit, nowMilliseconds: step.nowMilliseconds)
+            {
+                step.effects.append(.note(.limited(scope: "calls")))
                 return
             }
             self.takeInvite(session, event, in: group, &step)
@@ -45,13 +52,11 @@ extension CoreModel {
                             session, callID: callID, between: event.sender, and: member, in: group))
             }
         guard !isForAnother else {
-            step.effects.append(.note(.refused(reason: "foreign_call", detail: "an invite for another member")))
-            return
+            return self.refuse("foreign_call", "an invite for another member", event, in: group, &step)
         }
         // The id gives the keys: with another call's, its nonces would be used again.
         guard self.call.live?.id == callID || !self.isUsed(callID) else {
-            step.effects.append(.note(.refused(reason: "repeated_call", detail: "an invite with a past call's id")))
-            return
+            return self.refuse("repeated_call", "an invite with a past call's id", event, in: group, &step)
         }
         let chatID = group.data.nostrGroupIDHex
         let isGroup = self.state.chatList.first { $0.chatID == chatID }?.isGroup ?? true
@@ -59,6 +64,12 @@ extension CoreModel {
             id: callID, groupID: group.groupID, peer: event.sender, session: session, isOutgoing: false,
             startedAt: step.nowMilliseconds, isCameraOn: session.hasVideo)
         self.followCall(.invite(call, isGroup: isGroup, isAuthentic: isAuthentic), about: event, &step)
+    }
+
+    private func refuse(
+        _ reason: String, _ detail: String, _ event: CallEvent, in group: MarmotGroup, _ step: inout CoreStep
+    ) {
+        step.refuse(reason, detail, event.wrapper, inner: event.id, chatID: group.data.nostrGroupIDHex)
     }
 
     /// Whether a call with this id has been lately.

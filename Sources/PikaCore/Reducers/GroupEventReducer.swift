@@ -7,8 +7,7 @@ extension CoreModel {
     mutating func takeGroupEvent(_ event: Event, _ step: inout CoreStep) {
         // An event of a group that was not joined yet is not remembered: it comes again with the group's backlog.
         guard let id = try? GroupEvents.nostrGroupID(of: event), let groupID = self.groupIDs[id] else {
-            step.effects.append(.note(.refused(reason: "unknown_group", detail: "no group has the event's h tag")))
-            return
+            return step.refuse("unknown_group", "no group has the event's h tag", event.id)
         }
         if self.ingest(event, into: groupID, &step) { self.retryWaiting(of: groupID, &step) }
     }
@@ -26,7 +25,7 @@ extension CoreModel {
         if self.groups[groupID]?.hasChangedParts == true { self.dirtyGroups.insert(groupID) }
         if case .refused(let refusal) = disposition, self.groups[groupID]?.isActive == false {
             // Not remembered: it may be of use when this account was brought back.
-            step.effects.append(.note(.refused(reason: refusal.reason, detail: refusal.detail)))
+            step.refuse(refusal.reason, refusal.detail, event.id, chatID: self.chatID(of: groupID))
             return false
         }
         self.seen.insert(event.id)
@@ -34,7 +33,8 @@ extension CoreModel {
         switch disposition {
         case .message(let message):
             self.dirtyGroups.insert(groupID)
-            self.take(message, of: groupID, &step)
+            let role = self.role(of: message.rumor.pubkey, inEpoch: message.epoch, of: groupID)
+            self.take(message, role, of: groupID, &step)
         case .commit(let report):
             self.take(report, of: groupID, &step)
             return true
@@ -47,7 +47,7 @@ extension CoreModel {
             if proposal.effect == .commitDue { self.awaitDepartures(of: groupID, &step) }
             return true
         case .refused(let refusal):
-            step.effects.append(.note(.refused(reason: refusal.reason, detail: refusal.detail)))
+            step.refuse(refusal.reason, refusal.detail, event.id, chatID: self.chatID(of: groupID))
             self.keepAbandoned(of: groupID, at: nil, &step)
         case .ownEcho: self.settleMessage(event.id, &step)
         case .waiting: break
@@ -55,13 +55,17 @@ extension CoreModel {
         return false
     }
 
-    mutating func take(_ message: ReceivedMessage, of groupID: [UInt8], _ step: inout CoreStep) {
+    /// - Parameter role: the sender's, in the message's epoch.
+    mutating func take(
+        _ message: ReceivedMessage, _ role: MemberRole?, of groupID: [UInt8], _ step: inout CoreStep
+    ) {
         if message.rumor.isTypingNotice { return self.takeTyping(message.rumor, of: groupID, &step) }
         // The same inner event again, in another wrapper or after a crash, is the same message.
         let key = self.messageKey(message.id, in: groupID)
         guard !self.seen.contains(key) else {
-            step.effects.append(.note(.refused(reason: "duplicate", detail: "an inner event came again")))
-            return
+            return step.refuse(
+                "duplicate", "an inner event came again", message.wrapper, inner: message.id,
+                chatID: self.chatID(of: groupID))
         }
         self.seen.insert(key)
         self.markSeen(key, &step)
@@ -70,8 +74,9 @@ extension CoreModel {
             groupID: groupID, rumor: message.rumor, id: message.id, wrapper: message.wrapper, epoch: message.epoch,
             isOwn: isOwn, expiresAt: self.groups[groupID]?.data.expiry(of: message.rumor))
         guard stored.expiresAt ?? .max > step.now else {
-            step.effects.append(.note(.refused(reason: "expired", detail: "the message has ended before it came")))
-            return
+            return step.refuse(
+                "expired", "the message has ended before it came", message.wrapper, inner: message.id,
+                chatID: self.chatID(of: groupID))
         }
         step.changes.append(.putMessage(stored))
         self.awaitExpiry(at: stored.expiresAt, &step)
@@ -83,14 +88,14 @@ extension CoreModel {
         // From another device of this account.
         if isOwn { return }
         if message.rumor.kind == .callSignal {
-            self.takeCallSignal(message, of: groupID, &step)
+            self.takeCallSignal(message, role, of: groupID, &step)
         } else {
             self.deliver(
                 .message(
                     MessageEvent(
                         id: message.id, sender: message.rumor.pubkey, kind: message.rumor.kind,
                         content: message.rumor.content, tags: message.rumor.tags, createdAt: message.rumor.createdAt,
-                        epoch: message.epoch)), of: groupID, &step)
+                        epoch: message.epoch, role: role, wrapper: message.wrapper)), of: groupID, &step)
         }
     }
 
@@ -120,6 +125,7 @@ extension CoreModel {
     /// What follows when the group is one epoch further, by whoever's commit.
     mutating func take(_ report: CommitReport, of groupID: [UInt8], _ step: inout CoreStep) {
         self.dirtyGroups.insert(groupID)
+        self.rememberAdmins(before: report, of: groupID)
         step.effects.append(.note(.commit(result: report.rolledBackFrom == nil ? "applied" : "rolled_back")))
         if let group = self.groups[groupID] { self.index(group) }
         let isRenamed = report.before.nostrGroupID != report.after.nostrGroupID
@@ -166,6 +172,7 @@ extension CoreModel {
         self.waiting[groupID, default: []].append(waiting)
         step.changes.append(.putWaiting(waiting))
         step.effects.append(.note(.waiting(reason: reason.rawValue)))
+        step.observe(.waiting, reason.rawValue, reason.explanation, event.id, chatID: self.chatID(of: groupID))
         if reason == .otherCopy { self.noteOvertaken(groupID, &step) }
         guard let oldest = self.waiting[groupID]?.first, self.waiting[groupID]?.count ?? 0 > Self.maximumWaiting else {
             return
@@ -173,6 +180,9 @@ extension CoreModel {
         self.forgetWaiting(oldest.event.id, of: groupID, &step)
         self.gaveUp.insert(groupID)
         step.effects.append(.note(.gaveUpWaiting))
+        step.observe(
+            .gaveUp, "too_many_waiting", "\(Self.maximumWaiting) later events of the group wait too", oldest.event.id,
+            chatID: self.chatID(of: groupID))
     }
 
     mutating func forgetWaiting(_ id: EventID, of groupID: [UInt8], _ step: inout CoreStep) {
@@ -213,6 +223,6 @@ extension CommitEvent {
             disappearingSeconds: after.disappearingSeconds,
             disappearingChanged: before.disappearingSeconds != after.disappearingSeconds,
             rolledBack: report.rolledBackFrom != nil,
-            removedSelf: report.removedSelf)
+            removedSelf: report.removedSelf, role: MemberRole(of: report.committer, in: before))
     }
 }

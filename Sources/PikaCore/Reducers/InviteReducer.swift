@@ -8,8 +8,7 @@ extension CoreModel {
         if case .remote(let key) = self.account {
             // Not worth a question to the signer.
             guard event.tags(named: "p").contains(where: { $0.value == key.hex }) else {
-                step.effects.append(.note(.refused(reason: "not_for_us", detail: "a gift wrap for somebody else")))
-                return
+                return step.refuse("not_for_us", "a gift wrap for somebody else", event.id)
             }
             // It is remembered when the signer has opened it; until then it is kept.
             let unopened = self.keyJobs.values.filter { if case .open = $0.task { true } else { false } }
@@ -31,9 +30,9 @@ extension CoreModel {
     /// A gift wrap was opened.
     mutating func takeOpened(_ rumor: UnsignedEvent, in wrapper: EventID, _ step: inout CoreStep) throws {
         guard rumor.kind == .welcome else {
-            step.effects.append(.note(.refused(reason: "unexpected_kind", detail: "a gift wrap without a Welcome")))
-            return
+            return step.refuse("unexpected_kind", "a gift wrap without a Welcome", wrapper)
         }
+        guard self.looksAt(rumor.pubkey, &step) else { return }
         let invite = StoredInvite(wrapper: wrapper, rumor: rumor)
         // The same invitation in another wrapper.
         guard !self.invites.values.contains(where: { $0.rumor == invite.rumor }) else { return }
@@ -49,10 +48,10 @@ extension CoreModel {
     }
 
     /// A gift wrap could not be opened, or what was in it is of no use.
-    func noteUnopened(_ error: any Error, _ step: inout CoreStep) {
+    func noteUnopened(_ error: any Error, in wrapper: EventID, _ step: inout CoreStep) {
         let (reason, detail) =
             (error as? MarmotError).map { ($0.code.description, $0.message) } ?? ("bad_gift_wrap", "\(error)")
-        step.effects.append(.note(.refused(reason: reason, detail: detail)))
+        step.refuse(reason, detail, wrapper)
     }
 
     /// Invitations that wait for a decision; the oldest gives way, since anybody can send them.
@@ -71,7 +70,7 @@ extension CoreModel {
             let dropped = self.invites[oldest.wrapper]
         else { return }
         self.forget(dropped, &step)
-        step.effects.append(.note(.refused(reason: "too_many_invites", detail: "the oldest invitation was dropped")))
+        step.refuse("too_many_invites", "the oldest invitation was dropped", dropped.wrapper)
     }
 
     /// This account was removed; perhaps it was invited anew already: gift wraps may come before the removal.

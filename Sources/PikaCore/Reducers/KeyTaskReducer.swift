@@ -100,7 +100,7 @@ extension CoreModel {
     mutating func fail(_ job: KeyJob, _ error: any Error, _ step: inout CoreStep) {
         let reason = "\((error as? SignerError).map { "the signer said: \($0.message)" } ?? "\(error)")"
         switch job.task {
-        case .open: self.noteUnopened(error, &step)
+        case .open(let event): self.noteUnopened(error, in: event.id, &step)
         case .readNotice(let event, let relay):
             step.effects.append(.note(.refused(reason: "bad_notice", detail: "an event about copies of this account")))
             self.endNotice(event, at: relay, &step)

@@ -110,6 +110,7 @@ extension CoreModel {
         self.releaseIntents(of: groupID, &step)
         group.markAllChanged()
         self.groups[groupID] = group
+        self.pastAdmins[groupID] = nil
         self.index(group)
         self.dirtyGroups.insert(groupID)
         self.enterCopied(groupID, by: invitation, &step)
@@ -163,7 +164,8 @@ extension CoreModel {
         self.seen.insert(event.id)
         self.markSeen(event.id, &step)
         self.forgetWaiting(event.id, of: groupID, &step)
-        self.take(message, of: groupID, &step)
+        let role = earlier.data(inEpoch: message.epoch).map { MemberRole(of: message.rumor.pubkey, in: $0) }
+        self.take(message, role, of: groupID, &step)
         return true
     }
 

@@ -83,7 +83,7 @@ extension CoreModel {
         case .groupEvent: self.takeGroupEvent(event, &step)
         case .giftWrap: self.takeGiftWrap(event, &step)
         case .applicationData: self.takeNotice(event, &step)
-        default: step.effects.append(.note(.refused(reason: "unexpected_kind", detail: "kind \(event.kind.rawValue)")))
+        default: step.refuse("unexpected_kind", "kind \(event.kind.rawValue)", event.id)
         }
     }
 

@@ -47,8 +47,13 @@ extension CoreModel {
     }
 
     private mutating func giveUp(_ id: Int64, _ reason: String, _ step: inout CoreStep) {
-        self.inbox[id] = nil
+        let event = self.inbox.removeValue(forKey: id)
         step.changes.append(.deleteInbox(id: id))
+        if let event, let names = event.names {
+            step.observe(
+                .gaveUp, reason, "no handler was done with it in time", names.wrapper ?? names.id, inner: names.id,
+                chatID: event.chatID)
+        }
         step.effects.append(.note(.gaveUpEvent(reason: reason)))
     }
 }

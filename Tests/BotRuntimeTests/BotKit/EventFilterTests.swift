@@ -21,8 +21,21 @@ struct EventFilterTests {
         #expect(passes(EventFilter { message, scope in message.content == "hi" && scope.chatID == "c1" }, b))
         #expect(passes(.chat("c0", "c1") && .group, b))
         #expect(!passes(.chat("c0"), b))
-        #expect(passes(.fromAdmin, messageEvent("", from: key("d"))))
-        #expect(!passes(.fromAdmin, b))
+    }
+
+    @Test func adminsAreJudgedByTheEpochOfTheEvent() {
+        #expect(passes(.fromAdmin, messageEvent("", role: .admin)))
+        // The snapshot, in which d is an admin, does not count; nor does what nobody knows any more.
+        #expect(!passes(.fromAdmin, messageEvent("", from: key("d"), role: .member)))
+        #expect(!passes(.fromAdmin, messageEvent("", from: key("d"), role: nil)))
+    }
+
+    @Test func operatorsAreThoseOfTheScope() {
+        var scope = scope()
+        #expect(!EventFilter.fromOperator.matches(messageEvent("", from: key("d")), in: scope))
+        scope.operators = [key("d")]
+        #expect(EventFilter.fromOperator.matches(messageEvent("", from: key("d")), in: scope))
+        #expect(!EventFilter.fromOperator.matches(messageEvent("", from: key("b")), in: scope))
     }
 
     @Test(arguments: [

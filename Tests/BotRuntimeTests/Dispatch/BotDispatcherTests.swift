@@ -171,7 +171,7 @@ struct BotDispatcherTests {
             }
         }
         await withDispatcher(bot, core: core) {
-            core.deliver(arrived("", 1), arrived("", 2, from: key("c")))
+            core.deliver(arrived("", 1, role: .admin), arrived("", 2, from: key("c")))
             #expect(await core.completed(2).map(sends) == [["1700000000 aa lab"], []])
         }
     }

@@ -21,10 +21,12 @@ func eventID(_ number: Int) -> EventID {
 }
 
 func messageEvent(
-    _ content: String, id: Int = 1, from sender: PublicKey = key("b"), kind: Kind = .chatMessage, tags: [Tag] = []
+    _ content: String, id: Int = 1, from sender: PublicKey = key("b"), kind: Kind = .chatMessage, tags: [Tag] = [],
+    role: MemberRole? = .member
 ) -> MessageEvent {
     MessageEvent(
-        id: eventID(id), sender: sender, kind: kind, content: content, tags: tags, createdAt: 1_700_000_000, epoch: 3)
+        id: eventID(id), sender: sender, kind: kind, content: content, tags: tags, createdAt: 1_700_000_000, epoch: 3,
+        role: role, wrapper: eventID(id + 0xa000))
 }
 
 func coreEvent(_ inboxID: Int64, chat: String = "c1", _ content: CoreEvent.Content) -> CoreEvent {
@@ -34,9 +36,9 @@ func coreEvent(_ inboxID: Int64, chat: String = "c1", _ content: CoreEvent.Conte
 /// A message whose id is its inbox row.
 func arrived(
     _ content: String, _ inboxID: Int64 = 1, chat: String = "c1", from sender: PublicKey = key("b"),
-    kind: Kind = .chatMessage, tags: [Tag] = []
+    kind: Kind = .chatMessage, tags: [Tag] = [], role: MemberRole? = .member
 ) -> CoreEvent {
-    let message = messageEvent(content, id: Int(inboxID), from: sender, kind: kind, tags: tags)
+    let message = messageEvent(content, id: Int(inboxID), from: sender, kind: kind, tags: tags, role: role)
     return coreEvent(inboxID, chat: chat, .message(message))
 }
 

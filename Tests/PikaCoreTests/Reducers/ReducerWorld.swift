@@ -109,6 +109,7 @@ struct ReducerWorld {
         var delivered: [CoreEvent] = []
         var outcomes: [String: ActionOutcome] = [:]
         var notes: [CoreNote] = []
+        var notices: [CoreNotice] = []
         /// What was told of own messages, in order.
         var reports: [EventID: [AppState.Delivery]] = [:]
         /// Whether its key is with a signer, and what that answers; nil does what it is asked.
@@ -190,6 +191,7 @@ struct ReducerWorld {
             case .deliver(let event): self.accounts[index].delivered.append(event)
             case .finish(let request, let outcome): self.accounts[index].outcomes[request.rawValue] = outcome
             case .note(let note): self.accounts[index].notes.append(note)
+            case .observe(let notice): self.accounts[index].notices.append(notice)
             case .report(_, let id, let delivery): self.accounts[index].reports[id, default: []].append(delivery)
             case .wake(let timer, let time):
                 self.accounts[index].timers.append((time, timer))

@@ -1,0 +1,42 @@
+import Marmot
+import Nostr
+
+/// What the core refuses because there is too much of it.
+struct CoreLimiters: Sendable {
+    /// Stands for everybody who is unknown.
+    private enum Strangers: Sendable { case all }
+
+    var inviters = RateLimiter<PublicKey>()
+    var calls = RateLimiter<PublicKey>()
+    private var strangers = RateLimiter<Strangers>(capacity: 1)
+
+    mutating func takeStranger(_ limit: RateLimit, nowMilliseconds: Int64) -> Bool {
+        self.strangers.take(.all, limit, nowMilliseconds: nowMilliseconds)
+    }
+}
+
+extension CoreModel {
+    /// Whether an invitation is worth the work of opening it: anybody can send them.
+    mutating func looksAt(_ inviter: PublicKey, _ step: inout CoreStep) -> Bool {
+        let limits = self.configuration.inviteLimits
+        // Of one inviter first: a single one must not use up what is there for all strangers.
+        if let limit = limits.perInviter,
+            !self.limiters.inviters.take(inviter, limit, nowMilliseconds: step.nowMilliseconds)
+        {
+            step.effects.append(.note(.limited(scope: "inviter")))
+            return false
+        }
+        if let limit = limits.strangers, !self.isKnown(inviter),
+            !self.limiters.takeStranger(limit, nowMilliseconds: step.nowMilliseconds)
+        {
+            step.effects.append(.note(.limited(scope: "strangers")))
+            return false
+        }
+        return true
+    }
+
+    private func isKnown(_ inviter: PublicKey) -> Bool {
+        if case .only(let keys) = self.configuration.invites, keys.contains(inviter) { return true }
+        return self.groups.values.contains { $0.isActive && $0.members.contains(inviter) }
+    }
+}

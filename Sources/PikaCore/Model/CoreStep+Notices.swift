@@ -1,0 +1,51 @@
+import Marmot
+import Nostr
+
+extension CoreStep {
+    /// Counts a refusal, and tells which event it was about.
+    mutating func refuse(
+        _ reason: String, _ detail: String, _ event: EventID?, inner: EventID? = nil, chatID: String? = nil
+    ) {
+        self.effects.append(.note(.refused(reason: reason, detail: detail)))
+        if let event { self.observe(.refused, reason, detail, event, inner: inner, chatID: chatID) }
+    }
+
+    mutating func observe(
+        _ fate: CoreNotice.Fate, _ reason: String, _ detail: String, _ event: EventID, inner: EventID? = nil,
+        chatID: String? = nil
+    ) {
+        self.effects.append(
+            .observe(
+                CoreNotice(
+                    event: event, inner: inner, chatID: chatID, fate: fate, reason: reason, detail: detail,
+                    at: self.now)))
+    }
+}
+
+extension CoreModel {
+    func chatID(of groupID: [UInt8]) -> String? { self.groups[groupID]?.data.nostrGroupIDHex }
+}
+
+extension CoreEvent {
+    /// The ids by which others know it; nil for what has none.
+    var names: (id: EventID, wrapper: EventID?)? {
+        switch self.content {
+        case .message(let message): (message.id, message.wrapper)
+        case .commit(let commit): (commit.id, commit.id)
+        case .call(let call): (call.id, call.wrapper)
+        case .joined: nil
+        }
+    }
+}
+
+extension WaitingReason {
+    var explanation: String {
+        switch self {
+        case .noKey: "no key of a known epoch opens it"
+        case .futureEpoch: "it is of an epoch that is still to come"
+        case .missingProposal: "it refers to a proposal that has not arrived"
+        case .ownCommitPending: "an own commit waits for a relay's answer"
+        case .otherCopy: "another copy of this account has made it"
+        }
+    }
+}
