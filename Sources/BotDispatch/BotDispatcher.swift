@@ -14,6 +14,8 @@ package struct BotDispatcher: Service {
         /// Chats handled at the same time.
         package var parallelChats = 16
         package var services = BotServices()
+        /// Who may trigger and operate the bots; its journal is told what becomes of events.
+        package var admission = Admission()
 
         package init(accountName: String) {
             self.accountName = accountName
@@ -35,7 +37,7 @@ package struct BotDispatcher: Service {
     }
 
     private let bots: [InstalledBot]
-    private let admission = Admission()
+    private var admission: Admission { configuration.admission }
     private let core: any HandlerCore
     private let clock: any CoreClock
     private let configuration: Configuration
@@ -68,10 +70,14 @@ package struct BotDispatcher: Service {
     }
 
     private func dispatch() async {
+        await admission.load(bots.map(\.label), from: core)
         var lanes = ChatLanes(width: configuration.parallelChats)
         await withDiscardingTaskGroup { group in
             group.addTask {
-                for await event in core.events { nextStep.yield(.event(event)) }
+                for await event in core.events {
+                    admission.arrived(event)
+                    nextStep.yield(.event(event))
+                }
             }
             for await step in steps {
                 var started: [CoreEvent] = []
@@ -96,27 +102,42 @@ package struct BotDispatcher: Service {
 extension BotDispatcher {
     private func handle(_ event: CoreEvent) async {
         observe(.received(event))
-        let scope = EventScope(
+        var scope = EventScope(
             chatID: event.chatID, account: core.account, accountName: configuration.accountName,
             snapshot: await core.snapshot())
+        scope.operators = admission.operators
+        admission.begin(event, in: scope)
         var effects: [HandlerEffect] = []
-        for bot in bots {
-            let asked = await ask(bot, about: event, scope)
-            if !asked.isEmpty { observe(.answered(event, bot: bot.label, asked)) }
-            effects += asked
+        if let operated = admission.operate(
+            event, bots: bots.map(\.label), in: scope, nowMilliseconds: clock.nowMilliseconds)
+        {
+            effects = operated
+        } else {
+            for bot in bots {
+                let asked = await ask(bot, about: event, scope)
+                if !asked.isEmpty { observe(.answered(event, bot: bot.label, asked)) }
+                effects += asked
+            }
         }
         // A cancelled handler has not done its work: the event stays open, and comes again after a restart.
         guard !Task.isCancelled else { return }
         written.note(effects)
-        core.complete(event.inboxID, effects: effects)
+        core.complete(
+            event.inboxID,
+            effects: admission.finish(event, effects: effects, nowMilliseconds: clock.nowMilliseconds))
         nextStep.yield(.handled(chatID: event.chatID))
     }
 
     /// What one bot wants done about an event; nothing when its handler fails.
     private func ask(_ bot: InstalledBot, about event: CoreEvent, _ scope: EventScope) async -> [HandlerEffect] {
-        guard admission.judge(event, for: bot.policy, in: scope) == .admitted,
-            let (index, work) = bot.work(for: .event(event), in: scope)
-        else { return [] }
+        var found: (index: Int, work: Handler.Work)?
+        let verdict = admission.verdict(
+            on: event, for: bot.label, bot.policy, in: scope, nowMilliseconds: clock.nowMilliseconds
+        ) {
+            found = bot.work(for: .event(event), in: scope)
+            return found != nil
+        }
+        guard verdict == .admitted, let (index, work) = found else { return [] }
         let metrics = bot.metrics[index]
         var logger = logger
         logger[metadataKey: "bot.name"] = "\(bot.label)"
@@ -130,16 +151,27 @@ extension BotDispatcher {
             readMedia: { [core] in try await core.media(chatID: event.chatID, messageID: $0, index: $1) })
         guard let outcome = await run(work, context, bot.policy.timeout), !Task.isCancelled else { return [] }
         metrics.record(milliseconds: clock.nowMilliseconds - began)
+        let handler = bot.handlers[index].label
+        func note(_ outcome: BotOutcome) {
+            admission.note(outcome, of: bot.label, on: event, nowMilliseconds: clock.nowMilliseconds)
+        }
         switch outcome {
         case .returned:
-            do { return try context.finish() } catch {
+            do {
+                let asked = try context.finish()
+                note(.handled(handler: handler, effects: asked.count))
+                return asked
+            } catch {
+                note(.failed(handler: handler, error: "\(type(of: error))"))
                 metrics.count(error)
                 logger.warning("Handler failed", metadata: ["error": "\(error)"])
             }
         case .threw(let error):
+            note(.failed(handler: handler, error: "\(type(of: error))"))
             metrics.count(error)
             logger.warning("Handler threw; nothing of what it asked for is done", metadata: ["error": "\(error)"])
         case .timedOut:
+            note(.timedOut(handler: handler))
             metrics.countTimeout()
             logger.warning(
                 "Handler took too long; nothing of what it asked for is done",

@@ -75,7 +75,8 @@ public actor AppCore {
     ) {
         self.init(
             account: .local(account), configuration: configuration, transport: transport, store: store, media: media,
-            cache: cache, callMedia: callMedia, clock: clock, randomness: randomness, observer: observer, logger: logger)
+            cache: cache, callMedia: callMedia, clock: clock, randomness: randomness, observer: observer, logger: logger
+        )
     }
 
     /// Enqueues an action and returns at once.

@@ -1,37 +1,176 @@
-import BotKit
-import Nostr
+package import BotKit
+import Metrics
+package import Nostr
+package import PikaCore
+import Synchronization
 
-/// Whether a bot may be triggered by an event.
-enum AdmissionVerdict: Hashable, Sendable {
-    case admitted
-    case ignored(IgnoreReason)
+/// Decides, bot by bot, whether an event may trigger it, and remembers why not.
+///
+/// A dispatcher tells it of every event: ``arrived(_:)`` when it comes, ``begin(_:in:)`` at its turn, ``verdict(on:for:_:in:nowMilliseconds:isWanted:)``
+/// for each bot, ``note(_:of:on:nowMilliseconds:)`` with what a bot made of it, ``finish(_:effects:nowMilliseconds:)``
+/// at its end. What is repeated after a crash is judged again, from the same facts.
+package final class Admission: Sendable {
+    private struct Origin: Hashable, Sendable {
+        let bot: String
+        let name: String
+    }
+
+    private struct State: Sendable {
+        var operators: Set<PublicKey>
+        var paused: Set<String> = []
+        var newest: Int64 = 0
+        var loops = LoopBreaker()
+        var senders = RateLimiter<Origin>()
+        var groups = RateLimiter<Origin>()
+        var counts: [String: BotCounts] = [:]
+    }
+
+    package let journal: EventJournal
+    private let state: Mutex<State>
+
+    package init(operators: Set<PublicKey> = [], journal: EventJournal = EventJournal()) {
+        self.journal = journal
+        state = Mutex(State(operators: operators))
+    }
+
+    /// Who may operate the account's bots; changes at once.
+    package var operators: Set<PublicKey> {
+        get { state.withLock(\.operators) }
+        set { state.withLock { $0.operators = newValue } }
+    }
+
+    // MARK: Pauses
+
+    package func isPaused(_ bot: String) -> Bool { state.withLock { $0.paused.contains(bot) } }
+
+    /// Takes effect at once; ``pauseEffect(_:_:)`` makes it last.
+    package func setPaused(_ isPaused: Bool, _ bot: String) {
+        state.withLock { state in
+            if isPaused { state.paused.insert(bot) } else { state.paused.remove(bot) }
+        }
+    }
+
+    package func counts(of bot: String) -> BotCounts { state.withLock { $0.counts[bot] ?? BotCounts() } }
+
+    // MARK: The way of an event
+
+    package func arrived(_ event: CoreEvent) {
+        state.withLock { $0.newest = max($0.newest, event.inboxID) }
+        journal.open(event)
+    }
+
+    /// The event's turn has come.
+    package func begin(_ event: CoreEvent, in scope: EventScope) {
+        guard case .message(let message) = event.content, message.sender != scope.account else { return }
+        state.withLock { $0.loops.receive(message, event) }
+    }
+
+    /// Whether a bot gets an event; if not, that is counted and remembered.
+    ///
+    /// - Parameter isWanted: whether one of the bot's handlers takes it; asked only if the answer matters. Limits are
+    ///   for what a bot would react to: people may talk to each other as much as they like.
+    package func verdict(
+        on event: CoreEvent, for bot: String, _ policy: BotPolicy, in scope: EventScope, nowMilliseconds now: Int64,
+        isWanted: () -> Bool
+    ) -> AdmissionVerdict {
+        var verdict = judge(event, for: policy, in: scope)
+        if verdict == .admitted, isPaused(bot) { verdict = .ignored(.paused) }
+        if verdict == .admitted, !isWanted() { verdict = .ignored(.noHandler) }
+        if verdict == .admitted { verdict = limit(event, bot, policy, scope, now) }
+        if case .ignored(let reason, let detail) = verdict {
+            ignore(event, for: bot, reason, detail, nowMilliseconds: now)
+        }
+        return verdict
+    }
+
+    /// Counts and remembers that an event was not for a bot, or for none when `bot` is nil.
+    package func ignore(
+        _ event: CoreEvent, for bot: String?, _ reason: IgnoreReason, _ detail: String = "",
+        nowMilliseconds now: Int64
+    ) {
+        Counter(label: "bot_events_ignored_total", dimensions: [("reason", reason.description)]).increment()
+        if let bot { state.withLock { $0.counts[bot, default: BotCounts()].ignored += 1 } }
+        journal.note(
+            JournalEntry(
+                event, at: now / 1000, bot: bot, fate: .ignored, reason: reason.description, detail: detail))
+    }
+
+    /// What a bot made of an event that it got.
+    package func note(
+        _ outcome: BotOutcome, of bot: String, on event: CoreEvent, nowMilliseconds now: Int64
+    ) {
+        state.withLock { $0.counts[bot, default: BotCounts()].add(outcome) }
+        let (fate, reason, detail) = outcome.words
+        journal.note(JournalEntry(event, at: now / 1000, bot: bot, fate: fate, reason: reason, detail: detail))
+    }
+
+    /// The event is about to be done with: what is to be committed with it, marked as automated.
+    package func finish(
+        _ event: CoreEvent, effects: [HandlerEffect], nowMilliseconds now: Int64
+    ) -> [HandlerEffect] {
+        journal.close(event)
+        if case .message(let message) = event.content,
+            effects.contains(where: { $0.operation.messageChat == event.chatID })
+        {
+            state.withLock { state in
+                state.loops.answer(message, in: event.chatID, at: now / 1000, newest: state.newest)
+            }
+        }
+        return AutomationMarker.mark(effects, answering: event)
+    }
+
+    // MARK: Limits
+
+    private func limit(
+        _ event: CoreEvent, _ bot: String, _ policy: BotPolicy, _ scope: EventScope, _ now: Int64
+    ) -> AdmissionVerdict {
+        guard let author = event.trigger(by: scope.account)?.author else { return .admitted }
+        if let trip = breakLoop(event, policy.limits.botPair) { return .ignored(.loop, detail: trip.words) }
+        // What came counts, not when its turn is: whoever fills a queue gets no more answers for its length. A time
+        // that is still to come is a clock's that was set back.
+        let (milliseconds, overflow) = event.receivedAt.multipliedReportingOverflow(by: 1000)
+        let came = overflow ? now : min(milliseconds, now)
+        return state.withLock { state in
+            let sender = Origin(bot: bot, name: author.hex)
+            let group = Origin(bot: bot, name: event.chatID)
+            if let rate = policy.limits.perSender,
+                !state.senders.allows(sender, rate.limit, nowMilliseconds: came)
+            {
+                return Self.limited(.rateLimitedSender, "sender", rate)
+            }
+            if let rate = policy.limits.perGroup, !state.groups.take(group, rate.limit, nowMilliseconds: came) {
+                return Self.limited(.rateLimitedGroup, "group", rate)
+            }
+            if let rate = policy.limits.perSender {
+                _ = state.senders.take(sender, rate.limit, nowMilliseconds: came)
+            }
+            return .admitted
+        }
+    }
+
+    private static func limited(_ reason: IgnoreReason, _ scope: String, _ rate: Rate) -> AdmissionVerdict {
+        Counter(label: "bot_rate_limited_total", dimensions: [("scope", scope)]).increment()
+        return .ignored(reason, detail: "limit: \(rate)")
+    }
+
+    private func breakLoop(_ event: CoreEvent, _ budget: Int) -> LoopBreaker.Trip? {
+        guard case .message(let message) = event.content,
+            let (trip, isNew) = state.withLock({
+                $0.loops.objection(to: message, in: event.chatID, budget: budget)
+            })
+        else { return nil }
+        if isNew { Counter(label: "bot_loop_breaker_trips_total").increment() }
+        return trip
+    }
 }
 
-/// Why an event was not for a bot; the text is a metric label.
-struct IgnoreReason: Hashable, Sendable, CustomStringConvertible {
-    let description: String
-
-    /// It was caused by the account itself.
-    static let own = IgnoreReason(description: "own")
-    /// The bot is not at work in groups, or only where it is mentioned.
-    static let groupScope = IgnoreReason(description: "group_scope")
-}
-
-/// Decides, bot by bot, whether an event may trigger it.
-struct Admission: Sendable {
-    func judge(_ event: CoreEvent, for policy: BotPolicy, in scope: EventScope) -> AdmissionVerdict {
-        switch event.content {
-        case .message(let message):
-            guard message.sender != scope.account else { return .ignored(.own) }
-            let isAdmitted =
-                switch policy.groups[event.chatID] {
-                case .all: true
-                case .mention: !scope.isGroup || EventFilter.mention.matches(message, in: scope)
-                case .none: !scope.isGroup
-                }
-            return isAdmitted ? .admitted : .ignored(.groupScope)
-        case .call(let call): return call.sender == scope.account ? .ignored(.own) : .admitted
-        case .commit, .joined: return .admitted
+extension LoopBreaker.Trip {
+    fileprivate var words: String {
+        switch self {
+        case .depth(let depth):
+            "a bot answers a bot: depth \(depth), at most \(LoopBreaker.maximumDepth - 1) is answered"
+        case .pair(let budget): "botPair: \(budget) messages in a row between two bots"
+        case .pace(let exchanges): "\(exchanges) answers in a row within \(LoopBreaker.quickSeconds) s of ours"
         }
     }
 }

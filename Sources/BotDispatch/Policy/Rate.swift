@@ -1,3 +1,5 @@
+import PikaCore
+
 /// So many things in so long a time, written `6/min`.
 public struct Rate: Hashable, Sendable, CustomStringConvertible {
     public enum Unit: String, Hashable, Sendable, CaseIterable {
@@ -23,4 +25,8 @@ public struct Rate: Hashable, Sendable, CustomStringConvertible {
     }
 
     public var description: String { "\(count)/\(per.rawValue)" }
+}
+
+extension Rate {
+    var limit: RateLimit { RateLimit(count, per: per.duration) }
 }

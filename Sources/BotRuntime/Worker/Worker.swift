@@ -92,22 +92,26 @@ public struct Worker: Service {
         _ held: HeldKey, _ store: AccountStore, _ media: BlossomClient, _ clock: SystemClock
     ) async throws {
         let pool = try RelayPool(signer: held.key.relaySigner(clock), logger: logger)
+        let admission = Admission(operators: account.operators)
         let core = AppCore(
             account: held.key, configuration: coreConfiguration, transport: pool, store: store, media: media,
-            clock: clock, logger: logger)
+            clock: clock, observer: admission.journal, logger: logger)
         var dispatching = BotDispatcher.Configuration(accountName: account.name)
+        dispatching.admission = admission
         dispatching.parallelChats = options.parallelChats
         dispatching.services = botServices(core, clock)
         let dispatcher = BotDispatcher(
             bots: bots, core: core, clock: clock, configuration: dispatching, logger: logger, observe: lines.observe)
         let drain = configuration.supervisor.drain
-        channel.install(requests(to: core))
+        channel.install(requests(to: core, admission))
         let coreService = CoreService(core: core, clock: clock, deadline: drain / 2, logger: logger)
         // They end in the opposite order: first the handlers, then the core with its outbox, then the connections.
         var services: [ServiceGroupConfiguration.ServiceConfiguration] = []
         if let bunker = held.bunker { services.append(.init(service: bunker)) }
         services += [
-            .init(service: pool), .init(service: coreService), .init(service: dispatcher),
+            .init(service: pool), .init(service: coreService),
+            .init(service: JournalService(journal: admission.journal, core: core, clock: clock)),
+            .init(service: dispatcher),
             .init(service: StatusService(core: core, lines: lines)),
         ]
         if options.endsWithStandardInput {
@@ -138,13 +142,14 @@ extension Worker {
         return requests
     }
 
-    private func requests(to core: AppCore) -> WorkerRequests {
+    private func requests(to core: AppCore, _ admission: Admission) -> WorkerRequests {
         var requests = WorkerRequests()
         requests.on("health") { _ in
             guard await core.takesInputs("health") else { throw WorkerRefusal("the core has ended") }
             return .object(["phase": "running"])
         }
         requests.on("status") { _ in await core.statusForOperators() }
+        requests.answerOperators(admission, bots: bots.map(\.label), core)
         return requests
     }
 }
@@ -193,6 +198,7 @@ extension Worker {
         return CoreConfiguration(
             relays: configuration.relays, invites: invites, selfUpdate: account.selfUpdate,
             retention: account.retention, detectsCopies: true, mediaServers: configuration.media.servers,
-            readsProfiles: account.profiles)
+            readsProfiles: account.profiles,
+            inviteLimits: .init(account.inviteLimit), callLimit: RateLimit(6, per: .seconds(60)))
     }
 }

@@ -49,8 +49,12 @@ package struct RateLimiter<Key: Hashable & Sendable>: Sendable {
         let (period, interval) = limit.microseconds
         let (product, overflow) = nowMilliseconds.multipliedReportingOverflow(by: 1000)
         let now = overflow ? 0 : product
-        // Beyond one period from now only if the clock was set back.
-        let wholeAt = min(max(self.wholeAt[key] ?? now, now), now + period)
+        var wholeAt = max(self.wholeAt[key] ?? now, now)
+        if wholeAt > now + period {
+            // The clock was set back.
+            wholeAt = now + period
+            self.wholeAt[key] = wholeAt
+        }
         let next = wholeAt + interval
         return next - now <= period ? next : nil
     }

@@ -13,7 +13,8 @@ extension CoreModel {
         guard sender != self.account.publicKey, let signal = CallSignal(content: message.rumor.content),
             let group = self.groups[groupID]
         else { return }
-        let event = CallEvent(id: message.id, sender: sender, signal: signal, epoch: message.epoch, role: role, wrapper: message.wrapper)
+        let event = CallEvent(
+            id: message.id, sender: sender, signal: signal, epoch: message.epoch, role: role, wrapper: message.wrapper)
         let origin = CallMachine.Origin(callID: signal.callID, groupID: groupID, sender: sender)
         switch signal.body {
         case .invite(let session):

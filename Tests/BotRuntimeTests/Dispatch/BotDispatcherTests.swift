@@ -52,11 +52,12 @@ struct BotDispatcherTests {
         let expected = [
             HandlerEffect(
                 id: "bot0/\(eventID(1).hex)/0",
-                operation: .send(chatID: "c1", .text("one", replyingTo: message))),
+                operation: .send(chatID: "c1", .text("one", replyingTo: message).marked(1))),
             HandlerEffect(
                 id: "bot0/\(eventID(1).hex)/1", operation: .putValue(scope: "bot0", key: "k", value: [0x78])),
             HandlerEffect(
-                id: "bot0/\(eventID(1).hex)/2", operation: .send(chatID: "c1", .reaction("👍", to: eventID(1)))),
+                id: "bot0/\(eventID(1).hex)/2", operation: .send(chatID: "c1", .reaction("👍", to: eventID(1)).marked(1))
+            ),
         ]
         // The same event in another process, under another inbox row even, gives the same ids.
         for row in [7, 8] as [Int64] {

@@ -63,6 +63,13 @@ func callEvent(_ body: CallSignal.Body) -> CallEvent {
 let callInvite = CallSignal.Body.invite(
     CallSession(moqURL: "https://moq.example", broadcastBase: "pika/calls/call-1", tracks: [.audio]))
 
+extension OutgoingMessage {
+    /// As the dispatcher lets it leave.
+    func marked(_ depth: Int) -> OutgoingMessage {
+        OutgoingMessage(kind: kind, content: content, tags: tags + [Tag("pikabot-automated", String(depth))])
+    }
+}
+
 func chatSummary(_ chatID: String, isGroup: Bool, admins: [PublicKey] = []) -> AppState.ChatSummary {
     AppState.ChatSummary(
         chatID: chatID, groupID: "", name: "lab", description: "", relays: [], isGroup: isGroup,

@@ -39,10 +39,14 @@ struct InstalledBotTests {
         #expect(triggers(.none, arrived("hi"), isGroup: false))
     }
 
-    @Test func commitsAndCallsOfOthersAlwaysComeThrough() {
-        #expect(triggers(.none, coreEvent(1, .commit(commitEvent()))))
-        #expect(!triggers(.none, coreEvent(1, .commit(commitEvent(isOwn: true)))))
-        #expect(triggers(.none, coreEvent(1, .call(callEvent(callInvite)))))
+    @Test func commitsAndCallsOfOthersNeedNoMention() {
+        #expect(triggers(.mention, coreEvent(1, .commit(commitEvent()))))
+        #expect(!triggers(.mention, coreEvent(1, .commit(commitEvent(isOwn: true)))))
+        #expect(triggers(.mention, coreEvent(1, .call(callEvent(callInvite)))))
+        // Where a bot is not at work, nothing concerns it.
+        #expect(!triggers(.none, coreEvent(1, .commit(commitEvent()))))
+        #expect(!triggers(.none, coreEvent(1, .call(callEvent(callInvite)))))
+        #expect(triggers(.none, coreEvent(1, .commit(commitEvent())), isGroup: false))
     }
 
     @Test func writtenValuesAreForgottenOldestFirst() {

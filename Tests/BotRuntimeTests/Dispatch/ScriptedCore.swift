@@ -15,7 +15,7 @@ final class ScriptedCore: HandlerCore {
     let account = key("a")
     let events: AsyncStream<CoreEvent>
     let state: AppState
-    private let stored: [String: [UInt8]]
+    private let stored: Mutex<[String: [UInt8]]>
     private let nextEvent: AsyncStream<CoreEvent>.Continuation
     private let completions: AsyncStream<Completion>
     private let nextCompletion: AsyncStream<Completion>.Continuation
@@ -24,7 +24,7 @@ final class ScriptedCore: HandlerCore {
         var state = AppState()
         state.chatList = SharedArray(chats)
         self.state = state
-        self.stored = stored
+        self.stored = Mutex(stored)
         (events, nextEvent) = AsyncStream.makeStream()
         (completions, nextCompletion) = AsyncStream.makeStream()
     }
@@ -35,7 +35,16 @@ final class ScriptedCore: HandlerCore {
         nextCompletion.yield(Completion(inboxID: inboxID, effects: effects))
     }
 
-    func value(scope: String, key: String) async throws -> [UInt8]? { stored["\(scope).\(key)"] }
+    /// What the runtime writes for itself is stored; what bots write is not.
+    func perform(_ effects: [HandlerEffect], request: RequestID) {
+        for case .putValue(let scope, let key, let value) in effects.map(\.operation) {
+            stored.withLock { $0["\(scope).\(key)"] = value }
+        }
+    }
+
+    var storedKeys: Set<String> { stored.withLock { Set($0.keys) } }
+
+    func value(scope: String, key: String) async throws -> [UInt8]? { stored.withLock { $0["\(scope).\(key)"] } }
 
     func media(chatID: String, messageID: EventID, index: Int) async throws -> [UInt8] { [UInt8(index)] }
 

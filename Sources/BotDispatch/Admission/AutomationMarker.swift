@@ -1,0 +1,75 @@
+package import Nostr
+package import PikaCore
+
+/// What tells other bots that a message was not written by a person: a tag `["pikabot-automated", DEPTH]` on every
+/// inner event that a bot sends. Relays never see it, and clients that do not know it show the message as any other.
+///
+/// The depth is 1 for what answers a person or nobody, and one more than that of the message that is answered.
+package enum AutomationMarker {
+    package static let tagName = "pikabot-automated"
+
+    /// Nil for a message without the tag; 1 when it says no number.
+    package static func depth(of tags: [Tag]) -> Int? {
+        guard let tag = tags.first(named: tagName) else { return nil }
+        return max(1, tag.value.flatMap(Int.init) ?? 1)
+    }
+
+    package static func depth(of event: CoreEvent?) -> Int? {
+        guard case .message(let message)? = event?.content else { return nil }
+        return depth(of: message.tags)
+    }
+
+    /// What a bot asks for, with the tag on every message among it.
+    ///
+    /// - Parameter event: what it answers; nil for what nobody asked for, such as a schedule.
+    package static func mark(_ effects: [HandlerEffect], answering event: CoreEvent?) -> [HandlerEffect] {
+        let (next, overflow) = (depth(of: event) ?? 0).addingReportingOverflow(1)
+        let tag = Tag(tagName, String(overflow ? .max : next))
+        return effects.map { HandlerEffect(id: $0.id, operation: mark($0.operation, tag)) }
+    }
+
+    private static func mark(_ operation: HandlerEffect.Operation, _ tag: Tag) -> HandlerEffect.Operation {
+        switch operation {
+        case .send(let chatID, let message): .send(chatID: chatID, marked(message, tag))
+        case .dispatch(let action): .dispatch(mark(action, tag))
+        case .putValue: operation
+        }
+    }
+
+    private static func mark(_ action: AppAction, _ tag: Tag) -> AppAction {
+        switch action {
+        case .sendMessage(let chatID, let message): return .sendMessage(chatID: chatID, marked(message, tag))
+        case .reactToMessage(let chatID, let id, let emoji):
+            return .sendMessage(chatID: chatID, marked(.reaction(emoji, to: id), tag))
+        case .sendHypernote(let chatID, let hypernote):
+            return .sendMessage(chatID: chatID, marked(hypernote.message, tag))
+        case .sendMedia(let chatID, var media):
+            media.tags = replacing(media.tags, tag)
+            return .sendMedia(chatID: chatID, media)
+        default: return action
+        }
+    }
+
+    private static func marked(_ message: OutgoingMessage, _ tag: Tag) -> OutgoingMessage {
+        var message = message
+        message.tags = replacing(message.tags, tag)
+        return message
+    }
+
+    /// A bot that writes the tag itself does not choose the depth.
+    private static func replacing(_ tags: [Tag], _ tag: Tag) -> [Tag] { tags.filter { $0.name != tagName } + [tag] }
+}
+
+extension HandlerEffect.Operation {
+    /// The chat that a message goes to; nil for everything else.
+    var messageChat: String? {
+        switch self {
+        case .send(let chatID, _): chatID
+        case .dispatch(.sendMessage(let chatID, _)), .dispatch(.reactToMessage(let chatID, _, _)),
+            .dispatch(.sendMedia(let chatID, _)), .dispatch(.sendHypernote(let chatID, _)),
+            .dispatch(.hypernoteAction(let chatID, _, _, _)):
+            chatID
+        case .dispatch, .putValue: nil
+        }
+    }
+}

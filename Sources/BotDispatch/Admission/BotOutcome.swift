@@ -1,0 +1,31 @@
+/// What a bot made of an event that it got.
+package enum BotOutcome: Hashable, Sendable {
+    /// A handler took it, and asked for so many things.
+    case handled(handler: String, effects: Int)
+    /// A handler threw an error of this type.
+    case failed(handler: String, error: String)
+    case timedOut(handler: String)
+
+    var words: (fate: JournalEntry.Fate, reason: String, detail: String) {
+        switch self {
+        case .handled(let handler, let effects):
+            (.handled, effects == 0 ? "nothing_to_do" : "done", "handler \(handler), asked for \(effects)")
+        case .failed(let handler, let error): (.failed, "error", "handler \(handler) threw \(error)")
+        case .timedOut(let handler): (.failed, "timeout", "handler \(handler)")
+        }
+    }
+}
+
+/// What a bot has done since the worker's start.
+package struct BotCounts: Hashable, Sendable {
+    package var handled = 0
+    package var failed = 0
+    package var ignored = 0
+
+    mutating func add(_ outcome: BotOutcome) {
+        switch outcome {
+        case .handled: handled += 1
+        case .failed, .timedOut: failed += 1
+        }
+    }
+}

@@ -1,0 +1,84 @@
+package import Nostr
+
+/// What became of an event, in words: the answer to `why`.
+package struct EventExplanation: Hashable, Sendable {
+    package struct Part: Hashable, Sendable {
+        package let entry: JournalEntry
+        /// What happened, and what to do if that is not as it should be.
+        package let sentence: String
+        package let advice: String
+    }
+
+    package let query: String
+    /// Oldest first.
+    package let parts: [Part]
+    /// When an event with such an id came that is not done with, in Unix seconds.
+    package let openSince: [Int64]
+
+    /// Fewer digits could mean any event.
+    package static let minimumDigits = 4
+
+    /// Nil for what is no beginning of an id in hex.
+    package init?(of query: String, from journal: EventJournal) {
+        let digits = query.lowercased()
+        guard (Self.minimumDigits...64).contains(digits.utf8.count),
+            digits.utf8.allSatisfy({ (0x30...0x39).contains($0) || (0x61...0x66).contains($0) })
+        else { return nil }
+        self.query = digits
+        // What waits is told of each time it is tried again.
+        var seen: Set<String> = []
+        parts = journal.entries(matching: digits).reversed()
+            .filter { seen.insert("\($0.id ?? "")\($0.wrapper ?? "")\($0.bot ?? "")\($0.fate)\($0.reason)").inserted }
+            .reversed().map { entry in
+                let (sentence, advice) = EventReasons.words(entry)
+                return Part(entry: entry, sentence: sentence, advice: advice)
+            }
+        openSince = journal.open(matching: digits).map(\.at).sorted()
+    }
+
+    /// For people.
+    package var lines: [String] {
+        var lines: [String] = []
+        for since in openSince {
+            lines.append("It came (received at \(since)) and waits for its turn, or a handler is at work on it.")
+        }
+        var name = ""
+        for part in parts {
+            let entry = part.entry
+            let title = "event \(entry.id ?? entry.wrapper ?? "?")" + (entry.chat.map { " in chat \($0)" } ?? "")
+            if title != name { lines.append(title) }
+            name = title
+            let whom = entry.bot.map { "bot \($0): " } ?? ""
+            lines.append("  \(whom)\(part.sentence)" + (entry.detail.isEmpty ? "" : " (\(entry.detail))"))
+            if !part.advice.isEmpty { lines.append("    \(part.advice)") }
+        }
+        return lines.isEmpty ? Self.unknown : lines
+    }
+
+    private static let unknown = [
+        "Nothing is known of an event whose inner or outer id begins like this.",
+        "  It never came, it came before the newest \(EventJournal.capacity) that are remembered, or it is one of the "
+            + "account's own, which are not noted.",
+        "    See that the relays are connected (pikabot status), that the account is a member of the group, and that "
+            + "the id is the message's or that of the kind 445 event around it.",
+    ]
+
+    package var json: JSONValue {
+        [
+            "query": .string(query), "lines": .array(lines.map { .string($0) }),
+            "waiting_since": .array(openSince.map { .integer($0) }),
+            "events": .array(parts.map(\.json)),
+        ]
+    }
+}
+
+extension EventExplanation.Part {
+    fileprivate var json: JSONValue {
+        func text(_ text: String?) -> JSONValue { text.map { .string($0) } ?? .null }
+        return [
+            "at": .integer(entry.at), "id": text(entry.id), "wrapper": text(entry.wrapper), "chat": text(entry.chat),
+            "bot": text(entry.bot), "fate": .string(entry.fate.rawValue), "reason": .string(entry.reason),
+            "detail": .string(entry.detail), "sentence": .string(sentence), "advice": .string(advice),
+        ]
+    }
+}

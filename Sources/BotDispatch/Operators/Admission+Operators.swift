@@ -1,0 +1,84 @@
+package import BotKit
+import Nostr
+package import PikaCore
+
+/// Commands to the runtime, ahead of all bots.
+extension Admission {
+    /// Where the runtime's own values are; no bot's name has a slash.
+    package static let scope = "pikabot/bots"
+
+    /// What makes a pause last; to be committed.
+    package static func pauseEffect(_ isPaused: Bool, _ bot: String, id: String) -> HandlerEffect {
+        HandlerEffect(
+            id: id, operation: .putValue(scope: scope, key: "paused/\(bot)", value: isPaused ? [1] : nil))
+    }
+
+    /// Takes up the pauses of an earlier process. A bot of which that cannot be read is paused.
+    package func load(_ bots: [String], from core: any HandlerCore) async {
+        for bot in bots {
+            do {
+                let value = try await core.value(scope: Self.scope, key: "paused/\(bot)")
+                if value != nil { setPaused(true, bot) }
+            } catch {
+                setPaused(true, bot)
+            }
+        }
+    }
+
+    /// What the runtime itself does about an event: nil if it is not for it, but for the bots. Somebody who is no
+    /// operator is told nothing.
+    package func operate(
+        _ event: CoreEvent, bots: [String], in scope: EventScope, nowMilliseconds now: Int64
+    ) -> [HandlerEffect]? {
+        guard case .message(let message) = event.content, message.sender != scope.account,
+            let command = OperatorCommand(message, in: scope)
+        else { return nil }
+        guard operators.contains(message.sender) else {
+            ignore(event, for: nil, .notOperator, nowMilliseconds: now)
+            return []
+        }
+        let (text, operations) = perform(command, bots: bots, in: event.chatID)
+        journal.note(
+            JournalEntry(
+                event, at: now / 1000, bot: nil, fate: .handled, reason: "done", detail: "an operator's command"))
+        return ([.send(chatID: event.chatID, .text(text, replyingTo: message))] + operations).enumerated().map {
+            HandlerEffect(id: "\(Self.scope)/\(event.inputID)/\($0.offset)", operation: $0.element)
+        }
+    }
+
+    private func perform(
+        _ command: OperatorCommand, bots: [String], in chatID: String
+    ) -> (text: String, operations: [HandlerEffect.Operation]) {
+        switch command {
+        case .help: return (Self.help, [])
+        case .status: return (bots.isEmpty ? "no bots" : bots.map(line).joined(separator: "\n"), [])
+        case .pause(let name): return pause(true, name, among: bots)
+        case .resume(let name): return pause(false, name, among: bots)
+        case .leave: return ("leaving this chat", [.dispatch(.leaveGroup(chatID: chatID))])
+        case .unknown(let name): return ("no command \(OperatorCommand.prefix)\(name.prefix(20))\n\(Self.help)", [])
+        }
+    }
+
+    private static let help = """
+        !!status: the bots, and what they have done
+        !!pause [BOT]: no events for one bot, or all of them
+        !!resume [BOT]: events again; those of the pause are not caught up on
+        !!leave: leave this chat
+        """
+
+    private func line(_ bot: String) -> String {
+        let counts = counts(of: bot)
+        return "\(bot): \(isPaused(bot) ? "paused" : "at work"); since the start \(counts.handled) handled, "
+            + "\(counts.ignored) ignored, \(counts.failed) failed"
+    }
+
+    private func pause(
+        _ isPaused: Bool, _ name: String?, among bots: [String]
+    ) -> (text: String, operations: [HandlerEffect.Operation]) {
+        let named = name.map { name in bots.filter { $0 == name } } ?? bots
+        guard !named.isEmpty else { return ("no such bot; there are: \(bots.joined(separator: ", "))", []) }
+        for bot in named { setPaused(isPaused, bot) }
+        let operations = named.map { Self.pauseEffect(isPaused, $0, id: "").operation }
+        return ("\(isPaused ? "paused" : "resumed"): \(named.joined(separator: ", "))", operations)
+    }
+}

@@ -1,0 +1,14 @@
+import BotDispatch
+import PikaCore
+import ServiceLifecycle
+
+/// Stores what became of events. Ends after the dispatcher and before the core, so that the last ones are told of too.
+struct JournalService: Service {
+    let journal: EventJournal
+    let core: AppCore
+    let clock: any CoreClock
+
+    func run() async {
+        await cancelWhenGracefulShutdown { await journal.run(with: core, clock: clock) }
+    }
+}

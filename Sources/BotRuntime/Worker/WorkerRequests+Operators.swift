@@ -1,0 +1,48 @@
+import BotDispatch
+import Nostr
+import PikaCore
+
+extension WorkerRequests {
+    /// `why` {event}: what became of an event; `pause` and `resume` {bot}: for one bot, or all of them without a name.
+    mutating func answerOperators(_ admission: Admission, bots: [String], _ core: any HandlerCore) {
+        on("why") { question in
+            guard let event = question["event"]?.string,
+                let explanation = EventExplanation(of: event, from: admission.journal)
+            else {
+                throw WorkerRefusal(
+                    "an event is named by its id in hex, or at least \(EventExplanation.minimumDigits) digits of it")
+            }
+            return explanation.json
+        }
+        on("pause") { try Self.setPaused(true, $0, admission, bots, core) }
+        on("resume") { try Self.setPaused(false, $0, admission, bots, core) }
+    }
+
+    private static func setPaused(
+        _ isPaused: Bool, _ question: JSONValue, _ admission: Admission, _ bots: [String], _ core: any HandlerCore
+    ) throws -> JSONValue {
+        let name = question["bot"]?.string
+        let named = name.map { name in bots.filter { $0 == name } } ?? bots
+        guard !named.isEmpty else {
+            throw WorkerRefusal("no bot is named \(name ?? ""); there are: \(bots.joined(separator: ", "))")
+        }
+        for bot in named { admission.setPaused(isPaused, bot) }
+        let effects = named.map { Admission.pauseEffect(isPaused, $0, id: "\(Admission.scope)/\($0)/\(isPaused)") }
+        core.perform(effects, request: RequestID(rawValue: "\(Admission.scope)/pause"))
+        return ["paused": .array(bots.filter(admission.isPaused).map { .string($0) })]
+    }
+}
+
+extension CoreConfiguration.InviteLimits {
+    /// Of strangers together the account looks at twice as many as of one inviter: whoever makes up keys gains nothing.
+    init(_ perInviter: Rate?) {
+        guard let rate = perInviter else {
+            self.init()
+            return
+        }
+        let (strangers, overflow) = rate.count.multipliedReportingOverflow(by: 2)
+        self.init(
+            perInviter: RateLimit(rate.count, per: rate.per.duration),
+            strangers: RateLimit(overflow ? rate.count : strangers, per: rate.per.duration))
+    }
+}

@@ -1,0 +1,130 @@
+import BotKit
+import Nostr
+import Testing
+
+@testable import BotDispatch
+@testable import PikaCore
+
+/// Every verdict, and nothing but the event, the configuration and the clock decides.
+struct AdmissionTests {
+    private static let now: Int64 = 1_700_000_000_000
+
+    private func verdict(
+        _ admission: Admission, _ event: CoreEvent, _ policy: BotPolicy = BotPolicy(), bot: String = "bot",
+        isGroup: Bool = true, isWanted: Bool = true, now: Int64 = AdmissionTests.now
+    ) -> String {
+        let scope = scope(event.chatID, chats: [chatSummary(event.chatID, isGroup: isGroup)])
+        admission.arrived(event)
+        admission.begin(event, in: scope)
+        let verdict = admission.verdict(on: event, for: bot, policy, in: scope, nowMilliseconds: now) { isWanted }
+        switch verdict {
+        case .admitted: return "admitted"
+        case .ignored(let reason, _): return reason.description
+        }
+    }
+
+    // MARK: Who
+
+    @Test(arguments: [
+        (TriggerPolicy.members, MemberRole?.some(.member), "admitted"), (.members, .some(.admin), "admitted"),
+        // MLS has proven a member, even if nobody knows its role any more.
+        (.members, nil, "admitted"),
+        (.admins, .some(.admin), "admitted"), (.admins, .some(.member), "not_allowed"), (.admins, nil, "unknown_role"),
+        (.allowlist([key("b")]), .some(.member), "admitted"), (.allowlist([key("b")]), nil, "admitted"),
+        (.allowlist([key("c")]), .some(.admin), "not_allowed"), (.allowlist([]), .some(.member), "not_allowed"),
+        (.nobody, .some(.admin), "not_allowed"), (.nobody, nil, "not_allowed"),
+    ])
+    func triggersAreJudgedByTheEventsOwnEpoch(policy: TriggerPolicy, role: MemberRole?, expected: String) {
+        let bot = BotPolicy(triggers: policy)
+        #expect(verdict(Admission(), arrived("hi", role: role), bot) == expected)
+        var call = callEvent(callInvite)
+        call.role = role
+        #expect(verdict(Admission(), coreEvent(1, .call(call)), bot) == expected)
+        var commit = commitEvent()
+        commit.role = role
+        #expect(verdict(Admission(), coreEvent(1, .commit(commit)), bot) == expected)
+    }
+
+    @Test func theAccountsOwnDoingIsNobodysRequest() {
+        let own = coreEvent(1, .commit(commitEvent(by: key("a"), isOwn: true)))
+        let joined = coreEvent(2, .joined(JoinEvent(inviter: key("b"), name: "", epoch: 1, memberCount: 2)))
+        for event in [own, joined] {
+            #expect(verdict(Admission(), event, BotPolicy(triggers: .admins)) == "admitted")
+            #expect(verdict(Admission(), event, BotPolicy(triggers: .allowlist([]))) == "admitted")
+            #expect(verdict(Admission(), event, BotPolicy(triggers: .nobody)) == "not_allowed")
+            #expect(verdict(Admission(), event, BotPolicy(groups: GroupPolicy(.none))) == "group_scope")
+        }
+        #expect(verdict(Admission(), arrived("hi", from: key("a"))) == "own")
+    }
+
+    @Test func everyReasonInItsOrder() {
+        let admission = Admission()
+        #expect(verdict(admission, arrived("hi"), isWanted: false) == "no_handler")
+        admission.setPaused(true, "bot")
+        #expect(verdict(admission, arrived("hi"), isWanted: false) == "paused")
+        #expect(verdict(admission, arrived("hi"), bot: "other") == "admitted")
+        #expect(verdict(admission, arrived("hi"), BotPolicy(triggers: .nobody)) == "not_allowed")
+        let elsewhere = BotPolicy(groups: GroupPolicy(.all, exceptions: ["c1": .none]), triggers: .nobody)
+        #expect(verdict(admission, arrived("hi"), elsewhere) == "group_scope")
+        admission.setPaused(false, "bot")
+        #expect(verdict(admission, arrived("hi")) == "admitted")
+        #expect(admission.counts(of: "bot") == BotCounts(handled: 0, failed: 0, ignored: 4))
+        #expect(
+            admission.journal.ignored.map(\.reason) == ["no_handler", "paused", "not_allowed", "group_scope"])
+        #expect(admission.journal.ignored.allSatisfy { $0.bot == "bot" && $0.chat == "c1" })
+    }
+
+    // MARK: How much
+
+    @Test func oneSenderIsHeldToItsRateAndAnotherIsServed() {
+        let admission = Admission()
+        let policy = BotPolicy(limits: BotLimits(perSender: Rate(6, per: .minute)))
+        var admitted = 0
+        for row in 1...1_000 where verdict(admission, arrived("x", Int64(row)), policy) == "admitted" { admitted += 1 }
+        #expect(admitted == 6)
+        #expect(verdict(admission, arrived("x", 1_001, from: key("c")), policy) == "admitted")
+        // Another bot of the same account has its own limits.
+        #expect(verdict(admission, arrived("x", 1_002), policy, bot: "other") == "admitted")
+    }
+
+    @Test func talkThatNoHandlerTakesCostsNothing() {
+        let admission = Admission()
+        let policy = BotPolicy(limits: BotLimits(perSender: Rate(1, per: .hour), perGroup: Rate(1, per: .hour)))
+        for row in 1...100 {
+            #expect(verdict(admission, arrived("x", Int64(row)), policy, isWanted: false) == "no_handler")
+        }
+        #expect(verdict(admission, arrived("x", 101), policy) == "admitted")
+        #expect(verdict(admission, arrived("x", 102), policy) == "rate_limited_sender")
+        #expect(verdict(admission, arrived("x", 103, from: key("c")), policy) == "rate_limited_group")
+        #expect(verdict(admission, arrived("x", 104, chat: "c2", from: key("c")), policy) == "admitted")
+    }
+
+    @Test func whoIsOverItsLimitDoesNotUseUpTheGroups() {
+        let admission = Admission()
+        let policy = BotPolicy(limits: BotLimits(perSender: Rate(2, per: .hour), perGroup: Rate(3, per: .hour)))
+        for row in 1...50 { _ = verdict(admission, arrived("x", Int64(row)), policy) }
+        #expect(verdict(admission, arrived("x", 51, from: key("c")), policy) == "admitted")
+        #expect(verdict(admission, arrived("x", 52, from: key("d")), policy) == "rate_limited_group")
+        // Being refused for the group's sake costs the sender nothing either.
+        #expect(verdict(admission, arrived("x", 53, chat: "c2", from: key("d")), policy) == "admitted")
+        #expect(verdict(admission, arrived("x", 54, chat: "c2", from: key("d")), policy) == "admitted")
+    }
+
+    @Test func whenItCameCountsAndNotWhenItsTurnIs() {
+        let admission = Admission()
+        let policy = BotPolicy(limits: BotLimits(perSender: Rate(2, per: .minute)))
+        // All of them came at once; the turn of the last is an hour later.
+        let verdicts = (1...5).map { verdict(admission, arrived("x", $0), policy, now: Self.now + $0 * 3_600_000) }
+        #expect(verdicts.filter { $0 == "admitted" }.count == 2)
+    }
+
+    @Test func commitsAndCallsCountTooAndOwnOnesDoNot() {
+        let admission = Admission()
+        let policy = BotPolicy(limits: BotLimits(perSender: Rate(1, per: .hour)))
+        let own = coreEvent(1, .commit(commitEvent(by: key("a"), isOwn: true)))
+        for _ in 1...5 { #expect(verdict(admission, own, policy) == "admitted") }
+        #expect(verdict(admission, coreEvent(2, .call(callEvent(callInvite))), policy) == "admitted")
+        #expect(verdict(admission, coreEvent(3, .call(callEvent(callInvite))), policy) == "rate_limited_sender")
+        #expect(verdict(admission, coreEvent(4, .commit(commitEvent())), policy) == "rate_limited_sender")
+    }
+}

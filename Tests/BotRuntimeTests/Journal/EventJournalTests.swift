@@ -1,0 +1,184 @@
+import BotKit
+import Nostr
+import Testing
+
+@testable import BotDispatch
+@testable import PikaCore
+
+private func entry(_ number: Int, reason: String = "own", fate: JournalEntry.Fate = .ignored) -> JournalEntry {
+    JournalEntry(arrived("", Int64(number)), at: Int64(number), bot: "bot", fate: fate, reason: reason, detail: "")
+}
+
+struct JournalRingTests {
+    /// What a store holds after these writes.
+    private struct Blocks {
+        var stored: [String: [UInt8]] = [:]
+
+        mutating func take(_ ring: inout JournalRing) {
+            for (key, bytes) in ring.takeUnstored() { stored[key] = bytes }
+        }
+
+        func restored(_ capacity: Int) -> JournalRing {
+            var ring = JournalRing(name: "r", capacity: capacity)
+            ring.restore(ring.keys.compactMap { stored[$0] })
+            return ring
+        }
+    }
+
+    @Test func theNewestAreKept() {
+        var ring = JournalRing(name: "r", capacity: 100)
+        for number in 1...1_234 {
+            ring.add(entry(number))
+            #expect(ring.entries.count < 200)
+        }
+        #expect(ring.newest.map(\.at) == Array(1_135...1_234).map(Int64.init))
+    }
+
+    @Test(arguments: [1, 63, 64, 65, 100, 128, 500, 1_000, 1_234])
+    func aRestartFindsTheNewest(count: Int) {
+        var blocks = Blocks()
+        var ring = JournalRing(name: "r", capacity: 100)
+        for number in 1...count {
+            ring.add(entry(number))
+            if number % 7 == 0 { blocks.take(&ring) }
+        }
+        blocks.take(&ring)
+        #expect(!ring.hasUnstored)
+        var second = blocks.restored(100)
+        #expect(second.newest.map(\.at) == ring.newest.map(\.at))
+        // And the next process after that one.
+        for number in count + 1...count + 30 { second.add(entry(number)) }
+        blocks.take(&second)
+        #expect(blocks.stored.count <= second.keys.count)
+        let third = blocks.restored(100)
+        #expect(third.newest.suffix(min(100, 30)).map(\.at) == second.newest.suffix(min(100, 30)).map(\.at))
+        #expect(third.newest.map(\.at).isSorted)
+    }
+
+    @Test func whatCameBeforeTheOldWasReadComesAfterIt() {
+        var blocks = Blocks()
+        var first = JournalRing(name: "r", capacity: 10)
+        for number in 1...3 { first.add(entry(number)) }
+        blocks.take(&first)
+        var second = JournalRing(name: "r", capacity: 10)
+        second.add(entry(4))
+        second.restore(second.keys.compactMap { blocks.stored[$0] })
+        #expect(second.newest.map(\.at) == [1, 2, 3, 4])
+        blocks.take(&second)
+        #expect(blocks.restored(10).newest.map(\.at) == [1, 2, 3, 4])
+    }
+
+    @Test func rubbishIsLeftOut() {
+        var ring = JournalRing(name: "r", capacity: 10)
+        ring.restore([
+            [], Array("{}".utf8), Array(#"{"v":2,"first":0,"entries":[]}"#.utf8),
+            Array(#"{"v":1,"first":-1,"entries":[]}"#.utf8),
+            Array(#"{"v":1,"first":9223372036854775807,"entries":[]}"#.utf8), [0xff, 0xfe],
+        ])
+        ring.add(entry(1))
+        #expect(ring.newest.map(\.at) == [1])
+    }
+}
+
+extension [Int64] {
+    fileprivate var isSorted: Bool { zip(self, self.dropFirst()).allSatisfy(<) }
+}
+
+@Suite(.timeLimit(.minutes(5)))
+struct EventJournalTests {
+    @Test func eachKindHasItsOwnRoom() {
+        let journal = EventJournal(capacity: 5)
+        for number in 1...50 { journal.note(entry(number)) }
+        journal.note(entry(60, reason: "done", fate: .handled))
+        journal.note(
+            CoreNotice(event: eventID(7), fate: .refused, reason: "not_admin", detail: "no admin", at: 70))
+        #expect(journal.ignored.map(\.at) == [46, 47, 48, 49, 50])
+        #expect(journal.entries(matching: "").map(\.at) == [46, 47, 48, 49, 50, 60, 70])
+        #expect(journal.entries(matching: eventID(7).hex).map(\.reason) == ["not_admin"])
+    }
+
+    @Test func aRestartKnowsWhatCameBefore() async {
+        let core = ScriptedCore()
+        let clock = StandingClock()
+        let first = EventJournal()
+        first.note(entry(1, reason: "loop"))
+        first.note(entry(2, reason: "done", fate: .handled))
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { await first.run(with: core, clock: clock) }
+            await clock.sleeperCame()
+            // Not at once, and not one by one; but before it ends.
+            #expect(core.storedKeys.isEmpty)
+            group.cancelAll()
+        }
+        #expect(core.storedKeys.count == 2)
+        let second = EventJournal()
+        await second.restore(from: core)
+        #expect(second.entries(matching: "").map(\.reason) == ["loop", "done"])
+    }
+}
+
+struct EventExplanationTests {
+    private func explain(_ query: String, _ journal: EventJournal) -> EventExplanation? {
+        EventExplanation(of: query, from: journal)
+    }
+
+    @Test func whatIsNoIDIsRefused() {
+        let journal = EventJournal()
+        for query in ["", "abc", "xyz1", "12 4", String(repeating: "a", count: 65), "é000"] {
+            #expect(explain(query, journal) == nil, "\(query)")
+        }
+        #expect(explain("ABCD", journal)?.query == "abcd")
+    }
+
+    @Test func anUnknownEventIsExplainedToo() {
+        let lines = explain("abcd", EventJournal())?.lines ?? []
+        #expect(lines.first?.contains("Nothing is known") == true)
+        #expect(lines.count == 3)
+    }
+
+    @Test(arguments: IgnoreReason.all)
+    func everyReasonHasWordsAndAdvice(reason: IgnoreReason) {
+        let journal = EventJournal()
+        journal.note(entry(0xabcd, reason: reason.description))
+        // By the whole id, a beginning of the inner one, and the outer one.
+        for query in [eventID(0xabcd).hex, "0000", eventID(0xabcd + 0xa000).hex] {
+            let part = explain(query, journal)?.parts.first
+            #expect(part?.sentence.hasPrefix("it was ignored") == false)
+            #expect(part?.advice.isEmpty == false)
+            #expect(part?.entry.bot == "bot")
+        }
+    }
+
+    @Test func eachBotsVerdictIsTold() {
+        let admission = Admission()
+        let event = arrived("hi", 0xbeef)
+        let scope = scope(chats: [chatSummary("c1", isGroup: true)])
+        admission.arrived(event)
+        #expect(explain("0000", admission.journal)?.openSince == [1_700_000_000])
+        _ = admission.verdict(
+            on: event, for: "one", BotPolicy(triggers: .admins), in: scope, nowMilliseconds: 5_000
+        ) { true }
+        admission.note(.handled(handler: "message", effects: 2), of: "two", on: event, nowMilliseconds: 6_000)
+        admission.note(.failed(handler: "message", error: "Oops"), of: "three", on: event, nowMilliseconds: 7_000)
+        admission.note(.timedOut(handler: "message"), of: "four", on: event, nowMilliseconds: 8_000)
+        _ = admission.finish(event, effects: [], nowMilliseconds: 9_000)
+        let found = explain(eventID(0xbeef).hex, admission.journal)
+        #expect(found?.openSince == [])
+        #expect(found?.parts.map(\.entry.bot) == ["one", "two", "three", "four"])
+        #expect(found?.parts.map(\.entry.fate) == [.ignored, .handled, .failed, .failed])
+        #expect(found?.lines.first == "event \(eventID(0xbeef).hex) in chat c1")
+        #expect(found?.json["events"]?.array?.count == 4)
+        #expect(found?.json["lines"]?.array?.count == found?.lines.count)
+    }
+
+    @Test func whatWaitedAndWasThenRefusedIsTold() {
+        let journal = EventJournal()
+        for _ in 1...3 {
+            journal.note(CoreNotice(event: eventID(9), fate: .waiting, reason: "no_key", detail: "none", at: 1))
+        }
+        journal.note(CoreNotice(event: eventID(9), fate: .refused, reason: "bad_signature", detail: "no", at: 2))
+        let found = explain(eventID(9).hex, journal)
+        #expect(found?.parts.map(\.entry.fate) == [.waiting, .refused])
+        #expect(found?.parts.allSatisfy { !$0.advice.isEmpty } == true)
+    }
+}
