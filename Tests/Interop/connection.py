@@ -1,12 +1,14 @@
-"""A connection to one Nostr relay that survives the relay's restarts (NIP-01, asyncio)."""
+"""A connection to one Nostr relay that survives the relay's restarts (NIP-01, asyncio); with keys, it authenticates
+itself to a relay that asks for it (NIP-42)."""
 
 import asyncio
 import itertools
 import json
 import sys
+import time
 from contextlib import suppress
 
-from nostr_sdk import Event
+from nostr_sdk import Event, UnsignedEvent
 from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed
 
@@ -54,8 +56,9 @@ class Subscription:
 
 
 class Connection:
-    def __init__(self, url):
-        self.url = url
+    def __init__(self, url, keys=None):
+        self.url, self.keys = url, keys
+        self.authentication = None  # the id of an event that the relay has not judged yet
         self.socket = None
         self.subscriptions = {}
         self.unacknowledged = {}
@@ -125,7 +128,14 @@ class Connection:
                 async with connect(self.url, max_size=None, compression=None) as socket:
                     await self._opened(socket)
                     async for frame in socket:
-                        self._received(json.loads(frame))
+                        message = json.loads(frame)
+                        if message[0] == "AUTH" and self.keys:
+                            await self._authenticate(message[1])
+                        elif message[0] == "OK" and message[1] == self.authentication:
+                            # What was refused before is asked for again.
+                            await self._opened(socket)
+                        else:
+                            self._received(message)
             self.socket = None
             await asyncio.sleep(RECONNECT_SECONDS)
 
@@ -135,6 +145,18 @@ class Connection:
             await self._send(["REQ", name, subscription.request()])
         for event, _ in list(self.unacknowledged.values()):
             await self._send(["EVENT", event])
+
+    async def _authenticate(self, challenge):
+        unsigned = {
+            "pubkey": self.keys.public_key().to_hex(), "created_at": int(time.time()), "kind": 22242, "content": "",
+            "tags": [["relay", self.url], ["challenge", challenge]],
+        }
+        event = json.loads(UnsignedEvent.from_json(json.dumps(unsigned)).sign(self.keys).as_json())
+        self.authentication = event["id"]
+        await self._send(["AUTH", event])
+
+    def _is_early(self, reason):
+        return self.keys is not None and reason.startswith("auth-required")
 
     async def _send(self, message):
         if self.socket:
@@ -149,7 +171,9 @@ class Connection:
             self.subscriptions[rest[0]].end_of_stored()
         elif kind == "OK" and rest[0] in self.unacknowledged:
             answer = self.unacknowledged[rest[0]][1]
-            if not answer.done():
+            if not answer.done() and not self._is_early(rest[2]):
                 answer.set_result((rest[1], rest[2]))
+        elif kind == "CLOSED" and self._is_early(rest[1]):
+            pass
         elif kind in ("CLOSED", "NOTICE"):
             print(f"  {self.url}: {kind} {rest}", file=sys.stderr)

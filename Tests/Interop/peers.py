@@ -43,8 +43,8 @@ def sign(keys, kind, content, tags, created_at=None):
 class Relay:
     """LocalRelay in a process of its own, so that it can be stopped and started like a real one."""
 
-    def __init__(self, folder):
-        self.folder = Path(folder)
+    def __init__(self, folder, authenticates=False):
+        self.folder, self.authenticates = Path(folder), authenticates
         self.port = free_port()
         self.url = f"ws://127.0.0.1:{self.port}"
         self.process = None
@@ -52,6 +52,7 @@ class Relay:
     async def start(self):
         """Listens on the same port and the same stored events as before a stop."""
         arguments = [sys.executable, str(HERE / "relay_process.py"), str(self.port), str(self.folder)]
+        arguments += ["auth"] if self.authenticates else []
         pipe = asyncio.subprocess.PIPE
         self.process = await asyncio.create_subprocess_exec(*arguments, stdin=pipe, stdout=pipe)
         if (await self.process.stdout.readline()).strip() != b"ready":
@@ -105,7 +106,7 @@ class Member:
     async def start(self):
         await self.mdk.start()
         await self.mdk.call("init", pubkey=self.pubkey)
-        self.connection = Connection(self.relay_url)
+        self.connection = Connection(self.relay_url, self.keys)
         self._worker = asyncio.create_task(self._work())
         await self.connection.subscribe({"kinds": [1059], "#p": [self.pubkey]}, self._arrived)
 

@@ -62,16 +62,18 @@ def children(pid):
 
 
 class EchoWorker:
-    """`pikabot run` in the foreground: the supervisor, and below it the worker with one account and the echo bot."""
+    """`pikabot run` in the foreground: the supervisor, and below it the worker with one account and its bots, the echo
+    bot unless a configuration says otherwise."""
 
     name = "pikabot run"
 
-    def __init__(self, binary, relay, folder, patient=False):
+    def __init__(self, binary, relay, folder, patient=False, configuration=None):
         self.binary, self.folder = Path(binary).resolve(), Path(folder)
         self.folder.mkdir(parents=True)
         self.pubkey = write_key(self.folder / "secrets" / "echo.key")
         self.file = self.folder / "echo.yaml"
-        self.file.write_text(CONFIGURATION.format(relay=relay.url) + (PATIENT if patient else ""))
+        configuration = configuration or CONFIGURATION.format(relay=relay.url)
+        self.file.write_text(configuration + (PATIENT if patient else ""))
         self.log = self.folder / "pikabot.log"
         self.process = None
 

@@ -41,8 +41,8 @@ class Stage:
         await player.start()
         return player
 
-    async def relay(self):
-        return await self.enter(Relay(self.folder / f"relay-{len(self.players)}"))
+    async def relay(self, **options):
+        return await self.enter(Relay(self.folder / f"relay-{len(self.players)}", **options))
 
     async def member(self, name, relay, version="0.8.0", **options):
         """A member that is connected and has published its key packages."""
