@@ -8,8 +8,6 @@ public struct EventScope: Sendable {
     public let accountName: String
     /// The state when the event was taken up.
     public let snapshot: AppState
-    /// Who may operate the account's bots from inside a chat.
-    public let operators: Set<PublicKey>
     /// Conversations under way between the bot and the person whom the trigger is about, in its chat: their stored
     /// states by the conversations' names.
     package var conversations: [String: [UInt8]] = [:]
