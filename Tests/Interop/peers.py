@@ -41,9 +41,13 @@ def sign(keys, kind, content, tags, created_at=None):
 
 
 class Relay:
-    """LocalRelay in a process of its own, so that it can be stopped and started like a real one."""
+    """LocalRelay in a process of its own, so that it can be stopped and started like a real one.
 
-    def __init__(self, folder):
+    With `login` it demands NIP-42 for everything.
+    """
+
+    def __init__(self, folder, login=False):
+        self.flags = ["login"] if login else []
         self.folder = Path(folder)
         self.port = free_port()
         self.url = f"ws://127.0.0.1:{self.port}"
@@ -51,7 +55,7 @@ class Relay:
 
     async def start(self):
         """Listens on the same port and the same stored events as before a stop."""
-        arguments = [sys.executable, str(HERE / "relay_process.py"), str(self.port), str(self.folder)]
+        arguments = [sys.executable, str(HERE / "relay_process.py"), str(self.port), str(self.folder), *self.flags]
         pipe = asyncio.subprocess.PIPE
         self.process = await asyncio.create_subprocess_exec(*arguments, stdin=pipe, stdout=pipe)
         if (await self.process.stdout.readline()).strip() != b"ready":

@@ -11,6 +11,8 @@ struct HealthCheck: Sendable, Hashable, Codable {
 
 /// What a worker answers when it is asked for its health.
 struct HealthReport: Sendable, Hashable, Codable {
+    /// That the worker is no longer starting.
+    var phase = "running"
     /// Whether every check passes.
     var ready: Bool
     var checks: [HealthCheck]

@@ -18,13 +18,8 @@ struct HealthExamination: Sendable {
     let canary: (interval: Int64, budget: Int64)?
     var limits = Limits()
 
-    /// - Parameters:
-    ///   - vitals: nil if the core has ended.
-    ///   - now: Unix milliseconds.
-    func checks(_ vitals: CoreVitals?, _ canaries: (RelayURL) -> CanaryBoard.Entry?, now: Int64) -> [HealthCheck] {
-        guard let vitals else {
-            return [HealthCheck(check: "store", ok: false, message: "the core has ended")]
-        }
+    /// - Parameter now: Unix milliseconds.
+    func checks(_ vitals: CoreVitals, _ canaries: (RelayURL) -> CanaryBoard.Entry?, now: Int64) -> [HealthCheck] {
         // An answer leaves the core only after something was written.
         var checks = [HealthCheck(check: "store", ok: true, message: "the state can be written")]
         checks += relays.map { connection(of: $0, vitals.state) }

@@ -6,6 +6,9 @@ import Telemetry
 
 /// Answers for a worker how it is, and what it has counted.
 struct WorkerHealth: Service {
+    /// Milliseconds.
+    private static let dispatcherPatience: Int64 = 3000
+
     let core: AppCore
     let examination: HealthExamination
     let board: CanaryBoard
@@ -39,20 +42,18 @@ struct WorkerHealth: Service {
         }
     }
 
-    /// Every check, and the gauges that follow. An answer means that core and dispatcher do their work.
-    func report() async -> HealthReport {
-        let vitals = await core.vitals()
+    /// Every check, and the gauges that follow; nil if the core has ended. An answer means that the core does its work.
+    func report() async -> HealthReport? {
+        guard let vitals = await core.vitals() else { return nil }
         var checks = examination.checks(vitals, { board[$0] }, now: clock.nowMilliseconds)
-        let dispatching = await isDispatching()
+        let dispatching = await isDispatchingInTime()
         checks.append(
             HealthCheck(
                 check: "bots", ok: dispatching,
-                message: dispatching ? "events are handed to the bots" : "the dispatcher has ended"))
+                message: dispatching ? "events are handed to the bots" : "the dispatcher does not answer"))
         gauges.set(checks)
-        if let vitals {
-            gauges.set(vitals)
-            note(vitals.state)
-        }
+        gauges.set(vitals)
+        note(vitals.state)
         return HealthReport(checks)
     }
 
@@ -60,6 +61,19 @@ struct WorkerHealth: Service {
     func metrics() async -> [MetricFamily] {
         _ = await report()
         return registry.families() + ProcessMetrics.families()
+    }
+
+    private func isDispatchingInTime() async -> Bool {
+        let end = clock.nowMilliseconds + Self.dispatcherPatience
+        return await withTaskGroup(of: Bool.self) { group in
+            group.addTask { await isDispatching() }
+            group.addTask {
+                try? await clock.sleep(untilMilliseconds: end)
+                return false
+            }
+            defer { group.cancelAll() }
+            return await group.next() ?? false
+        }
     }
 
     private func note(_ state: AppState) {
@@ -73,7 +87,10 @@ struct WorkerHealth: Service {
 extension WorkerHealth {
     /// Adds `health` and `metrics` to what the supervisor may ask.
     func answer(_ requests: inout WorkerRequests) {
-        requests.on("health") { _ in try JSONValue(encoding: await report()) }
+        requests.on("health") { _ in
+            guard let report = await report() else { throw WorkerRefusal("the core has ended") }
+            return try JSONValue(encoding: report)
+        }
         requests.on("metrics") { _ in try JSONValue(encoding: await metrics()) }
     }
 }
