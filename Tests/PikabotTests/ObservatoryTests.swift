@@ -20,7 +20,7 @@ struct ObservatoryTests {
     /// An observatory of accounts whose workers answer this: a text, or an error.
     private func observatory(_ answers: [(String, Result<String, SupervisorError>)]) -> Observatory {
         let answers = Dictionary(uniqueKeysWithValues: answers)
-        return Observatory(accounts: answers.keys.sorted(), registry: MetricRegistry([])) {
+        return Observatory(accounts: { answers.keys.sorted() }, registry: MetricRegistry([])) {
             (account, question, _) throws(SupervisorError) in
             let text = try answers[account]?.get() ?? ""
             return Data((question == "metrics" ? Self.metrics : text).utf8)

@@ -39,14 +39,19 @@ final class Observatory: Sendable {
         var accounts: [Account]
     }
 
-    private let accounts: [String]
+    private let accounts: @Sendable () async -> [String]
     private let registry: MetricRegistry
     private let patience: Duration
     private let ask: Ask
     private let begun = Mutex<Set<String>>([])
 
-    /// - Parameter patience: how long a worker may take to answer.
-    init(accounts: [String], registry: MetricRegistry, patience: Duration = .seconds(8), ask: @escaping Ask) {
+    /// - Parameters:
+    ///   - accounts: those that are to be at work, in the order of the configuration; a reload may change them.
+    ///   - patience: how long a worker may take to answer.
+    init(
+        accounts: @escaping @Sendable () async -> [String], registry: MetricRegistry, patience: Duration = .seconds(8),
+        ask: @escaping Ask
+    ) {
         self.accounts = accounts
         self.registry = registry
         self.patience = patience
@@ -74,7 +79,8 @@ final class Observatory: Sendable {
 
     /// 200 from when every account's worker has once been at work: its state is open and it answers.
     private func started() async -> HTTPResponse {
-        if begun.withLock({ $0.count < accounts.count }) { _ = await reports() }
+        let accounts = await accounts()
+        if begun.withLock({ !$0.isSuperset(of: accounts) }) { _ = await reports() }
         let missing = begun.withLock { begun in accounts.filter { !begun.contains($0) } }
         guard !missing.isEmpty else { return .text("started\n") }
         return .text("not started yet: \(missing.joined(separator: ", "))\n", status: 503)
@@ -138,7 +144,8 @@ extension Observatory {
 
     /// Asks all at the same time; the answers come in the order of the accounts.
     private func each<Value: Sendable>(_ ask: @escaping @Sendable (String) async -> Value) async -> [Value] {
-        await withTaskGroup(of: (Int, Value).self) { group in
+        let accounts = await accounts()
+        return await withTaskGroup(of: (Int, Value).self) { group in
             for (index, account) in accounts.enumerated() { group.addTask { (index, await ask(account)) } }
             var values: [(Int, Value)] = []
             for await value in group { values.append(value) }

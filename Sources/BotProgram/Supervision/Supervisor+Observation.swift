@@ -7,7 +7,8 @@ extension Supervisor {
     /// Serves health and metrics where the configuration says so; nil if it says nothing.
     nonisolated func observation(of configuration: Configuration, registry: MetricRegistry) -> HTTPEndpoint? {
         guard let address = configuration.observe.listen else { return nil }
-        let observatory = Observatory(accounts: configuration.accounts.map(\.name), registry: registry) {
+        let accounts = configuration.accounts.map(\.name)
+        let observatory = Observatory(accounts: { accounts }, registry: registry) {
             (account, question, limit) throws(SupervisorError) in
             try await self.ask(account, question, within: limit)
         }

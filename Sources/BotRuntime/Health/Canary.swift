@@ -14,7 +14,7 @@ struct Canary: Sendable {
     }
 
     /// Words of the metric.
-    enum Failure: String, Hashable, Sendable {
+    enum Failure: String, Hashable, Sendable, CaseIterable {
         /// The relay is not connected, or its subscription is not live.
         case notListening = "not_listening"
         case unreachable

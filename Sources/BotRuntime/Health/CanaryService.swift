@@ -57,6 +57,7 @@ struct CanaryWatch {
     private let inputs: AsyncStream<Input>
     private let nextInput: AsyncStream<Input>.Continuation
     private let roundTrip: Metrics.Timer
+    private let failures: [Canary.Failure: Counter]
 
     init(service: CanaryService, relay: RelayURL, id: String) {
         self.service = service
@@ -69,6 +70,8 @@ struct CanaryWatch {
         (inputs, nextInput) = AsyncStream.makeStream()
         roundTrip = Metrics.Timer(
             label: "bot_canary_roundtrip_seconds", dimensions: [("relay", relay.authority)])
+        let failures = Canary.Failure.allCases.map { ($0, Self.counter(of: $0, at: relay)) }
+        self.failures = Dictionary(uniqueKeysWithValues: failures)
     }
 
     /// Until the task is cancelled.
@@ -122,13 +125,18 @@ struct CanaryWatch {
         group.addTask { for await report in reports { nextInput.yield(.report(event.id, report.outcome)) } }
     }
 
+    private static func counter(of failure: Canary.Failure, at relay: RelayURL) -> Counter {
+        Counter(
+            label: "bot_canary_failures_total",
+            dimensions: [("relay", relay.authority), ("reason", failure.rawValue)])
+    }
+
     private func note(_ outcome: Canary.Outcome) {
         service.board.note(outcome, of: relay, at: service.clock.nowMilliseconds)
         switch outcome {
         case .returned(let milliseconds): roundTrip.recordMilliseconds(milliseconds)
         case .failed(let failure, let detail):
-            let dimensions = [("relay", relay.authority), ("reason", failure.rawValue)]
-            Counter(label: "bot_canary_failures_total", dimensions: dimensions).increment()
+            failures[failure]?.increment()
             service.logger.warning(
                 "A canary did not come back",
                 metadata: [

@@ -23,10 +23,12 @@ struct WorkerGauges: Sendable {
             uniqueKeysWithValues: Set(relays.map(\.authority)).map {
                 ($0, Gauge(label: "bot_relay_connected", dimensions: [("relay", $0)]))
             })
-        // Rules about what never happened yet need a zero.
-        for label in ["bot_loop_breaker_trips_total", "bot_events_duplicate_total"] {
-            Counter(label: label).increment(by: 0)
+        // To a rule, what appears with its first increment has not increased: everything that rules ask for begins at 0.
+        for label in ["bot_loop_breaker_trips_total", "bot_groups_overtaken_total"] { _ = Counter(label: label) }
+        for result in ["accepted", "failed"] {
+            _ = Counter(label: "bot_sends_total", dimensions: [("result", result)])
         }
+        _ = Counter(label: "bot_decrypt_failures_total", dimensions: [("reason", "gave_up")])
         info.record(1)
     }
 
