@@ -77,8 +77,8 @@ var targets: [Target] = [
     library(
         "BotProgram",
         [
-            "BotKit", "BotRuntime", "Supervisor", "Storage", "PikaCore", "Nostr", arguments, lifecycle, unixSignals,
-            logging,
+            "BotKit", "BotRuntime", "Supervisor", "Telemetry", "Storage", "PikaCore", "Nostr", arguments, lifecycle,
+            unixSignals, logging,
         ]
     ),
     .executableTarget(
@@ -112,9 +112,13 @@ var targets: [Target] = [
         dependencies: [
             "BotRuntime", "BotKit", "BotDispatch", "BotTesting", "EchoBot", "Telemetry", "EmbeddedRelay", "RelayClient",
             "PikaCore", "Nostr",
-            lifecycle, logging,
+            lifecycle, logging, metrics,
         ] + nio, exclude: ["Configuration/Wrong"], swiftSettings: settings),
-    tests("PikabotTests", ["pikabot", "BotProgram", "BotRuntime", "Storage", "PikaCore", "Nostr", arguments]),
+    tests(
+        "PikabotTests",
+        [
+            "pikabot", "BotProgram", "BotRuntime", "Supervisor", "Telemetry", "Storage", "PikaCore", "Nostr", arguments,
+        ]),
     tests("DaemonTests", ["Daemon", "BotTesting", "PikaCore", "Nostr", crypto, lifecycle, logging] + nio),
     tests("SupervisorTests", ["Supervisor", "Restarts", "Telemetry", lifecycle, logging, metrics]),
 ]

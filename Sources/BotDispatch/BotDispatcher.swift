@@ -33,6 +33,8 @@ package struct BotDispatcher: Service {
         case handled(chatID: String)
         /// Work that may outlive the event it belongs to.
         case work(@Sendable () async -> Void)
+        /// Somebody asks whether steps are taken.
+        case ping(AsyncStream<Void>.Continuation)
         case stop
     }
 
@@ -69,6 +71,15 @@ package struct BotDispatcher: Service {
         }
     }
 
+    /// Returns true when everything that came before is taken up; false if it has ended. ``run()`` must be running, or the
+    /// task be cancelled some time.
+    package func isResponsive() async -> Bool {
+        let (answers, answer) = AsyncStream.makeStream(of: Void.self)
+        guard case .enqueued = nextStep.yield(.ping(answer)) else { return false }
+        for await _ in answers { return true }
+        return false
+    }
+
     private func dispatch() async {
         await admission.load(bots.map(\.label), from: core)
         var lanes = ChatLanes(width: configuration.parallelChats)
@@ -85,6 +96,7 @@ package struct BotDispatcher: Service {
                 case .event(let event): started = lanes.add(event)
                 case .handled(let chatID): started = lanes.finish(chatID)
                 case .work(let work): group.addTask { await work() }
+                case .ping(let answer): answer.yield()
                 case .stop: lanes.stop()
                 }
                 for event in started {

@@ -21,7 +21,8 @@ public actor AppCore {
     let files: MediaReader
     private let clock: any CoreClock
     private let runner: EffectRunner
-    private nonisolated let mailbox: Mailbox
+    nonisolated let mailbox: Mailbox
+    nonisolated let desk = VitalsDesk()
     private nonisolated let hub = UpdateHub()
     private let transport: any RelayTransport
     private nonisolated let searchCount = Atomic<Int>(0)
@@ -62,7 +63,7 @@ public actor AppCore {
         self.runner = EffectRunner(
             transport: transport, store: store, media: media, files: files, cache: cache, callMedia: callMedia,
             callHub: self.callHub, signer: account.signer, clock: clock, mailbox: mailbox, hub: self.hub,
-            events: continuation, observer: observer, logger: logger)
+            desk: self.desk, events: continuation, observer: observer, logger: logger)
     }
 
     /// As ``init(account:configuration:transport:store:media:cache:callMedia:clock:randomness:observer:logger:)``, with the key at hand.
@@ -133,6 +134,7 @@ public actor AppCore {
         defer {
             mailbox.close()
             self.hub.close()
+            self.desk.close()
             runner.close()
         }
         var model = try CoreModel(

@@ -16,6 +16,7 @@ final class EffectRunner: Sendable {
     private let clock: any CoreClock
     private let mailbox: Mailbox
     private let hub: UpdateHub
+    private let desk: VitalsDesk
     private let events: AsyncStream<CoreEvent>.Continuation
     private let observer: any CoreObserver
     private let logger: Logger
@@ -29,7 +30,7 @@ final class EffectRunner: Sendable {
         transport: any RelayTransport, store: any CoreStore, media: any MediaStore, files: MediaReader,
         cache: any MediaCache, callMedia: any CallMediaTransport, callHub: CallMediaHub,
         signer: (any RemoteSigner)?, clock: any CoreClock, mailbox: Mailbox, hub: UpdateHub,
-        events: AsyncStream<CoreEvent>.Continuation, observer: any CoreObserver, logger: Logger
+        desk: VitalsDesk, events: AsyncStream<CoreEvent>.Continuation, observer: any CoreObserver, logger: Logger
     ) {
         self.transport = transport
         self.store = store
@@ -42,6 +43,7 @@ final class EffectRunner: Sendable {
         self.clock = clock
         self.mailbox = mailbox
         self.hub = hub
+        self.desk = desk
         self.events = events
         self.observer = observer
         self.logger = logger
@@ -65,7 +67,10 @@ final class EffectRunner: Sendable {
     /// Relays and subscriptions are set in the order of the effects: the last one counts.
     func perform(_ effect: AppEffect, in group: inout ThrowingDiscardingTaskGroup<any Error>) async {
         switch effect {
-        case .deliver(let event): self.events.yield(event)
+        case .deliver(let event):
+            EventCounters.count(event)
+            self.events.yield(event)
+        case .examined(let number, let vitals): self.desk.answer(number, vitals)
         case .finish(let request, let outcome):
             self.hub.publish(AppUpdate.finished(rev: self.rev, request: request, outcome: outcome))
         case .report(let chatID, let messageID, let delivery):
@@ -229,7 +234,11 @@ final class EffectRunner: Sendable {
             self.logger.info("the oldest undecryptable event was given up")
         case .commit(let result):
             Counter(label: "bot_commits_processed_total", dimensions: [("result", result)]).increment()
-        case .message: Counter(label: "bot_events_received_total", dimensions: [("type", "message")]).increment()
+        case .sent(let milliseconds):
+            Counter(label: "bot_sends_total", dimensions: [("result", "accepted")]).increment()
+            if let milliseconds {
+                Metrics.Timer(label: "bot_publish_duration_seconds").recordMilliseconds(milliseconds)
+            }
         case .sendFailed(let reason):
             Counter(label: "bot_sends_total", dimensions: [("result", "failed")]).increment()
             self.logger.info("something could not be sent", metadata: ["reason": "\(reason)"])

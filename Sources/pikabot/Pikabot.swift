@@ -1,5 +1,6 @@
 import ArgumentParser
 import BotProgram
+import Telemetry
 
 /// The command line: each command parses, calls one function, and prints.
 @main
@@ -7,7 +8,7 @@ struct Pikabot: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "pikabot", abstract: "Bots in end-to-end encrypted groups: MLS over Nostr relays.",
         discussion: BotProgram.exitStatuses,
-        version: "0.1.0",
+        version: SoftwareVersion.current,
         subcommands: [Demo.self] + BotProgram.commands + [
             RelayCommand.self, Init.self, Identity.self, PublishKeyPackage.self, Groups.self, Welcomes.self,
             AcceptWelcome.self, Invite.self, Send.self, Messages.self, DownloadMedia.self, Listen.self, QR.self,

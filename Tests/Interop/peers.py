@@ -41,18 +41,21 @@ def sign(keys, kind, content, tags, created_at=None):
 
 
 class Relay:
-    """LocalRelay in a process of its own, so that it can be stopped and started like a real one."""
+    """LocalRelay in a process of its own, so that it can be stopped and started like a real one.
 
-    def __init__(self, folder, authenticates=False):
-        self.folder, self.authenticates = Path(folder), authenticates
+    With `login` it demands NIP-42 for everything.
+    """
+
+    def __init__(self, folder, login=False):
+        self.flags = ["login"] if login else []
+        self.folder = Path(folder)
         self.port = free_port()
         self.url = f"ws://127.0.0.1:{self.port}"
         self.process = None
 
     async def start(self):
         """Listens on the same port and the same stored events as before a stop."""
-        arguments = [sys.executable, str(HERE / "relay_process.py"), str(self.port), str(self.folder)]
-        arguments += ["auth"] if self.authenticates else []
+        arguments = [sys.executable, str(HERE / "relay_process.py"), str(self.port), str(self.folder), *self.flags]
         pipe = asyncio.subprocess.PIPE
         self.process = await asyncio.create_subprocess_exec(*arguments, stdin=pipe, stdout=pipe)
         if (await self.process.stdout.readline()).strip() != b"ready":
@@ -106,7 +109,7 @@ class Member:
     async def start(self):
         await self.mdk.start()
         await self.mdk.call("init", pubkey=self.pubkey)
-        self.connection = Connection(self.relay_url, self.keys)
+        self.connection = Connection(self.relay_url)
         self._worker = asyncio.create_task(self._work())
         await self.connection.subscribe({"kinds": [1059], "#p": [self.pubkey]}, self._arrived)
 

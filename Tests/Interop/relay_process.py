@@ -1,6 +1,8 @@
-"""nostr-sdk's LocalRelay on one loopback port with its events in a folder: relay_process.py PORT FOLDER [auth].
+"""nostr-sdk's LocalRelay on one loopback port with its events in a folder: relay_process.py PORT FOLDER [login].
 
-With `auth` it takes and gives nothing before a client has said who it is (NIP-42). Prints `ready` when it listens and ends when its stdin does. Killing it at any instant and starting it again on the
+With `login` it takes and gives events only after a login (NIP-42).
+
+Prints `ready` when it listens and ends when its stdin does. Killing it at any instant and starting it again on the
 same folder keeps every event it had acknowledged.
 """
 
@@ -8,7 +10,8 @@ import asyncio
 import sys
 
 from nostr_sdk import (
-    LocalRelayBuilder, LocalRelayBuilderNip42, LocalRelayBuilderNip42Mode, NostrLmdb, RateLimit, uniffi_set_event_loop)
+    LocalRelayBuilder, LocalRelayBuilderNip42, LocalRelayBuilderNip42Mode, NostrLmdb, RateLimit,
+    uniffi_set_event_loop)
 
 
 async def main():
@@ -18,9 +21,10 @@ async def main():
     database = await NostrLmdb.open(folder)
     builder = LocalRelayBuilder().addr("127.0.0.1").port(port).database(database)
     # The library's default of 60 events a minute from one connection would throttle a load of messages.
-    if sys.argv[3:] == ["auth"]:
+    builder = builder.rate_limit(RateLimit(max_reqs=500, notes_per_minute=1_000_000))
+    if sys.argv[3:] == ["login"]:
         builder = builder.nip42(LocalRelayBuilderNip42(mode=LocalRelayBuilderNip42Mode.BOTH))
-    relay = builder.rate_limit(RateLimit(max_reqs=500, notes_per_minute=1_000_000)).build()
+    relay = builder.build()
     await relay.run()
     print("ready", flush=True)
     await asyncio.to_thread(sys.stdin.read)

@@ -2,6 +2,7 @@ package import ArgumentParser
 import BotRuntime
 import Logging
 import Supervisor
+import Telemetry
 
 extension BotProgram {
     package struct Run: AsyncParsableCommand {
@@ -16,12 +17,15 @@ extension BotProgram {
         package func run() async throws {
             let configuration = try Configuration.loadOrExit(file)
             StandardErrorLog.bootstrap(configuration.observe)
+            let metrics = MetricRegistry.bootstrap()
             let logger = Logger(label: "supervisor")
             let supervisor = try Supervisor(
                 workers: WorkerSpecification.workers(of: configuration, file: file),
                 configuration: SupervisorConfiguration(configuration.supervisor), clock: ContinuousClock(),
                 generator: SystemRandomNumberGenerator(), logger: logger)
-            try await runUntilSignal([supervisor], logger: logger)
+            // The endpoint goes last: it tells also how a shutdown goes on.
+            let endpoint = supervisor.observation(of: configuration, registry: metrics)
+            try await runUntilSignal((endpoint.map { [$0] } ?? []) + [supervisor], logger: logger)
         }
     }
 }

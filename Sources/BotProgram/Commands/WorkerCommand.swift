@@ -3,6 +3,7 @@ import BotRuntime
 import Foundation
 import Logging
 import PikaCore
+import Telemetry
 
 extension BotProgram {
     package struct WorkerCommand: AsyncParsableCommand {
@@ -19,8 +20,10 @@ extension BotProgram {
         package func run() async throws {
             let configuration = try Configuration.loadOrExit(file)
             StandardErrorLog.bootstrap(configuration.observe)
+            var options = WorkerOptions()
+            options.metrics = MetricRegistry.bootstrap()
             let worker = try Worker(
-                account: account, configuration: configuration, registry: BotProgram.registry,
+                account: account, configuration: configuration, registry: BotProgram.registry, options: options,
                 environment: ProcessInfo.processInfo.environment, logger: Logger(label: "worker"))
             do { try await worker.run() } catch let error as AppCoreError where error.code == .superseded {
                 Console.printError("error: account \(account): \(error.message)")

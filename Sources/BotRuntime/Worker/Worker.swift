@@ -15,7 +15,7 @@ import UnixSignals
 /// new events, lets running handlers finish, waits until relays have what they asked for, and closes everything.
 /// Whatever is cut off by the deadline goes on after the next start.
 public struct Worker: Service {
-    private let configuration: Configuration
+    let configuration: Configuration
     let account: AccountConfiguration
     private let bots: [InstalledBot]
     let options: WorkerOptions
@@ -103,7 +103,11 @@ public struct Worker: Service {
         let dispatcher = BotDispatcher(
             bots: bots, core: core, clock: clock, configuration: dispatching, logger: logger, observe: lines.observe)
         let drain = configuration.supervisor.drain
-        channel.install(requests(to: core, admission))
+        let board = CanaryBoard()
+        let health = WorkerHealth(
+            core: core, examination: examination, board: board, registry: options.metrics, clock: clock,
+            isDispatching: dispatcher.isResponsive)
+        channel.install(requests(to: core, admission, health))
         let coreService = CoreService(core: core, clock: clock, deadline: drain / 2, logger: logger)
         // They end in the opposite order: first the handlers, then the core with its outbox, then the connections.
         var services: [ServiceGroupConfiguration.ServiceConfiguration] = []
@@ -112,8 +116,9 @@ public struct Worker: Service {
             .init(service: pool), .init(service: coreService),
             .init(service: JournalService(journal: admission.journal, core: core, clock: clock)),
             .init(service: dispatcher),
-            .init(service: StatusService(core: core, lines: lines)),
+            .init(service: StatusService(core: core, lines: lines)), .init(service: health),
         ]
+        if let canaries = canaries(pool, board, clock) { services.append(.init(service: canaries)) }
         if options.endsWithStandardInput {
             services.append(
                 .init(service: EndOfInput(channel: channel), successTerminationBehavior: .gracefullyShutdownGroup))
@@ -142,12 +147,9 @@ extension Worker {
         return requests
     }
 
-    private func requests(to core: AppCore, _ admission: Admission) -> WorkerRequests {
+    private func requests(to core: AppCore, _ admission: Admission, _ health: WorkerHealth) -> WorkerRequests {
         var requests = WorkerRequests()
-        requests.on("health") { _ in
-            guard await core.takesInputs("health") else { throw WorkerRefusal("the core has ended") }
-            return .object(["phase": "running"])
-        }
+        health.answer(&requests)
         requests.on("status") { _ in await core.statusForOperators() }
         requests.answerOperators(admission, bots: bots.map(\.label), core)
         return requests

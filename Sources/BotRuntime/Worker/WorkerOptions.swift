@@ -1,3 +1,5 @@
+public import Telemetry
+
 /// How a worker runs, besides what its configuration file says.
 public struct WorkerOptions: Sendable {
     /// Whether event lines carry what messages say, shortened; otherwise only that there was one.
@@ -10,6 +12,8 @@ public struct WorkerOptions: Sendable {
     public var parallelChats = 16
     /// The file that holds the key of the account's database; nil for `sealing.key` in its state directory.
     public var sealingKeyFile: String?
+    /// Where this process's metrics are: what the supervisor gets that asks for them.
+    public var metrics = MetricRegistry()
 
     public init() {}
 }

@@ -25,6 +25,8 @@ enum AppEffect: Sendable, Hashable {
     /// Asks how many messages a rule is about.
     case countSurplus(MessageSurplus, limit: Int)
     case deliver(CoreEvent)
+    /// The answer to somebody who asked how it stands; the question's number.
+    case examined(Int, CoreVitals)
     /// Each blob goes to the first server that takes it.
     case upload(operation: Int, [MediaUpload], to: [MediaURL])
     /// Has the account's remote signer do something.
@@ -49,7 +51,8 @@ enum CoreNote: Sendable, Hashable {
     case limited(scope: String)
     case gaveUpWaiting
     case commit(result: String)
-    case message
+    /// A first relay has an event, so many milliseconds after it was handed to the relays; nil if its own answer got lost.
+    case sent(milliseconds: Int64?)
     case sendFailed(reason: String)
     /// An event was taken from the inbox without having been handled.
     case gaveUpEvent(reason: String)

@@ -36,6 +36,8 @@ enum CoreInput: Sendable {
     /// The addresses of an operation's files in their order, or why there are none.
     case uploaded(operation: Int, Result<[String], AppCoreError>)
     case callMedia(CallMediaReport)
+    /// Somebody asks how it stands; the question's number.
+    case examine(Int)
 }
 
 /// Why stored events were asked for.

@@ -12,6 +12,8 @@ struct PublishQueue: Sendable {
 
     /// One attempt to publish a row.
     private struct Attempt: Sendable, Hashable {
+        /// Unix milliseconds.
+        let began: Int64
         /// Relays that have not answered.
         var outstanding: Set<RelayURL>
         /// Relays to which it must not go yet.
@@ -29,6 +31,8 @@ struct PublishQueue: Sendable {
     private struct Entry: Sendable {
         var row: OutboxRow
         var phase: Phase
+        /// Unix milliseconds; of a stored row, when this process first looked at it.
+        var queuedAt: Int64?
     }
 
     /// A row that leaves now, and where to.
@@ -69,6 +73,15 @@ struct PublishQueue: Sendable {
     /// Rows that no relay has yet.
     var count: Int { self.entries.count }
 
+    /// Unix milliseconds since when the oldest row that no relay has waits; nil if none was ever due.
+    var oldestQueuedAt: Int64? { self.entries.values.lazy.compactMap(\.queuedAt).min() }
+
+    /// Unix milliseconds when the attempt began in which a row is in flight.
+    func attemptBegan(_ id: String) -> Int64? {
+        guard case .inFlight(let attempt) = self.entries[id]?.phase else { return nil }
+        return attempt.began
+    }
+
     func row(_ id: String) -> OutboxRow? { self.entries[id]?.row ?? self.debts.row(id) }
     /// The ids of such rows that no relay has yet.
     func ids(where condition: (OutboxRow) -> Bool) -> Set<String> {
@@ -92,13 +105,13 @@ struct PublishQueue: Sendable {
     func row(ofEvent id: EventID) -> String? { self.events[id] }
 
     /// Appends a row; false if one with its id is there already.
-    mutating func add(_ row: OutboxRow) -> Bool {
+    mutating func add(_ row: OutboxRow, atMilliseconds now: Int64? = nil) -> Bool {
         guard self.row(row.id) == nil else { return false }
         if row.leftover != nil {
             _ = self.debts.add(row)
             return true
         }
-        self.entries[row.id] = Entry(row: row, phase: .waiting)
+        self.entries[row.id] = Entry(row: row, phase: .waiting, queuedAt: now)
         self.events[row.event.id] = row.id
         self.lanes[row.lane, default: []].append(row.id)
         if row.purpose == .callSignal { self.signals.insert(row.id) }
@@ -125,7 +138,8 @@ struct PublishQueue: Sendable {
                 let barred = entry.row.relays.filter { self.debts.lacksCommit(before: entry.row, $0) }
                 let relays = barred.isEmpty ? entry.row.relays : entry.row.relays.filter { !barred.contains($0) }
                 if relays.isEmpty, !barred.isEmpty { continue }
-                entry.phase = .inFlight(Attempt(outstanding: Set(relays), barred: barred))
+                entry.phase = .inFlight(Attempt(began: now, outstanding: Set(relays), barred: barred))
+                entry.queuedAt = entry.queuedAt ?? now
                 entry.row.attempts += 1
                 self.entries[id] = entry
                 started.append(Departure(row: entry.row, relays: relays))

@@ -81,7 +81,6 @@ extension CoreModel {
         step.changes.append(.putMessage(stored))
         self.awaitExpiry(at: stored.expiresAt, &step)
         self.storeMedia(of: stored, &step)
-        step.effects.append(.note(.message))
         if message.rumor.kind == .metadata { self.takeGroupProfile(stored, &step) }
         self.show(stored, delivery: isOwn ? .sent : .received, &step)
         if message.rumor.kind == .chatMessage { self.stopTyping(message.rumor.pubkey, in: groupID) }

@@ -11,7 +11,7 @@ extension CoreModel {
         let row = OutboxRow(
             id: id, sequence: self.lastSequence, event: event, relays: relays, purpose: purpose, groupID: groupID,
             messageID: messageID)
-        guard self.queue.add(row) else { return }
+        guard self.queue.add(row, atMilliseconds: step.nowMilliseconds) else { return }
         if purpose != .typing { step.changes.append(.putOutbox(row)) }
         self.flushOutbox(&step)
     }
@@ -32,9 +32,11 @@ extension CoreModel {
     }
 
     mutating func takeReport(_ report: PublishReport, row id: String, _ step: inout CoreStep) {
+        let milliseconds = self.queue.attemptBegan(id).map { max(0, step.nowMilliseconds - $0) }
         switch self.queue.report(id, report, nowMilliseconds: step.nowMilliseconds) {
         case .none: return
         case .settled(let row, let forgotten):
+            step.effects.append(.note(.sent(milliseconds: milliseconds)))
             self.noteSettled(row, forgotten, &step)
             self.takeEffect(of: row, &step)
         case .paid(let id): step.changes.append(.deleteOutbox(id: id))
@@ -55,6 +57,7 @@ extension CoreModel {
     /// Some relay has a row, and nobody waits for more than that.
     mutating func settleOutbox(_ id: String, _ step: inout CoreStep) {
         guard case .settled(let row, let forgotten) = self.queue.settle(id, now: step.now) else { return }
+        step.effects.append(.note(.sent(milliseconds: nil)))
         self.noteSettled(row, forgotten, &step)
         self.countOutbox()
     }

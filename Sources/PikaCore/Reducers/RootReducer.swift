@@ -48,6 +48,7 @@ extension CoreModel {
         case .timer(.typing): self.endTyping(&step)
         case .timer(.call(let id)): self.followCall(.timeUp(callID: id), &step)
         case .callMedia(let report): self.takeCallMedia(report, &step)
+        case .examine(let number): self.examine(number, &step)
         case .keyUsed(let job, let result): self.takeKeyUse(job, result, &step)
         case .signerChallenge(let url): self.noteChallenge(url, &step)
         case .timer(.signer): self.askSigner(&step)

@@ -159,9 +159,9 @@ extension RelayConnection {
                 environment.metrics.countDuplicate()
                 return
             }
-        case .refused(_, let reason): Refusal(rawValue: reason).map(environment.metrics.count)
-        case .endOfStoredEvents, .closed, .state: break
+        case .refused, .endOfStoredEvents, .closed, .state: break
         }
+        if environment.listeners.take(update) { return }
         guard !environment.updates.offer(update, bytes: bytes) else { return }
         await readingHeld()
         await environment.updates.send(update, bytes: bytes)

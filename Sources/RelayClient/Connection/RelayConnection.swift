@@ -37,6 +37,7 @@ actor RelayConnection {
         let verifier: MessageVerifier
         let delivered: DeliveredEvents
         let updates: UpdateBuffer
+        let listeners: SideListeners
         let metrics: TransportMetrics
         let signer: RelayPool.Signer?
         let logger: Logger

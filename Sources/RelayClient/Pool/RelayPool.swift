@@ -62,7 +62,7 @@ public actor RelayPool: RelayTransport, Service {
             generator: shared, verifier: MessageVerifier(capacity: configuration.verifiedSignatures),
             delivered: DeliveredEvents(capacity: configuration.rememberedEvents),
             updates: UpdateBuffer(mostItems: configuration.bufferedUpdates, mostBytes: configuration.bufferedBytes),
-            metrics: TransportMetrics(), signer: signer, logger: logger)
+            listeners: SideListeners(), metrics: TransportMetrics(), signer: signer, logger: logger)
         (steps, nextStep) = AsyncStream.makeStream()
     }
 
@@ -128,6 +128,7 @@ extension RelayPool {
         for member in members.values { await member.connection.abandon() }
         members = [:]
         environment.updates.finish()
+        environment.listeners.removeAll()
         for waiter in shutdownWaiters { waiter.resume() }
         shutdownWaiters = []
     }
@@ -165,6 +166,21 @@ extension RelayPool {
         guard subscriptions.removeValue(forKey: id) != nil else { return }
         environment.delivered.end(id)
         for relay in relays { send(.unsubscribe(id), to: relay) }
+    }
+
+    /// Opens or replaces a subscription whose events do not come with ``updates`` but here: stored ones, the end of
+    /// those, new ones, and refusals. A listener that lags loses the oldest. Ends with ``stopListening(to:)`` and with
+    /// the pool.
+    public func listen(_ subscription: RelaySubscription) -> AsyncStream<RelayUpdate> {
+        guard stage == .new || stage == .running else { return AsyncStream { nil } }
+        let updates = environment.listeners.add(subscription.id)
+        subscribe(subscription)
+        return updates
+    }
+
+    public func stopListening(to id: String) {
+        environment.listeners.remove(id)
+        unsubscribe(id)
     }
 
     private func asks(_ subscription: RelaySubscription, _ relay: RelayURL) -> Bool {

@@ -6,7 +6,7 @@ public struct HTTPRequest: Sendable, Hashable {
     public let query: [(name: String, value: String)]
 
     /// Nil for a target that is not a path (RFC 9112 §3.2.1), or with percent signs that stand for no UTF-8.
-    init?(target: String) {
+    public init?(target: String) {
         guard target.hasPrefix("/") else { return nil }
         let parts = target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
         guard let path = Self.decoded(parts[0], plusIsSpace: false) else { return nil }

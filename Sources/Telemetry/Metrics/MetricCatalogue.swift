@@ -84,6 +84,7 @@ public enum MetricCatalogue {
     ]
 
     private static let supervision: [MetricDescription] = [
+        workerUp,
         .counter(
             "bot_supervisor_restarts_total",
             "Restarts of a worker, or of a program that is a bot, by how it had ended.",
@@ -100,6 +101,12 @@ public enum MetricCatalogue {
         .counter("daemon_events_total", "Events that such clients were told.", labels: ["type"]),
         .counter("daemon_clients_dropped_total", "Clients that were dropped.", labels: ["reason"]),
     ]
+}
+
+extension MetricCatalogue {
+    /// Exported by the supervisor for each account.
+    public static let workerUp = MetricDescription.gauge(
+        "bot_worker_up", "Whether the account's worker answers its supervisor (1) or not (0).")
 }
 
 // MARK: Of the registry and the process

@@ -1,5 +1,5 @@
 extension MetricFamily {
-    init(_ description: MetricDescription, series: [Series]) {
+    public init(_ description: MetricDescription, series: [Series]) {
         self.init(
             name: description.name, help: description.help, kind: description.kind, bounds: description.bounds,
             series: series)

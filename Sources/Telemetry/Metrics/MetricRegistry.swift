@@ -29,6 +29,13 @@ public final class MetricRegistry: MetricsFactory {
         overflowed = MetricSeries(MetricCatalogue.overflowedSeries, labelValues: [])
     }
 
+    /// Makes a registry that everything in this process writes to; once in a process.
+    public static func bootstrap() -> MetricRegistry {
+        let registry = MetricRegistry()
+        MetricsSystem.bootstrap(registry)
+        return registry
+    }
+
     /// All that was ever made, in the order of the catalogue and of the labels; those of the registry itself last.
     public func families() -> [MetricFamily] {
         let all = series.withLock { $0 }

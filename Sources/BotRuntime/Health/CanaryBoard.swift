@@ -1,0 +1,19 @@
+import Nostr
+import Synchronization
+
+/// What became of the newest canary of each relay.
+final class CanaryBoard: Sendable {
+    struct Entry: Hashable, Sendable {
+        let outcome: Canary.Outcome
+        /// Unix milliseconds.
+        let at: Int64
+    }
+
+    private let entries = Mutex<[RelayURL: Entry]>([:])
+
+    subscript(relay: RelayURL) -> Entry? { entries.withLock { $0[relay] } }
+
+    func note(_ outcome: Canary.Outcome, of relay: RelayURL, at time: Int64) {
+        entries.withLock { $0[relay] = Entry(outcome: outcome, at: time) }
+    }
+}

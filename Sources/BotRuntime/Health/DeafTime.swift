@@ -1,0 +1,24 @@
+import Metrics
+import PikaCore
+import Synchronization
+
+/// Counts the time in which no relay of the configuration was connected: `bot_gap_seconds_total`.
+final class DeafTime: Sendable {
+    private let counter = FloatingPointCounter(label: "bot_gap_seconds_total")
+    /// Unix milliseconds up to which it is counted; nil while a relay is connected.
+    private let deafSince: Mutex<Int64?>
+
+    init(now: Int64) {
+        deafSince = Mutex(now)
+    }
+
+    /// - Parameter now: Unix milliseconds.
+    func note(isConnected: Bool, now: Int64) {
+        let elapsed = deafSince.withLock { since -> Int64 in
+            let elapsed = since.map { max(0, now - $0) } ?? 0
+            since = isConnected ? nil : now
+            return elapsed
+        }
+        if elapsed > 0 { counter.increment(by: Double(elapsed) / 1000) }
+    }
+}

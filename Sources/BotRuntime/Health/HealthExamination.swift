@@ -1,0 +1,81 @@
+import Nostr
+import PikaCore
+
+/// The checks of one account, from how it stands with its core and what came of its canaries. Pure.
+struct HealthExamination: Sendable {
+    struct Limits: Sendable, Hashable {
+        /// Seconds that an event may wait for the bots.
+        var inboxAge: Int64 = 120
+        /// Seconds that an event may wait for a relay.
+        var outboxAge: Int64 = 120
+        /// Seconds that a key package must be good for; it is replaced two weeks before its end.
+        var keyPackageLeft: Int64 = 7 * 86_400
+    }
+
+    /// The relays of the configuration: others are named by whoever invites the account, and must not make it unready.
+    let relays: [RelayURL]
+    /// Milliseconds between two canaries, and how long one may take; nil if none are sent.
+    let canary: (interval: Int64, budget: Int64)?
+    var limits = Limits()
+
+    /// - Parameter now: Unix milliseconds.
+    func checks(_ vitals: CoreVitals, _ canaries: (RelayURL) -> CanaryBoard.Entry?, now: Int64) -> [HealthCheck] {
+        // An answer leaves the core only after something was written.
+        var checks = [HealthCheck(check: "store", ok: true, message: "the state can be written")]
+        checks += relays.map { connection(of: $0, vitals.state) }
+        if let canary { checks += relays.map { self.canary($0, canaries($0), canary, now) } }
+        let seconds = now / 1000
+        checks.append(
+            age("inbox", vitals.oldestInboxAt, limits.inboxAge, seconds, "the oldest event waits for the bots"))
+        checks.append(
+            age("outbox", vitals.oldestOutboxAt, limits.outboxAge, seconds, "the oldest event waits for a relay"))
+        if vitals.announcesKeyPackage { checks.append(keyPackage(vitals, seconds)) }
+        return checks
+    }
+
+    private func connection(of relay: RelayURL, _ state: AppState) -> HealthCheck {
+        let status = state.relays.first { $0.url == relay }
+        let (ok, message) =
+            switch (status?.connection, status?.isCaughtUp) {
+            case (.connected, true): (true, "connected, and read to its newest event")
+            case (.connected, _): (false, "connected, and what it holds is still being read")
+            case (.connecting, _): (false, "connecting")
+            case (.retrying(let attempt, _), _): (false, "not connected after \(attempt) attempts")
+            case (.disconnected, _), (nil, _): (false, "not connected")
+            }
+        return HealthCheck(check: "relay", relay: relay.authority, ok: ok, message: message)
+    }
+
+    private func canary(
+        _ relay: RelayURL, _ entry: CanaryBoard.Entry?, _ times: (interval: Int64, budget: Int64), _ now: Int64
+    ) -> HealthCheck {
+        // A round late is a canary that nobody looks after any more.
+        let oldest = max(times.interval, times.budget) + 2 * times.budget
+        let (ok, message) =
+            switch entry?.outcome {
+            case nil: (false, "none has come back yet")
+            case .returned where now - (entry?.at ?? 0) > oldest: (false, "none has been sent lately")
+            case .returned(let milliseconds): (true, "came back after \(milliseconds) ms")
+            case .failed(let failure, _): (false, "did not come back: \(failure.rawValue)")
+            }
+        return HealthCheck(check: "canary", relay: relay.authority, ok: ok, message: message)
+    }
+
+    private func age(_ check: String, _ since: Int64?, _ limit: Int64, _ now: Int64, _ what: String) -> HealthCheck {
+        guard let since else { return HealthCheck(check: check, ok: true, message: "empty") }
+        let age = max(0, now - since)
+        return HealthCheck(check: check, ok: age <= limit, message: "\(what) for \(age) s; the limit is \(limit) s")
+    }
+
+    private func keyPackage(_ vitals: CoreVitals, _ now: Int64) -> HealthCheck {
+        let (ok, message): (Bool, String) =
+            switch vitals.keyPackageEndsAt {
+            case nil: (false, "none is announced: nobody can invite the account")
+            case _ where !vitals.state.hasPublishedKeyPackage: (false, "no relay has acknowledged it since the start")
+            case .some(let end) where end - now < limits.keyPackageLeft:
+                (false, "it ends in \(max(0, end - now) / 3600) h and was not replaced")
+            case .some(let end): (true, "published, and good for \((end - now) / 86_400) days")
+            }
+        return HealthCheck(check: "key_package", ok: ok, message: message)
+    }
+}

@@ -1,0 +1,57 @@
+import Metrics
+import Nostr
+import PikaCore
+import Telemetry
+
+/// The gauges that follow from how it stands with the core; set when somebody asks, since nobody looks at them before.
+struct WorkerGauges: Sendable {
+    private let info = Gauge(label: "bot_info", dimensions: [("version", SoftwareVersion.current)])
+    private let ready = Gauge(label: "bot_ready")
+    private let revision = Gauge(label: "bot_state_revision")
+    private let groups = Gauge(label: "bot_groups")
+    private let inboxDepth = Gauge(label: "bot_inbox_depth")
+    private let inboxAge = Gauge(label: "bot_inbox_oldest_age_seconds")
+    private let outboxDepth = Gauge(label: "bot_outbox_depth")
+    private let outboxAge = Gauge(label: "bot_outbox_oldest_age_seconds")
+    private let deadLetters = Gauge(label: "bot_dead_letters")
+    private let connected: [String: Gauge]
+    private let relays: [RelayURL]
+
+    init(relays: [RelayURL]) {
+        self.relays = relays
+        connected = Dictionary(
+            uniqueKeysWithValues: Set(relays.map(\.authority)).map {
+                ($0, Gauge(label: "bot_relay_connected", dimensions: [("relay", $0)]))
+            })
+        // To a rule, what appears with its first increment has not increased: everything that rules ask for begins at 0.
+        for label in ["bot_loop_breaker_trips_total", "bot_groups_overtaken_total"] { _ = Counter(label: label) }
+        for result in ["accepted", "failed"] {
+            _ = Counter(label: "bot_sends_total", dimensions: [("result", result)])
+        }
+        _ = Counter(label: "bot_decrypt_failures_total", dimensions: [("reason", "gave_up")])
+        info.record(1)
+    }
+
+    func set(_ vitals: CoreVitals) {
+        revision.record(Double(vitals.state.rev))
+        groups.record(vitals.groupCount)
+        inboxDepth.record(vitals.inboxDepth)
+        inboxAge.record(vitals.oldestInboxAt.map { max(0, vitals.takenAt - $0) } ?? 0)
+        outboxDepth.record(vitals.outboxDepth)
+        outboxAge.record(vitals.oldestOutboxAt.map { max(0, vitals.takenAt - $0) } ?? 0)
+        deadLetters.record(vitals.deadLetters)
+        let open = Set(vitals.state.relays.filter { $0.connection == .connected }.map(\.url))
+        for (authority, gauge) in connected {
+            // Two addresses on one host are one series: all of them count.
+            let isOpen = relays.allSatisfy { $0.authority != authority || open.contains($0) }
+            gauge.record(isOpen ? 1 : 0)
+        }
+    }
+
+    func set(_ checks: [HealthCheck]) {
+        ready.record(checks.allSatisfy(\.ok) ? 1 : 0)
+        for (check, all) in Dictionary(grouping: checks, by: \.check) {
+            Gauge(label: "bot_check_passed", dimensions: [("check", check)]).record(all.allSatisfy(\.ok) ? 1 : 0)
+        }
+    }
+}

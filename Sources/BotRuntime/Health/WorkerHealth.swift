@@ -1,0 +1,102 @@
+import Foundation
+import Nostr
+import PikaCore
+import ServiceLifecycle
+import Telemetry
+
+/// Answers for a worker how it is, and what it has counted.
+struct WorkerHealth: Service {
+    /// Milliseconds.
+    private static let dispatcherPatience: Int64 = 3000
+
+    let core: AppCore
+    let examination: HealthExamination
+    let board: CanaryBoard
+    let registry: MetricRegistry
+    let clock: any CoreClock
+    /// Whether the bots' dispatcher goes on; waits as long as that takes.
+    let isDispatching: @Sendable () async -> Bool
+    private let gauges: WorkerGauges
+    private let deafTime: DeafTime
+
+    init(
+        core: AppCore, examination: HealthExamination, board: CanaryBoard, registry: MetricRegistry,
+        clock: any CoreClock, isDispatching: @escaping @Sendable () async -> Bool
+    ) {
+        self.core = core
+        self.examination = examination
+        self.board = board
+        self.registry = registry
+        self.clock = clock
+        self.isDispatching = isDispatching
+        gauges = WorkerGauges(relays: examination.relays)
+        deafTime = DeafTime(now: clock.nowMilliseconds)
+    }
+
+    /// Follows the snapshots, for what depends on every change.
+    func run() async {
+        await cancelWhenGracefulShutdown {
+            for await update in core.updates() {
+                if case .fullState(let state) = update { note(state) }
+            }
+        }
+    }
+
+    /// Every check, and the gauges that follow; nil if the core has ended. An answer means that the core does its work.
+    func report() async -> HealthReport? {
+        guard let vitals = await core.vitals() else { return nil }
+        var checks = examination.checks(vitals, { board[$0] }, now: clock.nowMilliseconds)
+        let dispatching = await isDispatchingInTime()
+        checks.append(
+            HealthCheck(
+                check: "bots", ok: dispatching,
+                message: dispatching ? "events are handed to the bots" : "the dispatcher does not answer"))
+        gauges.set(checks)
+        gauges.set(vitals)
+        note(vitals.state)
+        return HealthReport(checks)
+    }
+
+    /// All metrics of the process, as they are now.
+    func metrics() async -> [MetricFamily] {
+        _ = await report()
+        return registry.families() + ProcessMetrics.families()
+    }
+
+    private func isDispatchingInTime() async -> Bool {
+        let end = clock.nowMilliseconds + Self.dispatcherPatience
+        return await withTaskGroup(of: Bool.self) { group in
+            group.addTask { await isDispatching() }
+            group.addTask {
+                try? await clock.sleep(untilMilliseconds: end)
+                return false
+            }
+            defer { group.cancelAll() }
+            return await group.next() ?? false
+        }
+    }
+
+    private func note(_ state: AppState) {
+        let isConnected = state.relays.contains { status in
+            status.connection == .connected && examination.relays.contains(status.url)
+        }
+        deafTime.note(isConnected: isConnected, now: clock.nowMilliseconds)
+    }
+}
+
+extension WorkerHealth {
+    /// Adds `health` and `metrics` to what the supervisor may ask.
+    func answer(_ requests: inout WorkerRequests) {
+        requests.on("health") { _ in
+            guard let report = await report() else { throw WorkerRefusal("the core has ended") }
+            return try JSONValue(encoding: report)
+        }
+        requests.on("metrics") { _ in try JSONValue(encoding: await metrics()) }
+    }
+}
+
+extension JSONValue {
+    init(encoding value: some Encodable) throws {
+        try self.init(json: Array(JSONEncoder().encode(value)))
+    }
+}

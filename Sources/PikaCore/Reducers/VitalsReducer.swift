@@ -1,0 +1,27 @@
+import Marmot
+import Nostr
+
+/// Answers how it stands with the core.
+extension CoreModel {
+    /// Where the time of the newest answer is kept; bots' names have no such form.
+    static let vitalsScope = "pikabot/vitals"
+
+    /// The answer leaves after something was written: it says that the store takes what is given to it.
+    func examine(_ number: Int, _ step: inout CoreStep) {
+        let time = withUnsafeBytes(of: step.now.bigEndian) { Array($0) }
+        step.changes.append(.putValue(scope: Self.vitalsScope, key: "asked", value: time))
+        step.effects.append(.examined(number, self.vitals(step.now)))
+    }
+
+    private func vitals(_ now: Int64) -> CoreVitals {
+        let announced = self.keyPackages.last { package in
+            self.keyPackageRecords[package.reference].map { $0.retiredAt == nil && !$0.events.isEmpty } ?? false
+        }
+        return CoreVitals(
+            takenAt: now, state: self.state, inboxDepth: self.inbox.count,
+            oldestInboxAt: self.inbox.values.lazy.map(\.receivedAt).min(), outboxDepth: self.queue.count,
+            oldestOutboxAt: self.queue.oldestQueuedAt.map { $0 / 1000 }, deadLetters: self.failures.count,
+            groupCount: self.groups.values.lazy.filter(\.isActive).count,
+            announcesKeyPackage: self.configuration.publishesKeyPackage, keyPackageEndsAt: announced?.notAfter)
+    }
+}

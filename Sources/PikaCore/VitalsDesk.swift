@@ -1,0 +1,38 @@
+import Synchronization
+
+/// Who waits for an answer of the core about itself.
+final class VitalsDesk: Sendable {
+    private struct State {
+        var waiting: [Int: CheckedContinuation<CoreVitals?, Never>] = [:]
+        var lastNumber = 0
+        var isClosed = false
+    }
+
+    private let state = Mutex(State())
+
+    func vitals(_ mailbox: Mailbox) async -> CoreVitals? {
+        await withCheckedContinuation { continuation in
+            let number = self.state.withLock { state -> Int? in
+                guard !state.isClosed else { return nil }
+                state.lastNumber += 1
+                state.waiting[state.lastNumber] = continuation
+                return state.lastNumber
+            }
+            if let number { mailbox.send(.examine(number)) } else { continuation.resume(returning: nil) }
+        }
+    }
+
+    func answer(_ number: Int, _ vitals: CoreVitals) {
+        self.state.withLock { $0.waiting.removeValue(forKey: number) }?.resume(returning: vitals)
+    }
+
+    /// The core has ended: nobody is answered any more.
+    func close() {
+        let waiting = self.state.withLock { state in
+            state.isClosed = true
+            defer { state.waiting = [:] }
+            return state.waiting.values
+        }
+        for continuation in waiting { continuation.resume(returning: nil) }
+    }
+}

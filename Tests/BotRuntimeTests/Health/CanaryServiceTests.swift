@@ -1,0 +1,82 @@
+import BotTesting
+import EmbeddedRelay
+import Logging
+import Nostr
+import PikaCore
+import RelayClient
+import Testing
+
+@testable import BotRuntime
+
+/// Canaries through a real relay and real connections.
+@Suite(.timeLimit(.minutes(5)))
+struct CanaryServiceTests {
+    private let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+
+    @Test func aCanaryComesBackByTheRelayThatItWasSentTo() async throws {
+        try await withEmbeddedRelay { _, address in
+            let relay = try RelayURL(address)
+            let pool = try RelayPool(logger: logger)
+            await pool.setRelays([relay])
+            let service = CanaryService(
+                relays: [relay], interval: .seconds(3600), budget: .seconds(60), transport: pool,
+                clock: SystemClock(), board: CanaryBoard(), generator: SystemRandomNumberGenerator(), logger: logger)
+            let outcomes = service.board.outcomes(of: relay)
+            try await withThrowingDiscardingTaskGroup { group in
+                group.addTask { try await pool.run() }
+                group.addTask { try await service.run() }
+                for await outcome in outcomes {
+                    guard case .returned(let milliseconds) = outcome else {
+                        Issue.record("\(outcome)")
+                        break
+                    }
+                    #expect((0..<60_000).contains(milliseconds))
+                    break
+                }
+                group.cancelAll()
+            }
+            // Nothing of it went to the one who reads the pool for the account.
+            for await update in pool.updates {
+                if case .event = update { Issue.record("\(update)") }
+                if case .endOfStoredEvents = update { Issue.record("\(update)") }
+            }
+        }
+    }
+
+    @Test func nothingOfACanaryIsKeptOrLeadsToTheAccount() throws {
+        var random = SeededGenerator(seed: 7)
+        var events = CanaryEvents(budget: .seconds(10), using: &random)
+        var others = CanaryEvents(budget: .seconds(10), using: &random)
+        let relay = try RelayURL("wss://relay.example")
+        let filters = events.subscription("canary-0", at: relay).filters
+        let brief = events.make(.ephemeral, now: 1000, using: &random)
+        let stored = events.make(.stored, now: 1000, using: &random)
+        #expect((20_000..<30_000).contains(brief.kind.rawValue))
+        #expect(brief.tags.isEmpty)
+        #expect(stored.kind == .groupEvent)
+        #expect(stored.firstTag("expiration")?.value == "1071")
+        for event in [brief, stored] {
+            #expect(filters.contains { $0.matches(event) })
+            #expect(event.json().count < 700)
+        }
+        for event in [
+            others.make(.ephemeral, now: 1000, using: &random), others.make(.stored, now: 1000, using: &random),
+        ] {
+            #expect(!filters.contains { $0.matches(event) })
+        }
+        #expect(events.make(.ephemeral, now: 1000, using: &random).id != brief.id)
+    }
+}
+
+extension CanaryBoard {
+    /// The newest, and those that follow.
+    fileprivate func outcomes(of relay: RelayURL) -> AsyncStream<Canary.Outcome> {
+        AsyncStream {
+            while !Task.isCancelled {
+                if let entry = self[relay] { return entry.outcome }
+                await Task.yield()
+            }
+            return nil
+        }
+    }
+}

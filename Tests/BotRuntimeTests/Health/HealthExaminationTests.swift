@@ -1,0 +1,97 @@
+import Nostr
+import Testing
+
+@testable import BotRuntime
+@testable import PikaCore
+
+struct HealthExaminationTests {
+    private let relay: RelayURL
+    private let stranger: RelayURL
+    private let now: Int64 = 1_800_000_000
+
+    init() throws {
+        relay = try RelayURL("wss://relay.example:4848/with/token")
+        stranger = try RelayURL("wss://stranger.example")
+    }
+
+    /// Of an account that is well.
+    private func vitals(_ change: (inout CoreVitals) -> Void = { _ in }) -> CoreVitals {
+        var state = AppState()
+        state.hasPublishedKeyPackage = true
+        state.relays = [
+            .init(url: relay, connection: .connected, isCaughtUp: true),
+            // Named by somebody who invited the account.
+            .init(url: stranger, connection: .disconnected, isCaughtUp: false),
+        ]
+        var vitals = CoreVitals(
+            takenAt: now, state: state, inboxDepth: 0, oldestInboxAt: nil, outboxDepth: 0, oldestOutboxAt: nil,
+            deadLetters: 0, groupCount: 1, announcesKeyPackage: true, keyPackageEndsAt: now + 30 * 86_400)
+        change(&vitals)
+        return vitals
+    }
+
+    private func failing(
+        canary: CanaryBoard.Entry? = nil, _ change: (inout CoreVitals) -> Void = { _ in }
+    ) -> [String: String] {
+        let entry = canary ?? CanaryBoard.Entry(outcome: .returned(milliseconds: 12), at: now * 1000 - 1000)
+        let examination = HealthExamination(relays: [relay], canary: (interval: 60_000, budget: 10_000))
+        let checks = examination.checks(vitals(change), { _ in entry }, now: now * 1000)
+        #expect(Set(checks.map(\.check)) == ["store", "relay", "canary", "inbox", "outbox", "key_package"])
+        #expect(checks.allSatisfy { $0.relay == nil || $0.relay == "relay.example:4848" })
+        return Dictionary(uniqueKeysWithValues: checks.filter { !$0.ok }.map { ($0.check, $0.message) })
+    }
+
+    @Test func anAccountThatIsWellPassesAndStrangersRelaysDoNotCount() {
+        #expect(failing() == [:])
+    }
+
+    @Test func aRelayMustBeConnectedAndRead() {
+        #expect(
+            failing { $0.state.relays[0].isCaughtUp = false }
+                == ["relay": "connected, and what it holds is still being read"])
+        #expect(
+            failing { $0.state.relays[0].connection = .retrying(attempt: 3, reason: "refused by wss://x") }
+                == ["relay": "not connected after 3 attempts"])
+        #expect(failing { $0.state.relays.removeAll() } == ["relay": "not connected"])
+    }
+
+    @Test func theNewestCanaryMustHaveComeBackLately() {
+        #expect(
+            failing(canary: .init(outcome: .failed(.silent, detail: "x"), at: now * 1000))
+                == ["canary": "did not come back: silent"])
+        #expect(
+            failing(canary: .init(outcome: .returned(milliseconds: 1), at: now * 1000 - 80_000)) == [:])
+        #expect(
+            failing(canary: .init(outcome: .returned(milliseconds: 1), at: now * 1000 - 80_001))
+                == ["canary": "none has been sent lately"])
+        let examination = HealthExamination(relays: [relay], canary: (interval: 60_000, budget: 10_000))
+        #expect(
+            examination.checks(vitals(), { _ in nil }, now: now * 1000).filter { !$0.ok }.map(\.message)
+                == ["none has come back yet"])
+        let without = HealthExamination(relays: [relay], canary: nil)
+        #expect(!without.checks(vitals(), { _ in nil }, now: now * 1000).contains { $0.check == "canary" })
+    }
+
+    @Test func nothingMayWaitForLong() {
+        #expect(failing { $0.oldestInboxAt = now - 120 } == [:])
+        #expect(
+            failing { $0.oldestInboxAt = now - 121 }
+                == ["inbox": "the oldest event waits for the bots for 121 s; the limit is 120 s"])
+        #expect(
+            failing { $0.oldestOutboxAt = now - 500 }
+                == ["outbox": "the oldest event waits for a relay for 500 s; the limit is 120 s"])
+    }
+
+    @Test func theKeyPackageMustBePublishedAndGoodForAWhile() {
+        #expect(
+            failing { $0.keyPackageEndsAt = nil }
+                == ["key_package": "none is announced: nobody can invite the account"])
+        #expect(
+            failing { $0.state.hasPublishedKeyPackage = false }
+                == ["key_package": "no relay has acknowledged it since the start"])
+        #expect(failing { $0.keyPackageEndsAt = now + 7 * 86_400 } == [:])
+        #expect(
+            failing { $0.keyPackageEndsAt = now + 7 * 86_400 - 1 }
+                == ["key_package": "it ends in 167 h and was not replaced"])
+    }
+}

@@ -1,0 +1,69 @@
+import Marmot
+import Nostr
+import Testing
+
+@testable import PikaCore
+
+/// How a core says that it stands with its work.
+@Suite struct VitalsReducerTests {
+    private func vitals(_ account: Int, of world: inout ReducerWorld) -> CoreVitals? {
+        let step = world.reduce(account, .examine(7))
+        // The answer follows a write.
+        guard case .putValue(CoreModel.vitalsScope, _, _?) = step.changes.last else { return nil }
+        for case .examined(7, let vitals) in step.effects { return vitals }
+        return nil
+    }
+
+    @Test func anAccountAtRestHasNothingWaiting() throws {
+        var world = try ReducerWorld.group(2)
+        world.settle()
+        let vitals = try #require(vitals(1, of: &world))
+        #expect(vitals.groupCount == 1)
+        #expect(vitals.outboxDepth == 0)
+        #expect(vitals.oldestOutboxAt == nil)
+        #expect(vitals.deadLetters == 0)
+        #expect(vitals.announcesKeyPackage)
+        #expect(vitals.keyPackageEndsAt == world[1].durable.state.keyPackages.last?.notAfter)
+        #expect(vitals.state.hasPublishedKeyPackage)
+    }
+
+    @Test func whatNobodyIsDoneWithWaitsInTheInbox() throws {
+        var world = try ReducerWorld.group(2)
+        world.settle()
+        for event in world[1].delivered { world.reduce(1, .handled(inboxID: event.inboxID, [])) }
+        world.accounts[1].delivered = []
+        #expect(vitals(1, of: &world)?.inboxDepth == 0)
+        world.say(0, "one")
+        world.say(0, "two")
+        world.settle()
+        let waiting = try #require(vitals(1, of: &world))
+        #expect(waiting.inboxDepth == 2)
+        #expect(waiting.oldestInboxAt == world[1].delivered.first?.receivedAt)
+        for event in world[1].delivered { world.reduce(1, .handled(inboxID: event.inboxID, [])) }
+        #expect(vitals(1, of: &world)?.oldestInboxAt == nil)
+    }
+
+    @Test func whatNoRelayHasWaitsInTheOutboxSinceItWasQueuedOrTheStart() throws {
+        var world = try ReducerWorld.group(2)
+        world.settle()
+        world.say(0, "one")
+        let waiting = try #require(vitals(0, of: &world))
+        #expect(waiting.outboxDepth == 1)
+        #expect(waiting.oldestOutboxAt == waiting.takenAt)
+        try world.restart(0)
+        let restarted = try #require(vitals(0, of: &world))
+        #expect(restarted.outboxDepth >= 1)
+        #expect(restarted.oldestOutboxAt == restarted.takenAt)
+        world.settle()
+        #expect(vitals(0, of: &world)?.outboxDepth == 0)
+    }
+
+    @Test func theFirstRelayThatHasAnEventIsNotedWithItsTime() throws {
+        var world = try ReducerWorld.group(2)
+        world.settle()
+        world.accounts[0].notes = []
+        world.say(0, "one")
+        world.settle()
+        #expect(world[0].notes.filter { if case .sent = $0 { true } else { false } } == [.sent(milliseconds: 0)])
+    }
+}

@@ -1,0 +1,91 @@
+import Foundation
+import Supervisor
+import Telemetry
+import Testing
+
+@testable import BotProgram
+
+struct ObservatoryTests {
+    private static let well = """
+        {"phase":"running","ready":true,"checks":[{"check":"relay","relay":"r.example","ok":true,"message":"connected"}]}
+        """
+    private static let ill = """
+        {"phase":"running","ready":false,"checks":[{"check":"inbox","ok":false,"message":"too old"}]}
+        """
+    private static let metrics = """
+        [{"name":"bot_ready","help":"Ready.","kind":"gauge","bounds":[],
+          "series":[{"labels":[],"value":1,"buckets":[]}]}]
+        """
+
+    /// An observatory of accounts whose workers answer this: a text, or an error.
+    private func observatory(_ answers: [(String, Result<String, SupervisorError>)]) -> Observatory {
+        let answers = Dictionary(uniqueKeysWithValues: answers)
+        return Observatory(accounts: { answers.keys.sorted() }, registry: MetricRegistry([])) {
+            (account, question, _) throws(SupervisorError) in
+            let text = try answers[account]?.get() ?? ""
+            return Data((question == "metrics" ? Self.metrics : text).utf8)
+        }
+    }
+
+    private func get(_ path: String, of observatory: Observatory) async throws -> HTTPResponse {
+        let route = try #require(observatory.routes[path])
+        return await route(try #require(HTTPRequest(target: path)))
+    }
+
+    private func statuses(_ observatory: Observatory) async throws -> [Int] {
+        var statuses: [Int] = []
+        for path in ["/livez", "/readyz", "/startupz"] { statuses.append(try await get(path, of: observatory).status) }
+        return statuses
+    }
+
+    @Test func allIsWellWhenEveryCheckPasses() async throws {
+        let observatory = observatory([("a", .success(Self.well)), ("b", .success(Self.well))])
+        #expect(try await statuses(observatory) == [200, 200, 200])
+        let body = try await get("/readyz", of: observatory).body
+        #expect(
+            String(decoding: body, as: UTF8.self).replacing(/\s+/, with: "").hasPrefix(
+                #"{"accounts":[{"account":"a","checks":[{"check":"worker","message":"itanswers","ok":true},"#
+                    + #"{"check":"relay","message":"connected","ok":true,"relay":"r.example"}],"ready":true},"#))
+    }
+
+    @Test func oneCheckThatFailsMakesUnreadyAndNotDead() async throws {
+        let observatory = observatory([("a", .success(Self.well)), ("b", .success(Self.ill))])
+        #expect(try await statuses(observatory) == [200, 503, 200])
+    }
+
+    @Test func aWorkerThatStartsOrDoesNotRunIsUnreadyAndNotDead() async throws {
+        let starting = observatory([("a", .success(#"{"phase":"starting"}"#))])
+        #expect(try await statuses(starting) == [200, 503, 503])
+        let gone = observatory([
+            ("a", .success(Self.well)), ("b", .failure(SupervisorError(.notRunning, "b does not run"))),
+        ])
+        #expect(try await statuses(gone) == [200, 503, 503])
+        #expect(String(decoding: try await get("/startupz", of: gone).body, as: UTF8.self) == "not started yet: b\n")
+        let body = String(decoding: try await get("/readyz", of: gone).body, as: UTF8.self)
+        #expect(body.contains("b does not run"))
+    }
+
+    @Test func aWorkerThatDoesNotAnswerIsNotAlive() async throws {
+        let stuck = observatory([("a", .failure(SupervisorError(.noAnswer, "a did not answer")))])
+        #expect(try await statuses(stuck) == [503, 503, 503])
+    }
+
+    @Test func nonsenseIsUnready() async throws {
+        #expect(try await statuses(observatory([("a", .success("nonsense"))])) == [200, 503, 503])
+    }
+
+    @Test func theMetricsOfAllWorkersAreOneExportWithTheirAccounts() async throws {
+        let observatory = observatory([
+            ("a", .success(Self.well)), ("b", .success(Self.well)),
+            ("c", .failure(SupervisorError(.notRunning, "c does not run"))),
+        ])
+        let text = String(decoding: try await get("/metrics", of: observatory).body, as: UTF8.self)
+        let lines = text.split(separator: "\n").filter { $0.hasPrefix("bot_") }
+        #expect(
+            lines == [
+                #"bot_worker_up{account="a"} 1"#, #"bot_worker_up{account="b"} 1"#, #"bot_worker_up{account="c"} 0"#,
+                #"bot_ready{account="a"} 1"#, #"bot_ready{account="b"} 1"#,
+            ])
+        #expect(text.contains("# TYPE process_start_time_seconds gauge\n"))
+    }
+}

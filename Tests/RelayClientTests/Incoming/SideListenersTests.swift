@@ -1,0 +1,53 @@
+import Nostr
+import PikaCore
+import Testing
+
+@testable import RelayClient
+
+struct SideListenersTests {
+    private let relay = RelayURL.known("wss://relay.example")
+
+    private func event(_ number: Int, for subscription: String) -> RelayUpdate {
+        .event(relay: relay, subscription: subscription, Author.alice.event("\(number)", at: Int64(number)))
+    }
+
+    @Test func onlyTheirOwnSubscriptionIsTaken() async {
+        let listeners = SideListeners()
+        let updates = listeners.add("a")
+        #expect(listeners.take(event(1, for: "a")))
+        #expect(!listeners.take(event(2, for: "b")))
+        #expect(!listeners.take(.state(relay: relay, .connected)))
+        #expect(!listeners.take(.refused(relay: relay, reason: "malformed")))
+        #expect(listeners.take(.closed(relay: relay, subscription: "a", message: "error: no")))
+        #expect(listeners.take(.endOfStoredEvents(relay: relay, subscription: "a")))
+        listeners.remove("a")
+        #expect(!listeners.take(event(3, for: "a")))
+        var seen: [RelayUpdate] = []
+        for await update in updates { seen.append(update) }
+        #expect(
+            seen == [
+                event(1, for: "a"), .closed(relay: relay, subscription: "a", message: "error: no"),
+                .endOfStoredEvents(relay: relay, subscription: "a"),
+            ])
+    }
+
+    @Test func whoLagsLosesTheOldestAndHoldsNothingUp() async {
+        let listeners = SideListeners()
+        let updates = listeners.add("a")
+        for number in 0..<100 { #expect(listeners.take(event(number, for: "a"))) }
+        listeners.removeAll()
+        var seen: [RelayUpdate] = []
+        for await update in updates { seen.append(update) }
+        #expect(seen == (36..<100).map { event($0, for: "a") })
+    }
+
+    @Test func aNewListenerEndsTheFormer() async {
+        let listeners = SideListeners()
+        let former = listeners.add("a")
+        let updates = listeners.add("a")
+        for await update in former { Issue.record("\(update)") }
+        #expect(listeners.take(event(1, for: "a")))
+        listeners.removeAll()
+        for await update in updates { #expect(update == event(1, for: "a")) }
+    }
+}
