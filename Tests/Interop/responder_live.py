@@ -248,7 +248,7 @@ async def relay_outage(stage):
 
 async def relay_that_asks_who_one_is(stage):
     """LocalRelay takes and gives nothing before NIP-42, also after it was started anew."""
-    relay, _, bot, group, guest, _ = await scene(stage, relay={"authenticates": True})
+    relay, _, bot, group, guest, _ = await scene(stage, relay={"login": True})
     async with connect(relay.url) as stranger:
         await stranger.send('["REQ","a",{"kinds":[443]}]')
         answers = [json.loads(await asyncio.wait_for(stranger.recv(), 10)) for _ in range(2)]
