@@ -9,7 +9,7 @@ struct Pikabot: AsyncParsableCommand {
         commandName: "pikabot", abstract: "Bots in end-to-end encrypted groups: MLS over Nostr relays.",
         discussion: BotProgram.exitStatuses,
         version: SoftwareVersion.current,
-        subcommands: [Demo.self] + BotProgram.commands + [
+        subcommands: [Demo.self, New.self] + BotProgram.commands + [
             RelayCommand.self, Init.self, Identity.self, PublishKeyPackage.self, Groups.self, Welcomes.self,
             AcceptWelcome.self, Invite.self, Send.self, Messages.self, DownloadMedia.self, Listen.self, QR.self,
             Profile.self, UpdateProfile.self, UpdateGroupProfile.self, SendHypernote.self,
