@@ -74,11 +74,12 @@ var targets: [Target] = [
     .target(
         name: "ResponderBot", dependencies: ["BotKit"], path: "bots/responder", exclude: ["README.md"],
         swiftSettings: settings),
+    library("Diagnosis", ["RelayClient", "PikaCore", "Marmot", "MLS", "Nostr", httpClient, logging] + nio),
     library(
         "BotProgram",
         [
-            "BotKit", "BotRuntime", "Supervisor", "Telemetry", "Storage", "PikaCore", "Nostr", arguments, lifecycle,
-            unixSignals, logging,
+            "BotKit", "BotRuntime", "Diagnosis", "Supervisor", "Telemetry", "Storage", "PikaCore", "Nostr", arguments,
+            lifecycle, unixSignals, logging,
         ]
     ),
     .executableTarget(
@@ -117,8 +118,10 @@ var targets: [Target] = [
     tests(
         "PikabotTests",
         [
-            "pikabot", "BotProgram", "BotRuntime", "Supervisor", "Telemetry", "Storage", "PikaCore", "Nostr", arguments,
+            "pikabot", "BotProgram", "BotRuntime", "BotKit", "Diagnosis", "EmbeddedRelay", "Supervisor", "Telemetry",
+            "Storage", "PikaCore", "Nostr", arguments, logging,
         ]),
+    tests("DiagnosisTests", ["Diagnosis", "EmbeddedRelay", "Marmot", "MLS", "Nostr", logging] + nio),
     tests("DaemonTests", ["Daemon", "BotTesting", "PikaCore", "Nostr", crypto, lifecycle, logging] + nio),
     tests("SupervisorTests", ["Supervisor", "Restarts", "Telemetry", lifecycle, logging, metrics]),
 ]
@@ -141,9 +144,7 @@ if let only = Context.environment["PIKABOT_ONLY"] {
 let package = Package(
     name: "pikabot",
     platforms: [.macOS(.v15)],
-    products: targets.filter { $0.type == .regular && $0.path?.hasPrefix("bots/") != true }.map {
-        .library(name: $0.name, targets: [$0.name])
-    },
+    products: targets.filter { $0.type == .regular }.map { .library(name: $0.name, targets: [$0.name]) },
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),

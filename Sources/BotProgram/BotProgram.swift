@@ -39,7 +39,7 @@ public enum BotProgram {
 
     /// What every program of bots can be told to do.
     package static let commands: [any ParsableCommand.Type] = [
-        Run.self, Check.self, Backup.self, Restore.self, WorkerCommand.self,
+        Run.self, Check.self, DoctorCommand.self, Backup.self, Restore.self, WorkerCommand.self,
     ]
 
     package static let exitStatuses =

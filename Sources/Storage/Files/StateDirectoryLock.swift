@@ -48,6 +48,17 @@ public final class StateDirectoryLock: Sendable {
         }
     }
 
+    /// Who works in a directory, in words; nil if nobody does, or nobody can tell.
+    ///
+    /// Asks by taking a shared lock for a moment: a program that starts in that moment finds the directory taken.
+    public static func holder(of directory: String) -> String? {
+        let descriptor = open("\(directory)/lock", O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { return nil }
+        defer { close(descriptor) }
+        guard flock(descriptor, LOCK_SH | LOCK_NB) != 0, errno == EWOULDBLOCK else { return nil }
+        return self.holder(descriptor)
+    }
+
     /// What the lock file says of its holder, in words.
     private static func holder(_ descriptor: Int32) -> String {
         var bytes = [UInt8](repeating: 0, count: 256)

@@ -1,0 +1,57 @@
+package import ArgumentParser
+import BotRuntime
+import Diagnosis
+import Foundation
+import Logging
+
+extension BotProgram {
+    package struct DoctorCommand: AsyncParsableCommand {
+        package static let configuration = CommandConfiguration(
+            commandName: "doctor",
+            abstract: "Look at an installation part by part and relay by relay, and say what is wrong and what to do.",
+            discussion: """
+                Run it as the user, and with the environment, that the service has. To each relay it writes three events \
+                that nobody can read and that end after a minute. Exit status: 0 if nothing is wrong (warnings do not \
+                count), 1 if something is, 78 if it is the configuration file.
+                """)
+
+        @Argument(help: "The configuration file.") var file: String
+        @Flag(help: "Print JSON.") var json = false
+        @Option(help: "Seconds that each step with a relay or server may take.") var patience = 10
+
+        package init() {}
+
+        package func validate() throws {
+            guard (1...300).contains(patience) else { throw ValidationError("--patience is 1 to 300 seconds") }
+        }
+
+        package func run() async throws {
+            let report: DoctorReport
+            do {
+                let configuration = try Configuration.load(path: file, registry: BotProgram.registry)
+                let examination = Examination(
+                    configuration: configuration, environment: ProcessInfo.processInfo.environment,
+                    limit: .seconds(patience), logger: Logger(label: "doctor") { _ in SwiftLogNoOpLogHandler() })
+                report = DoctorReport(file: file, findings: try await examination.run())
+            } catch let error as ConfigurationError {
+                print(DoctorReport(file: file, findings: error.problems.map(\.finding)))
+                throw ExitCode.wrongConfiguration
+            }
+            print(report)
+            if report.count(.error) > 0 { throw ExitCode.failure }
+        }
+
+        private func print(_ report: DoctorReport) {
+            Console.print(json ? report.json.prettyText : report.text)
+        }
+    }
+}
+
+extension ConfigurationError.Problem {
+    fileprivate var finding: Finding {
+        let place = keyPath.isEmpty ? "" : "\(keyPath): "
+        return Finding(
+            .error, subject: "configuration \(file)", check: "line \(line), column \(column)",
+            "\(place)expected \(expected), found \(found)", advice: fix)
+    }
+}

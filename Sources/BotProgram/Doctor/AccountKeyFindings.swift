@@ -1,0 +1,53 @@
+import BotRuntime
+import Diagnosis
+import Nostr
+
+/// What is to be said of an account's key, and the key for what follows.
+struct AccountKeyFindings: Sendable {
+    let account: AccountConfiguration
+    let findings: [Finding]
+    /// Nil if it cannot be read, or is kept by a remote signer.
+    let keys: KeyPair?
+    let signerRelays: [RelayURL]
+
+    /// Reads the key as a worker would.
+    init(_ account: AccountConfiguration, environment: [String: String]) {
+        self.account = account
+        var list = FindingList(Self.subject(account))
+        (keys, signerRelays) = Self.read(account, environment, &list)
+        findings = list.all
+    }
+
+    var subject: String { Self.subject(account) }
+
+    private static func subject(_ account: AccountConfiguration) -> String { "account \(account.name)" }
+
+    private static func read(
+        _ account: AccountConfiguration, _ environment: [String: String], _ findings: inout FindingList
+    ) -> (KeyPair?, [RelayURL]) {
+        do {
+            if case .bunker = account.key {
+                let url = try account.key.loadBunker(environment: environment)
+                let relays = url.relays.map(\.string).joined(separator: ", ")
+                findings.ok("key", "with the remote signer \(url.remoteSigner.npub) on \(relays)")
+                return (nil, url.relays)
+            }
+            let keys = try account.key.loadKeyPair(environment: environment)
+            findings.ok("key", "of \(keys.publicKey.npub)")
+            return (keys, [])
+        } catch {
+            findings.error("key", error.message, advice(error.code))
+            return (nil, [])
+        }
+    }
+
+    private static func advice(_ code: KeyLoadingError.Code) -> String {
+        switch code {
+        case .unreadable: "put the key there, or correct `key:`; run this as the user whom the service has"
+        case .permissions: "let only its owner read it, as the message says"
+        case .wrongPassword: "check the password"
+        case .commandFailed: "run the command by hand"
+        default: "an nsec or 64 hex digits, nothing else"
+        }
+    }
+}

@@ -1,0 +1,50 @@
+import Diagnosis
+import Nostr
+
+/// Everything that was found, for people and for programs.
+struct DoctorReport: Sendable {
+    let file: String
+    let findings: [Finding]
+
+    func count(_ level: Finding.Level) -> Int { findings.count { $0.level == level } }
+
+    /// A heading for each subject, its findings below, and a last line with the sum.
+    var text: String {
+        var lines: [String] = []
+        for (index, finding) in findings.enumerated() {
+            if index == 0 || findings[index - 1].subject != finding.subject { lines.append(finding.subject) }
+            let level = finding.level == .ok ? "ok     " : finding.level == .warning ? "warning" : "ERROR  "
+            lines.append("  \(level)  \(finding.check): \(finding.text)")
+            if let advice = finding.advice { lines.append("             -> \(advice)") }
+        }
+        return (lines + ["", summary]).joined(separator: "\n")
+    }
+
+    private var summary: String {
+        let (errors, warnings) = (count(.error), count(.warning))
+        guard errors + warnings > 0 else {
+            return "Nothing is wrong: \(Self.number(findings.count, "thing")) looked at."
+        }
+        return "\(Self.number(errors, "error")), \(Self.number(warnings, "warning")); "
+            + "\(Self.number(findings.count, "thing")) looked at."
+    }
+
+    /// `1 relay`, `2 relays`.
+    static func number(_ count: Int, _ word: String) -> String { "\(count) \(word)\(count == 1 ? "" : "s")" }
+
+    var json: JSONValue {
+        [
+            "file": .string(file), "errors": .integer(Int64(count(.error))),
+            "warnings": .integer(Int64(count(.warning))), "findings": .array(findings.map(Self.json)),
+        ]
+    }
+
+    private static func json(_ finding: Finding) -> JSONValue {
+        var object: JSONObject = [
+            "level": .string(finding.level.rawValue), "subject": .string(finding.subject),
+            "check": .string(finding.check), "text": .string(finding.text),
+        ]
+        if let advice = finding.advice { object["advice"] = .string(advice) }
+        return .object(object)
+    }
+}

@@ -1,0 +1,99 @@
+import BotRuntime
+import Diagnosis
+import Foundation
+import Logging
+import Nostr
+
+/// Looks at everything that a configuration names.
+struct Examination: Sendable {
+    let configuration: Configuration
+    let environment: [String: String]
+    /// How long each step with a relay or server may take.
+    let limit: Duration
+    let logger: Logger
+
+    /// In the order of a reader: the file, what is on this machine, then what is elsewhere.
+    func run() async throws -> [Finding] {
+        let http = HTTPProbe(limit: limit)
+        let findings = await findings(http)
+        try await http.shutdown()
+        return findings
+    }
+
+    private func findings(_ http: HTTPProbe) async -> [Finding] {
+        let keys = configuration.accounts.map { AccountKeyFindings($0, environment: environment) }
+        var all = [summary] + local(keys)
+        if let listen = configuration.observe.listen, listen.port > 0 {
+            all += await ListenFindings.run(host: listen.host, port: listen.port, http: http)
+        }
+        let relays = await relayResults(keys, http)
+        var offsets = relays.compactMap(\.result.clockOffset)
+        all += relays.flatMap(\.result.findings)
+        all += published(keys, relays)
+        for server in configuration.media.servers {
+            let (findings, offset) = await MediaServerDiagnosis.run(server, http: http)
+            all += findings
+            if let offset { offsets.append(offset) }
+        }
+        return all + ClockFindings.judge(offsets)
+    }
+
+    private var summary: Finding {
+        let bots = configuration.accounts.reduce(0) { $0 + $1.bots.count }
+        return Finding(
+            .ok, subject: "configuration", check: "file",
+            [(configuration.accounts.count, "account"), (bots, "bot"), (configuration.relays.count, "relay")]
+                .map(DoctorReport.number).joined(separator: ", "))
+    }
+
+    private func local(_ keys: [AccountKeyFindings]) -> [Finding] {
+        keys.flatMap { key in
+            let account = key.account
+            let state = StateFindings(directory: stateDirectory(of: account)).run(subject: key.subject)
+            return key.findings + state + ProgramFindings(account, environment: environment).run(subject: key.subject)
+        }
+    }
+
+    private func stateDirectory(of account: AccountConfiguration) -> String {
+        "\(configuration.stateDirectory)/\(account.name)"
+    }
+
+    // MARK: Relays
+
+    private func relayResults(
+        _ keys: [AccountKeyFindings], _ http: HTTPProbe
+    ) async -> [(relay: RelayURL, result: RelayDiagnosis.Result)] {
+        // Those of remote signers too: without them the account's key is out of reach.
+        let wanted = configuration.relays + keys.flatMap(\.signerRelays)
+        var seen: Set<RelayURL> = []
+        let relays = wanted.filter { seen.insert($0).inserted }
+        let account = keys.lazy.compactMap(\.keys).first
+        let authors = keys.compactMap(\.keys?.publicKey)
+        return await withTaskGroup(of: (Int, RelayDiagnosis.Result).self) { group in
+            for (index, relay) in relays.enumerated() {
+                let diagnosis = RelayDiagnosis(relay, account: account, authors: authors, limit: limit, logger: logger)
+                group.addTask { (index, await diagnosis.run(http: http)) }
+            }
+            var results: [Int: RelayDiagnosis.Result] = [:]
+            for await (index, result) in group { results[index] = result }
+            return relays.indices.compactMap { index in results[index].map { (relays[index], $0) } }
+        }
+    }
+
+    private func published(
+        _ keys: [AccountKeyFindings], _ relays: [(relay: RelayURL, result: RelayDiagnosis.Result)]
+    ) -> [Finding] {
+        let answered = relays.filter { configuration.relays.contains($0.relay) }
+            .compactMap { relay in relay.result.stored.map { (relay.relay, $0) } }
+        let stored = Dictionary(answered) { first, _ in first }
+        return keys.flatMap { key -> [Finding] in
+            guard let own = key.keys?.publicKey else { return [] }
+            var findings = FindingList(key.subject)
+            AccountPresence.judge(
+                own, stored: stored, relays: configuration.relays,
+                hasRun: FileManager.default.fileExists(atPath: stateDirectory(of: key.account) + "/state.sqlite"),
+                now: Int64(Date().timeIntervalSince1970), into: &findings)
+            return findings.all
+        }
+    }
+}

@@ -1,0 +1,65 @@
+import BotRuntime
+import Diagnosis
+import Foundation
+
+/// Whether the programs are there that an account has for bots.
+struct ProgramFindings: Sendable {
+    let account: AccountConfiguration
+    let environment: [String: String]
+
+    private static let scriptEndings = [".py", ".sh", ".js", ".mjs", ".ts", ".rb", ".pl", ".lua", ".php"]
+
+    init(_ account: AccountConfiguration, environment: [String: String]) {
+        self.account = account
+        self.environment = environment
+    }
+
+    func run(subject: String) -> [Finding] {
+        var findings = FindingList(subject)
+        for bot in account.bots {
+            guard case .external(let program) = bot.source else { continue }
+            judge(bot.name, program, &findings)
+        }
+        return findings.all
+    }
+
+    private func judge(_ name: String, _ program: ExternalBotConfiguration, _ findings: inout FindingList) {
+        let check = "program \(name)"
+        var isFolder: ObjCBool = false
+        guard FileManager.default.fileExists(atPath: program.directory, isDirectory: &isFolder), isFolder.boolValue
+        else {
+            findings.error(check, "its folder \(program.directory) is not there", "make it, or correct `directory:`")
+            return
+        }
+        guard let command = program.command.first, let path = executable(command, in: program.directory) else {
+            let command = program.command.first ?? ""
+            findings.error(
+                check, "\(command) is not there, or may not be run", "install it, or write its whole path in `command:`"
+            )
+            return
+        }
+        if let script = script(of: program), !FileManager.default.isReadableFile(atPath: script) {
+            findings.error(check, "\(script) cannot be read", "correct `command:`; paths are relative to `directory:`")
+            return
+        }
+        findings.ok(check, "runs \(path)")
+    }
+
+    private func executable(_ command: String, in folder: String) -> String? {
+        let folders = (environment["PATH"] ?? "/usr/local/bin:/usr/bin:/bin").split(separator: ":")
+        let candidates =
+            command.contains("/") ? [Self.path(command, in: folder)] : folders.map { "\($0)/\(command)" }
+        return candidates.first { FileManager.default.isExecutableFile(atPath: $0) }
+    }
+
+    /// The first argument that names a script, as `bot.py` in `python3 -u bot.py`.
+    private func script(of program: ExternalBotConfiguration) -> String? {
+        program.command.dropFirst()
+            .first { word in !word.hasPrefix("-") && Self.scriptEndings.contains { word.hasSuffix($0) } }
+            .map { Self.path($0, in: program.directory) }
+    }
+
+    private static func path(_ path: String, in folder: String) -> String {
+        path.hasPrefix("/") ? path : "\(folder)/\(path)"
+    }
+}

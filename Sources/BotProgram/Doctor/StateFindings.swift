@@ -1,0 +1,102 @@
+import Diagnosis
+import Foundation
+import Storage
+
+/// Whether an account can keep its state where it is told to.
+struct StateFindings: Sendable {
+    let directory: String
+
+    private static let leastBytes: UInt64 = 64 << 20
+    private static let wantedBytes: UInt64 = 512 << 20
+
+    func run(subject: String) -> [Finding] {
+        var findings = FindingList(subject)
+        let place = existingPlace
+        guard place == directory else {
+            if access(place, W_OK | X_OK) == 0 {
+                findings.ok("state", "\(directory) will be made at the first start")
+            } else {
+                findings.error(
+                    "state", "\(directory) is not there, and may not be made in \(place): \(Self.reason)",
+                    "make it, for the service's user alone, or let that user write in \(place)")
+            }
+            judgeSpace(place, &findings)
+            return findings.all
+        }
+        guard judgeAccess(&findings) else { return findings.all }
+        judgeSpace(place, &findings)
+        judgeSealingKey(&findings)
+        if let holder = StateDirectoryLock.holder(of: directory) {
+            findings.ok("lock", "\(holder) works in \(directory)")
+        } else {
+            findings.ok("lock", "nobody works in \(directory) now")
+        }
+        return findings.all
+    }
+
+    /// The directory, or the nearest above it that is there.
+    private var existingPlace: String {
+        var place = directory
+        while !FileManager.default.fileExists(atPath: place) {
+            let above = URL(fileURLWithPath: place).deletingLastPathComponent().path
+            guard above != place else { break }
+            place = above
+        }
+        return place
+    }
+
+    private func judgeAccess(_ findings: inout FindingList) -> Bool {
+        var status = stat()
+        guard stat(directory, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else {
+            findings.error("state", "\(directory) is no folder", "move away what is there")
+            return false
+        }
+        guard access(directory, R_OK | W_OK | X_OK) == 0 else {
+            let reason = Self.reason
+            findings.error(
+                "state", "\(directory) may not be written by user \(geteuid()): \(reason)",
+                "chown it to the service's user; if its disk is read-only, mount it for writing")
+            return false
+        }
+        guard status.st_mode & 0o077 == 0 else {
+            findings.warning("state", "others may look into \(directory)", "chmod 700 \(directory)")
+            return true
+        }
+        findings.ok("state", "\(directory) can be written")
+        return true
+    }
+
+    private func judgeSpace(_ place: String, _ findings: inout FindingList) {
+        var status = statvfs()
+        guard statvfs(place, &status) == 0 else { return }
+        let (bytes, isTooMuch) = UInt64(status.f_bavail).multipliedReportingOverflow(by: UInt64(status.f_frsize))
+        let free = isTooMuch ? UInt64.max : bytes
+        let text = "\(free >> 20) MiB free for \(directory)"
+        switch free {
+        case ..<Self.leastBytes:
+            findings.error("space", text, "make room: an account that cannot write its state stops at once")
+        case ..<Self.wantedBytes: findings.warning("space", text, "make room before it is full")
+        default: findings.ok("space", text)
+        }
+    }
+
+    private func judgeSealingKey(_ findings: inout FindingList) {
+        let key = directory + "/sealing.key"
+        let hasState = FileManager.default.fileExists(atPath: directory + "/state.sqlite")
+        guard FileManager.default.fileExists(atPath: key) else {
+            guard hasState else { return }
+            findings.error(
+                "sealing key", "\(key) is missing, and the state cannot be read without it",
+                "put its copy back; if there is none, move \(directory) away: the account must be invited anew")
+            return
+        }
+        do {
+            _ = try SealingKey.load(file: key)
+            findings.ok("sealing key", "\(key) can be read")
+        } catch {
+            findings.error("sealing key", error.message, "put its copy back, of mode 0600")
+        }
+    }
+
+    private static var reason: String { String(cString: strerror(errno)) }
+}

@@ -1,0 +1,80 @@
+import MLS
+import Marmot
+public import Nostr
+
+/// What others find of an account on relays, and so whether they can invite it.
+public enum AccountPresence {
+    /// Key packages, and the lists of relays that say where they and invitations go.
+    public static let kinds: [Kind] = [.addressableKeyPackage, .keyPackage, .keyPackageRelays, .inboxRelays]
+    /// A key package that ends sooner should have been renewed by now.
+    static let renewal: Int64 = 7 * 86_400
+
+    /// - Parameters:
+    ///   - stored: What each relay that answered holds of these kinds.
+    ///   - relays: Those of the configuration.
+    ///   - hasRun: Whether the account has a state here. One that was never started has published nothing.
+    public static func judge(
+        _ account: PublicKey, stored: [RelayURL: [Event]], relays: [RelayURL], hasRun: Bool, now: Int64,
+        into findings: inout FindingList
+    ) {
+        guard !stored.isEmpty else { return }
+        let own = stored.mapValues { $0.filter { $0.pubkey == account } }
+        guard hasRun || own.values.contains(where: { !$0.isEmpty }) else {
+            findings.ok("published", "nothing yet: it publishes its key package and relay lists when it starts")
+            return
+        }
+        for relay in own.keys.sorted() { judgeKeyPackage(own[relay] ?? [], relay, now, &findings) }
+        let all = own.values.flatMap { $0 }
+        judgeList(.keyPackageRelays, "where its key packages are (10051)", all, account, relays, &findings)
+        judgeList(.inboxRelays, "where invitations go (10050)", all, account, relays, &findings)
+    }
+
+    private static func judgeKeyPackage(
+        _ events: [Event], _ relay: RelayURL, _ now: Int64, _ findings: inout FindingList
+    ) {
+        let packages = events.filter { $0.kind == .addressableKeyPackage || $0.kind == .keyPackage }
+        let advice = "look into the worker's log for what the relay said; restarting the account publishes it anew"
+        guard let newest = packages.max(by: { $0.createdAt < $1.createdAt }) else {
+            findings.error(
+                "key package", "none on \(relay): who looks there cannot invite it", "start it; if it runs, \(advice)")
+            return
+        }
+        do {
+            let verified = try KeyPackageEvents.read(newest, now: now)
+            guard case .keyPackage(let lifetime) = verified.leafNode.source,
+                let end = Int64(exactly: lifetime.notAfter), end < now + renewal
+            else {
+                findings.ok("key package", "valid on \(relay)")
+                return
+            }
+            findings.warning(
+                "key package", "on \(relay) ends in \(max(0, end - now) / 86_400) days", "start it: it renews it")
+        } catch {
+            findings.error("key package", "on \(relay) is not valid: \(error.message)", advice)
+        }
+    }
+
+    private static func judgeList(
+        _ kind: Kind, _ what: String, _ events: [Event], _ account: PublicKey, _ relays: [RelayURL],
+        _ findings: inout FindingList
+    ) {
+        guard let listed = RelayListEvents.relays(kind, of: account, in: events) else {
+            findings.error(
+                "relay lists", "no list of \(what)", "start it: it publishes one; if it runs, look into its log")
+            return
+        }
+        let names = listed.sorted().map(\.string).joined(separator: ", ")
+        if listed.isEmpty || Set(listed).isDisjoint(with: relays) {
+            findings.error(
+                "relay lists",
+                "the list of \(what) names \(listed.isEmpty ? "no relay" : names), none of the configuration",
+                "start it: it publishes its own list; another client with this key may have replaced it")
+        } else if Set(listed) != Set(relays) {
+            findings.warning(
+                "relay lists", "the list of \(what) names \(names), other relays than the configuration",
+                "start it: it publishes its own list; another client with this key may have replaced it")
+        } else {
+            findings.ok("relay lists", "the list of \(what) names the configuration's relays")
+        }
+    }
+}

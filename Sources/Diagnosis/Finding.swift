@@ -1,0 +1,54 @@
+/// One thing that was looked at, and what there is to say of it.
+public struct Finding: Hashable, Sendable {
+    public enum Level: String, Hashable, Sendable, Comparable, CaseIterable {
+        case ok, warning, error
+
+        public static func < (left: Level, right: Level) -> Bool { left.rank < right.rank }
+
+        private var rank: Int {
+            switch self {
+            case .ok: 0
+            case .warning: 1
+            case .error: 2
+            }
+        }
+    }
+
+    public let level: Level
+    /// What it is about, such as `relay wss://relay.example`.
+    public let subject: String
+    /// A word for what was looked at, such as `tcp`.
+    public let check: String
+    /// A sentence; never holds a secret.
+    public let text: String
+    /// What to do; nil if all is well.
+    public let advice: String?
+
+    public init(_ level: Level, subject: String, check: String, _ text: String, advice: String? = nil) {
+        self.level = level
+        self.subject = subject
+        self.check = check
+        self.text = text
+        self.advice = advice
+    }
+}
+
+/// The findings about one subject, as they come.
+public struct FindingList: Sendable {
+    public let subject: String
+    public private(set) var all: [Finding] = []
+
+    public init(_ subject: String) { self.subject = subject }
+
+    public mutating func ok(_ check: String, _ text: String) {
+        all.append(Finding(.ok, subject: subject, check: check, text))
+    }
+
+    public mutating func warning(_ check: String, _ text: String, _ advice: String) {
+        all.append(Finding(.warning, subject: subject, check: check, text, advice: advice))
+    }
+
+    public mutating func error(_ check: String, _ text: String, _ advice: String) {
+        all.append(Finding(.error, subject: subject, check: check, text, advice: advice))
+    }
+}

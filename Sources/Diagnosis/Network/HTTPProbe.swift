@@ -1,0 +1,63 @@
+import AsyncHTTPClient
+import Foundation
+import NIOCore
+import NIOHTTP1
+
+/// Small questions over HTTP to servers that are examined.
+///
+/// ``shutdown()`` must be called before the last reference goes.
+public final class HTTPProbe: Sendable {
+    struct Answer: Sendable {
+        let status: Int
+        let body: [UInt8]
+        /// What the server's clock said, in seconds since 1970, less what ours said in the middle of the exchange.
+        let clockOffset: Double?
+    }
+
+    /// The most that is read of an answer.
+    static let mostBytes = 64 << 10
+
+    private let client: HTTPClient
+    private let limit: Duration
+
+    /// - Parameter limit: How long one question may take.
+    public init(limit: Duration = .seconds(10)) {
+        var settings = HTTPClient.Configuration()
+        settings.redirectConfiguration = .follow(max: 3, allowCycles: false)
+        settings.connectionPool.retryConnectionEstablishment = false
+        settings.timeout = .init(connect: TimeAmount(limit), read: TimeAmount(limit))
+        client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: settings)
+        self.limit = limit
+    }
+
+    public func shutdown() async throws { try await client.shutdown() }
+
+    /// Throws ``NetworkError``.
+    func ask(_ address: String, _ method: HTTPMethod = .GET, accept: String? = nil) async throws(NetworkError) -> Answer
+    {
+        var request = HTTPClientRequest(url: address)
+        request.method = method
+        if let accept { request.headers.add(name: "Accept", value: accept) }
+        do {
+            let began = Date().timeIntervalSince1970
+            let response = try await client.execute(request, timeout: TimeAmount(limit))
+            let middle = (began + Date().timeIntervalSince1970) / 2
+            let body = try await response.body.collect(upTo: Self.mostBytes)
+            return Answer(
+                status: Int(response.status.code), body: Array(body.readableBytesView),
+                clockOffset: response.headers.first(name: "Date").flatMap(Self.time).map { $0 - middle })
+        } catch {
+            throw NetworkError("\(error)")
+        }
+    }
+
+    /// `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110 §5.6.7), in seconds since 1970; the time was cut, so half a second
+    /// is added.
+    static func time(_ text: String) -> Double? {
+        let format = DateFormatter()
+        format.locale = Locale(identifier: "en_US_POSIX")
+        format.timeZone = TimeZone(identifier: "GMT")
+        format.dateFormat = "EEE, dd MMM yyyy HH:mm:ss 'GMT'"
+        return format.date(from: text).map { $0.timeIntervalSince1970 + 0.5 }
+    }
+}

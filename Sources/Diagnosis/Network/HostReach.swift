@@ -1,0 +1,42 @@
+import NIOCore
+
+/// From a host's name to somebody who takes connections.
+struct HostReach: Sendable {
+    let host: String
+    let port: Int
+    let limit: Duration
+
+    /// Whether one of its addresses does.
+    func run(_ findings: inout FindingList) async -> Bool {
+        do {
+            let addresses = try await NameLookup.addresses(of: host, port: port)
+            findings.ok("name", "\(host) is \(addresses.compactMap(\.ipAddress).joined(separator: ", "))")
+            var failures: [String] = []
+            for address in addresses {
+                let began = ContinuousClock.now
+                do {
+                    try await TCPReach.connect(to: address, within: limit)
+                    let time = (ContinuousClock.now - began).inWholeMilliseconds
+                    findings.ok("tcp", "\(address.ipAddress ?? host) port \(port) answered after \(time) ms")
+                    note(failures, &findings)
+                    return true
+                } catch { failures.append("\(address.ipAddress ?? host): \(error)") }
+            }
+            findings.error(
+                "tcp", "nobody answers at port \(port): \(failures.joined(separator: "; "))",
+                "check the port and this machine's firewall; if both are right it is down")
+        } catch {
+            findings.error(
+                "name", "\(host) is not known: \(error)", "check its spelling, and this machine's name server")
+        }
+        return false
+    }
+
+    /// Every connection tries those addresses first.
+    private func note(_ failures: [String], _ findings: inout FindingList) {
+        guard !failures.isEmpty else { return }
+        findings.warning(
+            "tcp", "does not answer at \(failures.joined(separator: "; "))",
+            "this machine may have no way to such addresses (IPv6?), which delays connections")
+    }
+}

@@ -1,0 +1,38 @@
+import NIOCore
+import NIOPosix
+
+/// Whether a program can listen where it is told to.
+public enum ListenFindings {
+    public static func run(host: String, port: Int, http: HTTPProbe) async -> [Finding] {
+        let place = "\(host.contains(":") ? "[\(host)]" : host):\(port)"
+        var findings = FindingList("observe.listen \(place)")
+        do {
+            let channel = try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
+                .serverChannelOption(.socketOption(.so_reuseaddr), value: 1).bind(host: host, port: port).get()
+            try? await channel.close()
+            findings.ok("port", "free")
+        } catch let error as IOError where error.errnoCode == EADDRINUSE {
+            await judgeTaken(place, http, &findings)
+        } catch let error as IOError where error.errnoCode == EACCES {
+            findings.error("port", "may not be listened at", "take a port above 1023")
+        } catch let error as IOError where error.errnoCode == EADDRNOTAVAIL {
+            findings.error("port", "is no address of this machine", "take 127.0.0.1, or an address of it")
+        } catch {
+            findings.error("port", "cannot be listened at: \(error)", "check host and port")
+        }
+        return findings.all
+    }
+
+    private static func judgeTaken(_ place: String, _ http: HTTPProbe, _ findings: inout FindingList) async {
+        guard let answer = try? await http.ask("http://\(place)/livez"), answer.status == 200 || answer.status == 503
+        else {
+            findings.error("port", "another program listens there", "end it, or take another port")
+            return
+        }
+        if answer.status == 200 {
+            findings.ok("port", "in use, and /livez answers there: it runs already")
+        } else {
+            findings.warning("port", "in use, and /livez there answers 503", "look at `status`, and into the log")
+        }
+    }
+}

@@ -1,0 +1,55 @@
+import NIOCore
+import NIOPosix
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
+/// What the system's resolver says of a host.
+enum NameLookup {
+    /// How many addresses of a host are looked at.
+    static let mostAddresses = 8
+
+    /// The addresses of a host, each once, in the resolver's order. Throws ``NetworkError``.
+    static func addresses(of host: String, port: Int) async throws -> [SocketAddress] {
+        try await NIOSingletons.posixBlockingThreadPool.runIfActive { try resolve(host, port) }
+    }
+
+    private static func resolve(_ host: String, _ port: Int) throws(NetworkError) -> [SocketAddress] {
+        var hints = addrinfo()
+        hints.ai_socktype = numericCast(streamSocket)
+        var list: UnsafeMutablePointer<addrinfo>?
+        let status = getaddrinfo(host, String(port), &hints, &list)
+        guard status == 0 else { throw NetworkError(String(cString: gai_strerror(status))) }
+        defer { freeaddrinfo(list) }
+        var found: [SocketAddress] = []
+        var next = list
+        while let entry = next?.pointee, found.count < mostAddresses {
+            if let address = address(entry), !found.contains(address) { found.append(address) }
+            next = entry.ai_next
+        }
+        guard !found.isEmpty else { throw NetworkError("the name has no address") }
+        return found
+    }
+
+    private static func address(_ entry: addrinfo) -> SocketAddress? {
+        guard let raw = entry.ai_addr else { return nil }
+        switch entry.ai_family {
+        case AF_INET:
+            return raw.withMemoryRebound(to: sockaddr_in.self, capacity: 1) { SocketAddress($0.pointee) }
+        case AF_INET6:
+            return raw.withMemoryRebound(to: sockaddr_in6.self, capacity: 1) { SocketAddress($0.pointee) }
+        default: return nil
+        }
+    }
+
+    #if canImport(Glibc)
+        private static let streamSocket = SOCK_STREAM.rawValue
+    #else
+        private static let streamSocket = SOCK_STREAM
+    #endif
+}

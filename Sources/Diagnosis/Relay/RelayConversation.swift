@@ -1,0 +1,165 @@
+import Foundation
+import Logging
+import Nostr
+import PikaCore
+import RelayClient
+import Synchronization
+
+/// A conversation with one relay as a worker has it: connect, log in if it asks, write, read back.
+struct RelayConversation: Sendable {
+    /// Of no standard, ephemeral: passed on and not kept.
+    static let echoKind: Kind = 20_787
+    private static let subscription = "pikabot-doctor"
+
+    let relay: RelayURL
+    /// Who asks; nil writes with a key that is thrown away, and logs in nowhere.
+    let account: KeyPair?
+    /// Whose key packages and relay lists are looked for.
+    let authors: [PublicKey]
+    /// Of each step.
+    let limit: Duration
+    let logger: Logger
+
+    func run() async -> RelayRecord {
+        let challenged = ChallengeNote()
+        var configuration = TransportConfiguration()
+        (configuration.connectTimeout, configuration.publishTimeout) = (limit, limit)
+        let pool: RelayPool
+        do {
+            pool = try RelayPool(configuration: configuration, signer: signer(challenged), logger: logger)
+        } catch {
+            return RelayRecord(failure: error.message)
+        }
+        let heard = HeardUpdates()
+        var record = await withTaskGroup(of: Void.self) { group in
+            group.addTask { try? await pool.run() }
+            group.addTask { for await update in pool.updates { await heard.add(update) } }
+            let record = await converse(pool, heard)
+            await pool.shutdown()
+            return record
+        }
+        record.wasChallenged = challenged.isSet
+        return record
+    }
+
+    private func signer(_ note: ChallengeNote) -> RelayPool.Signer {
+        { [account] challenge, relay in
+            note.set()
+            guard let account else { return nil }
+            var generator = SystemRandomNumberGenerator()
+            return NIP42.draft(challenge: challenge, relay: relay, by: account.publicKey, now: Self.now)
+                .signed(by: account, using: &generator)
+        }
+    }
+
+    private func converse(_ pool: RelayPool, _ heard: HeardUpdates) async -> RelayRecord {
+        await pool.setRelays([relay])
+        let state = await heard.first(within: limit * 2) {
+            switch $0 {
+            case .state(_, .connected), .state(_, .retrying): true
+            default: false
+            }
+        }
+        guard case .state(_, .connected) = state else {
+            guard case .state(_, .retrying(_, let reason)) = state else {
+                return RelayRecord(failure: "no connection in time")
+            }
+            return RelayRecord(failure: reason)
+        }
+        var record = RelayRecord()
+        record.echo = await echo(pool, heard)
+        record.groupEvent = await groupEvent(pool)
+        record.giftWrap = await giftWrap(pool)
+        switch await fetch(Filter(authors: authors, kinds: AccountPresence.kinds), pool) {
+        case .events(let events): record.stored = events
+        case .failed(let reason): record.storedFailure = reason
+        }
+        return record
+    }
+
+    // MARK: What is written
+
+    private func echo(_ pool: RelayPool, _ heard: HeardUpdates) async -> RelayRecord.Attempt {
+        let event = Self.event(Self.echoKind, by: account)
+        await pool.subscribe(
+            RelaySubscription(
+                id: Self.subscription, filters: [Filter(authors: [event.pubkey], kinds: [Self.echoKind])], overlap: 0))
+        let logsIn = account != nil
+        let opened = await heard.first(within: limit) {
+            switch $0 {
+            case .endOfStoredEvents(_, Self.subscription): true
+            // After a login it is opened again.
+            case .closed(_, Self.subscription, let message): !(logsIn && message.hasPrefix("auth-required"))
+            default: false
+            }
+        }
+        if case .closed(_, _, let message) = opened { return .refused("subscription closed: \(message)") }
+        let began = ContinuousClock.now
+        if let failure = await failure(of: event, pool) { return failure }
+        let update = await heard.first(within: limit) {
+            if case .event(_, Self.subscription, event) = $0 { true } else { false }
+        }
+        return update == nil ? .kept : .returned(ContinuousClock.now - began)
+    }
+
+    private func groupEvent(_ pool: RelayPool) async -> RelayRecord.Attempt {
+        let (keys, group) = (Self.throwaway(), Self.throwaway().publicKey.hex)
+        let event = Self.event(.groupEvent, by: keys, [Tag("h", group), .expiration(at: Self.now + 60)])
+        let began = ContinuousClock.now
+        if let failure = await failure(of: event, pool) { return failure }
+        let outcome = await fetch(Filter(kinds: [.groupEvent], tags: ["h": [group]]), pool)
+        let took = ContinuousClock.now - began
+        // The relay may forget it: relays that know no expiration keep it otherwise.
+        var generator = SystemRandomNumberGenerator()
+        let deletion = Deletion(eventIDs: [event.id], kinds: [.groupEvent]).unsigned(by: keys.publicKey, now: Self.now)
+        _ = await failure(of: deletion.signed(by: keys, using: &generator), pool)
+        guard case .events(let events) = outcome, events.contains(event) else { return .kept }
+        return .returned(took)
+    }
+
+    private func giftWrap(_ pool: RelayPool) async -> RelayRecord.Attempt {
+        let nobody = Self.throwaway().publicKey.hex
+        let tags = [Tag("p", nobody), Tag.expiration(at: Self.now + 60)]
+        return await failure(of: Self.event(.giftWrap, by: Self.throwaway(), tags), pool) ?? .kept
+    }
+
+    /// Nil if the relay has it.
+    private func failure(of event: Event, _ pool: RelayPool) async -> RelayRecord.Attempt? {
+        for await report in await pool.publish(event, to: [relay]) {
+            switch report.outcome {
+            case .accepted: return nil
+            case .refused(let reason): return .refused(reason)
+            case .unreachable(let reason): return .lost(reason)
+            }
+        }
+        return .lost("no answer")
+    }
+
+    private func fetch(_ filter: Filter, _ pool: RelayPool) async -> FetchOutcome {
+        await pool.fetch([filter], from: [relay], timeout: limit)[relay] ?? .failed("no answer")
+    }
+
+    private static var now: Int64 { Int64(Date().timeIntervalSince1970) }
+
+    private static func throwaway() -> KeyPair {
+        var generator = SystemRandomNumberGenerator()
+        return KeyPair.generate(using: &generator)
+    }
+
+    /// With content that nobody can read, as that of groups.
+    private static func event(_ kind: Kind, by keys: KeyPair?, _ tags: [Tag] = []) -> Event {
+        var generator = SystemRandomNumberGenerator()
+        let keys = keys ?? throwaway()
+        let content = Base64.encode((0..<256).map { _ in UInt8.random(in: .min ... .max, using: &generator) })
+        return UnsignedEvent(pubkey: keys.publicKey, createdAt: now, kind: kind, tags: tags, content: content)
+            .signed(by: keys, using: &generator)
+    }
+}
+
+/// Whether a relay asked who is there.
+private final class ChallengeNote: Sendable {
+    private let state = Mutex(false)
+
+    var isSet: Bool { state.withLock { $0 } }
+    func set() { state.withLock { $0 = true } }
+}

@@ -1,0 +1,79 @@
+public import Nostr
+
+/// What a relay says of itself (NIP-11), held against what encrypted groups need of it.
+public enum RelayLimits {
+    /// A key package, a commit in a small group, and their frames.
+    static let leastMessageBytes = 16_384
+    /// The event size that groups are kept within (``Marmot/SizeLimits/common``), and its frame.
+    static let commonMessageBytes = 65_536
+    /// Group messages, gift wraps, the instance's own, and one for each question that is asked meanwhile.
+    static let leastSubscriptions = 5
+    /// Of a key package event.
+    static let leastTags = 12
+    /// Gift wraps are dated up to two days back (NIP-59).
+    static let backdating = 2 * 86_400
+
+    /// - Parameter canLogIn: Whether there is a key to log in with (NIP-42).
+    public static func judge(_ limits: RelayInformation.Limitation, canLogIn: Bool, into findings: inout FindingList) {
+        let before = findings.all.count
+        judgeSizes(limits, &findings)
+        judgeAccess(limits, canLogIn, &findings)
+        judgeTimes(limits, &findings)
+        if findings.all.count == before {
+            findings.ok("limits", "nothing that it says of its limits stands in the way")
+        }
+    }
+
+    private static func judgeSizes(_ limits: RelayInformation.Limitation, _ findings: inout FindingList) {
+        let sizes = [("max_message_length", limits.maxMessageLength), ("max_content_length", limits.maxContentLength)]
+        for case (let name, let size?) in sizes where size < commonMessageBytes {
+            let text = "takes messages of \(size) bytes (\(name))"
+            if size < leastMessageBytes {
+                findings.error("limits", "\(text), too little for groups", "use another relay")
+            } else if size < commonMessageBytes - 4096 {
+                findings.warning(
+                    "limits", "\(text): invitations into larger groups do not fit",
+                    "use a relay that takes \(commonMessageBytes) bytes if groups have more than a dozen members")
+            }
+        }
+        if let most = limits.maxSubscriptions, most < leastSubscriptions {
+            findings.warning(
+                "limits", "allows \(most) subscriptions at once; \(leastSubscriptions) are wanted", "use another relay")
+        }
+        if let most = limits.maxEventTags, most < leastTags {
+            findings.error("limits", "takes events with \(most) tags; key packages have more", "use another relay")
+        }
+    }
+
+    private static func judgeAccess(
+        _ limits: RelayInformation.Limitation, _ canLogIn: Bool, _ findings: inout FindingList
+    ) {
+        if let bits = limits.minProofOfWork, bits > 0 {
+            findings.error(
+                "limits", "wants proof of work (\(bits) bits), which is not done here", "use another relay")
+        }
+        if limits.authenticationRequired == true, !canLogIn {
+            findings.warning(
+                "limits", "wants clients to log in (NIP-42)", "the key could not be used here, so this was not tried")
+        }
+        if limits.paymentRequired == true {
+            findings.warning(
+                "limits", "wants to be paid by those who write",
+                "pay for the account; group messages come from throwaway keys, which some such relays refuse")
+        }
+        // A login may be all that it asks for.
+        if limits.restrictedWrites == true, limits.authenticationRequired != true {
+            findings.warning(
+                "limits", "lets only some write (restricted_writes)",
+                "group messages and invitations come from throwaway keys: see below whether it takes them")
+        }
+    }
+
+    private static func judgeTimes(_ limits: RelayInformation.Limitation, _ findings: inout FindingList) {
+        if let oldest = limits.createdAtLowerLimit, oldest > 0, oldest < backdating {
+            findings.error(
+                "limits", "refuses events older than \(oldest) s; invitations are dated up to two days back (NIP-59)",
+                "use another relay for invitations")
+        }
+    }
+}

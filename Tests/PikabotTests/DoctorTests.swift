@@ -1,0 +1,149 @@
+import ArgumentParser
+import Diagnosis
+import EmbeddedRelay
+import Foundation
+import Logging
+import Nostr
+import Storage
+import Testing
+
+@testable import BotProgram
+@testable import BotRuntime
+@testable import pikabot
+
+@Suite struct DoctorTests {
+    private func examine(_ file: String, limit: Duration = .seconds(20)) async throws -> [Finding] {
+        let configuration = try Configuration.load(path: file, registry: .included)
+        return try await Examination(
+            configuration: configuration, environment: ["PATH": "/usr/bin:/bin"], limit: limit,
+            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+        ).run()
+    }
+
+    private func write(_ text: String, in directory: String, relay: String) throws -> String {
+        let file = directory + "/test.yaml"
+        try Data("version: 1\nrelays: [\(relay)]\nstate: { directory: state }\n\(text)\n".utf8)
+            .write(to: URL(fileURLWithPath: file))
+        return file
+    }
+
+    private static let account = """
+        accounts:
+          - name: echo
+            key: { file: secrets/echo.key }
+            invites: { accept: anyone }
+            bots: [ { use: echo } ]
+        """
+
+    @Test func aSoundInstallationHasNoFaults() async throws {
+        try await withTemporaryDirectory(named: "pikabot-tests") { directory in
+            try await withEmbeddedRelay { _, address in
+                try SecretFile.writeNewKey(to: directory + "/secrets/echo.key")
+                let file = try self.write(Self.account, in: directory, relay: address)
+                let findings = try await self.examine(file)
+                #expect(findings.filter { $0.level == .error } == [])
+                #expect(findings.contains { $0.check == "published" && $0.text.hasPrefix("nothing yet") })
+                #expect(findings.contains { $0.check == "state" && $0.text.hasSuffix("made at the first start") })
+                // Nothing was made or changed.
+                #expect(!FileManager.default.fileExists(atPath: directory + "/state"))
+            }
+        }
+    }
+
+    @Test func whatIsWrongHereIsToldWithoutANetwork() async throws {
+        try await withTemporaryDirectory(named: "pikabot-tests") { directory in
+            let text = """
+                accounts:
+                  - name: echo
+                    key: { file: secrets/echo.key }
+                    bots:
+                      - use: echo
+                      - command: [no-such-program]
+                      - { command: [sh, missing.sh], name: script }
+                      - { command: [sh, -c, "exit 0"], name: fine }
+                """
+            try SecretFile.writeNewKey(to: directory + "/secrets/echo.key")
+            chmod(directory + "/secrets/echo.key", 0o644)
+            let file = try self.write(text, in: directory, relay: "ws://relay.invalid")
+            let findings = try await self.examine(file, limit: .seconds(3))
+            func level(_ check: String) -> Finding.Level? { findings.first { $0.check == check }?.level }
+            #expect(level("key") == .error)
+            #expect(level("program no-such-program") == .error)
+            #expect(level("program script") == .error)
+            #expect(level("program fine") == .ok)
+            #expect(level("name") == .error)
+            #expect(findings.allSatisfy { ($0.advice == nil) == ($0.level == .ok) })
+        }
+    }
+
+    @Test func aStateIsLookedAt() async throws {
+        try await withTemporaryDirectory(named: "pikabot-tests") { directory in
+            let state = directory + "/state"
+            func levels() -> [String: Finding.Level] {
+                Dictionary(StateFindings(directory: state).run(subject: "a").map { ($0.check, $0.level) }) { $1 }
+            }
+            #expect(levels()["state"] == .ok)
+            try Data().write(to: URL(fileURLWithPath: state))
+            #expect(levels() == ["state": .error])
+            try FileManager.default.removeItem(atPath: state)
+            try FileManager.default.createDirectory(
+                atPath: state, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o755])
+            #expect(levels()["state"] == .warning)
+            chmod(state, 0o700)
+            #expect(levels()["state"] == .ok && levels()["sealing key"] == nil)
+            try Data().write(to: URL(fileURLWithPath: state + "/state.sqlite"))
+            #expect(levels()["sealing key"] == .error)
+            _ = try SealingKey.loadOrCreate(file: state + "/sealing.key")
+            #expect(levels()["sealing key"] == .ok)
+            let lock = try StateDirectoryLock(directory: state, program: "test")
+            let held = StateFindings(directory: state).run(subject: "a").first { $0.check == "lock" }
+            #expect(held?.text == "process \(getpid()) (test) works in \(state)")
+            lock.release()
+            #expect(StateDirectoryLock.holder(of: state) == nil)
+        }
+    }
+
+    @Test func aWrongFileEndsWithItsOwnStatus() async throws {
+        try await withTemporaryDirectory(named: "pikabot-tests") { directory in
+            let file = try self.write("acounts: []", in: directory, relay: "wss://relay.example")
+            let command = try BotProgram.DoctorCommand.parse([file, "--json"])
+            await #expect(throws: ExitCode.wrongConfiguration) { try await command.run() }
+        }
+    }
+
+    @Test func patienceHasBounds() {
+        for value in ["0", "301", "-1", "x"] {
+            #expect(throws: (any Error).self) { try BotProgram.DoctorCommand.parse(["file", "--patience", value]) }
+        }
+    }
+
+    @Test func theReportIsGroupedAndSummed() {
+        let findings = [
+            Finding(.ok, subject: "a", check: "x", "fine"),
+            Finding(.warning, subject: "a", check: "y", "odd", advice: "look"),
+            Finding(.error, subject: "b", check: "z", "bad", advice: "mend it"),
+        ]
+        let report = DoctorReport(file: "f.yaml", findings: findings)
+        #expect(
+            report.text == """
+                a
+                  ok       x: fine
+                  warning  y: odd
+                             -> look
+                b
+                  ERROR    z: bad
+                             -> mend it
+
+                1 error, 1 warning; 3 things looked at.
+                """)
+        #expect(
+            report.json.jsonText == """
+                {"file":"f.yaml","errors":1,"warnings":1,"findings":[\
+                {"level":"ok","subject":"a","check":"x","text":"fine"},\
+                {"level":"warning","subject":"a","check":"y","text":"odd","advice":"look"},\
+                {"level":"error","subject":"b","check":"z","text":"bad","advice":"mend it"}]}
+                """)
+        let well = DoctorReport(file: "f.yaml", findings: [findings[0]])
+        #expect(well.text.hasSuffix("\n\nNothing is wrong: 1 thing looked at."))
+    }
+}
