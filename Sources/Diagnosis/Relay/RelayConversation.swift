@@ -7,8 +7,8 @@ import Synchronization
 
 /// A conversation with one relay as a worker has it: connect, log in if it asks, write, read back.
 struct RelayConversation: Sendable {
-    /// Of no standard, ephemeral: passed on and not kept.
-    static let echoKind: Kind = 20_787
+    /// Of no standard, ephemeral: passed on and not kept. That of the canaries, which a relay may have been told to take.
+    static let echoKind: Kind = 20_445
     private static let subscription = "pikabot-doctor"
 
     let relay: RelayURL
