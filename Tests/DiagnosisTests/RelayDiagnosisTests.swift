@@ -68,6 +68,7 @@ import Testing
         let result = try await diagnose(address, limit: .seconds(3))
         #expect(result.findings.map(\.check) == ["name", "tcp"])
         #expect(level("tcp", result) == .error)
+        #expect(result.findings.last?.text.hasSuffix(": 127.0.0.1: Connection refused") == true)
     }
 
     @Test func aNameThatNobodyHas() async throws {

@@ -1,6 +1,14 @@
 import NIOCore
 import NIOPosix
 
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
 /// Whether somebody listens at an address.
 enum TCPReach {
     /// Connects and hangs up. Throws ``NetworkError``.
@@ -12,7 +20,7 @@ enum TCPReach {
         } catch ChannelError.connectTimeout {
             throw NetworkError("no answer within \(limit)")
         } catch let error as IOError {
-            throw NetworkError("\(error)")
+            throw NetworkError(String(cString: strerror(error.errnoCode)))
         } catch {
             throw NetworkError("\(error)")
         }

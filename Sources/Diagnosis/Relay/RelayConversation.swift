@@ -93,7 +93,7 @@ struct RelayConversation: Sendable {
             default: false
             }
         }
-        if case .closed(_, _, let message) = opened { return .refused("subscription closed: \(message)") }
+        if case .closed(_, _, let message) = opened { return .refused(message) }
         let began = ContinuousClock.now
         if let failure = await failure(of: event, pool) { return failure }
         let update = await heard.first(within: limit) {

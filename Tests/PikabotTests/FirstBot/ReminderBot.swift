@@ -1,4 +1,4 @@
-import BotKit
+public import BotKit
 
 /// Greets newcomers, and reminds people: `/remind 10m the tea`.
 public struct ReminderBot: Bot {
