@@ -3,9 +3,9 @@ package import Logging
 package import PikaCore
 import ServiceLifecycle
 
-/// Hands events to the handlers of an account's bots, and what they ask for back to the core.
+/// Hands what happens, and what is due, to the handlers of an account's bots, and what they ask for back to the core.
 ///
-/// Events of one chat are handled in order, those of different chats at the same time, within a limit. An event is
+/// Jobs of one chat are handled in order, those of different chats at the same time, within a limit. An event is
 /// done with when every bot is: then what they asked for is committed with it. On a graceful shutdown the running
 /// handlers finish and nothing new starts; after a cancellation events that were under way come again.
 package struct BotDispatcher: Service {
@@ -16,6 +16,10 @@ package struct BotDispatcher: Service {
         package var services = BotServices()
         /// Who may trigger and operate the bots; its journal is told what becomes of events.
         package var admission = Admission()
+        /// How long what a bot does at the end may take.
+        package var stopTimeout = Duration.seconds(3)
+        /// Where handlers run; nil for anywhere.
+        package var executor: (any TaskExecutor)?
 
         package init(accountName: String) {
             self.accountName = accountName
@@ -25,27 +29,33 @@ package struct BotDispatcher: Service {
     /// For those who show what goes on; called in the order of each chat.
     package enum Observation: Sendable {
         case received(CoreEvent)
-        case answered(CoreEvent, bot: String, [HandlerEffect])
+        case answered(BotTrigger, bot: String, [HandlerEffect])
     }
 
     private enum Step: Sendable {
+        /// The bots have started; or they cannot.
+        case began((any Error)?)
         case event(CoreEvent)
-        case handled(chatID: String)
-        /// Work that may outlive the event it belongs to.
-        case work(@Sendable () async -> Void)
+        case handled(BotJob)
+        /// It may be time for something.
+        case wake
+        /// Bots are others now.
+        case changed
         /// Somebody asks whether steps are taken.
         case ping(AsyncStream<Void>.Continuation)
         case stop
     }
 
-    private let bots: [InstalledBot]
-    private var admission: Admission { configuration.admission }
-    private let core: any HandlerCore
-    private let clock: any CoreClock
-    private let configuration: Configuration
-    private let logger: Logger
-    private let observe: @Sendable (Observation) -> Void
-    private let written = WrittenValues()
+    var admission: Admission { configuration.admission }
+    let core: any HandlerCore
+    let clock: any CoreClock
+    package let configuration: Configuration
+    let logger: Logger
+    let observe: @Sendable (Observation) -> Void
+    let roster: BotRoster
+    let memory = BotMemory()
+    let written = WrittenValues()
+    let hanging = HangingHandlers()
     private let steps: AsyncStream<Step>
     private let nextStep: AsyncStream<Step>.Continuation
 
@@ -53,19 +63,20 @@ package struct BotDispatcher: Service {
         bots: [InstalledBot], core: any HandlerCore, clock: any CoreClock, configuration: Configuration,
         logger: Logger, observe: @escaping @Sendable (Observation) -> Void = { _ in }
     ) {
-        self.bots = bots
         self.core = core
         self.clock = clock
         self.configuration = configuration
         self.logger = logger
         self.observe = observe
+        roster = BotRoster(bots)
         (steps, nextStep) = AsyncStream.makeStream()
+        configuration.admission.onPauseChange { [nextStep] in nextStep.yield(.wake) }
     }
 
-    /// Dispatches until a graceful shutdown or cancellation; may be called once.
-    package func run() async {
-        await withGracefulShutdownHandler {
-            await dispatch()
+    /// Dispatches until a graceful shutdown or cancellation; may be called once. Throws when the store fails.
+    package func run() async throws {
+        try await withGracefulShutdownHandler {
+            try await dispatch()
         } onGracefulShutdown: {
             nextStep.yield(.stop)
         }
@@ -80,10 +91,17 @@ package struct BotDispatcher: Service {
         return false
     }
 
-    private func dispatch() async {
-        await admission.load(bots.map(\.label), from: core)
-        var lanes = ChatLanes(width: configuration.parallelChats)
+    private func begin() async -> Step {
+        await core.started()
+        do { try await prepare(roster.bots) } catch { return .began(error) }
+        await perform(.start, of: roster.bots, timeout: nil)
+        return .began(nil)
+    }
+
+    private func dispatch() async throws {
+        var turn = DispatchTurn(lanes: ChatLanes(width: configuration.parallelChats))
         await withDiscardingTaskGroup { group in
+            group.addTask { nextStep.yield(await begin()) }
             group.addTask {
                 for await event in core.events {
                     admission.arrived(event)
@@ -91,122 +109,140 @@ package struct BotDispatcher: Service {
                 }
             }
             for await step in steps {
-                var started: [CoreEvent] = []
-                switch step {
-                case .event(let event): started = lanes.add(event)
-                case .handled(let chatID): started = lanes.finish(chatID)
-                case .work(let work): group.addTask { await work() }
-                case .ping(let answer): answer.yield()
-                case .stop: lanes.stop()
+                for job in take(step, &turn) {
+                    group.addTask {
+                        await handle(job)
+                        if !Task.isCancelled { nextStep.yield(.handled(job)) }
+                    }
                 }
-                for event in started {
-                    group.addTask { await handle(event) }
+                if turn.lanes.isDrained || turn.failure != nil { break }
+                arm(&turn) { time in
+                    group.addTask {
+                        do { try await clock.sleep(untilMilliseconds: time) } catch { return }
+                        nextStep.yield(.wake)
+                    }
                 }
-                if lanes.isDrained { break }
+            }
+            if !Task.isCancelled, turn.hasBegun {
+                await perform(.stop, of: roster.bots, timeout: configuration.stopTimeout)
             }
             group.cancelAll()
         }
+        if let failure = turn.failure { throw failure }
+    }
+
+    /// The jobs to start now.
+    private func take(_ step: Step, _ turn: inout DispatchTurn) -> [BotJob] {
+        let now = clock.nowMilliseconds
+        var jobs: [BotJob] = []
+        switch step {
+        case .began(let failure): jobs = begin(&turn, failure, now)
+        case .event(let event) where turn.hasBegun: return turn.lanes.add(.event(event))
+        case .event(let event): turn.early.append(event)
+        case .handled(let job):
+            if case .schedule(let id, _) = job { turn.schedules.finish(id, nowMilliseconds: now) }
+            jobs = turn.lanes.finish(job.lane)
+        case .wake: turn.armed = turn.armed.flatMap { $0 <= now ? nil : $0 }
+        case .changed where !turn.hasBegun: break
+        case .changed: turn.schedules.install(roster.bots, marks: roster.marks, nowMilliseconds: now)
+        case .ping(let answer): answer.yield()
+        case .stop: turn.lanes.stop()
+        }
+        return jobs + dueJobs(&turn, now)
+    }
+
+    private func begin(_ turn: inout DispatchTurn, _ failure: (any Error)?, _ now: Int64) -> [BotJob] {
+        turn.failure = failure
+        guard failure == nil else { return [] }
+        turn.hasBegun = true
+        turn.schedules.install(roster.bots, marks: roster.marks, nowMilliseconds: now)
+        defer { turn.early = [] }
+        return turn.early.flatMap { turn.lanes.add(.event($0)) }
+    }
+
+    private func dueJobs(_ turn: inout DispatchTurn, _ now: Int64) -> [BotJob] {
+        guard turn.hasBegun, !turn.lanes.isStopped else { return [] }
+        let bots = workingBots
+        let schedules = turn.schedules.takeDue(nowMilliseconds: now, of: bots)
+        let timers = memory.takeDue(nowMilliseconds: now, of: bots)
+        let due = schedules.map { BotJob.schedule($0.id, $0.run) } + timers.map { .timer(bot: $0.bot, $0.run) }
+        return due.flatMap { turn.lanes.add($0) }
+    }
+
+    /// Labels of those that get anything.
+    private var workingBots: Set<String> {
+        Set(roster.bots.filter { !admission.isPaused($0.label) && !isStuck($0) }.map(\.label))
+    }
+
+    /// Sees to a wake at the next time that something is due, unless an earlier one is on its way.
+    private func arm(_ turn: inout DispatchTurn, _ wake: (Int64) -> Void) {
+        let times = [turn.schedules.next, memory.nextTimer(of: workingBots)].compactMap(\.self)
+        guard turn.hasBegun, !turn.lanes.isStopped, let next = times.min() else { return }
+        // The machine's time may be set: what is far away is looked at again.
+        let time = min(next, clock.nowMilliseconds + DispatchTurn.longestSleep)
+        guard time < turn.armed ?? .max else { return }
+        turn.armed = time
+        wake(time)
     }
 }
 
-// MARK: One event
+/// What the dispatcher's loop keeps from step to step.
+private struct DispatchTurn {
+    static let longestSleep: Int64 = 3_600_000
+
+    var lanes: ChatLanes
+    var hasBegun = false
+    /// Those that came before the bots had started.
+    var early: [CoreEvent] = []
+    var failure: (any Error)?
+    var schedules = ScheduleBook()
+    /// The next wake on its way, Unix milliseconds.
+    var armed: Int64?
+}
+
+// MARK: From outside, while it runs
 
 extension BotDispatcher {
-    private func handle(_ event: CoreEvent) async {
-        observe(.received(event))
-        var scope = EventScope(
-            chatID: event.chatID, account: core.account, accountName: configuration.accountName,
-            snapshot: await core.snapshot())
-        scope.operators = admission.operators
-        admission.begin(event, in: scope)
-        var effects: [HandlerEffect] = []
-        if let operated = admission.operate(
-            event, bots: bots.map(\.label), in: scope, nowMilliseconds: clock.nowMilliseconds)
-        {
-            effects = operated
-        } else {
-            for bot in bots {
-                let asked = await ask(bot, about: event, scope)
-                if !asked.isEmpty { observe(.answered(event, bot: bot.label, asked)) }
-                effects += asked
-            }
-        }
-        // A cancelled handler has not done its work: the event stays open, and comes again after a restart.
-        guard !Task.isCancelled else { return }
-        written.note(effects)
-        core.complete(
-            event.inboxID,
-            effects: admission.finish(event, effects: effects, nowMilliseconds: clock.nowMilliseconds))
-        nextStep.yield(.handled(chatID: event.chatID))
+    /// Puts other bots in the place of those before, from the next job on; what is under way ends as it began. A bot
+    /// whose label was there goes on with its values, timers and conversations; one whose label is new begins with
+    /// ``OnStart``. One call at a time. Throws when the store fails; then nothing has changed.
+    package func reconfigure(_ bots: [InstalledBot]) async throws {
+        let known = Set(roster.bots.map(\.label))
+        try await prepare(bots)
+        await perform(.start, of: bots.filter { !known.contains($0.label) }, timeout: nil)
+        roster.replace(bots)
+        nextStep.yield(.changed)
     }
 
-    /// What one bot wants done about an event; nothing when its handler fails.
-    private func ask(_ bot: InstalledBot, about event: CoreEvent, _ scope: EventScope) async -> [HandlerEffect] {
-        var found: (index: Int, work: Handler.Work)?
-        let verdict = admission.verdict(
-            on: event, for: bot.label, bot.policy, in: scope, nowMilliseconds: clock.nowMilliseconds
-        ) {
-            found = bot.work(for: .event(event), in: scope)
-            return found != nil
-        }
-        guard verdict == .admitted, let (index, work) = found else { return [] }
-        let metrics = bot.metrics[index]
-        var logger = logger
-        logger[metadataKey: "bot.name"] = "\(bot.label)"
-        logger[metadataKey: "bot.handler"] = "\(bot.handlers[index].label)"
-        logger[metadataKey: "chat.id"] = "\(event.chatID.prefix(8))"
-        let began = clock.nowMilliseconds
-        let context = BotContext(
-            bot: bot.label, trigger: .event(event), scope: scope, nowMilliseconds: began, logger: logger,
-            services: configuration.services,
-            readValue: { try await value(scope: bot.label, key: $0) },
-            readMedia: { [core] in try await core.media(chatID: event.chatID, messageID: $0, index: $1) })
-        guard let outcome = await run(work, context, bot.policy.timeout), !Task.isCancelled else { return [] }
-        metrics.record(milliseconds: clock.nowMilliseconds - began)
-        let handler = bot.handlers[index].label
-        func note(_ outcome: BotOutcome) {
-            admission.note(outcome, of: bot.label, on: event, nowMilliseconds: clock.nowMilliseconds)
-        }
-        switch outcome {
-        case .returned:
-            do {
-                let asked = try context.finish()
-                note(.handled(handler: handler, effects: asked.count))
-                return asked
-            } catch {
-                note(.failed(handler: handler, error: "\(type(of: error))"))
-                metrics.count(error)
-                logger.warning("Handler failed", metadata: ["error": "\(error)"])
-            }
-        case .threw(let error):
-            note(.failed(handler: handler, error: "\(type(of: error))"))
-            metrics.count(error)
-            logger.warning("Handler threw; nothing of what it asked for is done", metadata: ["error": "\(error)"])
-        case .timedOut:
-            note(.timedOut(handler: handler))
-            metrics.countTimeout()
-            logger.warning(
-                "Handler took too long; nothing of what it asked for is done",
-                metadata: ["handler.timeout": "\(bot.policy.timeout)"])
-        }
-        return []
+    /// Labels of the bots, in order, and whether each is paused.
+    package var bots: [(label: String, isPaused: Bool)] {
+        roster.bots.map { ($0.label, admission.isPaused($0.label)) }
     }
 
-    /// Nil when the dispatcher was cancelled first.
-    private func run(
-        _ work: @escaping Handler.Work, _ context: BotContext, _ timeout: Duration
-    ) async -> HandlerOutcome? {
-        let (outcomes, report) = AsyncStream.makeStream(of: HandlerOutcome.self)
-        let run = HandlerRun(
-            work: work, context: context, clock: clock,
-            timeoutMilliseconds: Int64(timeout / .milliseconds(1)))
-        nextStep.yield(.work { await run.perform { report.yield($0) } })
-        for await outcome in outcomes { return outcome }
-        return nil
+    /// From now on a bot gets nothing, also after a restart: events are done with without it, schedules are left out,
+    /// timers wait. False if there is no such bot.
+    @discardableResult
+    package func pause(_ bot: String) -> Bool { set(bot, paused: true) }
+
+    /// Undoes ``pause(_:)``. False if there is no such bot.
+    @discardableResult
+    package func resume(_ bot: String) -> Bool { set(bot, paused: false) }
+
+    private func set(_ bot: String, paused: Bool) -> Bool {
+        guard roster.bot(bot) != nil else { return false }
+        admission.setPaused(paused, bot)
+        let effect = Admission.pauseEffect(paused, bot, id: "\(Admission.scope)/\(bot)/\(paused)")
+        core.perform([effect], request: RequestID(rawValue: "\(Admission.scope)/pause"))
+        return true
     }
 
-    private func value(scope: String, key: String) async throws -> [UInt8]? {
-        if let known = written.value(scope: scope, key: key) { return known }
-        return try await core.value(scope: scope, key: key)
+    /// Reads what bots have left in the store.
+    private func prepare(_ bots: [InstalledBot]) async throws {
+        for bot in bots {
+            try await memory.load(bot.label, from: core)
+            await admission.load([bot.label], from: core)
+        }
+        let marks = try await roster.loadMarks(of: bots, from: core, nowMilliseconds: clock.nowMilliseconds)
+        if !marks.isEmpty { core.perform(marks, request: RequestID(rawValue: "bots/marks")) }
     }
 }

@@ -1,12 +1,11 @@
-import PikaCore
-
-/// Which event is handled when: one at a time in each chat, in order, and so many chats at once. Pure.
+/// Which job is done when: one at a time in each lane, in order, and so many lanes at once. A lane is a chat or a
+/// schedule. Pure.
 struct ChatLanes {
-    /// Chats that may be handled at the same time.
+    /// Lanes that may be at work at the same time.
     let width: Int
-    /// By chat, the next one first; a chat with a running event is in `running`.
-    private var waiting: [String: [CoreEvent]] = [:]
-    /// Chats with something waiting and nothing running, the one that waits longest first.
+    /// By lane, the next one first; a lane with a running job is in `running`.
+    private var waiting: [String: [BotJob]] = [:]
+    /// Lanes with something waiting and nothing running, the one that waits longest first.
     private var order: [String] = []
     private var running: Set<String> = []
     private(set) var isStopped = false
@@ -17,19 +16,19 @@ struct ChatLanes {
 
     var isDrained: Bool { isStopped && running.isEmpty }
 
-    /// The events to start now: none or one.
-    mutating func add(_ event: CoreEvent) -> [CoreEvent] {
+    /// The jobs to start now: none or one.
+    mutating func add(_ job: BotJob) -> [BotJob] {
         guard !isStopped else { return [] }
-        let isFirst = waiting[event.chatID] == nil
-        waiting[event.chatID, default: []].append(event)
-        if isFirst, !running.contains(event.chatID) { order.append(event.chatID) }
+        let isFirst = waiting[job.lane] == nil
+        waiting[job.lane, default: []].append(job)
+        if isFirst, !running.contains(job.lane) { order.append(job.lane) }
         return startable()
     }
 
-    /// The event that ran in this chat is done with; the events to start now.
-    mutating func finish(_ chatID: String) -> [CoreEvent] {
-        running.remove(chatID)
-        if waiting[chatID] != nil { order.append(chatID) }
+    /// The job that ran in this lane is done with; the jobs to start now.
+    mutating func finish(_ lane: String) -> [BotJob] {
+        running.remove(lane)
+        if waiting[lane] != nil { order.append(lane) }
         return startable()
     }
 
@@ -40,14 +39,14 @@ struct ChatLanes {
         order = []
     }
 
-    private mutating func startable() -> [CoreEvent] {
-        var started: [CoreEvent] = []
+    private mutating func startable() -> [BotJob] {
+        var started: [BotJob] = []
         while running.count < width, !order.isEmpty {
-            let chatID = order.removeFirst()
-            guard var queue = waiting.removeValue(forKey: chatID), !queue.isEmpty else { continue }
+            let lane = order.removeFirst()
+            guard var queue = waiting.removeValue(forKey: lane), !queue.isEmpty else { continue }
             started.append(queue.removeFirst())
-            if !queue.isEmpty { waiting[chatID] = queue }
-            running.insert(chatID)
+            if !queue.isEmpty { waiting[lane] = queue }
+            running.insert(lane)
         }
         return started
     }

@@ -7,10 +7,12 @@ package protocol HandlerCore: Sendable {
     /// What happened and no handler has finished, in order; one reader.
     var events: AsyncStream<CoreEvent> { get }
 
+    /// Returns when there is a snapshot of what is stored, or the core has ended.
+    func started() async
     func snapshot() async -> AppState
     /// Enqueues only: the event is done with and its effects happen some time later, together.
     func complete(_ inboxID: Int64, effects: [HandlerEffect])
-    /// Enqueues only: all of it happens some time later, together, without an event that it belongs to.
+    /// Enqueues only: the effects happen some time later, together.
     func perform(_ effects: [HandlerEffect], request: RequestID)
     func value(scope: String, key: String) async throws -> [UInt8]?
     func media(chatID: String, messageID: EventID, index: Int) async throws -> [UInt8]
@@ -18,4 +20,8 @@ package protocol HandlerCore: Sendable {
 
 extension AppCore: HandlerCore {
     package func snapshot() async -> AppState { state }
+
+    package func started() async {
+        for await case .fullState in updates() { return }
+    }
 }

@@ -1,6 +1,6 @@
 import BotKit
-import Logging
 import PikaCore
+import Synchronization
 
 /// How a handler ended.
 enum HandlerOutcome: Sendable {
@@ -9,36 +9,87 @@ enum HandlerOutcome: Sendable {
     case timedOut
 }
 
-/// One handler at work on one event, against the clock.
+/// One handler at work, against the clock.
 struct HandlerRun: Sendable {
-    let work: Handler.Work
-    let context: BotContext
+    let work: @Sendable () async throws -> Void
     let clock: any CoreClock
     let timeoutMilliseconds: Int64
+    /// Where the handler runs; nil for anywhere.
+    let executor: (any TaskExecutor)?
+    /// Counts it while it hangs.
+    let hanging: HangingHandlers.Place
 
-    /// Calls `report` once, with whichever comes first. Returns when the handler has returned, which is later than
-    /// its report if it does not heed its cancellation.
-    func perform(report: @Sendable (HandlerOutcome) -> Void) async {
-        let deadline = clock.nowMilliseconds + timeoutMilliseconds
-        await withTaskGroup(of: HandlerOutcome.self) { group in
+    /// Returns with whichever comes first; nil when the caller was cancelled before.
+    ///
+    /// The handler is cancelled then. One that does not heed it goes on for itself, and nothing waits for it: what it
+    /// does to its context comes too late.
+    func perform() async -> HandlerOutcome? {
+        let (outcomes, report) = AsyncStream.makeStream(of: HandlerOutcome.self)
+        let task = Task(executorPreference: executor) {
+            do {
+                try await work()
+                report.yield(.returned)
+            } catch { report.yield(.threw(error)) }
+            hanging.ended()
+        }
+        let deadline = clock.nowMilliseconds.addingReportingOverflow(timeoutMilliseconds)
+        let first = await withTaskGroup(of: HandlerOutcome?.self) { group in
             group.addTask {
-                do {
-                    try await work(context)
-                    return .returned
-                } catch {
-                    return .threw(error)
-                }
+                for await outcome in outcomes { return outcome }
+                return nil
             }
             group.addTask {
-                do {
-                    try await clock.sleep(untilMilliseconds: deadline)
-                    return .timedOut
-                } catch {
-                    return .threw(error)
-                }
+                guard !deadline.overflow else { return nil }
+                do { try await clock.sleep(untilMilliseconds: deadline.partialValue) } catch { return nil }
+                return .timedOut
             }
-            if let first = await group.next() { report(first) }
-            group.cancelAll()
+            defer { group.cancelAll() }
+            return await group.next() ?? nil
+        }
+        task.cancel()
+        hanging.leftBehind()
+        return first
+    }
+}
+
+/// How many handlers of each bot have not ended although nobody waits for them any more.
+final class HangingHandlers: Sendable {
+    /// One handler's.
+    final class Place: Sendable {
+        private enum State {
+            case running, ended, hanging
+        }
+
+        private let bot: String
+        private let owner: HangingHandlers
+        private let state = Mutex(State.running)
+
+        fileprivate init(bot: String, owner: HangingHandlers) {
+            self.bot = bot
+            self.owner = owner
+        }
+
+        func ended() {
+            let wasHanging = state.withLock { state in
+                defer { state = .ended }
+                return state == .hanging
+            }
+            if wasHanging { owner.counts.withLock { $0[bot, default: 0] -= 1 } }
+        }
+
+        /// Nobody waits for it from now on.
+        func leftBehind() {
+            let isHanging = state.withLock { state in
+                guard state == .running else { return false }
+                state = .hanging
+                return true
+            }
+            if isHanging { owner.counts.withLock { $0[bot, default: 0] += 1 } }
         }
     }
+
+    private let counts = Mutex<[String: Int]>([:])
+
+    func place(for bot: String) -> Place { Place(bot: bot, owner: self) }
+    func count(of bot: String) -> Int { counts.withLock { $0[bot] ?? 0 } }
 }

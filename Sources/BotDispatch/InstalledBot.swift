@@ -42,7 +42,7 @@ struct HandlerMetrics: Sendable {
     init(handler: String) {
         self.handler = handler
         duration = Metrics.Timer(label: "bot_handler_duration_seconds", dimensions: [("handler", handler)])
-        timeouts = Counter(label: "bot_handler_timeouts_total")
+        timeouts = Counter(label: "bot_handler_timeouts_total", dimensions: [("handler", handler)])
     }
 
     func record(milliseconds: Int64) { duration.recordMilliseconds(max(0, milliseconds)) }

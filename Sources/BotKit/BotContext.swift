@@ -8,6 +8,7 @@ public final class BotContext: Sendable {
     private struct Collected {
         var operations: [HandlerEffect.Operation] = []
         var values: [String: [UInt8]?] = [:]
+        var memory: [BotMemoryChange] = []
         var misuse: BotError?
         var isClosed = false
     }
@@ -63,6 +64,9 @@ public final class BotContext: Sendable {
     /// The chat of the event as the snapshot shows it; nil if there is none, or it is not there any more.
     public var chat: AppState.ChatSummary? { scope.chat }
 
+    /// What became of timers and conversations; complete after ``finish()``.
+    package var memoryChanges: [BotMemoryChange] { collected.withLock { $0.memory } }
+
     /// What was asked for, with ids that a second run gives again; nothing more is taken after this. Throws what the
     /// handler did wrong without being told at once, such as sending without a chat.
     package func finish() throws(BotError) -> [HandlerEffect] {
@@ -82,6 +86,14 @@ public final class BotContext: Sendable {
             if case .putValue(bot, let key, let value) = operation { collected.values[key] = .some(value) }
             collected.operations.append(operation)
             return false
+        }
+        if isClosed { logger.warning("Dropped what a handler asked for after its end") }
+    }
+
+    func remember(_ change: BotMemoryChange) {
+        let isClosed = collected.withLock { collected in
+            if !collected.isClosed { collected.memory.append(change) }
+            return collected.isClosed
         }
         if isClosed { logger.warning("Dropped what a handler asked for after its end") }
     }

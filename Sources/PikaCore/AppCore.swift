@@ -91,7 +91,8 @@ public actor AppCore {
     }
 
     /// Does all of this in one transaction, without an event that it belongs to. Ends with ``ActionOutcome/done(chatID:)``
-    /// once it is durable; what of it fails is counted, as with ``complete(_:effects:)``.
+    /// once it is durable; what of it fails is counted, as with ``complete(_:effects:)``. A request made with
+    /// ``RequestID/once(_:)`` is done once.
     public nonisolated func perform(_ effects: [HandlerEffect], request: RequestID) {
         self.mailbox.send(.effects(effects, request))
     }

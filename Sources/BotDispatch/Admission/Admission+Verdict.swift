@@ -27,7 +27,9 @@ extension Admission {
     private static func isInScope(_ message: MessageEvent, _ policy: BotPolicy, _ scope: EventScope) -> Bool {
         switch policy.groups[scope.chatID] {
         case .all: true
-        case .mention: !scope.isGroup || EventFilter.mention.matches(message, in: scope)
+        // The next word of a conversation under way needs no mention.
+        case .mention:
+            !scope.isGroup || !scope.conversations.isEmpty || EventFilter.mention.matches(message, in: scope)
         case .none: !scope.isGroup
         }
     }

@@ -23,6 +23,7 @@ package final class Admission: Sendable {
         var senders = RateLimiter<Origin>()
         var groups = RateLimiter<Origin>()
         var counts: [String: BotCounts] = [:]
+        var whenPausesChange: @Sendable () -> Void = {}
     }
 
     package let journal: EventJournal
@@ -45,10 +46,15 @@ package final class Admission: Sendable {
 
     /// Takes effect at once; ``pauseEffect(_:_:)`` makes it last.
     package func setPaused(_ isPaused: Bool, _ bot: String) {
-        state.withLock { state in
+        let tell = state.withLock { state in
             if isPaused { state.paused.insert(bot) } else { state.paused.remove(bot) }
+            return state.whenPausesChange
         }
+        tell()
     }
+
+    /// Says who is told when a bot is paused or goes on; one at a time.
+    func onPauseChange(_ tell: @escaping @Sendable () -> Void) { state.withLock { $0.whenPausesChange = tell } }
 
     package func counts(of bot: String) -> BotCounts { state.withLock { $0.counts[bot] ?? BotCounts() } }
 

@@ -67,6 +67,9 @@ enum EventReasons {
         IgnoreReason.rateLimitedGroup.description: (
             "the group has triggered this bot too often", "Wait, or raise limits.perGroup."
         ),
+        IgnoreReason.stuck.description: (
+            "too many of this bot's handlers hang", "Restart the account, and see the log for which handlers hang."
+        ),
     ]
 
     private static let refused: [String: Words] = [

@@ -104,17 +104,13 @@ public struct Conversation<State: Codable & Sendable>: HandlerDeclaration, Senda
 
     private func take(_ step: ConversationStep<State>, from person: String, _ context: BotContext) throws {
         guard case .wait(let state) = step else { return forget(person, context) }
-        let talk = StoredConversation(
-            name: name, chatID: context.chatID, person: person, state: Array(try JSONEncoder().encode(state)))
-        context.collect(
-            .putValue(scope: StoredConversation.scope(ofBot: context.bot), key: talk.storedName, value: talk.stored))
+        let name = ConversationName(chatID: context.chatID, person: person, name: name)
+        context.remember(.setConversation(name, state: Array(try JSONEncoder().encode(state))))
         context.setTimer(timerName, key: person, after: timeout)
     }
 
     private func forget(_ person: String, _ context: BotContext) {
-        let talk = StoredConversation(name: name, chatID: context.chatID, person: person, state: [])
-        context.collect(
-            .putValue(scope: StoredConversation.scope(ofBot: context.bot), key: talk.storedName, value: nil))
+        context.remember(.endConversation(ConversationName(chatID: context.chatID, person: person, name: name)))
         context.cancelTimer(timerName, key: person)
     }
 

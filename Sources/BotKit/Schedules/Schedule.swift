@@ -11,9 +11,7 @@ public struct Schedule: Sendable, Hashable {
     /// Every so often, at multiples of the interval since 1970 (UTC), so that a restart moves nothing: every hour is at
     /// each full hour. Intervals below a second count as one second.
     public static func every(_ interval: Duration) -> Schedule {
-        let (seconds, overflow) = interval.components.seconds.multipliedReportingOverflow(by: 1000)
-        let milliseconds = overflow ? Int64.max : seconds + interval.components.attoseconds / 1_000_000_000_000_000
-        return Schedule(kind: .every(max(1000, milliseconds)))
+        Schedule(kind: .every(max(1000, interval.wholeMilliseconds)))
     }
 
     /// As a cron expression says; for expressions that stand in a program, which ends if it is wrong. What stands in
@@ -51,15 +49,12 @@ public struct Schedule: Sendable, Hashable {
     package func next(afterMilliseconds time: Int64) -> Int64? {
         switch kind {
         case .every(let interval):
-            let passed = Int64((Double(time) / Double(interval)).rounded(.down))
-            var start = passed.multipliedReportingOverflow(by: interval)
-            guard !start.overflow else { return nil }
-            while start.partialValue <= time, !start.overflow {
-                start = start.partialValue.addingReportingOverflow(interval)
-            }
-            return start.overflow ? nil : start.partialValue
+            let remainder = time % interval
+            let missing = remainder < 0 ? -remainder : interval - remainder
+            let (next, overflow) = time.addingReportingOverflow(missing)
+            return overflow ? nil : next
         case .cron(let expression, let zone):
-            let seconds = Int64((Double(time) / 1000).rounded(.down))
+            let seconds = time / 1000 - (time % 1000 < 0 ? 1 : 0)
             return expression.next(after: seconds, in: zone).map { $0 * 1000 }
         }
     }

@@ -35,8 +35,8 @@ struct WorkerLines: Sendable {
     func observe(_ observation: BotDispatcher.Observation) {
         switch observation {
         case .received(let event): received(event)
-        case .answered(let event, let bot, let effects):
-            for effect in effects { answered(event, bot, effect.operation) }
+        case .answered(let trigger, let bot, let effects):
+            for effect in effects { answered(trigger, bot, effect.operation) }
         }
     }
 
@@ -69,8 +69,10 @@ struct WorkerLines: Sendable {
         write(line)
     }
 
-    private func answered(_ event: CoreEvent, _ bot: String, _ operation: HandlerEffect.Operation) {
-        var line = Line(event: "answer", chat: short(event.chatID), id: short(event.inputID), bot: bot)
+    private func answered(_ trigger: BotTrigger, _ bot: String, _ operation: HandlerEffect.Operation) {
+        let event = trigger.event
+        var line = Line(
+            event: "answer", chat: event.map { short($0.chatID) }, id: event.map { short($0.inputID) }, bot: bot)
         switch operation {
         case .send(let chatID, let message):
             line.chat = short(chatID)

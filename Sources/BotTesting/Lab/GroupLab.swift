@@ -1,3 +1,4 @@
+public import BotDispatch
 public import BotKit
 import Synchronization
 
@@ -90,16 +91,27 @@ public final class GroupLab: Sendable {
                 name, lab: self, configuration: configuration, work: .handler(handler), hasSigner: remoteSigner))
     }
 
-    /// A new account with a bot that answers through it, as the runtime would run it.
+    /// A new account with a bot that answers through it, run as the runtime would.
+    ///
+    /// - Parameters:
+    ///   - policy: what may trigger it.
+    ///   - services: the world outside the chats, such as a fake of HTTP.
     public func bot<B: Bot>(
-        _ type: B.Type, name: String? = nil, settings: BotSettings = .object([:]),
-        invites: CoreConfiguration.InvitePolicy = .anyone
+        _ type: B.Type, name: String? = nil, settings: BotSettings = .object([:]), policy: BotPolicy = BotPolicy(),
+        services: BotServices = BotServices(), invites: CoreConfiguration.InvitePolicy = .anyone
     ) async throws -> LabMember {
-        let bot = try type.init(settings: settings)
+        let place = LabBots.Place(try type.init(settings: settings), label: B.name, policy: policy)
+        return try await self.bots(name ?? B.name, LabBots([place], services: services), invites: invites)
+    }
+
+    /// A new account with bots that answer through it, run as the runtime would.
+    public func bots(
+        _ name: String, _ bots: LabBots, invites: CoreConfiguration.InvitePolicy = .anyone
+    ) async throws -> LabMember {
         let configuration = CoreConfiguration(
-            relays: self.relays, invites: invites, selfUpdate: self.selfUpdate,
-            mediaServers: self.mediaServers)
-        return try await self.add(LabMember(name ?? B.name, lab: self, configuration: configuration, work: .bot(bot)))
+            relays: self.relays, invites: invites, selfUpdate: self.selfUpdate, mediaServers: self.mediaServers)
+        return try await self.add(
+            LabMember(name, lab: self, configuration: configuration, work: .bots, bots: bots))
     }
 
     /// A new account whose events somebody else takes care of, from its start to its end or crash, each time anew.

@@ -1,3 +1,4 @@
+import BotDispatch
 public import BotKit
 import Synchronization
 
@@ -8,7 +9,7 @@ public final class LabMember: Sendable {
 
     enum Work: Sendable {
         case handler(Handler)
-        case bot(any Bot)
+        case bots
         case driver(Driver)
     }
 
@@ -45,8 +46,15 @@ public final class LabMember: Sendable {
     /// Outlives the run that used it.
     private let lastStore = Mutex<MemoryCoreStore?>(nil)
     let record = Mutex(Record())
+    /// What it runs, also after a crash; nil if it runs none.
+    let bots: Mutex<LabBots?>
+    /// That of the present run.
+    let dispatcher = Mutex<BotDispatcher?>(nil)
 
-    init(_ name: String, lab: GroupLab, configuration: CoreConfiguration, work: Work, hasSigner: Bool = false) {
+    init(
+        _ name: String, lab: GroupLab, configuration: CoreConfiguration, work: Work, bots: LabBots? = nil,
+        hasSigner: Bool = false
+    ) {
         var generator = SeededGenerator(seed: lab.seed, stream: "key of \(name)")
         self.name = name
         self.lab = lab
@@ -56,6 +64,7 @@ public final class LabMember: Sendable {
             ? LabSigner(self.keys, random: SeededGenerator(seed: lab.seed, stream: "signer of \(name)")) : nil
         self.configuration = configuration
         self.work = work
+        self.bots = Mutex(bots)
     }
 
     public var publicKey: PublicKey { self.keys.publicKey }
@@ -121,11 +130,7 @@ public final class LabMember: Sendable {
                 self.take(event)
                 core.complete(event.inboxID, effects: await handler(event))
             }
-        case .bot(let bot):
-            await LabBot(
-                bot, name: self.name, core: core, clock: self.lab.clock, logger: self.lab.log.logger(self.name)
-            )
-            .run { self.take($0) }
+        case .bots: if let bots = self.bots.withLock({ $0 }) { await self.dispatch(to: bots, core) }
         case .driver(let driver): await driver(core)
         }
     }
@@ -136,7 +141,7 @@ public final class LabMember: Sendable {
         self.record.withLock { $0.failure = reason }
     }
 
-    private func take(_ event: CoreEvent) {
+    func take(_ event: CoreEvent) {
         self.record.withLock { $0.events.append(event) }
     }
 

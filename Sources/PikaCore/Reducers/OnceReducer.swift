@@ -4,8 +4,8 @@ import Nostr
 
 /// Actions that are to be done once, whoever asks for them again (``RequestID/once(_:)``).
 extension CoreModel {
-    /// Whether an action need not be done: it was, which is said again, or it is under way.
-    mutating func isAnswered(_ action: AppAction, _ request: RequestID?, _ step: inout CoreStep) -> Bool {
+    /// Whether an action, or what handlers want (nil), need not be done: it was, which is said again, or it is under way.
+    mutating func isAnswered(_ action: AppAction?, _ request: RequestID?, _ step: inout CoreStep) -> Bool {
         guard let request, let key = request.onceKey else { return false }
         if self.answers.underWay.contains(key) { return true }
         guard let answer = self.answers[Self.answerName(key)] else {
@@ -13,7 +13,7 @@ extension CoreModel {
             return false
         }
         step.effects.append(.finish(request, answer.outcome))
-        guard case .queued(let messageID, _) = answer.outcome, let chatID = action.messageChat,
+        guard case .queued(let messageID, _) = answer.outcome, let chatID = action?.messageChat,
             !self.queue.contains(where: { $0.messageID == messageID && $0.leftover == nil })
         else { return true }
         // What is in the outbox no more without being forgotten, a relay has.

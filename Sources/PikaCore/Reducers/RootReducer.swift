@@ -26,8 +26,10 @@ extension CoreModel {
         case .surplus(let rule, let count): self.deleteSurplus(rule, count, &step)
         case .handled(let inboxID, let effects): self.finish(inboxID, effects, &step)
         case .effects(let effects, let request):
-            self.perform(effects, &step)
-            self.finish(request, .done(chatID: nil), &step)
+            if !self.isAnswered(nil, request, &step) {
+                self.perform(effects, &step)
+                self.finish(request, .done(chatID: nil), &step)
+            }
         case .timer(.outbox):
             self.readForUnsureCommits(&step)
             self.flushOutbox(&step)

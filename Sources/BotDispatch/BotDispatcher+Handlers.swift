@@ -1,0 +1,173 @@
+import BotKit
+import Logging
+import PikaCore
+import Synchronization
+
+extension BotDispatcher {
+    /// What one bot wants done about an event, if it gets it.
+    func ask(_ bot: InstalledBot, about event: CoreEvent, _ scope: EventScope) async -> BotAnswer {
+        let now = clock.nowMilliseconds
+        guard !isStuck(bot) else {
+            admission.ignore(event, for: bot.label, .stuck, nowMilliseconds: now)
+            return BotAnswer(bot: bot.label)
+        }
+        var scope = scope
+        scope.conversations = conversations(of: bot, about: .event(event))
+        var found: (index: Int, work: Handler.Work)?
+        let verdict = admission.verdict(on: event, for: bot.label, bot.policy, in: scope, nowMilliseconds: now) {
+            found = bot.work(for: .event(event), in: scope)
+            return found != nil
+        }
+        guard verdict == .admitted, let found else { return BotAnswer(bot: bot.label) }
+        return await run(bot, found, about: .event(event), scope, timeout: bot.policy.timeout)
+    }
+
+    /// What one bot wants done about something that is no event.
+    func ask(
+        _ bot: InstalledBot, about trigger: BotTrigger, _ scope: EventScope, timeout: Duration? = nil
+    ) async -> BotAnswer {
+        var scope = scope
+        scope.conversations = conversations(of: bot, about: trigger)
+        guard let found = bot.work(for: trigger, in: scope) else { return BotAnswer(bot: bot.label) }
+        return await run(
+            bot, found, about: trigger, scope, timeout: min(timeout ?? bot.policy.timeout, bot.policy.timeout))
+    }
+
+    /// What a handler asks for, or when it fails the error handlers.
+    private func run(
+        _ bot: InstalledBot, _ found: (index: Int, work: Handler.Work), about trigger: BotTrigger, _ scope: EventScope,
+        timeout: Duration
+    ) async -> BotAnswer {
+        let call = HandlerCall(
+            bot: bot, handler: found.index, trigger: trigger, scope: scope, timeout: timeout,
+            logger: logger(bot, bot.handlers[found.index].label, scope))
+        let began = clock.nowMilliseconds
+        let context = context(call, input: nil)
+        guard let outcome = await run(call, { try await found.work(context) }), !Task.isCancelled else {
+            return BotAnswer(bot: bot.label)
+        }
+        bot.metrics[found.index].record(milliseconds: clock.nowMilliseconds - began)
+        let answer = await answer(call, outcome, context)
+        if !answer.effects.isEmpty { observe(.answered(trigger, bot: bot.label, answer.effects)) }
+        return answer
+    }
+
+    private func answer(_ call: HandlerCall, _ outcome: HandlerOutcome, _ context: BotContext) async -> BotAnswer {
+        let failure: any Error
+        switch outcome {
+        case .returned:
+            do {
+                let effects = try context.finish()
+                note(.handled(handler: call.label, effects: effects.count), call)
+                return BotAnswer(bot: call.bot.label, effects: effects, memory: context.memoryChanges)
+            } catch { failure = error }
+        case .threw(let error): failure = error
+        case .timedOut:
+            call.bot.metrics[call.handler].countTimeout()
+            failure = BotError(.timedOut, "it took longer than \(call.timeout)")
+        }
+        // Nothing that it asks for from now on counts.
+        _ = try? context.finish()
+        return await recover(from: failure, call)
+    }
+
+    private func note(_ outcome: BotOutcome, _ call: HandlerCall) {
+        guard let event = call.trigger.event else { return }
+        admission.note(outcome, of: call.bot.label, on: event, nowMilliseconds: clock.nowMilliseconds)
+    }
+
+    /// Asks the error handlers in order; nobody who handles the error means that log and metrics do.
+    private func recover(from failure: any Error, _ call: HandlerCall) async -> BotAnswer {
+        var answer = BotAnswer(bot: call.bot.label)
+        for (place, handler) in call.bot.errorHandlers.enumerated() {
+            let context = context(call, input: "\(call.input(clock))/error-\(place)")
+            let verdict = VerdictBox()
+            let outcome = await run(call) { verdict.value = try await handler.handle(failure, context) }
+            guard case .returned = outcome, let effects = try? context.finish() else {
+                call.logger.warning("An error handler failed", metadata: ["error.handler": "\(place)"])
+                continue
+            }
+            answer.effects += effects
+            answer.memory += context.memoryChanges
+            if verdict.value == .handled {
+                call.logger.debug("Handler failed, and an error handler took care of it")
+                note(.handled(handler: call.label, effects: answer.effects.count), call)
+                return answer
+            }
+        }
+        let isLate = (failure as? BotError)?.code == .timedOut
+        note(
+            isLate ? .timedOut(handler: call.label) : .failed(handler: call.label, error: "\(type(of: failure))"), call)
+        call.bot.metrics[call.handler].count(failure)
+        call.logger.warning(
+            "Handler failed; nothing of what it asked for is done", metadata: ["error": "\(failure)"])
+        return answer
+    }
+
+    // MARK: Parts
+
+    /// Nil when the dispatcher was cancelled first.
+    private func run(_ call: HandlerCall, _ work: @escaping @Sendable () async throws -> Void) async -> HandlerOutcome?
+    {
+        await HandlerRun(
+            work: work, clock: clock, timeoutMilliseconds: call.timeout.wholeMilliseconds,
+            executor: configuration.executor, hanging: hanging.place(for: call.bot.label)
+        ).perform()
+    }
+
+    private func context(_ call: HandlerCall, input: String?) -> BotContext {
+        let (label, chatID) = (call.bot.label, call.scope.chatID)
+        return BotContext(
+            bot: label, trigger: call.trigger, inputID: input, scope: call.scope,
+            nowMilliseconds: clock.nowMilliseconds, logger: call.logger, services: configuration.services,
+            readValue: { try await value(scope: label, key: $0) },
+            readMedia: { [core] in try await core.media(chatID: chatID, messageID: $0, index: $1) })
+    }
+
+    private func logger(_ bot: InstalledBot, _ handler: String, _ scope: EventScope) -> Logger {
+        var logger = logger
+        logger[metadataKey: "bot.name"] = "\(bot.label)"
+        logger[metadataKey: "bot.handler"] = "\(handler)"
+        if !scope.chatID.isEmpty { logger[metadataKey: "chat.id"] = "\(scope.chatID.prefix(8))" }
+        return logger
+    }
+
+    /// Those under way with the person whom a trigger is about.
+    func conversations(of bot: InstalledBot, about trigger: BotTrigger) -> [String: [UInt8]] {
+        switch trigger {
+        case .event:
+            trigger.message.map { memory.conversations(of: bot.label, in: trigger.chatID, with: $0.sender.hex) } ?? [:]
+        case .timer(let run): memory.conversations(of: bot.label, in: run.chatID, with: run.key)
+        case .schedule, .start, .stop: [:]
+        }
+    }
+
+    private func value(scope: String, key: String) async throws -> [UInt8]? {
+        if let known = written.value(scope: scope, key: key) { return known }
+        return try await core.value(scope: scope, key: key)
+    }
+}
+
+/// A handler about to run.
+private struct HandlerCall: Sendable {
+    let bot: InstalledBot
+    let handler: Int
+    let trigger: BotTrigger
+    let scope: EventScope
+    let timeout: Duration
+    let logger: Logger
+
+    var label: String { bot.handlers[handler].label }
+
+    func input(_ clock: any CoreClock) -> String { trigger.inputID(nowMilliseconds: clock.nowMilliseconds) }
+}
+
+/// Where an error handler, which may be left behind, puts its verdict.
+private final class VerdictBox: Sendable {
+    private let state = Mutex(BotErrorHandler.Verdict.passOn)
+
+    var value: BotErrorHandler.Verdict {
+        get { state.withLock { $0 } }
+        set { state.withLock { $0 = newValue } }
+    }
+}

@@ -1,0 +1,135 @@
+import BotKit
+import PikaCore
+import Synchronization
+
+/// Timers and conversations of an account's bots: those that are, also in the store.
+///
+/// What the store has is, by bot, a list of the chats that have any, and an entry for each of these chats.
+final class BotMemory: Sendable {
+    private struct State {
+        var bots: [String: [String: ChatMemory]] = [:]
+        /// Timers that wait for their turn, or have it.
+        var underWay: Set<Timer> = []
+    }
+
+    private struct Timer: Hashable {
+        let bot: String
+        let run: TimerRun
+    }
+
+    /// Of one bot in one chat; more timers are refused.
+    static let maximumTimers = 1000
+
+    private let state = Mutex(State())
+
+    // MARK: Reading
+
+    /// Conversations under way, by their names: their states.
+    func conversations(of bot: String, in chatID: String, with person: String) -> [String: [UInt8]] {
+        state.withLock { $0.bots[bot]?[chatID]?.conversations[person] ?? [:] }
+    }
+
+    /// Whether a timer is still set as it was.
+    func isSet(_ run: TimerRun, of bot: String) -> Bool {
+        state.withLock { $0.bots[bot]?[run.chatID]?.timers[run.timer] == run }
+    }
+
+    /// When the next timer is due of those that are not under way, Unix milliseconds.
+    func nextTimer(of bots: Set<String>) -> Int64? {
+        state.withLock { state in
+            Self.waiting(state, of: bots).map(\.run.dueMilliseconds).min()
+        }
+    }
+
+    /// What is due, in order; under way from then on.
+    func takeDue(nowMilliseconds now: Int64, of bots: Set<String>) -> [(bot: String, run: TimerRun)] {
+        state.withLock { state in
+            let due = Self.waiting(state, of: bots).filter { $0.run.dueMilliseconds <= now }
+            state.underWay.formUnion(due)
+            return due.sorted {
+                ($0.run.dueMilliseconds, $0.bot, $0.run.name, $0.run.chatID, $0.run.key)
+                    < ($1.run.dueMilliseconds, $1.bot, $1.run.name, $1.run.chatID, $1.run.key)
+            }.map { ($0.bot, $0.run) }
+        }
+    }
+
+    /// A timer's turn is over, whatever came of it.
+    func putBack(_ run: TimerRun, of bot: String) {
+        state.withLock { _ = $0.underWay.remove(Timer(bot: bot, run: run)) }
+    }
+
+    private static func waiting(_ state: State, of bots: Set<String>) -> [Timer] {
+        state.bots.filter { bots.contains($0.key) }.flatMap { bot, chats in
+            chats.values.flatMap { $0.timers.values.map { Timer(bot: bot, run: $0) } }
+        }.filter { !state.underWay.contains($0) }
+    }
+
+    // MARK: Writing
+
+    /// Changes what is remembered, and hands on what makes it durable, in one step: what others change at the same
+    /// time goes before or after. Returns how many timers were refused.
+    @discardableResult
+    func commit(_ changes: [(bot: String, change: BotMemoryChange)], _ handOn: ([HandlerEffect]) -> Void) -> Int {
+        state.withLock { state in
+            var refused = 0
+            var before: [String: [String: ChatMemory]] = [:]
+            for (bot, change) in changes {
+                before[bot] = before[bot] ?? state.bots[bot, default: [:]]
+                var memory = state.bots[bot]?[change.chatID] ?? ChatMemory()
+                if !memory.apply(change) { refused += 1 }
+                state.bots[bot, default: [:]][change.chatID] = memory.isEmpty ? nil : memory
+            }
+            let effects = before.keys.sorted().flatMap { bot in
+                Self.effects(of: bot, from: before[bot] ?? [:], to: state.bots[bot] ?? [:])
+            }
+            handOn(effects)
+            return refused
+        }
+    }
+
+    // MARK: The store
+
+    private static let listKey = "chats"
+
+    private static func scope(of bot: String) -> String { "\(bot)/memory" }
+
+    /// What leads from one memory of a bot to another.
+    private static func effects(
+        of bot: String, from before: [String: ChatMemory], to after: [String: ChatMemory]
+    ) -> [HandlerEffect] {
+        let chats = Set(before.keys).union(after.keys).sorted().filter { before[$0] != after[$0] }
+        var effects = chats.map { put(bot, $0, after[$0]?.stored) }
+        if Set(before.keys) != Set(after.keys) {
+            effects.append(put(bot, listKey, Array(after.keys.sorted().joined(separator: "\n").utf8)))
+        }
+        return effects
+    }
+
+    private static func put(_ bot: String, _ key: String, _ value: [UInt8]?) -> HandlerEffect {
+        HandlerEffect(
+            id: "\(bot)/memory/\(key)",
+            operation: .putValue(scope: scope(of: bot), key: key, value: value?.isEmpty == true ? nil : value))
+    }
+
+    /// Reads what a bot has left; nothing if it is known already.
+    func load(_ bot: String, from core: any HandlerCore) async throws {
+        guard state.withLock({ $0.bots[bot] == nil }) else { return }
+        let list = try await core.value(scope: Self.scope(of: bot), key: Self.listKey) ?? []
+        var chats: [String: ChatMemory] = [:]
+        for chatID in String(decoding: list, as: UTF8.self).split(separator: "\n").map(String.init) {
+            guard let stored = try await core.value(scope: Self.scope(of: bot), key: chatID) else { continue }
+            chats[chatID] = ChatMemory(stored: stored, chatID: chatID)
+        }
+        state.withLock { $0.bots[bot] = chats }
+    }
+}
+
+extension BotMemoryChange {
+    fileprivate var chatID: String {
+        switch self {
+        case .setTimer(let run): run.chatID
+        case .cancelTimer(let name): name.chatID
+        case .setConversation(let name, _), .endConversation(let name): name.chatID
+        }
+    }
+}

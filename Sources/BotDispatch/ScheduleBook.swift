@@ -1,0 +1,86 @@
+import BotKit
+import PikaCore
+
+/// When each schedule of an account's bots is due. Pure.
+struct ScheduleBook {
+    private struct Entry {
+        let declaration: ScheduleDeclaration
+        /// Unix milliseconds; nil if it never comes again, or while a run is at work.
+        var due: Int64?
+        var isCatchUp: Bool
+    }
+
+    private var entries: [ScheduleID: Entry] = [:]
+
+    /// When the next one is due, Unix milliseconds.
+    var next: Int64? { entries.values.compactMap(\.due).min() }
+
+    /// Puts in the schedules of these bots in place of those before; one that is as it was goes on as it was.
+    ///
+    /// - Parameter marks: when each was last dealt with, Unix milliseconds.
+    mutating func install(_ bots: [InstalledBot], marks: [ScheduleID: Int64], nowMilliseconds now: Int64) {
+        let old = entries
+        entries = [:]
+        for bot in bots {
+            for declaration in bot.schedules {
+                let id = ScheduleID(bot: bot.label, name: declaration.name)
+                if let known = old[id], known.declaration == declaration {
+                    entries[id] = known
+                } else {
+                    entries[id] = Self.entry(declaration, mark: old[id] == nil ? marks[id] : nil, now)
+                }
+            }
+        }
+    }
+
+    private static func entry(_ declaration: ScheduleDeclaration, mark: Int64?, _ now: Int64) -> Entry {
+        if declaration.catchesUp, let mark, let missed = declaration.schedule.next(afterMilliseconds: mark),
+            missed <= now
+        {
+            return Entry(declaration: declaration, due: missed, isCatchUp: true)
+        }
+        return Entry(
+            declaration: declaration, due: declaration.schedule.next(afterMilliseconds: now), isCatchUp: false)
+    }
+
+    /// What is due, in order; a schedule is at work from then on, until ``finish(_:nowMilliseconds:)``. Those of other
+    /// bots are left out, and go on with their next time.
+    mutating func takeDue(nowMilliseconds now: Int64, of bots: Set<String>) -> [(id: ScheduleID, run: ScheduleRun)] {
+        var found: [(id: ScheduleID, run: ScheduleRun)] = []
+        for (id, entry) in entries {
+            guard let due = entry.due, due <= now else { continue }
+            entries[id]?.isCatchUp = false
+            if !bots.contains(id.bot) {
+                entries[id]?.due = entry.declaration.schedule.next(afterMilliseconds: now)
+            } else {
+                entries[id]?.due = nil
+                found.append((id, ScheduleRun(name: id.name, dueMilliseconds: due, isCatchUp: entry.isCatchUp)))
+            }
+        }
+        return found.sorted {
+            ($0.run.dueMilliseconds, $0.id.bot, $0.id.name) < ($1.run.dueMilliseconds, $1.id.bot, $1.id.name)
+        }
+    }
+
+    /// A run has ended: what became due while it was at work is left out.
+    mutating func finish(_ id: ScheduleID, nowMilliseconds now: Int64) {
+        guard let entry = entries[id], entry.due == nil else { return }
+        entries[id]?.due = entry.declaration.schedule.next(afterMilliseconds: now)
+    }
+}
+
+/// When a schedule was last dealt with, as it is kept.
+enum ScheduleMark {
+    static func load(_ id: ScheduleID, from core: any HandlerCore) async throws -> Int64? {
+        try await core.value(scope: scope(of: id.bot), key: id.name)
+            .flatMap { Int64(String(decoding: $0, as: UTF8.self)) }
+    }
+
+    static func effect(_ id: ScheduleID, _ milliseconds: Int64) -> HandlerEffect {
+        HandlerEffect(
+            id: "\(id.bot)/mark/\(id.name)",
+            operation: .putValue(scope: scope(of: id.bot), key: id.name, value: Array("\(milliseconds)".utf8)))
+    }
+
+    private static func scope(of bot: String) -> String { "\(bot)/schedules" }
+}

@@ -1,0 +1,73 @@
+public import BotDispatch
+import BotKit
+import PikaCore
+import Synchronization
+
+/// The bots of an account of a ``GroupLab``, in their places.
+public struct LabBots: Sendable {
+    /// A bot, as a configuration would have it.
+    public struct Place: Sendable {
+        public var bot: any Bot
+        public var label: String
+        public var policy: BotPolicy
+
+        public init(_ bot: any Bot, label: String, policy: BotPolicy = BotPolicy()) {
+            self.bot = bot
+            self.label = label
+            self.policy = policy
+        }
+
+        var installed: InstalledBot { InstalledBot(self.bot, label: self.label, policy: self.policy) }
+    }
+
+    public var places: [Place]
+    /// Who may operate them.
+    public var operators: Set<PublicKey>
+    /// The world outside the chats.
+    public var services: BotServices
+
+    public init(_ places: [Place], operators: Set<PublicKey> = [], services: BotServices = BotServices()) {
+        self.places = places
+        self.operators = operators
+        self.services = services
+    }
+}
+
+extension LabMember {
+    /// Runs bots as the runtime does: by the same dispatcher, on the lab's thread and clock.
+    func dispatch(to bots: LabBots, _ core: AppCore) async {
+        var configuration = BotDispatcher.Configuration(accountName: self.name)
+        configuration.services = bots.services
+        configuration.admission = Admission(operators: bots.operators)
+        configuration.executor = self.lab.executor
+        let dispatcher = BotDispatcher(
+            bots: bots.places.map(\.installed), core: core, clock: self.lab.clock, configuration: configuration,
+            logger: self.lab.log.logger(self.name)
+        ) { if case .received(let event) = $0 { self.take(event) } }
+        self.dispatcher.withLock { $0 = dispatcher }
+        // The store throws when the member has crashed, which is no news.
+        try? await dispatcher.run()
+    }
+
+    /// What decides in the present run who may trigger its bots, or did in the last one.
+    package var admission: Admission? { self.dispatcher.withLock { $0 }?.configuration.admission }
+
+    /// Puts other bots in the place of those that it has, while they run; settles.
+    public func reconfigure(_ bots: [LabBots.Place]) async throws {
+        guard let dispatcher = self.dispatcher.withLock({ $0 }) else {
+            throw self.lab.error(.unmet, "\(self.name) has no bots")
+        }
+        self.bots.withLock { $0?.places = bots }
+        try await self.lab.run { try await dispatcher.reconfigure(bots.map(\.installed)) }
+    }
+
+    /// Tells a bot to pause, or to go on; settles.
+    public func setPaused(_ isPaused: Bool, _ bot: String) async throws {
+        guard let dispatcher = self.dispatcher.withLock({ $0 }) else {
+            throw self.lab.error(.unmet, "\(self.name) has no bots")
+        }
+        let isKnown = isPaused ? dispatcher.pause(bot) : dispatcher.resume(bot)
+        guard isKnown else { throw self.lab.error(.unmet, "\(self.name) has no bot named \(bot)") }
+        try await self.lab.settle()
+    }
+}
