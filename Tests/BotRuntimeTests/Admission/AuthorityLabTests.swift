@@ -21,7 +21,7 @@ private struct Parrot: Bot {
 private final class Responder: Sendable {
     let policy: BotPolicy
     let operators: Set<PublicKey>
-    private let last = Mutex(Admission())
+    private let member = Mutex<LabMember?>(nil)
 
     init(_ policy: BotPolicy = BotPolicy(), operators: Set<PublicKey> = []) {
         self.policy = policy
@@ -29,25 +29,17 @@ private final class Responder: Sendable {
     }
 
     /// Of the present life.
-    var admission: Admission { last.withLock { $0 } }
+    var admission: Admission { member.withLock { $0?.admission } ?? Admission() }
 
     func ignored(_ reason: IgnoreReason) -> Int {
         admission.journal.ignored.filter { $0.reason == reason.description }.count
     }
 
     func join(_ lab: GroupLab, as name: String) async throws -> LabMember {
-        let configuration = CoreConfiguration(relays: lab.relays, invites: .anyone, selfUpdate: .never)
-        return try await lab.member(name, configuration: configuration) { core in
-            let admission = Admission(operators: self.operators)
-            self.last.withLock { $0 = admission }
-            var configuration = BotDispatcher.Configuration(accountName: name)
-            configuration.admission = admission
-            await BotDispatcher(
-                bots: [InstalledBot(Parrot(settings: .object([:])), label: "parrot", policy: self.policy)],
-                core: core, clock: lab.clock, configuration: configuration,
-                logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
-            ).run()
-        }
+        let place = LabBots.Place(Parrot(settings: .object([:])), label: "parrot", policy: policy)
+        let joined = try await lab.bots(name, LabBots([place], operators: operators))
+        member.withLock { $0 = joined }
+        return joined
     }
 }
 

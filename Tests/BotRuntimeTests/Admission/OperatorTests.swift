@@ -46,7 +46,7 @@ struct OperatorTests {
             bots: [InstalledBot(bot, label: "echo")], core: core, clock: StandingClock(), configuration: configuration,
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
         return await withTaskGroup(of: Void.self) { group in
-            group.addTask { await dispatcher.run() }
+            group.addTask { try? await dispatcher.run() }
             for event in events { core.deliver(event) }
             let completions = await core.completed(events.count)
             group.cancelAll()

@@ -17,7 +17,7 @@ private func withDispatcher(
 ) async rethrows {
     let dispatcher = makeDispatcher(bots, core, clock, chats)
     try await withThrowingTaskGroup(of: Void.self) { group in
-        group.addTask { await dispatcher.run() }
+        group.addTask { try? await dispatcher.run() }
         try await body()
         group.cancelAll()
     }
@@ -213,7 +213,7 @@ struct BotDispatcherTests {
         }
         let dispatcher = makeDispatcher([bot], core, StandingClock())
         await withTaskGroup(of: Void.self) { group in
-            group.addTask { await dispatcher.run() }
+            group.addTask { try? await dispatcher.run() }
             core.deliver(arrived("", 1))
             await began.passed()
             group.cancelAll()

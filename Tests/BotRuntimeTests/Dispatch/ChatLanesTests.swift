@@ -4,45 +4,47 @@ import Testing
 @testable import PikaCore
 
 struct ChatLanesTests {
-    private func ids(_ events: [CoreEvent]) -> [Int64] { events.map(\.inboxID) }
+    private func ids(_ jobs: [BotJob]) -> [Int64] {
+        jobs.compactMap { if case .event(let event) = $0 { event.inboxID } else { nil } }
+    }
 
     @Test func oneEventOfAChatAtATimeInOrder() {
         var lanes = ChatLanes(width: 4)
-        #expect(ids(lanes.add(arrived("", 1))) == [1])
-        #expect(lanes.add(arrived("", 2)).isEmpty)
-        #expect(lanes.add(arrived("", 3)).isEmpty)
+        #expect(ids(lanes.add(.event(arrived("", 1)))) == [1])
+        #expect(lanes.add(.event(arrived("", 2))).isEmpty)
+        #expect(lanes.add(.event(arrived("", 3))).isEmpty)
         #expect(ids(lanes.finish("c1")) == [2])
         #expect(ids(lanes.finish("c1")) == [3])
         #expect(lanes.finish("c1").isEmpty)
-        #expect(ids(lanes.add(arrived("", 4))) == [4])
+        #expect(ids(lanes.add(.event(arrived("", 4)))) == [4])
     }
 
     @Test func chatsRunSideBySideUpToTheWidth() {
         var lanes = ChatLanes(width: 2)
-        #expect(ids(lanes.add(arrived("", 1, chat: "a"))) == [1])
-        #expect(ids(lanes.add(arrived("", 2, chat: "b"))) == [2])
-        #expect(lanes.add(arrived("", 3, chat: "c")).isEmpty)
-        #expect(lanes.add(arrived("", 4, chat: "a")).isEmpty)
+        #expect(ids(lanes.add(.event(arrived("", 1, chat: "a")))) == [1])
+        #expect(ids(lanes.add(.event(arrived("", 2, chat: "b")))) == [2])
+        #expect(lanes.add(.event(arrived("", 3, chat: "c"))).isEmpty)
+        #expect(lanes.add(.event(arrived("", 4, chat: "a"))).isEmpty)
         #expect(ids(lanes.finish("a")) == [3])
         #expect(ids(lanes.finish("c")) == [4])
     }
 
     @Test func aBusyChatLetsOthersPass() {
         var lanes = ChatLanes(width: 1)
-        #expect(ids(lanes.add(arrived("", 1, chat: "a"))) == [1])
-        #expect(lanes.add(arrived("", 2, chat: "a")).isEmpty)
-        #expect(lanes.add(arrived("", 3, chat: "b")).isEmpty)
+        #expect(ids(lanes.add(.event(arrived("", 1, chat: "a")))) == [1])
+        #expect(lanes.add(.event(arrived("", 2, chat: "a"))).isEmpty)
+        #expect(lanes.add(.event(arrived("", 3, chat: "b"))).isEmpty)
         #expect(ids(lanes.finish("a")) == [3])
         #expect(ids(lanes.finish("b")) == [2])
     }
 
     @Test func nothingStartsAfterTheStop() {
         var lanes = ChatLanes(width: 2)
-        _ = lanes.add(arrived("", 1, chat: "a"))
-        _ = lanes.add(arrived("", 2, chat: "a"))
+        _ = lanes.add(.event(arrived("", 1, chat: "a")))
+        _ = lanes.add(.event(arrived("", 2, chat: "a")))
         lanes.stop()
         #expect(!lanes.isDrained)
-        #expect(lanes.add(arrived("", 3, chat: "b")).isEmpty)
+        #expect(lanes.add(.event(arrived("", 3, chat: "b"))).isEmpty)
         #expect(lanes.finish("a").isEmpty)
         #expect(lanes.isDrained)
     }

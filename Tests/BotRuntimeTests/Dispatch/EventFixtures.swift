@@ -83,11 +83,24 @@ func scope(_ chatID: String = "c1", name: String = "greeter", chats: [AppState.C
     return EventScope(chatID: chatID, account: key("a"), accountName: name, snapshot: state)
 }
 
-/// A bot that is nothing but its handlers.
+/// A bot that is nothing but its handlers and what stands around them.
 struct ListedBot: Bot {
     static let name = "listed"
     let handlers: [Handler]
+    var middleware: [BotMiddleware] = []
+    var errorHandlers: [BotErrorHandler] = []
+    var help = BotHelp.command("help")
 
     init(settings: BotSettings) { handlers = [] }
     init(@HandlerBuilder _ handlers: () -> [Handler]) { self.handlers = handlers() }
+
+    func with(
+        middleware: [BotMiddleware] = [], errorHandlers: [BotErrorHandler] = [], help: BotHelp = .command("help")
+    ) -> ListedBot {
+        var bot = self
+        bot.middleware = middleware
+        bot.errorHandlers = errorHandlers
+        bot.help = help
+        return bot
+    }
 }

@@ -10,6 +10,12 @@ struct Completion: Equatable {
     let effects: [HandlerEffect]
 }
 
+/// What the dispatcher wanted done without an event.
+struct Performance: Equatable {
+    let request: String
+    let effects: [HandlerEffect]
+}
+
 /// A core that says what a test wants, and takes completions without ever storing anything.
 final class ScriptedCore: HandlerCore {
     let account = key("a")
@@ -19,6 +25,8 @@ final class ScriptedCore: HandlerCore {
     private let nextEvent: AsyncStream<CoreEvent>.Continuation
     private let completions: AsyncStream<Completion>
     private let nextCompletion: AsyncStream<Completion>.Continuation
+    private let performances: AsyncStream<Performance>
+    private let nextPerformance: AsyncStream<Performance>.Continuation
 
     init(chats: [AppState.ChatSummary] = [], stored: [String: [UInt8]] = [:]) {
         var state = AppState()
@@ -27,6 +35,7 @@ final class ScriptedCore: HandlerCore {
         self.stored = Mutex(stored)
         (events, nextEvent) = AsyncStream.makeStream()
         (completions, nextCompletion) = AsyncStream.makeStream()
+        (performances, nextPerformance) = AsyncStream.makeStream()
     }
 
     func snapshot() async -> AppState { state }
@@ -35,11 +44,14 @@ final class ScriptedCore: HandlerCore {
         nextCompletion.yield(Completion(inboxID: inboxID, effects: effects))
     }
 
+    func started() async {}
+
     /// What the runtime writes for itself is stored; what bots write is not.
     func perform(_ effects: [HandlerEffect], request: RequestID) {
         for case .putValue(let scope, let key, let value) in effects.map(\.operation) {
             stored.withLock { $0["\(scope).\(key)"] = value }
         }
+        nextPerformance.yield(Performance(request: request.rawValue, effects: effects))
     }
 
     var storedKeys: Set<String> { stored.withLock { Set($0.keys) } }
@@ -50,6 +62,16 @@ final class ScriptedCore: HandlerCore {
 
     func deliver(_ events: CoreEvent...) {
         for event in events { nextEvent.yield(event) }
+    }
+
+    /// Waits for the next so many performances.
+    func performed(_ count: Int) async -> [Performance] {
+        var found: [Performance] = []
+        for await performance in performances {
+            found.append(performance)
+            if found.count == count { break }
+        }
+        return found
     }
 
     /// Waits for the next so many completions.

@@ -75,7 +75,7 @@ struct MetricLeakTests {
                 group.addTask {
                     for await event in alice.core.events { alice.core.complete(event.inboxID, effects: []) }
                 }
-                group.addTask { await dispatcher.run() }
+                group.addTask { try? await dispatcher.run() }
                 group.addTask { await health.run() }
                 group.addTask { try await canaries.run() }
                 try await body(alice, bob, health)

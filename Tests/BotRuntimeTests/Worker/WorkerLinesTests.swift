@@ -56,7 +56,7 @@ struct WorkerLinesTests {
             HandlerEffect(id: "1", operation: .putValue(scope: "echo", key: "k", value: [1])),
             HandlerEffect(id: "2", operation: .dispatch(.rejectCall(chatID: "c1", callID: "x", reason: "declined"))),
         ]
-        let observation = BotDispatcher.Observation.answered(arrived("", 1), bot: "echo", answers)
+        let observation = BotDispatcher.Observation.answered(.event(arrived("", 1)), bot: "echo", answers)
         #expect(
             lines { $0.observe(observation) } == [
                 #"{"bot":"echo","chat":"c1","event":"answer","id":"00000000","kind":9}"#,

@@ -1,0 +1,110 @@
+import BotKit
+import Testing
+
+@testable import BotDispatch
+@testable import PikaCore
+
+@Suite(.timeLimit(.minutes(15)))
+struct ConversationTests {
+    private struct Line {
+        let text: String
+        var from: Character = "b"
+        var chat = "c1"
+        let answer: [String]
+    }
+
+    private func play(_ lines: [Line], on stage: Stage) async {
+        for (number, line) in lines.enumerated() {
+            stage.core.deliver(arrived(line.text, Int64(number + 1), chat: line.chat, from: key(line.from)))
+            let answer = await stage.core.completed(1).flatMap { texts($0.effects) }
+            #expect(answer == line.answer, "\(number): \(line.text)")
+        }
+    }
+
+    @Test func oneConversationForEachPersonAndChat() async {
+        await Stage(OrderBot(settings: .null)).run { stage in
+            await play(
+                [
+                    Line(text: "hi", answer: ["hm, hi"]),
+                    Line(text: "/order", answer: ["What?"]),
+                    Line(text: "hi", from: "c", answer: ["hm, hi"]),
+                    Line(text: "hi", chat: "c2", answer: ["hm, hi"]),
+                    Line(text: "/order", from: "c", answer: ["What?"]),
+                    Line(text: "soup", answer: ["How many?"]),
+                    Line(text: "tea", from: "c", answer: ["How many?"]),
+                    Line(text: "/price", answer: ["7"]),
+                    Line(text: "2", answer: ["2 × soup"]),
+                    Line(text: "3", from: "c", answer: ["3 × tea"]),
+                    Line(text: "hi", answer: ["hm, hi"]),
+                ], on: stage)
+            #expect(stage.dispatcher.memory.nextTimer(of: ["bot0"]) == nil)
+        }
+    }
+
+    @Test func itEndsBeginsAnewAndOutlivesAFailure() async {
+        await Stage(OrderBot(settings: .null)).run { stage in
+            await play(
+                [
+                    Line(text: "/order", answer: ["What?"]),
+                    Line(text: "soup", answer: ["How many?"]),
+                    Line(text: "/order", answer: ["What?"]),
+                    Line(text: "burnt", answer: []),
+                    Line(text: "rice", answer: ["How many?"]),
+                    Line(text: " /Cancel ", answer: ["Cancelled."]),
+                    Line(text: "2", answer: ["hm, 2"]),
+                ], on: stage)
+        }
+    }
+
+    @Test func itTimesOutAfterTheLastMessage() async {
+        let clock = StandingClock()
+        await Stage(OrderBot(settings: .null), clock: clock).run { stage in
+            await play([Line(text: "/order", answer: ["What?"])], on: stage)
+            clock.advance(by: .seconds(200))
+            stage.core.deliver(arrived("soup", 9))
+            #expect(await stage.core.completed(1).flatMap { texts($0.effects) } == ["How many?"])
+            #expect(stage.dispatcher.memory.nextTimer(of: ["bot0"]) == clock.nowMilliseconds + 300_000)
+            // Two handlers, the first wake; then, behind it, the second.
+            for _ in 0..<3 { await clock.sleeperCame() }
+            clock.advance(by: .seconds(100))
+            await clock.sleeperCame()
+            clock.advance(by: .seconds(200))
+            #expect(await stage.core.performed(1).flatMap { texts($0.effects) } == ["No soup, then."])
+            stage.core.deliver(arrived("hi", 10))
+            #expect(await stage.core.completed(1).flatMap { texts($0.effects) } == ["hm, hi"])
+        }
+    }
+
+    @Test func itGoesOnWithWhatIsStored() async {
+        let memory = #"{"v":1,"timers":[],"conversations":{"\#(key("b").hex)":{"order":"{\"dish\":\"pie\"}"}}}"#
+        let stored = ["bot0/memory.chats": Array("c1".utf8), "bot0/memory.c1": Array(memory.utf8)]
+        await Stage(OrderBot(settings: .null), core: ScriptedCore(stored: stored)).run { stage in
+            await play([Line(text: "4", answer: ["4 × pie"]), Line(text: "hi", answer: ["hm, hi"])], on: stage)
+        }
+    }
+
+    @Test func whatAnotherVersionHasLeftIsOver() async {
+        let memory = #"{"v":1,"timers":[],"conversations":{"\#(key("b").hex)":{"order":"[]"}}}"#
+        let stored = ["bot0/memory.chats": Array("c1".utf8), "bot0/memory.c1": Array(memory.utf8)]
+        await Stage(OrderBot(settings: .null), core: ScriptedCore(stored: stored)).run { stage in
+            await play([Line(text: "4", answer: []), Line(text: "hi", answer: ["hm, hi"])], on: stage)
+        }
+    }
+
+    @Test func itNeedsNoMentionWhereOthersDo() async {
+        let bot = InstalledBot(
+            OrderBot(settings: .null), label: "bot0", policy: BotPolicy(groups: GroupPolicy(.mention)))
+        let core = ScriptedCore(chats: [chatSummary("c1", isGroup: true)])
+        await Stage([bot], core: core).run { stage in
+            await play(
+                [
+                    Line(text: "/order", answer: []),
+                    Line(text: "@greeter /order", answer: ["What?"]),
+                    Line(text: "pie", from: "c", answer: []),
+                    Line(text: "soup", answer: ["How many?"]),
+                    Line(text: "2", answer: ["2 × soup"]),
+                    Line(text: "2", answer: []),
+                ], on: stage)
+        }
+    }
+}

@@ -1,0 +1,187 @@
+import BotDispatch
+import BotTesting
+import Testing
+
+/// Throws, hangs and answers.
+private struct RiskyBot: Bot {
+    static let name = "risky"
+    private struct Broken: Error {}
+
+    init(settings: BotSettings) {}
+
+    var handlers: [Handler] {
+        OnCommand("throw") { _, context in
+            context.send("lost")
+            throw Broken()
+        }
+        OnCommand("hang") { _, _ in try await Task.sleep(for: .seconds(86_400)) }
+        OnCommand("deaf") { _, context in
+            // Cancellation does not end it.
+            let never = AsyncStream<Void> { _ in }
+            await Task { for await _ in never {} }.value
+            context.send("never")
+        }
+        OnMessage { message, context in context.reply("heard \(message.content)") }
+    }
+
+    var errorHandlers: [BotErrorHandler] { [.reply(to: Broken.self) { _ in "that broke" }] }
+}
+
+/// Says every full hour which one it is.
+private struct HourBot: Bot {
+    static let name = "hours"
+    init(settings: BotSettings) {}
+
+    var handlers: [Handler] {
+        OnSchedule("hour", .every(.seconds(3600)), catchesUp: true) { context in
+            guard case .schedule(let run) = context.trigger else { return }
+            for chat in context.snapshot.chatList {
+                context.send("\(run.dueMilliseconds / 3_600_000)\(run.isCatchUp ? " late" : "")", to: chat.chatID)
+            }
+        }
+        OnStart { context in context.setText("\(context.now)", forKey: "started") }
+    }
+}
+
+private struct Setup {
+    let lab: GroupLab
+    let alice: LabMember
+    let bot: LabMember
+    let chat: String
+
+    init<B: Bot>(_ type: B.Type, seed: UInt64 = 5) async throws {
+        lab = try GroupLab(seed: seed)
+        alice = try await lab.member("alice")
+        bot = try await lab.bot(type)
+        chat = try await alice.create("lab", inviting: [bot])
+    }
+
+    var answers: [String] { alice.heard(in: chat, from: bot) }
+}
+
+/// Plays a story once for every point at which the bot's store can stop, before and after each commit, until the story
+/// ends before the point is reached; the bot is started again whenever it has crashed.
+private func atEveryCommit<B: Bot>(
+    _ type: B.Type, _ story: (Setup, _ heal: () async throws -> Void) async throws -> Void
+)
+    async throws -> Int
+{
+    var crashes = 0
+    for isBefore in [true, false] {
+        for offset in 1... {
+            let setup = try await Setup(type)
+            let commit = setup.bot.store.commitCount + offset
+            setup.bot.crash(isBefore ? .before(commit: commit) : .after(commit: commit))
+            var hasCrashed = false
+            try await story(setup) {
+                guard setup.bot.hasCrashed else { return }
+                hasCrashed = true
+                try await setup.bot.restart()
+            }
+            guard hasCrashed else { break }
+            crashes += 1
+        }
+    }
+    return crashes
+}
+
+@Suite(.timeLimit(.minutes(15)))
+struct BotLabTests {
+    @Test func aConversationGoesOnWhereverTheProcessDies() async throws {
+        let crashes = try await atEveryCommit(OrderBot.self) { setup, heal in
+            for line in ["/order", "soup", "2", "bye"] {
+                try await setup.alice.say(line, in: setup.chat)
+                try await heal()
+            }
+            #expect(setup.answers == ["What?", "How many?", "2 × soup", "hm, bye"])
+        }
+        #expect(crashes >= 16)
+    }
+
+    @Test func aConversationTimesOutOnceWhereverTheProcessDies() async throws {
+        let crashes = try await atEveryCommit(OrderBot.self) { setup, heal in
+            for line in ["/order", "soup"] {
+                try await setup.alice.say(line, in: setup.chat)
+                try await heal()
+            }
+            try await setup.lab.advance(by: .seconds(301))
+            try await heal()
+            try await setup.alice.say("bye", in: setup.chat)
+            try await heal()
+            #expect(setup.answers == ["What?", "How many?", "No soup, then.", "hm, bye"])
+        }
+        #expect(crashes >= 14)
+    }
+
+    @Test func aTimeoutThatWasMissedComesAfterTheStart() async throws {
+        let setup = try await Setup(OrderBot.self)
+        try await setup.alice.say("/order", in: setup.chat)
+        setup.bot.crash()
+        try await setup.lab.advance(by: .seconds(3600))
+        try await setup.bot.restart()
+        #expect(setup.answers == ["What?", "No order, then."])
+    }
+
+    @Test func aScheduleRunsOnceWhereverTheProcessDies() async throws {
+        let crashes = try await atEveryCommit(HourBot.self) { setup, heal in
+            for _ in 0..<2 {
+                try await setup.lab.advance(by: .seconds(3600))
+                try await heal()
+            }
+            let hours = setup.answers.map { $0.replacing(" late", with: "") }
+            #expect(hours == ["500001", "500002"])
+        }
+        #expect(crashes >= 4)
+    }
+
+    @Test func missedRunsAreMadeUpOnce() async throws {
+        let setup = try await Setup(HourBot.self)
+        try await setup.lab.advance(by: .seconds(3600))
+        setup.bot.crash()
+        try await setup.lab.advance(by: .seconds(5 * 3600 + 60))
+        try await setup.bot.restart()
+        try await setup.lab.advance(by: .seconds(3600))
+        #expect(setup.answers == ["500001", "500002 late", "500007"])
+    }
+
+    @Test(arguments: [GroupLab.Schedule.inOrder, .shuffled])
+    func handlersThatFailHoldNobodyUp(schedule: GroupLab.Schedule) async throws {
+        let lab = try GroupLab(seed: 9, schedule: schedule)
+        let alice = try await lab.member("alice")
+        let bot = try await lab.bot(RiskyBot.self)
+        let chat = try await alice.create("lab", inviting: [bot])
+        let other = try await alice.create("other", inviting: [bot])
+        for line in ["/throw", "/hang", "/deaf", "one"] { try await alice.say(line, in: chat) }
+        try await alice.say("two", in: other)
+        #expect(alice.heard(in: chat, from: bot) == ["that broke"])
+        #expect(alice.heard(in: other, from: bot) == ["heard two"])
+        try await lab.advance(by: .seconds(31))
+        #expect(alice.heard(in: chat, from: bot) == ["that broke"])
+        try await lab.advance(by: .seconds(31))
+        #expect(alice.heard(in: chat, from: bot) == ["that broke", "heard one"])
+    }
+
+    @Test func severalBotsShareAnAccountAndAreExchanged() async throws {
+        let lab = try GroupLab(seed: 3)
+        let alice = try await lab.member("alice")
+        let order = LabBots.Place(OrderBot(settings: .null), label: "order")
+        let risky = LabBots.Place(
+            RiskyBot(settings: .null), label: "risky", policy: BotPolicy(groups: GroupPolicy(.mention)))
+        let bots = try await lab.bots("both", LabBots([order, risky]))
+        let carol = try await lab.member("carol")
+        let chat = try await alice.create("lab", inviting: [bots, carol])
+        try await alice.say("a", in: chat)
+        try await alice.say("hello both", in: chat)
+        #expect(alice.heard(in: chat, from: bots) == ["hm, a", "hm, hello both", "heard hello both"])
+        try await bots.setPaused(true, "order")
+        try await alice.say("both b", in: chat)
+        try await bots.reconfigure([order])
+        try await alice.say("c", in: chat)
+        try await bots.setPaused(false, "order")
+        try await alice.say("d", in: chat)
+        #expect(
+            alice.heard(in: chat, from: bots) == [
+                "hm, a", "hm, hello both", "heard hello both", "heard both b", "hm, d",
+            ])
+    }
+}
