@@ -6,8 +6,10 @@
 import argparse
 import asyncio
 import json
+import os
 import re
 import shutil
+import signal
 import urllib.error
 import urllib.request
 
@@ -188,6 +190,25 @@ async def relay_away(stage):
     check(families["bot_gap_seconds_total"][0][1] == after >= before, "the gap goes on")
 
 
+async def hanging(stage):
+    """A worker that runs and does not answer: not alive, and so in the metrics; well again when it goes on."""
+    relay = await stage.enter(Relay(stage.folder / "relay"))
+    worker, endpoint = await watched_worker(stage, relay)
+    await endpoint.until("/readyz", 200)
+    pid = await worker.worker_pid()
+    os.kill(pid, signal.SIGSTOP)
+    try:
+        page = await endpoint.until("/livez", 503)
+        check(checks_of(page) == {("worker", None): False}, f"checks are {page}")
+        families, _ = await endpoint.families()
+        check(families["bot_worker_up"] == [({"account": "echo"}, 0.0)], f"bot_worker_up {families['bot_worker_up']}")
+    finally:
+        os.kill(pid, signal.SIGCONT)
+    await endpoint.until("/livez", 200)
+    await endpoint.until("/readyz", 200)
+    check(await worker.worker_pid() == pid, "the worker was replaced")
+
+
 class Swallower(Gate):
     """A relay that takes events of some kinds and passes none of them on."""
 
@@ -247,5 +268,6 @@ if __name__ == "__main__":
     parser.add_argument("--promtool", default=shutil.which("promtool") or "promtool", help="of Prometheus")
     main({
         "rules": rules, "endpoints": endpoints, "export": export, "relay away": relay_away, "login": login,
+        "hanging": hanging,
         "ephemeral events swallowed": ephemeral_swallowed, "nothing passed on": nothing_passed_on,
     }, parser)
