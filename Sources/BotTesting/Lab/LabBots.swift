@@ -23,7 +23,7 @@ public struct LabBots: Sendable {
     public var places: [Place]
     /// Who may operate them.
     public var operators: Set<PublicKey>
-    /// The world outside the chats.
+    /// The world outside the chats; the chats themselves and the clock are the lab's.
     public var services: BotServices
 
     public init(_ places: [Place], operators: Set<PublicKey> = [], services: BotServices = BotServices()) {
@@ -38,6 +38,8 @@ extension LabMember {
     func dispatch(to bots: LabBots, _ core: AppCore) async {
         var configuration = BotDispatcher.Configuration(accountName: self.name)
         configuration.services = bots.services
+        configuration.services.chats = CoreChats(core)
+        configuration.services.clock = self.lab.clock
         configuration.admission = Admission(operators: bots.operators)
         configuration.executor = self.lab.executor
         let dispatcher = BotDispatcher(

@@ -57,9 +57,12 @@ struct SettingsTests {
         let rule: BotSettings = ["when": ["command": "ping"], "reply": "pong"]
         let other: BotSettings = ["when": ["any": true], "reply": "x"]
         #expect(try ResponderSettings(settings(rule, other)).rules.map(\.name) == ["ping", "rule 2"])
+        #expect(try ResponderSettings(settings(rule, rule)).rules.map(\.name) == ["ping", "ping #2"])
+        let named: BotSettings = ["name": "ping", "when": ["any": true], "reply": "x"]
         #expect(
-            problems(settings(rule, rule)) == [
-                "rules[1]: expected a name of its own, found another rule named ping; give the rule a name: of its own"
+            problems(settings(rule, named)) == [
+                "rules[1].name: expected a name of its own, found another rule named ping; "
+                    + "give the rule a name: of its own"
             ])
     }
 

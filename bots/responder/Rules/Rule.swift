@@ -3,7 +3,7 @@ import BotKit
 /// What is to be done when something happens.
 struct Rule: Sendable {
     /// For logs, metrics and values that outlast the process.
-    let name: String
+    var name: String
     let trigger: Trigger
     /// Who may cause it; nil for everybody.
     let only: Audience?

@@ -18,14 +18,15 @@ struct ResponderSettings: Sendable {
         var names: Set<String> = []
         rules = reader.list("rules", required: true) { (rule: SettingsReader) -> Rule? in
             number += 1
-            guard let read = Rule.read(rule, number: number, standards) else { return nil }
-            guard names.insert(read.name).inserted else {
+            guard var read = Rule.read(rule, number: number, standards) else { return nil }
+            if names.contains(read.name), rule.has("name") {
                 rule.fail(
-                    rule.has("name") ? "name" : nil, expected: "a name of its own",
-                    found: "another rule named \(read.name)",
+                    "name", expected: "a name of its own", found: "another rule named \(read.name)",
                     fix: "give the rule a name: of its own")
                 return nil
             }
+            if names.contains(read.name) { read.name += " #\(number)" }
+            names.insert(read.name)
             return read
         }
         if number > Self.mostRules {

@@ -1,0 +1,71 @@
+import BotKit
+import Synchronization
+
+/// The world outside as a test has it: what was asked is remembered, and answered by what the test says.
+final class FakeWorld: BotHTTP, BotPrograms, BotSecrets, BotFiles {
+    typealias Web = @Sendable (_ request: BotHTTPRequest, _ number: Int) async throws(BotError) -> BotHTTPResponse
+    typealias Shell = @Sendable (_ program: BotProgram) throws(BotError) -> String
+
+    private let web: Web
+    private let shell: Shell
+    private let asked = Mutex<[BotHTTPRequest]>([])
+    private let ran = Mutex<[BotProgram]>([])
+
+    init(
+        web: @escaping Web = { _, _ throws(BotError) in throw BotError(.requestFailed, "nobody is there") },
+        shell: @escaping Shell = { _ throws(BotError) in throw BotError(.programFailed, "there is no such program") }
+    ) {
+        self.web = web
+        self.shell = shell
+    }
+
+    var requests: [BotHTTPRequest] { asked.withLock { $0 } }
+    var programs: [BotProgram] { ran.withLock { $0 } }
+
+    var services: BotServices { BotServices(http: self, programs: self, secrets: self, files: self) }
+
+    func send(_ request: BotHTTPRequest) async throws(BotError) -> BotHTTPResponse {
+        let number = asked.withLock { asked in
+            asked.append(request)
+            return asked.count
+        }
+        return try await web(request, number)
+    }
+
+    func run(_ program: BotProgram) async throws(BotError) -> [UInt8] {
+        ran.withLock { $0.append(program) }
+        return Array(try shell(program).utf8)
+    }
+
+    func read(_ reference: BotSettings) async throws(BotError) -> String {
+        guard let name = reference["env"]?.stringValue else { throw BotError(.noSecret, "only env: here") }
+        return "secret of \(name)"
+    }
+
+    func read(_ path: String, maximumBytes: Int) async throws(BotError) -> [UInt8] {
+        guard path == "cat.png" else { throw BotError(.noFile, "\(path): No such file or directory") }
+        return [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]
+    }
+}
+
+extension BotHTTPResponse {
+    static func ok(_ text: String) -> BotHTTPResponse { BotHTTPResponse(status: 200, body: Array(text.utf8)) }
+
+    /// A chat completion.
+    static func saying(_ text: String, tokens: Int) -> BotHTTPResponse {
+        let document: JSONValue = [
+            "choices": [["message": ["role": "assistant", "content": .string(text)]]],
+            "usage": ["total_tokens": .integer(Int64(tokens))],
+        ]
+        return BotHTTPResponse(status: 200, body: document.json())
+    }
+}
+
+extension BotHTTPRequest {
+    var document: JSONValue? { try? JSONValue(json: body) }
+    /// What the model is asked, role by role.
+    var turns: [String] {
+        document?["messages"]?.array?.map { "\($0["role"]?.string ?? "?") \($0["content"]?.string ?? "?")" } ?? []
+    }
+    func header(_ name: String) -> String? { headers.first { $0.name == name }?.value }
+}
