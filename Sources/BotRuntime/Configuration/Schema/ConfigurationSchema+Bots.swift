@@ -7,7 +7,7 @@ extension ConfigurationSchema {
             SchemaKey(
                 "use", .text(.includedBot), .refused, example: "echo", effect: .restartsWorker,
                 "Which bot: `pikabot check` names those that there are."),
-            name("`use`, with `#2` behind a repeated one"),
+            name("`use`, with `#2` behind a repeated one", example: "helper"),
         ] + policy + [
             SchemaKey(
                 "with", .settings, .standard("{}"), example: "{ greeting: hello }", effect: .live,
@@ -23,7 +23,7 @@ extension ConfigurationSchema {
                 "The program and its arguments; it speaks the daemon's JSON lines on its standard input and output. A "
                     + "program with a slash begins at the configuration's folder, one without is looked for in `PATH`; "
                     + "arguments are handed on as they are."),
-            name("the name of the script or program, without folder and extension"),
+            name("the name of the script or program, without folder and extension", example: "scribbler"),
         ] + policy + [
             SchemaKey("allow", .mapping(allow), .meaning("its defaults"), "What the program may do."),
             SchemaKey(
@@ -38,9 +38,9 @@ extension ConfigurationSchema {
                 effect: .restartsWorker, "When the program is started again, as for an account."),
         ])
 
-    private static func name(_ standard: String) -> SchemaKey {
+    private static func name(_ standard: String, example: String) -> SchemaKey {
         SchemaKey(
-            "name", .text(.botName), .meaning(standard), example: "helper", effect: .restartsWorker,
+            "name", .text(.botName), .meaning(standard), example: example, effect: .restartsWorker,
             "Names it in logs and metrics, and what it stores; unique in the account. A new name is a new bot with "
                 + "nothing stored.")
     }
