@@ -2,6 +2,7 @@ import BotDispatch
 import BotKit
 import Nostr
 import PikaCore
+import Restarts
 
 extension Configuration {
     /// The resolved configuration as YAML, every default written out, without secrets: keys are references, and

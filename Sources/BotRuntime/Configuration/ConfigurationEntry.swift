@@ -2,6 +2,7 @@ import BotDispatch
 import BotKit
 import Nostr
 import PikaCore
+import Restarts
 
 /// One value of a configuration with its place, for comparing two of them.
 struct ConfigurationEntry: Hashable {

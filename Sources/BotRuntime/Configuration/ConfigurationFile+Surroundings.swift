@@ -50,7 +50,10 @@ private struct SurroundingsSearch {
     }
 
     private mutating func look(for program: ExternalBotConfiguration, _ keyPath: String) {
-        look(forProgram: program.command[0], "\(keyPath).command")
+        let name = program.command[0]
+        look(
+            forProgram: name.contains("/") ? ConfigurationParser.resolve(name, in: program.directory) : name,
+            "\(keyPath).command")
         var isFolder: ObjCBool = false
         let exists = FileManager.default.fileExists(atPath: program.directory, isDirectory: &isFolder)
         if !exists || !isFolder.boolValue {

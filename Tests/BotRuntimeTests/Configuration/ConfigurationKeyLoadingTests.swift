@@ -12,6 +12,13 @@ func withTemporaryFolder(_ body: (String) throws -> Void) throws {
     try body(folder.path)
 }
 
+func inTemporaryFolder(_ body: (String) async throws -> Void) async throws {
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("pikabot-" + UUID().uuidString)
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    try await body(folder.path)
+}
+
 func writeFile(_ text: String, to path: String, mode: Int = 0o600) throws {
     try writeFile(Array(text.utf8), to: path, mode: mode)
 }

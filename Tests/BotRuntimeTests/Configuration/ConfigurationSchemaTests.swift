@@ -28,7 +28,7 @@ struct ConfigurationSchemaTests {
         #expect(
             try file("config/schema.json") == ConfigurationDocuments.schema,
             "run: pikabot check --schema > config/schema.json")
-        _ = try JSONValue(json: ConfigurationDocuments.schema)
+        _ = try JSONValue(json: Array(ConfigurationDocuments.schema.utf8))
     }
 
     @Test func referenceOfTheRepositoryIsTheGeneratedOne() throws {
@@ -98,10 +98,10 @@ struct ConfigurationSchemaTests {
         for mapping in ConfigurationSchema.mappings { #expect(Set(mapping.names).count == mapping.names.count) }
     }
 
-    @Test func everyKeyIsInAnExampleFile() throws {
-        let files = try file("config/echo.example.yaml") + file("config/responder.example.yaml")
-        for place in SchemaPlace.all {
-            #expect(files.contains("\(place.key.name):"), "\(place)")
-        }
+    @Test func everyKeyIsInTheExample() throws {
+        let example = try file("config/echo.example.yaml")
+        #expect(problems(example) == [])
+        #expect(SchemaPlace.all.count > 80)
+        for place in SchemaPlace.all { #expect(example.contains("\(place.key.name):"), "\(place)") }
     }
 }

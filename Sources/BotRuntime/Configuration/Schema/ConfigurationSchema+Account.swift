@@ -1,3 +1,5 @@
+import Restarts
+
 extension ConfigurationSchema {
     static let account = SchemaMapping(
         "account", "An account",

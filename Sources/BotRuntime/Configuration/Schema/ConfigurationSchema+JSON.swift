@@ -14,7 +14,7 @@ extension ConfigurationSchema {
                 "Made from the program (pikabot check --schema), which checks more than this can say. In YAML files, name "
                     + "it in the first line: # yaml-language-server: $schema=PATH"),
         ]
-        for member in root.jsonSchema.members { schema[member.name] = member.value }
+        for member in root.jsonSchema.members where member.name != "title" { schema[member.name] = member.value }
         var definitions: JSONObject = [:]
         for mapping in mappings.dropFirst() { definitions[mapping.name] = .object(mapping.jsonSchema) }
         for text in SchemaText.all { definitions[text.name] = .object(text.jsonSchema) }

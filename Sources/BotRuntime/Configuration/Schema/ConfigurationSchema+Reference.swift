@@ -1,3 +1,5 @@
+import ExternalBots
+
 extension ConfigurationSchema {
     /// The reference as `docs/configuration.md` holds it.
     static var reference: String {
@@ -32,13 +34,12 @@ extension ConfigurationSchema {
 
     private static var values: String {
         let lines = SchemaText.all.map { "- **\($0.title)**: \($0.summary)" }
-        var seen: Set<String> = []
-        let commands = ExternalBotConfiguration.knownCommands.map { "`\($0)`" }.joined(separator: ", ")
+        let commands = ExternalBotProgram.knownCommands.sorted().map { "`\($0)`" }.joined(separator: ", ")
         return """
             ## Values
 
-            \(lines.filter { seen.insert($0).inserted }.joined(separator: "\n"))
-            - **command of the daemon**: one of \(commands); [daemon.md](daemon.md) describes them.
+            \(lines.joined(separator: "\n"))
+            - **command of the daemon**: One of \(commands); [daemon.md](daemon.md) describes them.
             """
     }
 }
@@ -93,13 +94,21 @@ extension SchemaValue {
         case .text(let text): text.title
         case .boolean: "`true`, `false`"
         case .integer(let range): "\(range.lowerBound) to \(range.upperBound)"
-        case .choice(ExternalBotConfiguration.knownCommands): "command of the daemon"
         case .choice(let words): words.map { "`\($0)`" }.joined(separator: ", ")
-        case .list(of: let value, atLeast: let minimum): "list of \(value.words)\(minimum > 0 ? ", not empty" : "")"
+        case .list(of: let value, atLeast: let minimum): "list of \(value.manyWords)\(minimum > 0 ? ", not empty" : "")"
         case .mapping(let mapping): mapping.link
         case .table(of: let name, let value): "\(name.title): \(value.words)"
         case .either(let values): values.map(\.words).joined(separator: " or ")
         case .settings: "mapping"
+        }
+    }
+
+    /// In a list.
+    private var manyWords: String {
+        switch self {
+        case .text(let text): text.title + (text.title.hasSuffix("s") ? "es" : "s")
+        case .choice: "commands of the daemon"
+        case .boolean, .integer, .list, .mapping, .table, .either, .settings: words
         }
     }
 }
