@@ -91,7 +91,7 @@ struct SurroundingsTests {
                 try missing("", key: "{ ncryptsec: { env: A }, password: { env: B } }", in: folder).map {
                     $0.prefix(13)
                 }
-                    == ["bot.yaml:5:30", "bot.yaml:5:51"])
+                    == ["bot.yaml:5:30", "bot.yaml:5:52"])
         }
     }
 
