@@ -112,8 +112,7 @@ var targets: [Target] = [
         name: "BotRuntimeTests",
         dependencies: [
             "BotRuntime", "BotKit", "BotDispatch", "BotTesting", "EchoBot", "Telemetry", "EmbeddedRelay", "RelayClient",
-            "PikaCore", "Nostr",
-            lifecycle, logging, metrics,
+            "PikaCore", "Nostr", "ResponderBot", "Restarts", lifecycle, logging, metrics,
         ] + nio, exclude: ["Configuration/Wrong"], swiftSettings: settings),
     tests(
         "PikabotTests",

@@ -1,5 +1,6 @@
 package import ArgumentParser
 import BotRuntime
+import Foundation
 import Logging
 import Supervisor
 import Telemetry
@@ -15,7 +16,9 @@ extension BotProgram {
         package init() {}
 
         package func run() async throws {
-            let configuration = try Configuration.loadOrExit(file)
+            let configuration = try ConfigurationFile.loadOrExit(
+                file, requiring: ProcessInfo.processInfo.environment
+            ).configuration
             StandardErrorLog.bootstrap(configuration.observe)
             let metrics = MetricRegistry.bootstrap()
             let logger = Logger(label: "supervisor")

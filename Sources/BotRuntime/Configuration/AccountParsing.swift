@@ -2,6 +2,7 @@ import BotDispatch
 import BotKit
 import Nostr
 import PikaCore
+import Restarts
 import Yams
 
 extension ConfigurationParser {

@@ -2,6 +2,7 @@ import BotDispatch
 import BotKit
 import Nostr
 import PikaCore
+import Restarts
 
 extension Configuration {
     /// The resolved configuration as YAML, every default written out, without secrets: keys are references, and
@@ -161,17 +162,29 @@ extension BotSettings {
         case .object(let members):
             guard !members.isEmpty else { return "{}" }
             let pairs = members.sorted { $0.key < $1.key }.map { key, value in
-                "\(yamlText(key)): \(SecretNames.speaksOfSecret(key) ? value.hidden : value.redactedDescription)"
+                "\(yamlText(key)): \(value.redactedDescription(under: key))"
             }
             return "{ \(pairs.joined(separator: ", ")) }"
         }
     }
 
-    /// Under a name that speaks of a secret: a reference is shown, and nothing else.
-    private var hidden: String {
+    /// The value as it may be shown when it stands under this name.
+    func redactedDescription(under name: String) -> String {
+        guard SecretNames.speaksOfSecret(name) else { return redactedDescription }
+        // A reference is shown, and nothing else.
         if case .object(let members) = self, ConfigurationSchema.secret.names.contains(where: { members[$0] != nil }) {
             return redactedDescription
         }
         return "(not shown)"
+    }
+
+    /// The value with what ``redactedDescription`` leaves out; for comparing.
+    var exactDescription: String {
+        switch self {
+        case .array(let values): "[\(values.map(\.exactDescription).joined(separator: ", "))]"
+        case .object(let members):
+            "{\(members.sorted { $0.key < $1.key }.map { "\(yamlText($0)): \($1.exactDescription)" }.joined(separator: ", "))}"
+        case .null, .bool, .int, .double, .string: redactedDescription
+        }
     }
 }

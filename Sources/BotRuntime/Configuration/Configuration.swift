@@ -1,7 +1,9 @@
 public import BotDispatch
 public import BotKit
+import ExternalBots
 public import Nostr
 public import PikaCore
+public import Restarts
 
 /// A whole configuration file, read, checked and with every default filled in.
 ///
@@ -10,10 +12,10 @@ public struct Configuration: Hashable, Sendable {
     /// The one version of the file format that exists.
     public static let currentVersion = 1
 
-    /// The file's own, in which relative paths of the file begin; absolute, or relative to the working directory.
+    /// The file's own, in which relative paths of the file begin; absolute for a file that was loaded.
     public var folder: String
     public var relays: [RelayURL]
-    /// Where accounts keep their state; absolute, or relative to the working directory as the file's own path was.
+    /// Where accounts keep their state.
     public var stateDirectory: String
     public var accounts: [AccountConfiguration]
     public var media = MediaConfiguration()
@@ -84,14 +86,14 @@ public struct ExternalBotConfiguration: Hashable, Sendable {
         case secret(KeyReference)
     }
 
-    /// The program and its arguments.
+    /// The program, looked up in `PATH` unless it has a slash, and its arguments.
     public var command: [String]
-    /// Its working directory.
+    /// Its working directory; a program with a slash is found from there.
     public var directory: String
     /// Its whole environment, besides `PATH`, `HOME` and `LANG`.
     public var environment: [String: Variable] = [:]
     /// The daemon commands that it may use.
-    public var commands: Set<String> = Self.standardCommands
+    public var commands = ExternalBotProgram.standardCommands
     /// The chats that its commands may touch; nil for all of those in which it is at work.
     public var groups: Set<String>?
     public var restart = RestartKind.permanent
@@ -100,16 +102,6 @@ public struct ExternalBotConfiguration: Hashable, Sendable {
         self.command = command
         self.directory = directory
     }
-}
-
-/// When something that ended is started again; the words are OTP's.
-public enum RestartKind: String, Hashable, Sendable, CaseIterable {
-    /// Always, also after a good end.
-    case permanent
-    /// Only after a failure.
-    case transient
-    /// Never.
-    case temporary
 }
 
 /// How workers are restarted and stopped; the words are OTP's.

@@ -27,8 +27,9 @@ public struct ConfigurationFile: Sendable {
             throw ConfigurationError(
                 file: path, expected: "UTF-8 text", found: "other bytes", fix: "save the file as UTF-8")
         }
-        let folder = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
-        try self.init(text, file: path, folder: folder.isEmpty ? "/" : folder, known: known)
+        // Absolute, so that it is the same place to programs that work elsewhere.
+        let folder = URL(fileURLWithPath: path).absoluteURL.deletingLastPathComponent().path
+        try self.init(text, file: path, folder: folder, known: known)
     }
 
     /// - Parameters:

@@ -58,7 +58,9 @@ final class ConfigurationProblems {
     }
 
     /// The place of a value, or of the innermost one around it that is there.
-    func nearestPlace(to keyPath: String) -> Place {
+    func nearestPlace(to keyPath: String) -> Place { Self.nearestPlace(to: keyPath, in: places) }
+
+    static func nearestPlace(to keyPath: String, in places: [String: Place]) -> Place {
         var path = Substring(keyPath)
         while true {
             if let place = places[String(path)] { return place }

@@ -1,11 +1,13 @@
 import BotDispatch
+import ExternalBots
+import Restarts
 import Yams
 
 extension ConfigurationParser {
     func externalBot(_ value: ConfigurationValue) -> BotConfiguration? {
         guard let fields = value.fields(ConfigurationSchema.externalBot) else { return nil }
         let command = fields.required("command")
-            .flatMap { self.program($0, fix: "write such as command: [python3, bots/scribe.py]") }
+            .flatMap { words($0, fix: "write such as command: [python3, bots/scribe.py]") }
         var program = ExternalBotConfiguration(command: command ?? [], directory: folder)
         if let allow = fields.optional("allow") { read(allow, into: &program) }
         let directory = fields.optional("directory")?.string(expected: "a path", fix: "write such as directory: .")
@@ -19,7 +21,7 @@ extension ConfigurationParser {
 
     private func read(_ value: ConfigurationValue, into program: inout ExternalBotConfiguration) {
         guard let fields = value.fields(ConfigurationSchema.allow) else { return }
-        let known = ExternalBotConfiguration.knownCommands
+        let known = ExternalBotProgram.knownCommands.sorted()
         let commands = fields.optional("commands")?.list(of: "commands", fix: "write such as [send_message, react]")
         if let commands {
             program.commands = Set(

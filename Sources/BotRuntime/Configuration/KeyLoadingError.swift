@@ -1,4 +1,4 @@
-/// Why a key could not be had from where its reference says it is. The message never holds any of the key.
+/// Why a key or another secret could not be had from where its reference says it is. The message never holds any of it.
 public struct KeyLoadingError: Error, Hashable, Sendable, CustomStringConvertible {
     public struct Code: Hashable, Sendable, CustomStringConvertible {
         public let description: String
@@ -7,7 +7,8 @@ public struct KeyLoadingError: Error, Hashable, Sendable, CustomStringConvertibl
         public static let unreadable = Code(description: "unreadable")
         /// Others could read the file, or it belongs to somebody else.
         public static let permissions = Code(description: "permissions")
-        /// What is there is not an nsec, 64 hex digits or an ncryptsec, whichever was asked for, and nothing else.
+        /// What is there is not an nsec, 64 hex digits, an ncryptsec or a line of text, whichever was asked for, and
+        /// nothing else.
         public static let malformed = Code(description: "malformed")
         /// The password does not open the encrypted key.
         public static let wrongPassword = Code(description: "wrongPassword")

@@ -35,6 +35,15 @@ extension KeyReference {
         return pair
     }
 
+    /// Fetches a secret that is no key: one line of text, such as a token. Blocks as ``load(environment:)`` does.
+    public func loadSecret(environment: [String: String]) throws(KeyLoadingError) -> String {
+        let text = try line(environment, Self.commandLimit, isASCII: false)
+        guard !text.isEmpty, !text.contains(where: { $0.isNewline || $0 == "\0" }) else {
+            throw KeyLoadingError(.malformed, "\(source): must hold one line of text and nothing else")
+        }
+        return text
+    }
+
     private static func decrypt(
         _ key: KeyReference, _ password: KeyReference, _ environment: [String: String], _ limit: Duration
     ) throws(KeyLoadingError) -> KeyPair {
@@ -160,10 +169,15 @@ extension KeyReference {
         return try SecretFile.contents(of: descriptor, "command \(program)")
     }
 
-    private static func executablePath(_ program: String, _ environment: [String: String]) -> String? {
+    /// Where a program is: itself if it has a slash, otherwise in the first folder of `PATH` that has it.
+    static func executablePath(_ program: String, _ environment: [String: String]) -> String? {
         let folders = (environment["PATH"] ?? "/usr/local/bin:/usr/bin:/bin").split(separator: ":")
         let candidates = program.contains("/") ? [program] : folders.map { "\($0)/\(program)" }
-        return candidates.first { FileManager.default.isExecutableFile(atPath: $0) }
+        return candidates.first { path in
+            var isFolder: ObjCBool = false
+            return FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) && !isFolder.boolValue
+                && FileManager.default.isExecutableFile(atPath: path)
+        }
     }
 }
 

@@ -1,4 +1,4 @@
-/// Where a secret key is kept. The configuration only ever says where, never what.
+/// Where a secret key, or another secret, is kept. The configuration only ever says where, never what.
 public indirect enum KeyReference: Hashable, Sendable {
     /// A file of mode 0600 or stricter that belongs to us; the path is absolute or relative to the working directory.
     case file(String)
@@ -6,7 +6,7 @@ public indirect enum KeyReference: Hashable, Sendable {
     case environment(String)
     /// A systemd credential: a file of this name in `$CREDENTIALS_DIRECTORY`.
     case credential(String)
-    /// A program and its arguments; it writes the key to its standard output within ten seconds.
+    /// A program and its arguments; it writes the secret to its standard output within ten seconds.
     case command([String])
     /// A key under a password (NIP-49): where the `ncryptsec1…` is, and where its password. Both are one of the above.
     case encrypted(KeyReference, password: KeyReference)

@@ -31,7 +31,7 @@ enum SecretFile {
             let octal = String(mode, radix: 8)
             let padded = String(repeating: "0", count: max(0, 4 - octal.count)) + octal
             throw KeyLoadingError(
-                .permissions, "\(path): mode is \(padded), so others can read the key; run: chmod 600 \(path)")
+                .permissions, "\(path): mode is \(padded), so others can read it; run: chmod 600 \(path)")
         }
         guard owner == geteuid() || owner == 0 else {
             throw KeyLoadingError(
@@ -56,7 +56,8 @@ enum SecretFile {
             bytes += buffer[..<count]
         }
         guard bytes.count <= maximumBytes else {
-            throw KeyLoadingError(.malformed, "\(source): longer than \(maximumBytes) bytes, which no key is")
+            throw KeyLoadingError(
+                .malformed, "\(source): longer than \(maximumBytes) bytes, the most that a secret may have")
         }
         return bytes
     }

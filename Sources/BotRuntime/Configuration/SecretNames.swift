@@ -4,7 +4,7 @@ import Yams
 enum SecretNames {
     /// By the last word of a name: `botToken` and `API_KEY` are secrets, `tokenBudget` and `PASSWORD_FILE` are none.
     private static let lastWords: Set<String> = [
-        "token", "password", "passwd", "passphrase", "secret", "authorization", "apikey", "nsec",
+        "token", "password", "passwd", "passphrase", "secret", "authorization", "apikey", "nsec", "cookie",
     ]
     private static let wordsBeforeKey: Set<String> = ["api", "access", "private", "secret", "auth"]
 

@@ -63,7 +63,8 @@ extension ConfigurationParser {
                 fix: "write such as credential: greeter.nsec"
             ).map { .credential($0) }
         default:
-            return program(source, fix: "write such as command: [pass, show, greeter]").map { .command($0) }
+            let words = words(source, fix: "write such as command: [pass, show, greeter]")
+            return words.map { .command([$0[0].contains("/") ? resolved($0[0]) : $0[0]] + $0.dropFirst()) }
         }
     }
 
@@ -71,20 +72,19 @@ extension ConfigurationParser {
         !text.isEmpty && !text.contains("/") && text != "." && text != ".." ? text : nil
     }
 
-    /// A program and its arguments; a program with a slash is seen from the working directory.
-    func program(_ value: ConfigurationValue, fix: String) -> [String]? {
+    /// A program and its arguments, as they stand there.
+    func words(_ value: ConfigurationValue, fix: String) -> [String]? {
         guard let items = value.list(of: "a program and its arguments", fix: fix) else { return nil }
         guard !items.isEmpty else {
             value.fail(expected: "a program and its arguments", found: "an empty list", fix: fix)
             return nil
         }
-        var words = items.compactMap { $0.parsed({ $0 }, expected: "a word", fix: fix) }
+        let words = items.compactMap { $0.parsed({ $0 }, expected: "a word", fix: fix) }
         guard words.count == items.count else { return nil }
         guard !words[0].isEmpty else {
             items[0].fail(expected: "a program", found: "nothing", fix: fix)
             return nil
         }
-        if words[0].contains("/") { words[0] = resolved(words[0]) }
         return words
     }
 }

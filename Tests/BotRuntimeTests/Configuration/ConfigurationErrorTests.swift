@@ -1,3 +1,5 @@
+import EchoBot
+import ResponderBot
 import Testing
 
 @testable import BotRuntime
@@ -18,9 +20,20 @@ struct ConfigurationErrorTests {
         #expect(configurationMessages(wrong.yaml) == wrong.messages)
     }
 
+    @Test(arguments: WrongConfiguration.settings)
+    func saysExactlyWhatBotsSay(wrong: WrongConfiguration) throws {
+        let error = #expect(throws: ConfigurationError.self) {
+            try ConfigurationFile(
+                wrong.yaml, file: "bot.yaml", folder: "/etc/pikabot",
+                known: KnownBots(BotRegistry(EchoBot.self, ResponderBot.self)))
+        }
+        #expect(error?.problems.map(\.description) == wrong.messages)
+    }
+
     @Test func thereAreManyOfEveryKind() {
-        #expect(Set(WrongConfiguration.all.map(\.name)).count == WrongConfiguration.all.count)
-        #expect(WrongConfiguration.all.count >= 140)
-        #expect(WrongConfiguration.all.allSatisfy { !$0.messages.isEmpty })
+        let all = WrongConfiguration.all + WrongConfiguration.settings
+        #expect(Set(all.map(\.name)).count == all.count)
+        #expect(all.count >= 150)
+        #expect(all.allSatisfy { !$0.messages.isEmpty })
     }
 }

@@ -12,6 +12,13 @@ func withTemporaryFolder(_ body: (String) throws -> Void) throws {
     try body(folder.path)
 }
 
+func inTemporaryFolder(_ body: (String) async throws -> Void) async throws {
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("pikabot-" + UUID().uuidString)
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    try await body(folder.path)
+}
+
 func writeFile(_ text: String, to path: String, mode: Int = 0o600) throws {
     try writeFile(Array(text.utf8), to: path, mode: mode)
 }
@@ -54,7 +61,7 @@ struct ConfigurationKeyLoadingTests {
             try writeFile(nsec, to: path, mode: mode)
             let error = failure(.file(path))
             #expect(error?.code == .permissions)
-            #expect(error?.message == "\(path): mode is \(shown), so others can read the key; run: chmod 600 \(path)")
+            #expect(error?.message == "\(path): mode is \(shown), so others can read it; run: chmod 600 \(path)")
         }
     }
 
@@ -91,7 +98,7 @@ struct ConfigurationKeyLoadingTests {
             try writeFile(String(repeating: "a", count: 5000), to: folder + "/long")
             #expect(
                 failure(.file(folder + "/long"))?.message
-                    == "\(folder)/long: longer than 4096 bytes, which no key is")
+                    == "\(folder)/long: longer than 4096 bytes, the most that a secret may have")
             #expect(failure(.file(folder))?.message == "\(folder): not a regular file")
             #expect(failure(.file(folder + "/absent"))?.message == "\(folder)/absent: No such file or directory")
         }

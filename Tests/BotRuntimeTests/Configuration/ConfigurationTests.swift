@@ -1,6 +1,7 @@
 import BotDispatch
 import BotKit
 import Nostr
+import Restarts
 import Testing
 
 @testable import BotRuntime
@@ -121,7 +122,7 @@ struct ConfigurationTests {
         ]
         scribe.restart = .temporary
         #expect(bots[1] == BotConfiguration(name: "scribe", source: .external(scribe), policy: policy))
-        let smallest = ExternalBotConfiguration(command: ["/etc/pikabot/bin/scribe"], directory: "/etc/pikabot")
+        let smallest = ExternalBotConfiguration(command: ["./bin/scribe"], directory: "/etc/pikabot")
         #expect(bots[3] == BotConfiguration(name: "echo_2", source: .external(smallest)))
         #expect(smallest.commands == ["send_message", "react", "send_typing", "send_hypernote"])
         #expect(smallest.groups == nil && smallest.restart == .permanent)
@@ -263,7 +264,7 @@ struct ConfigurationTests {
                         limits: { perSender: unlimited, perGroup: unlimited, botPair: 3 }
                         timeout: 30s
                         with: {}
-                      - command: [/etc/pikabot/bin/scribe]
+                      - command: [./bin/scribe]
                         name: echo_2
                         groups: { default: all }
                         triggers: members

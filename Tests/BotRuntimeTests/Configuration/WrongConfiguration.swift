@@ -15,7 +15,10 @@ struct WrongConfiguration: Sendable, CustomTestStringConvertible {
 
     var testDescription: String { name }
 
+    /// Those that the readers of the file itself find.
     static let all = ["file", "accounts", "bots", "programs", "yaml"].flatMap(table)
+    /// Those that the included bots find in their settings.
+    static let settings = table("settings")
 
     /// What cannot be read is a case that fails.
     private static func table(_ name: String) -> [WrongConfiguration] {

@@ -1,3 +1,5 @@
+import Restarts
+
 extension ConfigurationSchema {
     static let account = SchemaMapping(
         "account", "An account",
@@ -40,7 +42,8 @@ extension ConfigurationSchema {
         "invites", "Invitations",
         [
             SchemaKey(
-                "accept", .choice(["anyone", "nobody", "allowlist"]), .refused, example: "allowlist", effect: .live,
+                "accept", .choice(["anyone", "nobody", "allowlist"]), .refused, example: "anyone",
+                hint: "allowlist", effect: .live,
                 "Whose invitations are accepted."),
             SchemaKey(
                 "from", .list(of: .text(.publicKey), atLeast: 1), .meaning("only with `accept: allowlist`"),

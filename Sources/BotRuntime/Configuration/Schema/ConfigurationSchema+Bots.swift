@@ -1,4 +1,6 @@
 import BotDispatch
+import ExternalBots
+import Restarts
 
 extension ConfigurationSchema {
     static let includedBot = SchemaMapping(
@@ -7,7 +9,7 @@ extension ConfigurationSchema {
             SchemaKey(
                 "use", .text(.includedBot), .refused, example: "echo", effect: .restartsWorker,
                 "Which bot: `pikabot check` names those that there are."),
-            name("`use`, with `#2` behind a repeated one"),
+            name("`use`, with `#2` behind a repeated one", example: "helper"),
         ] + policy + [
             SchemaKey(
                 "with", .settings, .standard("{}"), example: "{ greeting: hello }", effect: .live,
@@ -21,9 +23,9 @@ extension ConfigurationSchema {
                 "command", .list(of: .text(.word), atLeast: 1), .refused, example: "[python3, bots/scribe.py]",
                 effect: .restartsWorker,
                 "The program and its arguments; it speaks the daemon's JSON lines on its standard input and output. A "
-                    + "program with a slash begins at the configuration's folder, one without is looked for in `PATH`; "
-                    + "arguments are handed on as they are."),
-            name("the name of the script or program, without folder and extension"),
+                    + "program or script with a relative path begins at `directory`, a program without a slash is looked "
+                    + "for in `PATH`."),
+            name("the name of the script or program, without folder and extension", example: "scribbler"),
         ] + policy + [
             SchemaKey("allow", .mapping(allow), .meaning("its defaults"), "What the program may do."),
             SchemaKey(
@@ -38,9 +40,9 @@ extension ConfigurationSchema {
                 effect: .restartsWorker, "When the program is started again, as for an account."),
         ])
 
-    private static func name(_ standard: String) -> SchemaKey {
+    private static func name(_ standard: String, example: String) -> SchemaKey {
         SchemaKey(
-            "name", .text(.botName), .meaning(standard), example: "helper", effect: .restartsWorker,
+            "name", .text(.botName), .meaning(standard), example: example, effect: .restartsWorker,
             "Names it in logs and metrics, and what it stores; unique in the account. A new name is a new bot with "
                 + "nothing stored.")
     }
@@ -99,7 +101,7 @@ extension ConfigurationSchema {
         "allow", "Permissions of a program",
         [
             SchemaKey(
-                "commands", .list(of: .choice(ExternalBotConfiguration.knownCommands), atLeast: 0),
+                "commands", .list(of: .choice(ExternalBotProgram.knownCommands.sorted()), atLeast: 0),
                 .standard("[send_message, react, send_typing, send_hypernote]"), example: "[send_message, react]",
                 effect: .restartsWorker, "The daemon's commands that it may use."),
             SchemaKey(
@@ -108,18 +110,4 @@ extension ConfigurationSchema {
         ])
 
     static let exampleChatID = "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff"
-}
-
-extension ExternalBotConfiguration {
-    /// The daemon's commands that a program can be allowed; not those of a connection and of the daemon's own life.
-    static let knownCommands = [
-        "accept_call", "accept_welcome", "add_members", "end_call", "get_group_profile", "get_messages",
-        "hypernote_catalog", "init_group", "invite_call", "leave_group", "list_groups", "list_members",
-        "list_pending_welcomes", "publish_keypackage", "react", "reject_call", "remove_members", "send_audio_file",
-        "send_audio_response", "send_call_data", "send_hypernote", "send_media", "send_media_batch", "send_message",
-        "send_typing", "submit_hypernote_action", "update_group_profile", "upload_group_profile_image",
-    ]
-
-    /// What a program may use unless its configuration says otherwise.
-    static let standardCommands: Set<String> = ["send_message", "react", "send_typing", "send_hypernote"]
 }

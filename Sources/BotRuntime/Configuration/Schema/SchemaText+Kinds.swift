@@ -1,6 +1,6 @@
 extension SchemaText {
     static let all: [SchemaText] = [
-        .duration, .hours, .hoursOrNever, .hoursOrForever, .durationRange, .durationRangeOrNever, .rate, .relay,
+        .duration, .hoursOrNever, .hoursOrForever, .durationRange, .durationRangeOrNever, .rate, .relay,
         .server,
         .publicKey, .chatID, .path, .accountName, .botName, .includedBot, .variable, .credential, .word, .address,
     ]
@@ -8,15 +8,14 @@ extension SchemaText {
     static let duration = SchemaText(
         name: "duration", title: "duration", pattern: "^0*[1-9][0-9]*(ms|s|m|h|d)$",
         summary: "A whole number and one of `ms`, `s`, `m`, `h`, `d`, such as `10s`; at most `3650d`.")
-    static let hours = SchemaText(
-        name: "hours", title: "duration of an hour or more", pattern: "^0*[1-9][0-9]*(ms|s|m|h|d)$",
-        summary: "A duration of an hour or more, such as `7d`.")
     static let hoursOrNever = SchemaText(
-        name: "hoursOrNever", title: "duration of an hour or more, or `never`",
-        pattern: "^(never|0*[1-9][0-9]*(ms|s|m|h|d))$", summary: "A duration of an hour or more, or `never`.")
+        name: "hoursOrNever", title: "long duration, or `never`",
+        pattern: "^(never|0*[1-9][0-9]*(ms|s|m|h|d))$",
+        summary: "A duration of an hour or more, such as `7d`, or `never`.")
     static let hoursOrForever = SchemaText(
-        name: "hoursOrForever", title: "duration of an hour or more, or `forever`",
-        pattern: "^(forever|0*[1-9][0-9]*(ms|s|m|h|d))$", summary: "A duration of an hour or more, or `forever`.")
+        name: "hoursOrForever", title: "long duration, or `forever`",
+        pattern: "^(forever|0*[1-9][0-9]*(ms|s|m|h|d))$",
+        summary: "A duration of an hour or more, such as `90d`, or `forever`.")
     static let durationRange = SchemaText(
         name: "durationRange", title: "range of durations",
         pattern: "^0*[1-9][0-9]*(ms|s|m|h|d)\\.\\.0*[1-9][0-9]*(ms|s|m|h|d)$",
@@ -44,11 +43,12 @@ extension SchemaText {
         name: "path", title: "path", pattern: "^[^\\u0000]+$",
         summary: "A path; a relative one begins at the folder of the configuration file.")
     static let accountName = SchemaText(
-        name: "accountName", title: "name", pattern: "^[a-z0-9-]{1,32}$", summary: "1 to 32 of a-z, 0-9 and `-`.")
+        name: "accountName", title: "account name", pattern: "^[a-z0-9-]{1,32}$",
+        summary: "1 to 32 of a-z, 0-9 and `-`.")
     static let botName = SchemaText(
-        name: "botName", title: "name", pattern: "^[a-z0-9_-]{1,32}$", summary: "1 to 32 of a-z, 0-9, `-` and `_`.")
+        name: "botName", title: "bot name", pattern: "^[a-z0-9_-]{1,32}$", summary: "1 to 32 of a-z, 0-9, `-` and `_`.")
     static let includedBot = SchemaText(
-        name: "includedBot", title: "bot of the program", pattern: "^.+$",
+        name: "botOfProgram", title: "bot of the program", pattern: "^.+$",
         summary: "The name of a bot that is built into the program.")
     static let variable = SchemaText(
         name: "variable", title: "variable name", pattern: "^[A-Za-z_][A-Za-z0-9_]*$",

@@ -1,0 +1,133 @@
+import BotDispatch
+import BotKit
+import Nostr
+import PikaCore
+import Restarts
+
+/// One value of a configuration with its place, for comparing two of them.
+struct ConfigurationEntry: Hashable {
+    /// The names of the keys, without those of accounts and bots.
+    let keys: [String]
+    let path: String
+    /// Equal exactly if the values are.
+    let text: String
+    /// The value as people may see it.
+    let shown: String
+}
+
+extension Configuration {
+    /// What all accounts share.
+    var sharedEntries: [ConfigurationEntry] {
+        var entries = EntryList(keys: [], path: "")
+        entries.add("relays", yamlList(relays.map(\.string)))
+        entries.add("state", "directory", yamlText(stateDirectory))
+        entries.add("media", "servers", yamlList(media.servers.map(\.description)))
+        entries.add("supervisor", "restart", "strategy", supervisor.strategy.rawValue)
+        entries.add("supervisor", "restart", "intensity", "\(supervisor.intensity)")
+        entries.add("supervisor", "restart", "period", supervisor.period.configurationText)
+        entries.add("supervisor", "restart", "backoff", configurationText(supervisor.backoff))
+        entries.add("supervisor", "drain", supervisor.drain.configurationText)
+        entries.add("supervisor", "patience", supervisor.patience.configurationText)
+        entries.add("supervisor", "control", supervisor.control.map(yamlText))
+        entries.add("observe", "listen", observe.listen?.description)
+        entries.add("observe", "canary", "every", observe.canary?.configurationText ?? "never")
+        entries.add("observe", "canary", "budget", observe.canaryBudget.configurationText)
+        entries.add("observe", "logs", observe.logs.rawValue)
+        entries.add("observe", "level", observe.level.rawValue)
+        return entries.all
+    }
+}
+
+extension AccountConfiguration {
+    /// All but the name and the bots.
+    var entries: [ConfigurationEntry] {
+        var entries = EntryList(keys: ["accounts"], path: "accounts[\(name)]")
+        entries.add("key", "{ \(key.redactedDescription) }")
+        switch invites {
+        case .anyone: entries.add("invites", "accept", "anyone")
+        case .nobody: entries.add("invites", "accept", "nobody")
+        case .allowlist(let keys):
+            entries.add("invites", "accept", "allowlist")
+            entries.add("invites", "from", yamlList(keys))
+        }
+        entries.add("invites", "perInviter", configurationText(inviteLimit))
+        entries.add("operators", yamlList(operators))
+        entries.add("restart", restart.rawValue)
+        entries.add("selfUpdate", "afterJoining", selfUpdate.afterJoining.map { configurationText($0) } ?? "never")
+        entries.add("selfUpdate", "every", selfUpdate.every?.configurationText ?? "never")
+        entries.add("retention", "messages", retention.messages?.configurationText ?? "forever")
+        entries.add("retention", "newest", retention.newestMessages.map(String.init) ?? "all")
+        entries.add("retention", "unhandled", retention.unhandled?.configurationText ?? "forever")
+        entries.add("retention", "maximumUnhandled", "\(retention.maximumUnhandled)")
+        entries.add("profiles", "\(profiles)")
+        return entries.all
+    }
+}
+
+extension BotConfiguration {
+    /// What it is, in a word.
+    var kind: String {
+        switch source {
+        case .included(let use, _): "use: \(yamlText(use))"
+        case .external: "command"
+        }
+    }
+
+    /// All but the name.
+    func entries(in account: String) -> [ConfigurationEntry] {
+        var entries = EntryList(keys: ["accounts", "bots"], path: "accounts[\(account)].bots[\(name)]")
+        entries.add("groups", "default", policy.groups.standard.rawValue)
+        for (chat, scope) in policy.groups.exceptions.sorted(by: { $0.key < $1.key }) {
+            entries.add("groups", "chats", chat, scope.rawValue)
+        }
+        entries.add("triggers", policy.triggers.configurationText)
+        entries.add("limits", "perSender", configurationText(policy.limits.perSender))
+        entries.add("limits", "perGroup", configurationText(policy.limits.perGroup))
+        entries.add("limits", "botPair", "\(policy.limits.botPair)")
+        entries.add("timeout", policy.timeout.configurationText)
+        switch source {
+        case .included(_, .object(let members)):
+            for (name, value) in members.sorted(by: { $0.key < $1.key }) {
+                entries.add(
+                    ["with", name], value.exactDescription, shown: value.redactedDescription(under: name))
+            }
+        case .included(_, let settings): entries.add(["with"], settings.exactDescription, shown: "(not shown)")
+        case .external(let program): entries.add(program)
+        }
+        return entries.all
+    }
+}
+
+/// Entries below one place.
+private struct EntryList {
+    let keys: [String]
+    let path: String
+    private(set) var all: [ConfigurationEntry] = []
+
+    init(keys: [String], path: String) {
+        self.keys = keys
+        self.path = path
+    }
+
+    /// Keys, and the value as the last; nil adds nothing.
+    mutating func add(_ keysAndText: String?...) {
+        guard let text = keysAndText.last ?? nil else { return }
+        add(keysAndText.dropLast().compactMap { $0 }, text, shown: text)
+    }
+
+    mutating func add(_ names: [String], _ text: String, shown: String) {
+        let path = ([self.path] + names).filter { !$0.isEmpty }.joined(separator: ".")
+        all.append(ConfigurationEntry(keys: keys + names, path: path, text: text, shown: shown))
+    }
+
+    mutating func add(_ program: ExternalBotConfiguration) {
+        add("command", yamlList(program.command))
+        add("allow", "commands", yamlList(program.commands.sorted()))
+        add("allow", "groups", program.groups.map { yamlList($0.sorted()) } ?? "all")
+        add("directory", yamlText(program.directory))
+        for (name, variable) in program.environment.sorted(by: { $0.key < $1.key }) {
+            add("environment", name, variable.configurationText)
+        }
+        add("restart", program.restart.rawValue)
+    }
+}

@@ -1,0 +1,145 @@
+import BotKit
+import Foundation
+
+extension ConfigurationFile {
+    /// What the file refers to and what is not there, or not as it must be: files and programs of secrets, bots that are
+    /// programs, their folders and scripts. Nothing is run.
+    ///
+    /// Each of them keeps an account or a bot from starting. They say something about the machine on which they are
+    /// looked for, not about the file.
+    public func missing(environment: [String: String]) -> [ConfigurationError.Problem] {
+        var search = SurroundingsSearch(file: self, environment: environment)
+        for (index, account) in configuration.accounts.enumerated() {
+            let path = "accounts[\(index)]"
+            search.look(for: account.key, "\(path).key")
+            for (index, bot) in account.bots.enumerated() { search.look(for: bot, "\(path).bots[\(index)]") }
+        }
+        return search.problems.isEmpty ? [] : ConfigurationError(problems: search.problems).problems
+    }
+
+    /// Throws ``ConfigurationError`` for what is ``missing(environment:)``.
+    public func requireSurroundings(environment: [String: String]) throws(ConfigurationError) {
+        let problems = missing(environment: environment)
+        guard problems.isEmpty else { throw ConfigurationError(problems: problems) }
+    }
+
+    fileprivate func place(_ keyPath: String) -> ConfigurationProblems.Place {
+        ConfigurationProblems.nearestPlace(to: keyPath, in: places)
+    }
+}
+
+/// Looks for what a configuration refers to.
+private struct SurroundingsSearch {
+    let file: ConfigurationFile
+    let environment: [String: String]
+    var problems: [ConfigurationError.Problem] = []
+
+    private mutating func add(_ keyPath: String, expected: String, found: String, fix: String) {
+        let place = file.place(keyPath)
+        problems.append(
+            ConfigurationError.Problem(
+                file: file.file, line: place.line, column: place.column, keyPath: keyPath, expected: expected,
+                found: found, fix: fix))
+    }
+
+    mutating func look(for bot: BotConfiguration, _ keyPath: String) {
+        switch bot.source {
+        case .included(_, let settings): look(in: settings, "\(keyPath).with")
+        case .external(let program): look(for: program, keyPath)
+        }
+    }
+
+    private mutating func look(for program: ExternalBotConfiguration, _ keyPath: String) {
+        let name = program.command[0]
+        look(
+            forProgram: name.contains("/") ? ConfigurationParser.resolve(name, in: program.directory) : name,
+            "\(keyPath).command")
+        var isFolder: ObjCBool = false
+        let exists = FileManager.default.fileExists(atPath: program.directory, isDirectory: &isFolder)
+        if !exists || !isFolder.boolValue {
+            add(
+                "\(keyPath).directory", expected: "a folder", found: exists ? "a file" : "none at \(program.directory)",
+                fix: "make the folder or correct the path")
+        } else if let index = program.scriptIndex {
+            let script = ConfigurationParser.resolve(program.command[index], in: program.directory)
+            // Words without a dot and a slash are no paths, such as a module's name.
+            let isPath = program.command[index].contains { $0 == "/" || $0 == "." }
+            if isPath, !FileManager.default.fileExists(atPath: script) {
+                add(
+                    "\(keyPath).command[\(index)]", expected: "a script", found: "none at \(script)",
+                    fix: "correct the path; it begins at the bot's directory")
+            }
+        }
+        for (name, variable) in program.environment.sorted(by: { $0.key < $1.key }) {
+            if case .secret(let reference) = variable { look(for: reference, "\(keyPath).environment.\(name)") }
+        }
+    }
+
+    /// References under names that speak of a secret; what else settings refer to is the bot's own business.
+    private mutating func look(in settings: BotSettings, _ keyPath: String) {
+        switch settings {
+        case .object(let members):
+            for (name, value) in members.sorted(by: { $0.key < $1.key }) {
+                let path = "\(keyPath).\(name)"
+                if SecretNames.speaksOfSecret(name),
+                    let reference = KeyReference(settings: value, folder: file.configuration.folder)
+                {
+                    look(for: reference, path)
+                } else {
+                    look(in: value, path)
+                }
+            }
+        case .array(let values):
+            for (index, value) in values.enumerated() { look(in: value, "\(keyPath)[\(index)]") }
+        case .null, .bool, .int, .double, .string: break
+        }
+    }
+
+    mutating func look(for reference: KeyReference, _ keyPath: String) {
+        switch reference {
+        case .file(let path): look(forSecret: path, isPrivate: true, "\(keyPath).file")
+        case .environment(let name):
+            if environment[name] == nil {
+                add(
+                    "\(keyPath).env", expected: "a variable that is set", found: "none",
+                    fix: "set \(name) where pikabot is started")
+            }
+        case .credential(let name):
+            guard let folder = environment["CREDENTIALS_DIRECTORY"] else {
+                return add(
+                    "\(keyPath).credential", expected: "credentials from systemd",
+                    found: "none: CREDENTIALS_DIRECTORY is not set",
+                    fix: "start under systemd with LoadCredential=\(name):PATH")
+            }
+            look(forSecret: "\(folder)/\(name)", isPrivate: false, "\(keyPath).credential")
+        case .command(let words): look(forProgram: words[0], "\(keyPath).command")
+        case .encrypted(let key, let password):
+            look(for: key, "\(keyPath).ncryptsec")
+            look(for: password, "\(keyPath).password")
+        case .bunker(let address): look(for: address, "\(keyPath).bunker")
+        }
+    }
+
+    private mutating func look(forProgram program: String, _ keyPath: String) {
+        guard KeyReference.executablePath(program, environment) == nil else { return }
+        let exists = program.contains("/") && FileManager.default.fileExists(atPath: program)
+        add(
+            keyPath, expected: "a program that can be run",
+            found: exists ? "\(program), which cannot" : "none: \(program)",
+            fix: exists
+                ? "run: chmod +x \(program)"
+                : program.contains("/") ? "correct the path" : "install it, or add it to PATH")
+    }
+
+    private mutating func look(forSecret path: String, isPrivate: Bool, _ keyPath: String) {
+        do { _ = try SecretFile.read(path, isPrivate: isPrivate) } catch {
+            let fix =
+                switch error.code {
+                case .permissions: error.message.split(separator: "; ").last.map(String.init) ?? "change its mode"
+                default: "put the secret there, or correct the path"
+                }
+            let reason = error.message.split(separator: "; ").first.map(String.init) ?? error.message
+            add(keyPath, expected: "a file with the secret", found: reason, fix: fix)
+        }
+    }
+}

@@ -1,0 +1,107 @@
+import Foundation
+import Nostr
+import Testing
+
+@testable import BotRuntime
+
+struct ConfigurationSchemaTests {
+    private func parse(_ yaml: String) throws -> Configuration {
+        try Configuration.parse(yaml, file: "bot.yaml", folder: "/etc/pikabot", knownBots: ["echo", "responder"])
+    }
+
+    private func problems(_ yaml: String) -> [ConfigurationError.Problem] {
+        do {
+            _ = try parse(yaml)
+            return []
+        } catch {
+            return (error as? ConfigurationError)?.problems ?? []
+        }
+    }
+
+    private func file(_ path: String) throws -> String {
+        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().deletingLastPathComponent()
+        return try String(contentsOf: root.appending(path: path), encoding: .utf8)
+    }
+
+    @Test func schemaOfTheRepositoryIsTheGeneratedOne() throws {
+        #expect(
+            try file("config/schema.json") == ConfigurationDocuments.schema,
+            "run: pikabot check --schema > config/schema.json")
+        _ = try JSONValue(json: Array(ConfigurationDocuments.schema.utf8))
+    }
+
+    @Test func referenceOfTheRepositoryIsTheGeneratedOne() throws {
+        #expect(
+            try file("docs/configuration.md") == ConfigurationDocuments.reference,
+            "run: pikabot check --reference > docs/configuration.md")
+    }
+
+    @Test func everyKeyIsRead() {
+        for place in SchemaPlace.all {
+            for wrong in [#"{ "no such": [] }"#, "[[]]"] {
+                if case .settings = place.key.value, wrong.hasPrefix("{") { continue }
+                let found = problems(place.file(with: wrong))
+                #expect(found.contains { $0.keyPath.hasPrefix(place.keyPath) }, "\(place): \(wrong)")
+            }
+        }
+    }
+
+    @Test func requiredKeysAreMissed() {
+        for place in SchemaPlace.all where place.key.absence == .refused {
+            // Without use or command, nobody knows which kind of bot it is.
+            let isKindOfBot = ["includedBot", "externalBot"].contains(place.steps[place.steps.count - 1].mapping.name)
+            let expected = isKindOfBot ? "one of the keys use, command" : "the key \(place.key.name)"
+            // Without any key of its own, a key in a password is a reference like others.
+            guard !["bunker", "ncryptsec"].contains(place.key.name) else { continue }
+            #expect(problems(place.file(with: nil)).map(\.expected).contains(expected), "\(place)")
+        }
+    }
+
+    @Test func examplesAreRight() {
+        for place in SchemaPlace.all {
+            guard let example = place.key.example else { continue }
+            #expect(problems(place.file(with: example)) == [], "\(place)")
+        }
+    }
+
+    @Test func defaultsAreAsTheyAreDescribed() throws {
+        for place in SchemaPlace.all {
+            guard case .standard(let text) = place.key.absence else { continue }
+            #expect(try parse(place.file(with: text)) == parse(place.file(with: nil)), "\(place)")
+        }
+    }
+
+    @Test func changesNeedWhatIsDescribed() throws {
+        for place in SchemaPlace.all where place.key.absence != .refused {
+            guard let example = place.key.example, place.steps[place.steps.count - 1].mapping.rule == .each else {
+                continue
+            }
+            let changes = try parse(place.file(with: nil)).changes(to: parse(place.file(with: example)))
+            let effect = try #require(place.key.effect, "\(place)")
+            #expect(!changes.isEmpty && changes.allSatisfy { $0.effect == effect }, "\(place): \(changes)")
+        }
+    }
+
+    @Test func everyKeyThatHoldsAValueSaysWhatAChangeNeeds() {
+        for place in SchemaPlace.all where place.key.value.mappings.isEmpty {
+            #expect(ConfigurationSchema.effect(of: place.steps.map(\.key.name)) != nil, "\(place)")
+        }
+        #expect(ConfigurationSchema.effect(of: ["accounts", "bots", "environment", "MODE"]) == .restartsWorker)
+        #expect(ConfigurationSchema.effect(of: ["accounts", "bots", "with", "rules"]) == .live)
+        #expect(ConfigurationSchema.effect(of: ["colour"]) == nil)
+    }
+
+    @Test func namesOfPartsAreUnique() {
+        let names = ConfigurationSchema.mappings.map(\.name) + SchemaText.all.map(\.name)
+        #expect(Set(names).count == names.count)
+        for mapping in ConfigurationSchema.mappings { #expect(Set(mapping.names).count == mapping.names.count) }
+    }
+
+    @Test func everyKeyIsInTheExample() throws {
+        let example = try file("config/echo.example.yaml")
+        #expect(problems(example) == [])
+        #expect(SchemaPlace.all.count > 80)
+        for place in SchemaPlace.all { #expect(example.contains("\(place.key.name):"), "\(place)") }
+    }
+}

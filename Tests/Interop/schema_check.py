@@ -1,0 +1,103 @@
+#!/usr/bin/env python3
+"""Judges config/schema.json with the jsonschema package, as editors do.
+
+    schema_check.py
+
+Every example in config/ and every example and default inside the schema must be valid; of the wrong configurations that
+the tests know, exactly those must be refused that are marked [schema]. With --mark, the marks are written anew.
+"""
+
+import json
+import re
+import sys
+from pathlib import Path
+
+import jsonschema
+import yaml
+
+ROOT = Path(__file__).resolve().parents[2]
+WRONG = ROOT / "Tests/BotRuntimeTests/Configuration/Wrong"
+MARKS = [("␉", "\t"), ("␍", "\r"), ("␁", "\x01"), ("⟨BOM⟩", "\ufeff")]
+
+
+class Reader(yaml.SafeLoader):
+    """YAML 1.2's core schema, as far as configurations go: yes, no and dates are texts."""
+
+    yaml_implicit_resolvers = {}
+
+
+Reader.add_implicit_resolver("tag:yaml.org,2002:bool", re.compile(r"^(true|false)$"), "tf")
+Reader.add_implicit_resolver("tag:yaml.org,2002:int", re.compile(r"^[-+]?[0-9]+$"), "-+0123456789")
+Reader.add_implicit_resolver("tag:yaml.org,2002:float", re.compile(r"^[-+]?[0-9]+\.[0-9]+$"), "-+0123456789")
+Reader.add_implicit_resolver("tag:yaml.org,2002:null", re.compile(r"^(null|~|)$"), ["n", "~", ""])
+
+
+def refusals(validator, text):
+    """What is wrong; None for what is no YAML."""
+    try:
+        document = yaml.load(text, Reader)
+    except (yaml.YAMLError, ValueError, TypeError, RecursionError):
+        return None
+    return [error.message for error in validator.iter_errors(document)]
+
+
+def examples_inside(schema, root):
+    for key, part in schema.items():
+        if key in ("properties", "$defs"):
+            for inner in part.values():
+                yield from examples_inside(inner, root)
+    for value in schema.get("examples", []) + ([schema["default"]] if "default" in schema else []):
+        rest = {name: part for name, part in schema.items() if name not in ("examples", "default")}
+        yield value, rest | {"$defs": root["$defs"]}
+
+
+def table(path):
+    """The cases of one file: name, whether it is marked, text."""
+    for part in path.read_text(encoding="utf-8").split("\n== ")[1:]:
+        head, *lines = part.split("\n")
+        text = "".join(line + "\n" for line in lines if not line.startswith("!! "))
+        for mark, character in MARKS:
+            text = text.replace(mark, character)
+        yield head.removesuffix(" [schema]"), head.endswith(" [schema]"), text
+
+
+def remark(validator):
+    for path in sorted(WRONG.glob("*.txt")):
+        text = path.read_text(encoding="utf-8")
+        for name, _, wrong in table(path):
+            mark = " [schema]" if refusals(validator, wrong) else ""
+            text = re.sub(rf"(?m)^== {name}( \[schema\])?$", f"== {name}{mark}", text)
+        path.write_text(text, encoding="utf-8")
+
+
+def main():
+    schema = json.loads((ROOT / "config/schema.json").read_text(encoding="utf-8"))
+    jsonschema.Draft202012Validator.check_schema(schema)
+    validator = jsonschema.Draft202012Validator(schema)
+    if "--mark" in sys.argv[1:]:
+        remark(validator)
+    problems, counts = [], {"files": 0, "examples": 0, "wrong": 0, "refused": 0}
+    for path in sorted((ROOT / "config").glob("*.yaml")):
+        counts["files"] += 1
+        found = refusals(validator, path.read_text(encoding="utf-8"))
+        problems += [f"{path.name}: {message}" for message in (["no YAML"] if found is None else found)]
+    for value, part in examples_inside(schema, schema):
+        counts["examples"] += 1
+        problems += [f"{value}: {error.message}" for error in jsonschema.Draft202012Validator(part).iter_errors(value)]
+    for path in sorted(WRONG.glob("*.txt")):
+        for name, marked, text in table(path):
+            counts["wrong"] += 1
+            refused = bool(refusals(validator, text))
+            counts["refused"] += refused
+            if refused != marked:
+                problems.append(f"{path.name}: {name}: is {'' if refused else 'not '}refused, and marked otherwise")
+    for problem in problems:
+        print(f"FAIL {problem}")
+    print("schema: {files} files and {examples} examples valid, {refused} of {wrong} wrong configurations refused".format(
+        **counts))
+    # A table that is not found, or a schema that takes everything, is no success.
+    return 1 if problems or counts["files"] < 3 or counts["examples"] < 50 or counts["refused"] < 80 else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
