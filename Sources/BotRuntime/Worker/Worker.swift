@@ -179,7 +179,8 @@ extension Worker {
         let path = environment["PATH"] ?? LocalPrograms.standardPath
         return BotServices(
             http: HTTPRequests(), programs: LocalPrograms(folder: folder, path: path),
-            files: FolderFiles(folder: folder), chats: CoreChats(core), clock: clock)
+            secrets: ConfiguredSecrets(folder: folder, environment: environment), files: FolderFiles(folder: folder),
+            chats: CoreChats(core), clock: clock)
     }
 
     private var directory: String { "\(configuration.stateDirectory)/\(account.name)" }
