@@ -109,7 +109,7 @@ class Member:
     async def start(self):
         await self.mdk.start()
         await self.mdk.call("init", pubkey=self.pubkey)
-        self.connection = Connection(self.relay_url)
+        self.connection = Connection(self.relay_url, self.keys)
         self._worker = asyncio.create_task(self._work())
         await self.connection.subscribe({"kinds": [1059], "#p": [self.pubkey]}, self._arrived)
 
