@@ -4,7 +4,8 @@ public struct ConfigurationChange: Hashable, Sendable, CustomStringConvertible {
     public enum Effect: Int, Hashable, Sendable, Comparable, CaseIterable {
         /// Running workers take it over.
         case live
-        /// The worker of ``ConfigurationChange/account`` is to be restarted, or all of them when it is nil.
+        /// The worker of ``ConfigurationChange/account`` is to be restarted, or all of them when it is nil; until then
+        /// the old value holds.
         case restartsWorker
         /// A worker is to be started.
         case addsAccount
@@ -37,7 +38,7 @@ public struct ConfigurationChange: Hashable, Sendable, CustomStringConvertible {
         let consequence =
             switch effect {
             case .live: "applies at once"
-            case .restartsWorker: account == nil ? "restarts all workers" : "restarts the worker"
+            case .restartsWorker: account == nil ? "needs a restart of all workers" : "needs a restart of the worker"
             case .addsAccount: "starts a worker"
             case .removesAccount: "stops the worker"
             case .restartsSupervisor: "needs a restart of pikabot"

@@ -1,5 +1,4 @@
 import BotDispatch
-import ExternalBots
 import Restarts
 import Yams
 
@@ -21,7 +20,7 @@ extension ConfigurationParser {
 
     private func read(_ value: ConfigurationValue, into program: inout ExternalBotConfiguration) {
         guard let fields = value.fields(ConfigurationSchema.allow) else { return }
-        let known = ExternalBotProgram.knownCommands.sorted()
+        let known = ExternalBotConfiguration.knownCommands
         let commands = fields.optional("commands")?.list(of: "commands", fix: "write such as [send_message, react]")
         if let commands {
             program.commands = Set(

@@ -45,12 +45,12 @@ struct ConfigurationChangesTests {
             "accounts:", "observe: { level: debug, canary: never, listen: 127.0.0.1:0 }\naccounts:",
             [
                 "observe.listen: nothing -> 127.0.0.1:0 (needs a restart of pikabot)",
-                "observe.canary.every: 1m -> never (restarts all workers)",
+                "observe.canary.every: 1m -> never (needs a restart of all workers)",
                 "observe.level: info -> debug (applies at once)",
             ]),
         Edit(
             "key: { env: GREETER }", "key: { file: /k }",
-            ["accounts[greeter].key: { env: GREETER } -> { file: /k } (restarts the worker)"]),
+            ["accounts[greeter].key: { env: GREETER } -> { file: /k } (needs a restart of the worker)"]),
         Edit(
             "key: { env: GREETER }", "key: { env: GREETER }\n    invites: { accept: anyone, perInviter: 5/h }",
             [
@@ -73,17 +73,17 @@ struct ConfigurationChangesTests {
         Edit(
             "MODE: quiet, TOKEN: { env: TOKEN }", "TOKEN: { file: token }",
             [
-                "accounts[greeter].bots[scribe].environment.MODE: quiet -> nothing (restarts the worker)",
+                "accounts[greeter].bots[scribe].environment.MODE: quiet -> nothing (needs a restart of the worker)",
                 "accounts[greeter].bots[scribe].environment.TOKEN: { env: TOKEN } -> { file: /etc/pikabot/token } "
-                    + "(restarts the worker)",
+                    + "(needs a restart of the worker)",
             ]),
         Edit(
             "{ use: echo, with: { greeting: hello } }", "{ use: echo, name: parrot, with: { greeting: hello } }",
-            ["accounts[greeter].bots: [echo, scribe] -> [parrot, scribe] (restarts the worker)"]),
+            ["accounts[greeter].bots: [echo, scribe] -> [parrot, scribe] (needs a restart of the worker)"]),
         Edit(
             "{ use: echo, with: { greeting: hello } }", "{ command: [./echo] }",
             [
-                "accounts[greeter].bots[echo]: use: echo -> command (restarts the worker)"
+                "accounts[greeter].bots[echo]: use: echo -> command (needs a restart of the worker)"
             ]),
         Edit(
             "  - name: second", "  - name: third",

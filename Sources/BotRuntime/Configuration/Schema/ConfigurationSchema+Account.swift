@@ -35,7 +35,7 @@ extension ConfigurationSchema {
                 "bots", .list(of: .either([.mapping(includedBot), .mapping(externalBot)]), atLeast: 0),
                 .standard("[]"), effect: .restartsWorker,
                 "The bots that answer through it. Each has `use` or `command`. Adding, removing and reordering bots "
-                    + "restarts the worker."),
+                    + "needs a restart of the worker."),
         ])
 
     static let invites = SchemaMapping(

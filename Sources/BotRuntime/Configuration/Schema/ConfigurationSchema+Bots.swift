@@ -101,7 +101,7 @@ extension ConfigurationSchema {
         "allow", "Permissions of a program",
         [
             SchemaKey(
-                "commands", .list(of: .choice(ExternalBotProgram.knownCommands.sorted()), atLeast: 0),
+                "commands", .list(of: .choice(ExternalBotConfiguration.knownCommands), atLeast: 0),
                 .standard("[send_message, react, send_typing, send_hypernote]"), example: "[send_message, react]",
                 effect: .restartsWorker, "The daemon's commands that it may use."),
             SchemaKey(
@@ -110,4 +110,9 @@ extension ConfigurationSchema {
         ])
 
     static let exampleChatID = "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff"
+}
+
+extension ExternalBotConfiguration {
+    /// The daemon's commands that a program can be allowed, sorted.
+    static let knownCommands = ExternalBotProgram.knownCommands.sorted()
 }

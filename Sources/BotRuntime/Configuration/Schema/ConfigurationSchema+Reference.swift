@@ -1,5 +1,3 @@
-import ExternalBots
-
 extension ConfigurationSchema {
     /// The reference as `docs/configuration.md` holds it.
     static var reference: String {
@@ -28,13 +26,13 @@ extension ConfigurationSchema {
         that is right.
 
         On SIGHUP the file is read again. A file that is wrong changes nothing. The column *Change* says what a difference
-        needs: *live* applies at once, *worker* restarts the account's worker, *program* waits until `pikabot` itself is
-        restarted. New accounts are started, removed ones stopped.
+        needs: *live* applies at once, *worker* waits for a restart of the account's worker (`pikabot restart`), *program*
+        for one of `pikabot` itself. New accounts are started, removed ones stopped.
         """
 
     private static var values: String {
         let lines = SchemaText.all.map { "- **\($0.title)**: \($0.summary)" }
-        let commands = ExternalBotProgram.knownCommands.sorted().map { "`\($0)`" }.joined(separator: ", ")
+        let commands = ExternalBotConfiguration.knownCommands.map { "`\($0)`" }.joined(separator: ", ")
         return """
             ## Values
 
