@@ -44,7 +44,7 @@ extension BotDispatcher {
         }
         guard !Task.isCancelled else { return }
         commit(answers) { effects in
-            let marked = admission.finish(event, effects: effects, nowMilliseconds: clock.nowMilliseconds)
+            let marked = admission.finish(.event(event), effects: effects, nowMilliseconds: clock.nowMilliseconds)
             core.complete(event.inboxID, effects: marked)
         }
     }
@@ -84,7 +84,8 @@ extension BotDispatcher {
         let input = trigger.inputID(nowMilliseconds: clock.nowMilliseconds)
         commit(answers) {
             core.perform(
-                AutomationMarker.mark($0, answering: nil) + [more].compactMap(\.self),
+                admission.finish(trigger, effects: $0, nowMilliseconds: clock.nowMilliseconds)
+                    + [more].compactMap(\.self),
                 request: RequestID(rawValue: "bots/\(bot)/\(input)"))
         }
     }

@@ -110,19 +110,24 @@ package final class Admission: Sendable {
         journal.note(JournalEntry(event, at: now / 1000, bot: bot, fate: fate, reason: reason, detail: detail))
     }
 
-    /// The event is about to be done with: what is to be committed with it, marked as automated.
+    /// What a handler ran for is about to be done with: what is to be committed with it, marked as automated.
     package func finish(
-        _ event: CoreEvent, effects: [HandlerEffect], nowMilliseconds now: Int64
+        _ trigger: BotTrigger, effects: [HandlerEffect], nowMilliseconds now: Int64
     ) -> [HandlerEffect] {
-        journal.close(event)
-        if case .message(let message) = event.content,
-            effects.contains(where: { $0.operation.messageChat == event.chatID })
-        {
-            state.withLock { state in
-                state.loops.answer(message, in: event.chatID, at: now / 1000, newest: state.newest)
+        switch trigger {
+        case .event(let event):
+            journal.close(event)
+            if let message = trigger.message, effects.contains(where: { $0.operation.messageChat == event.chatID }) {
+                state.withLock { state in
+                    state.loops.answer(message, in: event.chatID, at: now / 1000, newest: state.newest)
+                }
             }
+            return AutomationMarker.mark(effects, depth: AutomationMarker.depth(of: event) ?? 0)
+        case .timer(let run):
+            // Whatever has set it, a bot's message may have been behind that.
+            return AutomationMarker.mark(effects, depth: state.withLock { $0.loops.depth(in: run.chatID) })
+        case .schedule, .start, .stop: return AutomationMarker.mark(effects, depth: 0)
         }
-        return AutomationMarker.mark(effects, answering: event)
     }
 
     // MARK: Limits

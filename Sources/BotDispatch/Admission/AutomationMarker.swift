@@ -14,16 +14,16 @@ package enum AutomationMarker {
         return max(1, tag.value.flatMap(Int.init) ?? 1)
     }
 
-    package static func depth(of event: CoreEvent?) -> Int? {
-        guard case .message(let message)? = event?.content else { return nil }
+    package static func depth(of event: CoreEvent) -> Int? {
+        guard case .message(let message) = event.content else { return nil }
         return depth(of: message.tags)
     }
 
     /// What a bot asks for, with the tag on every message among it.
     ///
-    /// - Parameter event: what it answers; nil for what nobody asked for, such as a schedule.
-    package static func mark(_ effects: [HandlerEffect], answering event: CoreEvent?) -> [HandlerEffect] {
-        let (next, overflow) = (depth(of: event) ?? 0).addingReportingOverflow(1)
+    /// - Parameter depth: that of what it answers; 0 for a person's words, and for what nobody asked for.
+    package static func mark(_ effects: [HandlerEffect], depth: Int) -> [HandlerEffect] {
+        let (next, overflow) = depth.addingReportingOverflow(1)
         let tag = Tag(tagName, String(overflow ? .max : next))
         return effects.map { HandlerEffect(id: $0.id, operation: mark($0.operation, tag)) }
     }

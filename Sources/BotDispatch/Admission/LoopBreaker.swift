@@ -48,6 +48,12 @@ struct LoopBreaker: Sendable {
     /// How often people have spoken, by chat.
     private var humanTurns = RecentEntries<String, Int>(capacity: 4_096)
 
+    /// How deep the latest words of a bot are to which a chat has come since a person spoke.
+    private var depths = RecentEntries<String, Int>(capacity: 4_096)
+
+    /// 0 if a person was the last to speak in a chat, or nobody.
+    mutating func depth(in chatID: String) -> Int { depths[chatID] ?? 0 }
+
     /// A message of another account came to its turn.
     mutating func receive(_ message: MessageEvent, _ event: CoreEvent) {
         let pair = Pair(chatID: event.chatID, sender: message.sender)
@@ -56,13 +62,17 @@ struct LoopBreaker: Sendable {
         if let answeredAt = exchange.answeredAt, event.receivedAt - answeredAt > Self.quietSeconds {
             exchange = Exchange(humanTurn: turn)
         }
-        if AutomationMarker.depth(of: message.tags) != nil {
+        if let depth = AutomationMarker.depth(of: message.tags) {
+            depths[event.chatID] = depth
             if exchange.humanTurn != turn { (exchange.inRow, exchange.hasTripped) = (0, false) }
             exchange.humanTurn = turn
         } else {
             exchange.takePace(of: event)
             // Whoever answers at once may be a bot; its words give nobody a new budget.
-            if exchange.quick < 3 { humanTurns[event.chatID] = turn &+ 1 }
+            if exchange.quick < 3 {
+                humanTurns[event.chatID] = turn &+ 1
+                depths[event.chatID] = nil
+            }
         }
         exchanges[pair] = exchange
     }

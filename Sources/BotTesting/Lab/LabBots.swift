@@ -54,6 +54,12 @@ extension LabMember {
     /// What decides in the present run who may trigger its bots, or did in the last one.
     package var admission: Admission? { self.dispatcher.withLock { $0 }?.configuration.admission }
 
+    /// What the bots' runtime has made of an event in the present run, in words, as `pikabot why` says it.
+    public func why(_ event: EventID) -> [String] {
+        guard let journal = self.admission?.journal else { return [] }
+        return EventExplanation(of: event.hex, from: journal)?.lines ?? []
+    }
+
     /// Puts other bots in the place of those that it has, while they run; settles.
     public func reconfigure(_ bots: [LabBots.Place]) async throws {
         guard let dispatcher = self.dispatcher.withLock({ $0 }) else {

@@ -74,6 +74,17 @@ struct LoopBreakerTests {
         #expect(chat.hear(depth: 1))
     }
 
+    @Test func theDepthOfAChatIsThatOfItsLatestBotUntilAPersonSpeaks() {
+        let chat = Chat()
+        func depth() -> Int { chat.breaker.depth(in: "c1") }
+        #expect(depth() == 0)
+        _ = chat.hear(depth: 2)
+        _ = chat.hear(depth: 3, chat: "c2")
+        #expect(depth() == 2)
+        _ = chat.hear("c")
+        #expect(depth() == 0)
+    }
+
     @Test func pairsAreApart() {
         let chat = Chat()
         #expect(chat.hear("b", depth: 1))
@@ -156,7 +167,7 @@ struct AutomationMarkerTests {
             .putValue(scope: "s", key: "k", value: nil),
         ]
         let effects = operations.enumerated().map { HandlerEffect(id: "\($0.offset)", operation: $0.element) }
-        let marked = AutomationMarker.mark(effects, answering: question)
+        let marked = AutomationMarker.mark(effects, depth: AutomationMarker.depth(of: question) ?? 0)
         let message = OutgoingMessage(content: "a", tags: [Nostr.Tag("t", "1"), tag])
         var markedMedia = media
         markedMedia.tags = [tag]
@@ -169,12 +180,11 @@ struct AutomationMarkerTests {
                 operations[4], operations[5],
             ])
         #expect(marked.map(\.id) == effects.map(\.id))
-        guard case .send(_, let unasked)? = AutomationMarker.mark(effects, answering: nil).first?.operation else {
+        guard case .send(_, let unasked)? = AutomationMarker.mark(effects, depth: 0).first?.operation else {
             throw BotError(.noMessage, "no message")
         }
         #expect(depth(unasked.tags) == 1)
-        let deepest = arrived("x", tags: [Nostr.Tag("pikabot-automated", String(Int.max))])
-        guard case .send(_, let deep)? = AutomationMarker.mark(effects, answering: deepest).first?.operation else {
+        guard case .send(_, let deep)? = AutomationMarker.mark(effects, depth: .max).first?.operation else {
             throw BotError(.noMessage, "no message")
         }
         #expect(depth(deep.tags) == .max)

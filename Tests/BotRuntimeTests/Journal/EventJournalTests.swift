@@ -161,7 +161,7 @@ struct EventExplanationTests {
         admission.note(.handled(handler: "message", effects: 2), of: "two", on: event, nowMilliseconds: 6_000)
         admission.note(.failed(handler: "message", error: "Oops"), of: "three", on: event, nowMilliseconds: 7_000)
         admission.note(.timedOut(handler: "message"), of: "four", on: event, nowMilliseconds: 8_000)
-        _ = admission.finish(event, effects: [], nowMilliseconds: 9_000)
+        _ = admission.finish(.event(event), effects: [], nowMilliseconds: 9_000)
         let found = explain(eventID(0xbeef).hex, admission.journal)
         #expect(found?.openSince == [])
         #expect(found?.parts.map(\.entry.bot) == ["one", "two", "three", "four"])
