@@ -27,6 +27,7 @@ let nio: [Target.Dependency] = [
 ]
 let unixSignals: Target.Dependency = .product(name: "UnixSignals", package: "swift-service-lifecycle")
 let httpClient: Target.Dependency = .product(name: "AsyncHTTPClient", package: "async-http-client")
+let nioTLS: Target.Dependency = .product(name: "NIOTLS", package: "swift-nio")
 let nioSSL: Target.Dependency = .product(name: "NIOSSL", package: "swift-nio-ssl")
 
 func library(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
@@ -74,7 +75,9 @@ var targets: [Target] = [
     .target(
         name: "ResponderBot", dependencies: ["BotKit"], path: "bots/responder", exclude: ["README.md"],
         swiftSettings: settings),
-    library("Diagnosis", ["RelayClient", "PikaCore", "Marmot", "MLS", "Nostr", httpClient, logging] + nio),
+    library(
+        "Diagnosis",
+        ["RelayClient", "PikaCore", "Marmot", "MLS", "Nostr", httpClient, nioSSL, nioTLS, logging] + nio),
     library(
         "BotProgram",
         [
@@ -120,7 +123,7 @@ var targets: [Target] = [
             "pikabot", "BotProgram", "BotRuntime", "BotKit", "BotTesting", "Diagnosis", "EmbeddedRelay", "Supervisor",
             "Telemetry", "Storage", "PikaCore", "Nostr", arguments, logging,
         ]),
-    tests("DiagnosisTests", ["Diagnosis", "EmbeddedRelay", "Marmot", "MLS", "Nostr", logging] + nio),
+    tests("DiagnosisTests", ["Diagnosis", "EmbeddedRelay", "Marmot", "MLS", "Nostr", logging, nioSSL] + nio),
     tests("DaemonTests", ["Daemon", "BotTesting", "PikaCore", "Nostr", crypto, lifecycle, logging] + nio),
     tests("SupervisorTests", ["Supervisor", "Restarts", "Telemetry", lifecycle, logging, metrics]),
 ]

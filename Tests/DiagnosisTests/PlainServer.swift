@@ -1,12 +1,16 @@
 import NIOCore
 import NIOHTTP1
 import NIOPosix
+import NIOSSL
 
 /// A web server that knows nothing: every answer is 404.
-func withPlainServer(_ body: (_ port: Int) async throws -> Void) async throws {
+func withPlainServer(tls: NIOSSLContext? = nil, _ body: (_ port: Int) async throws -> Void) async throws {
     let channel = try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
         .childChannelInitializer { channel in
             channel.eventLoop.makeCompletedFuture {
+                if let tls {
+                    try channel.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: tls))
+                }
                 try channel.pipeline.syncOperations.configureHTTPServerPipeline()
                 try channel.pipeline.syncOperations.addHandler(NotFound())
             }

@@ -15,7 +15,7 @@ public enum ClockFindings {
         let place = "\(seconds) s \(median > 0 ? "behind" : "ahead of") the servers (\(offsets.count) asked)"
         let advice = "let the system keep the time (timedatectl set-ntp true); events carry it, and relays look at it"
         switch abs(median) {
-        case ...tolerated: findings.ok("offset", "within \(max(1, seconds)) s of \(offsets.count) servers")
+        case ...tolerated: findings.ok("offset", "within \(max(1, seconds)) s of the servers (\(offsets.count) asked)")
         case ...harmful: findings.warning("offset", place, advice)
         default: findings.error("offset", place, advice)
         }

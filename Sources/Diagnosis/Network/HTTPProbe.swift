@@ -47,7 +47,7 @@ public final class HTTPProbe: Sendable {
                 status: Int(response.status.code), body: Array(body.readableBytesView),
                 clockOffset: response.headers.first(name: "Date").flatMap(Self.time).map { $0 - middle })
         } catch {
-            throw NetworkError("\(error)")
+            throw NetworkError(error)
         }
     }
 

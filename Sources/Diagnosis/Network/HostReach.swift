@@ -1,3 +1,4 @@
+import Foundation
 import NIOCore
 
 /// From a host's name to somebody who takes connections.
@@ -5,6 +6,8 @@ struct HostReach: Sendable {
     let host: String
     let port: Int
     let limit: Duration
+    /// Whether TLS comes next.
+    let isSecure: Bool
 
     /// Whether one of its addresses does.
     func run(_ findings: inout FindingList) async -> Bool {
@@ -19,7 +22,9 @@ struct HostReach: Sendable {
                     let time = (ContinuousClock.now - began).inWholeMilliseconds
                     findings.ok("tcp", "\(address.ipAddress ?? host) port \(port) answered after \(time) ms")
                     note(failures, &findings)
-                    return true
+                    guard isSecure else { return true }
+                    let now = Int64(Date().timeIntervalSince1970)
+                    return await CertificateFindings(host: host, limit: limit, now: now).run(address, &findings)
                 } catch { failures.append("\(address.ipAddress ?? host): \(error)") }
             }
             findings.error(

@@ -45,7 +45,7 @@ public struct RelayDiagnosis: Sendable {
 
     /// Whether some address of it takes connections.
     private func reach(_ findings: inout FindingList) async -> Bool {
-        await HostReach(host: relay.host, port: relay.port, limit: limit).run(&findings)
+        await HostReach(host: relay.host, port: relay.port, limit: limit, isSecure: relay.isSecure).run(&findings)
     }
 
     /// Returns the offset of the relay's clock.

@@ -1,0 +1,83 @@
+import Foundation
+import NIOCore
+import NIOSSL
+import Testing
+
+@testable import Diagnosis
+
+@Suite struct CertificateFindingsTests {
+    private let now: Int64 = 1_750_000_000
+    private var certificates: CertificateFindings {
+        CertificateFindings(host: "relay.example", limit: .seconds(20), now: now)
+    }
+
+    private func certificate(from begin: Int64, to end: Int64) -> TLSReach.Certificate {
+        TLSReach.Certificate(begin: now + begin * 86_400, end: now + end * 86_400, names: "other.example")
+    }
+
+    @Test(arguments: [(90, Finding.Level.ok), (14, .ok), (13, .warning), (0, .warning)])
+    func oneThatEndsSoonIsTold(days: Int64, level: Finding.Level) {
+        var findings = FindingList("relay")
+        certificates.judge(certificate(from: -1, to: days), &findings)
+        #expect(findings.all.map(\.level) == [level])
+    }
+
+    @Test func oneThatDoesNotHoldIsExplained() {
+        func text(_ shown: TLSReach.Certificate?) -> String? {
+            var findings = FindingList("relay")
+            certificates.judge(failure: NetworkError("the TLS handshake failed"), shown, &findings)
+            #expect(findings.all.map(\.level) == [.error])
+            return findings.all.first?.text
+        }
+        #expect(text(nil) == "the TLS handshake failed")
+        #expect(text(certificate(from: -90, to: -2)) == "ended 2 days ago")
+        #expect(text(certificate(from: 1, to: 90)) == "is not valid yet")
+        #expect(
+            text(certificate(from: -1, to: 90))
+                == "for other.example does not hold for relay.example, or nobody trusted here has signed it")
+    }
+
+    /// A self-signed certificate, as PEM files in the folder.
+    private func makeCertificate(in folder: String) throws -> NIOSSLContext {
+        let files = (folder + "/certificate.pem", folder + "/key.pem")
+        let openssl = Process()
+        openssl.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        openssl.arguments =
+            ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
+            + ["-days", "2", "-subj", "/CN=test", "-addext", "subjectAltName=DNS:other.test", "-out", files.0]
+            + ["-keyout", files.1]
+        openssl.standardError = FileHandle.nullDevice
+        try openssl.run()
+        openssl.waitUntilExit()
+        try #require(openssl.terminationStatus == 0)
+        return try NIOSSLContext(
+            configuration: TLSConfiguration.makeServerConfiguration(
+                certificateChain: try NIOSSLCertificate.fromPEMFile(files.0).map { .certificate($0) },
+                privateKey: .privateKey(try NIOSSLPrivateKey(file: files.1, format: .pem))))
+    }
+
+    @Test func whatAServerShowsIsRead() async throws {
+        let folder = NSTemporaryDirectory() + "pikabot-tests-\(UUID().uuidString)"
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        try await withPlainServer(tls: try makeCertificate(in: folder)) { port in
+            var findings = FindingList("relay")
+            let address = try SocketAddress(ipAddress: "127.0.0.1", port: port)
+            let now = Int64(Date().timeIntervalSince1970)
+            let isTrusted = await CertificateFindings(host: "localhost", limit: .seconds(20), now: now)
+                .run(address, &findings)
+            #expect(!isTrusted)
+            #expect(
+                findings.all.map(\.text) == [
+                    "for test, other.test does not hold for localhost, or nobody trusted here has signed it"
+                ])
+        }
+        // Without TLS there is no certificate to look at.
+        try await withPlainServer { port in
+            var findings = FindingList("relay")
+            let address = try SocketAddress(ipAddress: "127.0.0.1", port: port)
+            #expect(await !CertificateFindings(host: "localhost", limit: .seconds(5), now: 0).run(address, &findings))
+            #expect(findings.all.map(\.check) == ["tls"])
+        }
+    }
+}

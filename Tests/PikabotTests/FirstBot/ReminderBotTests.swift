@@ -1,0 +1,34 @@
+import BotTesting
+import Testing
+
+@Suite struct ReminderBotTests {
+    @Test func remindsWhenItIsTime() async throws {
+        let lab = try GroupLab(seed: 1)
+        let alice = try await lab.member("alice")
+        let bot = try await lab.bot(ReminderBot.self)
+        try await alice.create("kitchen", inviting: [bot])
+        try await alice.say("/remind 10m the tea")
+        try await lab.advance(by: .seconds(5 * 60))
+        // Nothing is forgotten when the process dies.
+        bot.crash()
+        try await bot.restart()
+        try await lab.advance(by: .seconds(6 * 60))
+        try await lab.expect(bot, replied: "time for the tea")
+    }
+
+    @Test func tellsHowACommandIsUsed() async throws {
+        let lab = try GroupLab(seed: 2)
+        let alice = try await lab.member("alice")
+        let bot = try await lab.bot(ReminderBot.self, settings: .object(["greeting": .string("hi")]))
+        try await alice.create("kitchen", inviting: [bot])
+        try await alice.say("/remind soon")
+        try await alice.say("/help")
+        let heard = alice.heard(from: bot)
+        #expect(heard.count == 2)
+        #expect(heard.allSatisfy { $0.contains("/remind <after> <text…>") })
+    }
+
+    @Test func wrongSettingsAreRefused() {
+        #expect(throws: BotSettingsError.self) { try ReminderBot(settings: .object(["greting": .string("hi")])) }
+    }
+}
