@@ -15,7 +15,7 @@ import Testing
         TLSReach.Certificate(begin: now + begin * 86_400, end: now + end * 86_400, names: "other.example")
     }
 
-    @Test(arguments: [(90, Finding.Level.ok), (14, .ok), (13, .warning), (0, .warning)])
+    @Test(arguments: [(90, .ok), (14, .ok), (13, .warning), (0, .warning)] as [(Int64, Finding.Level)])
     func oneThatEndsSoonIsTold(days: Int64, level: Finding.Level) {
         var findings = FindingList("relay")
         certificates.judge(certificate(from: -1, to: days), &findings)
