@@ -5,9 +5,18 @@ import PikaCore
 struct ScheduleBook {
     private struct Entry {
         let declaration: ScheduleDeclaration
+        /// When it was last dealt with, Unix milliseconds.
+        var last: Int64?
         /// Unix milliseconds; nil if it never comes again, or while a run is at work.
         var due: Int64?
-        var isCatchUp: Bool
+        var isCatchUp = false
+
+        /// Waits for the next time after now. A clock that was set back does not bring times again; one that was a day
+        /// or more ahead is not believed.
+        mutating func wait(_ now: Int64) {
+            let last = last.flatMap { $0 > now && $0 - now < 86_400_000 ? $0 : nil }
+            due = declaration.schedule.next(afterMilliseconds: max(now, last ?? now))
+        }
     }
 
     private var entries: [ScheduleID: Entry] = [:]
@@ -34,13 +43,14 @@ struct ScheduleBook {
     }
 
     private static func entry(_ declaration: ScheduleDeclaration, mark: Int64?, _ now: Int64) -> Entry {
+        var entry = Entry(declaration: declaration, last: mark)
+        entry.wait(now)
         if declaration.catchesUp, let mark, let missed = declaration.schedule.next(afterMilliseconds: mark),
             missed <= now
         {
-            return Entry(declaration: declaration, due: missed, isCatchUp: true)
+            (entry.due, entry.isCatchUp) = (missed, true)
         }
-        return Entry(
-            declaration: declaration, due: declaration.schedule.next(afterMilliseconds: now), isCatchUp: false)
+        return entry
     }
 
     /// What is due, in order; a schedule is at work from then on, until ``finish(_:nowMilliseconds:)``. Those of other
@@ -50,11 +60,12 @@ struct ScheduleBook {
         for (id, entry) in entries {
             guard let due = entry.due, due <= now else { continue }
             entries[id]?.isCatchUp = false
-            if !bots.contains(id.bot) {
-                entries[id]?.due = entry.declaration.schedule.next(afterMilliseconds: now)
-            } else {
+            entries[id]?.last = due
+            if bots.contains(id.bot) {
                 entries[id]?.due = nil
                 found.append((id, ScheduleRun(name: id.name, dueMilliseconds: due, isCatchUp: entry.isCatchUp)))
+            } else {
+                entries[id]?.wait(now)
             }
         }
         return found.sorted {
@@ -64,8 +75,8 @@ struct ScheduleBook {
 
     /// A run has ended: what became due while it was at work is left out.
     mutating func finish(_ id: ScheduleID, nowMilliseconds now: Int64) {
-        guard let entry = entries[id], entry.due == nil else { return }
-        entries[id]?.due = entry.declaration.schedule.next(afterMilliseconds: now)
+        guard entries[id]?.due == .some(nil) else { return }
+        entries[id]?.wait(now)
     }
 }
 

@@ -49,6 +49,16 @@ struct ScheduleBookTests {
         #expect(book([bot(catchesUp: true)], mark: 10 * minute, now: 10 * minute + 1).next == 11 * minute)
     }
 
+    @Test func aClockThatIsSetBackBringsNothingAgain() {
+        var book = book([bot()], now: 9 * minute)
+        #expect(due(&book, 10 * minute) == [10 * minute])
+        book.finish(id, nowMilliseconds: 8 * minute)
+        #expect(book.next == 11 * minute)
+        #expect(self.book([bot()], mark: 10 * minute, now: 8 * minute).next == 11 * minute)
+        // It was a day ahead, which was wrong then.
+        #expect(self.book([bot()], mark: 1441 * minute, now: minute).next == 2 * minute)
+    }
+
     @Test func thoseOfPausedBotsGoOnSilently() {
         var book = book([bot(), bot("other")], now: 0)
         #expect(due(&book, minute, of: ["other"]) == [minute])

@@ -21,6 +21,8 @@ final class ScriptedCore: HandlerCore {
     let account = key("a")
     let events: AsyncStream<CoreEvent>
     let state: AppState
+    /// What reading values throws.
+    private let failure: (any Error)?
     private let stored: Mutex<[String: [UInt8]]>
     private let nextEvent: AsyncStream<CoreEvent>.Continuation
     private let completions: AsyncStream<Completion>
@@ -28,7 +30,10 @@ final class ScriptedCore: HandlerCore {
     private let performances: AsyncStream<Performance>
     private let nextPerformance: AsyncStream<Performance>.Continuation
 
-    init(chats: [AppState.ChatSummary] = [], stored: [String: [UInt8]] = [:]) {
+    init(
+        chats: [AppState.ChatSummary] = [], stored: [String: [UInt8]] = [:], failure: (any Error)? = nil
+    ) {
+        self.failure = failure
         var state = AppState()
         state.chatList = SharedArray(chats)
         self.state = state
@@ -56,7 +61,10 @@ final class ScriptedCore: HandlerCore {
 
     var storedKeys: Set<String> { stored.withLock { Set($0.keys) } }
 
-    func value(scope: String, key: String) async throws -> [UInt8]? { stored.withLock { $0["\(scope).\(key)"] } }
+    func value(scope: String, key: String) async throws -> [UInt8]? {
+        if let failure { throw failure }
+        return stored.withLock { $0["\(scope).\(key)"] }
+    }
 
     func media(chatID: String, messageID: EventID, index: Int) async throws -> [UInt8] { [UInt8(index)] }
 

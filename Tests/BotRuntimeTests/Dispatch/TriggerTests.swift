@@ -1,4 +1,6 @@
 import BotKit
+import Logging
+import ServiceLifecycle
 import Synchronization
 import Testing
 
@@ -159,6 +161,60 @@ struct TriggerTests {
             #expect(start.request == "bots/bot0/start-1700000000000")
             #expect(start.effects.map(\.id) == ["bot0/start-1700000000000/0"])
             #expect(await core.completed(1).map { texts($0.effects) } == [["ready"]])
+        }
+    }
+
+    @Test func aStartThatHangsHoldsUpEventsOnlyForItsTime() async {
+        let (stuck, clock) = (Gate(), StandingClock())
+        let bot = ListedBot {
+            OnStart { _ in await stuck.passed() }
+            OnMessage { _, context in context.send("here") }
+        }
+        await Stage(bot, clock: clock).run { stage in
+            stage.core.deliver(arrived("", 1))
+            await clock.sleeperCame()
+            #expect(await stage.dispatcher.isResponsive())
+            clock.advance(by: .seconds(30))
+            #expect(await stage.core.completed(1).map { texts($0.effects) } == [["here"]])
+            stuck.open()
+        }
+    }
+
+    @Test func aBotStopsAfterItsLastEvent() async throws {
+        let (core, clock, began, finish, stuck) = (ScriptedCore(), StandingClock(), Gate(), Gate(), Gate())
+        let bot = ListedBot {
+            OnMessage { _, context in
+                began.open()
+                await finish.passed()
+                context.setText("seen", forKey: "last")
+            }
+            OnStop { context in context.send("bye, \(try await context.text("last") ?? "")", to: "c1") }
+        }
+        let hanging = ListedBot { OnStop { _ in await stuck.passed() } }
+        let stage = Stage(bot, hanging, core: core, clock: clock)
+        let group = ServiceGroup(
+            services: [stage.dispatcher], logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+        try await withThrowingTaskGroup(of: Void.self) { tasks in
+            tasks.addTask { try? await group.run() }
+            core.deliver(arrived("", 1))
+            await began.passed()
+            await group.triggerGracefulShutdown()
+            finish.open()
+            let stop = await core.performed(1)[0]
+            #expect(stop.request == "bots/bot0/stop-1700000000000")
+            #expect(texts(stop.effects) == ["bye, seen"])
+            // The event's time limit, then those of the two stops.
+            for _ in 0..<3 { await clock.sleeperCame() }
+            clock.advance(by: .seconds(3))
+            try await tasks.waitForAll()
+        }
+        stuck.open()
+    }
+
+    @Test func aStoreThatCannotBeReadEndsTheDispatcher() async {
+        let bot = ListedBot { OnMessage { _, _ in } }
+        await #expect(throws: Refusal.self) {
+            try await Stage(bot, core: ScriptedCore(failure: Refusal())).dispatcher.run()
         }
     }
 

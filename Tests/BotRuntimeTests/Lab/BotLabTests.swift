@@ -144,6 +144,26 @@ struct BotLabTests {
         #expect(setup.answers == ["500001", "500002 late", "500007"])
     }
 
+    @Test func effectsThatAreAskedForOnceAreDoneOnce() async throws {
+        let setup = try await Setup(RiskyBot.self)
+        let effects = [
+            HandlerEffect(id: "x/0", operation: .send(chatID: setup.chat, OutgoingMessage(content: "once"))),
+            HandlerEffect(id: "x/1", operation: .putValue(scope: "x", key: "k", value: [1])),
+        ]
+        for isAfterRestart in [false, false, true] {
+            if isAfterRestart {
+                setup.bot.crash()
+                try await setup.bot.restart()
+            }
+            setup.bot.core.perform(effects, request: .once("x"))
+            try await setup.lab.settle()
+        }
+        #expect(setup.answers == ["once"])
+        setup.bot.core.perform(effects, request: .once("y"))
+        try await setup.lab.settle()
+        #expect(setup.answers == ["once", "once"])
+    }
+
     @Test(arguments: [GroupLab.Schedule.inOrder, .shuffled])
     func handlersThatFailHoldNobodyUp(schedule: GroupLab.Schedule) async throws {
         let lab = try GroupLab(seed: 9, schedule: schedule)
