@@ -248,9 +248,15 @@ extension Supervisor {
         }
     }
 
-    /// Tells the service manager that the configuration is being read anew, and when that is over.
-    public func reloading(_ isUnderWay: Bool) {
-        isUnderWay ? service.reloading() : service.reloaded()
+    /// The configuration is being read anew.
+    public func reloading() {
+        service.reloading()
+    }
+
+    /// That is over; false: it was wrong, and the old one holds.
+    public func reloaded(_ isSuccess: Bool) {
+        metrics.recordReload(isSuccess)
+        service.reloaded()
     }
 
     func index(of worker: String) throws(SupervisorError) -> Int {

@@ -73,7 +73,7 @@ struct ControlServerTests {
             supervisor: harness.supervisor, process: 42, reload: { .result(["reloaded": true]) },
             details: { ["version": "test"] })
         let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
-        let server = ControlServer(path: path, logger: logger) { await commands.answer($0) }
+        let server = try ControlServer(path: path, logger: logger) { await commands.answer($0) }
         let group = ServiceGroup(
             configuration: .init(
                 services: [

@@ -150,7 +150,7 @@ struct WorkerStateMachineTests {
     @Test(arguments: states)
     func revivingLetsOnlyThoseStartThatAreOverAndConfigured(state: State) {
         var worker = worker(state)
-        worker.history.restarts = [.zero]
+        worker.history.waits = 3
         worker.revive()
         #expect(worker.state == ([.quarantined, .finished, .stopped].contains(state) ? .idle : state))
         #expect(worker.history == RestartPolicy.History())

@@ -66,7 +66,7 @@ public struct Worker: Service {
     private func work() async throws {
         let clock = SystemClock()
         guard let held = try await holdKey(directory, clock: clock) else { return }
-        let store = try openStore(of: held.key.publicKey)
+        guard let store = try await openStoreWhenFree(of: held.key.publicKey, clock) else { return }
         do {
             try await runWithMedia(held, store, clock)
         } catch {
@@ -94,8 +94,8 @@ public struct Worker: Service {
         let pool = try RelayPool(signer: held.key.relaySigner(clock), logger: logger)
         let admission = Admission(operators: account.operators)
         let core = AppCore(
-            account: held.key, configuration: coreConfiguration, transport: pool, store: store, media: media,
-            clock: clock, observer: admission.journal, logger: logger)
+            account: held.key, configuration: Self.coreConfiguration(configuration, account), transport: pool,
+            store: store, media: media, clock: clock, observer: admission.journal, logger: logger)
         var dispatching = BotDispatcher.Configuration(accountName: account.name)
         dispatching.admission = admission
         dispatching.parallelChats = options.parallelChats
@@ -150,6 +150,7 @@ extension Worker {
     private func requests(to core: AppCore, _ admission: Admission, _ health: WorkerHealth) -> WorkerRequests {
         var requests = WorkerRequests()
         health.answer(&requests)
+        requests.on("reload") { try await reload($0, core: core) }
         requests.on("status") { _ in await core.statusForOperators() }
         requests.answerOperators(admission, bots: bots.map(\.label), core)
         return requests
@@ -183,25 +184,5 @@ extension Worker {
             chats: CoreChats(core), clock: clock)
     }
 
-    private var directory: String { "\(configuration.stateDirectory)/\(account.name)" }
-
-    private func openStore(of account: PublicKey) throws -> AccountStore {
-        if options.sealingKeyFile == nil { try PrivateFolder.create(directory) }
-        let key = try SealingKey.loadOrCreate(file: options.sealingKeyFile ?? "\(directory)/sealing.key")
-        return try AccountStore.open(directory: directory, sealingKey: key, account: account)
-    }
-
-    private var coreConfiguration: CoreConfiguration {
-        let invites: CoreConfiguration.InvitePolicy =
-            switch account.invites {
-            case .anyone: .anyone
-            case .nobody: .nobody
-            case .allowlist(let keys): .only(keys)
-            }
-        return CoreConfiguration(
-            relays: configuration.relays, invites: invites, selfUpdate: account.selfUpdate,
-            retention: account.retention, detectsCopies: true, mediaServers: configuration.media.servers,
-            readsProfiles: account.profiles,
-            inviteLimits: .init(account.inviteLimit), callLimit: RateLimit(6, per: .seconds(60)))
-    }
+    var directory: String { "\(configuration.stateDirectory)/\(account.name)" }
 }

@@ -12,28 +12,31 @@ public struct ControlServer: Service {
     private static let maximumClients = 32
 
     private let path: String
+    private let descriptor: Int32
     private let answer: @Sendable (ControlValue) async -> ControlReply
     private let logger: Logger
 
-    public init(path: String, logger: Logger, answer: @escaping @Sendable (ControlValue) async -> ControlReply) {
+    /// Makes the socket, so that whatever is wrong with it is known before anything starts.
+    ///
+    /// Throws ``SupervisorError/Code/noControlSocket``.
+    public init(
+        path: String, logger: Logger, answer: @escaping @Sendable (ControlValue) async -> ControlReply
+    ) throws(SupervisorError) {
         self.path = path
+        descriptor = try ControlSocket.bind(path)
         self.logger = logger
         self.answer = answer
     }
 
-    /// Serves until a graceful shutdown is over or the task is cancelled; the socket is gone then.
-    ///
-    /// Throws ``SupervisorError/Code/noControlSocket``.
+    /// Serves until a graceful shutdown or cancellation; the socket is gone then. May be called once.
     public func run() async throws {
-        let server = try await listen()
         defer { ControlSocket.remove(path) }
-        // A drain can be watched: it is cancelled by the group once the supervisor has ended.
+        let server = try await listen()
         do { try await serve(server) } catch is CancellationError where Task.isShuttingDownGracefully {}
     }
 
     private func listen() async throws -> NIOAsyncChannel<Connection, Never> {
-        let descriptor = try ControlSocket.bind(path)
-        return try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
+        try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
             // Whoever says all that it has to say and ends its side still waits for the answers.
             .childChannelOption(.allowRemoteHalfClosure, value: true)
             .bind(descriptor) { channel in
