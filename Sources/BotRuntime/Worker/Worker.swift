@@ -17,7 +17,8 @@ import UnixSignals
 public struct Worker: Service {
     let configuration: Configuration
     let account: AccountConfiguration
-    private let bots: [InstalledBot]
+    let bots: [InstalledBot]
+    let registry: BotRegistry
     let options: WorkerOptions
     let environment: [String: String]
     private let lines: WorkerLines
@@ -48,6 +49,7 @@ public struct Worker: Service {
         logger[metadataKey: "account.name"] = "\(name)"
         self.logger = logger
         channel = SupervisorChannel(write: output, logger: logger)
+        self.registry = registry
         bots = try Self.install(account.bots, from: registry)
     }
 
@@ -107,7 +109,7 @@ public struct Worker: Service {
         let health = WorkerHealth(
             core: core, examination: examination, board: board, registry: options.metrics, clock: clock,
             isDispatching: dispatcher.isResponsive)
-        channel.install(requests(to: core, admission, health))
+        channel.install(requests(to: core, dispatcher, admission, health))
         let coreService = CoreService(core: core, clock: clock, deadline: drain / 2, logger: logger)
         // They end in the opposite order: first the handlers, then the core with its outbox, then the connections.
         var services: [ServiceGroupConfiguration.ServiceConfiguration] = []
@@ -147,10 +149,12 @@ extension Worker {
         return requests
     }
 
-    private func requests(to core: AppCore, _ admission: Admission, _ health: WorkerHealth) -> WorkerRequests {
+    private func requests(
+        to core: AppCore, _ dispatcher: BotDispatcher, _ admission: Admission, _ health: WorkerHealth
+    ) -> WorkerRequests {
         var requests = WorkerRequests()
         health.answer(&requests)
-        requests.on("reload") { try await reload($0, core: core) }
+        requests.on("reload") { try await reload($0, core, dispatcher, admission) }
         requests.on("status") { _ in await core.statusForOperators() }
         requests.answerOperators(admission, bots: bots.map(\.label), core)
         return requests
