@@ -68,7 +68,8 @@ var targets: [Target] = [
             systemPackage,
         ] + nio),
     library("BotTesting", ["BotKit", "BotDispatch", "PikaCore", "Marmot", "MLS", "Nostr", "EmbeddedRelay", logging]),
-    library("Supervisor", ["Restarts", "Telemetry", subprocess, systemPackage, lifecycle, logging, metrics]),
+    library(
+        "Supervisor", ["Restarts", "Telemetry", subprocess, systemPackage, lifecycle, logging, metrics] + nio),
     library("Daemon", ["PikaCore", "Nostr", crypto, logging, metrics, lifecycle] + nio),
     .target(
         name: "EchoBot", dependencies: ["BotKit"], path: "bots/echo", exclude: ["README.md"], swiftSettings: settings),

@@ -6,7 +6,7 @@ import PikaCore
 package struct InstalledBot: Sendable {
     /// The bot's name in its account; no other bot there has it.
     package let label: String
-    package let policy: BotPolicy
+    package var policy: BotPolicy
     let handlers: [Handler]
     let errorHandlers: [BotErrorHandler]
     let metrics: [HandlerMetrics]

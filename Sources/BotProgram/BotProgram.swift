@@ -39,11 +39,16 @@ public enum BotProgram {
 
     /// What every program of bots can be told to do.
     package static let commands: [any ParsableCommand.Type] = [
-        Run.self, Check.self, DoctorCommand.self, Backup.self, Restore.self, WorkerCommand.self,
+        Run.self, Status.self, Logs.self, Restart.self, Stop.self, Reload.self, Check.self, DoctorCommand.self,
+        Backup.self, Restore.self, WorkerCommand.self,
     ]
 
-    package static let exitStatuses =
-        "Exit status: 0 done, 1 failed, 64 wrong usage, 78 wrong configuration file, 79 a later copy of the account runs."
+    package static let exitStatuses = """
+        Exit status: 0 done, 1 failed, 2 not ready (status), 3 nothing runs (status, logs, restart, stop, reload), \
+        64 wrong usage, 75 a disk is full or cannot be written, 78 wrong configuration file, 79 a later copy of the \
+        account runs, 80 no key, 81 unknown bot or settings it refuses, 82 remote signer refused, 83 another process \
+        uses the state directory, 84 the state is damaged or not of this account, key or version.
+        """
 }
 
 extension BotProgram {

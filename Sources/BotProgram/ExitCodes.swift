@@ -1,8 +1,36 @@
 package import ArgumentParser
 
 extension ExitCode {
+    /// Of `status`: some account is not ready.
+    package static let notReady = ExitCode(2)
+    /// Of the commands for operators: no supervisor runs.
+    package static let notRunning = ExitCode(3)
+    /// `EX_TEMPFAIL` of sysexits.h: something around the program must be mended first, such as a full disk or a state
+    /// directory that cannot be written; a worker is started again until it is.
+    package static let mustWait = ExitCode(75)
     /// `EX_CONFIG` of sysexits.h: the configuration file is wrong; running it again will not help.
     package static let wrongConfiguration = ExitCode(78)
     /// A later copy of the account was started elsewhere: this one must not be started again by itself.
     package static let laterCopy = ExitCode(79)
+    /// The account's key could not be had.
+    package static let noKey = ExitCode(80)
+    /// A bot is unknown, or refuses its settings.
+    package static let badBot = ExitCode(81)
+    /// The account's remote signer does not want this client.
+    package static let signerRefused = ExitCode(82)
+    /// Another process uses the state directory.
+    package static let stateInUse = ExitCode(83)
+    /// The state is damaged, of another account or key, or of a newer version.
+    package static let stateUnusable = ExitCode(84)
+
+    /// After these another start of a worker would not help, and why.
+    package static let finalStatuses: [Int32: String] = [
+        wrongConfiguration.rawValue: "the configuration file is wrong",
+        laterCopy.rawValue: "a later copy of the account runs elsewhere",
+        noKey.rawValue: "the account's key could not be had",
+        badBot.rawValue: "a bot is unknown or refuses its settings",
+        signerRefused.rawValue: "the account's remote signer refused",
+        stateInUse.rawValue: "another process uses the state directory",
+        stateUnusable.rawValue: "the stored state cannot be used",
+    ]
 }

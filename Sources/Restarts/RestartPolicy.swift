@@ -20,6 +20,8 @@ public struct RestartPolicy: Hashable, Sendable {
     /// When restarts were granted, as time since whoever grants them began; oldest first, none older than the period.
     public struct History: Hashable, Sendable {
         public internal(set) var restarts: [Duration] = []
+        /// Restarts in a row that do not count, because something around the process must be mended first.
+        public var waits = 0
 
         public init() {}
     }
@@ -49,6 +51,12 @@ public struct RestartPolicy: Hashable, Sendable {
         let wait = delay(attempt: history.restarts.count, using: &generator)
         history.restarts.append(now)
         return .restart(after: wait)
+    }
+
+    /// Grants a restart that does not count, with a wait that grows as others' do.
+    public func wait(history: inout History, using generator: inout some RandomNumberGenerator) -> Verdict {
+        defer { history.waits += 1 }
+        return .restart(after: delay(attempt: history.waits, using: &generator))
     }
 
     /// The wait before restart number `attempt` (from 0): drawn evenly from the upper half of a bound that doubles

@@ -13,46 +13,53 @@ public actor Supervisor<WorkerClock: Clock>: Service where WorkerClock.Duration 
     enum Step: Sendable {
         case spawn(worker: Int)
         case schedule(SupervisorStateMachine.Timer, after: Duration)
+        case ask(worker: Int, generation: Int)
         case expire(ask: Int64, of: String, after: Duration)
+        case beat(after: Duration)
         case drain
         case finish(SupervisorStateMachine.Outcome)
     }
 
-    private let workers: [WorkerSpecification]
+    /// The newest lines of the workers.
+    public nonisolated let log: WorkerLog
     let clock: WorkerClock
-    private let began: WorkerClock.Instant
-    private let logger: Logger
-    private let writeDiagnostics: @Sendable (String) -> Void
-    private let observe: @Sendable (SupervisorEvent) -> Void
-    private let steps: AsyncStream<Step>
+    let logger: Logger
     nonisolated let nextStep: AsyncStream<Step>.Continuation
-    private var metrics = SupervisorMetrics()
-    private var generator: any RandomNumberGenerator & Sendable
     var machine: SupervisorStateMachine
     var controls: [Int: WorkerProcess.Control] = [:]
     var asks = PendingAsks()
+    private let began: WorkerClock.Instant
+    private let writeDiagnostics: @Sendable (String) -> Void
+    private let observe: @Sendable (SupervisorEvent) -> Void
+    private let steps: AsyncStream<Step>
+    private var metrics = SupervisorMetrics()
+    private var service: ServiceManager
+    private var generator: any RandomNumberGenerator & Sendable
     private var hasRun = false
 
     /// - Parameters:
+    ///   - notify: Where the service manager listens; nil: it wants to hear nothing.
     ///   - generator: Draws the jitter of restarts.
     ///   - writeDiagnostics: Takes each line of the workers' standard error, with the worker's name in front when
     ///     there are several.
     ///   - observe: Called for each event, in order; must not block.
     public init(
         workers: [WorkerSpecification], configuration: SupervisorConfiguration = SupervisorConfiguration(),
-        clock: WorkerClock, generator: any RandomNumberGenerator & Sendable, logger: Logger,
+        clock: WorkerClock, generator: any RandomNumberGenerator & Sendable, log: WorkerLog = WorkerLog(),
+        notify: NotifySocket? = nil, logger: Logger,
         writeDiagnostics: @escaping @Sendable (String) -> Void = writeToStandardError,
         observe: @escaping @Sendable (SupervisorEvent) -> Void = { _ in }
     ) throws(SupervisorError) {
         try configuration.validate(workers: workers)
-        self.workers = workers
         self.clock = clock
         self.generator = generator
+        self.log = log
         self.logger = logger
         self.writeDiagnostics = writeDiagnostics
         self.observe = observe
         began = clock.now
-        machine = SupervisorStateMachine(workers: workers, configuration: configuration)
+        service = ServiceManager(socket: notify)
+        machine = SupervisorStateMachine(workers: workers, configuration: service.adapted(configuration))
         (steps, nextStep) = AsyncStream.makeStream()
     }
 
@@ -74,8 +81,9 @@ public actor Supervisor<WorkerClock: Clock>: Service where WorkerClock.Duration 
         }
         switch outcome {
         case .done: return
-        case .quarantined(let names):
-            throw SupervisorError(.noWorkersLeft, "quarantined: \(names.joined(separator: ", "))")
+        case .quarantined(let names, let status):
+            throw SupervisorError(
+                .noWorkersLeft, "quarantined: \(names.joined(separator: ", "))", finalStatus: status)
         case nil: throw CancellationError()
         }
     }
@@ -84,6 +92,9 @@ public actor Supervisor<WorkerClock: Clock>: Service where WorkerClock.Duration 
     public nonisolated func drain() {
         nextStep.yield(.drain)
     }
+
+    /// Since the supervisor began.
+    var now: Duration { began.duration(to: clock.now) }
 }
 
 /// Writes one line to standard error, whole.
@@ -93,24 +104,31 @@ public func writeToStandardError(_ line: String) {
     _ = try? FileDescriptor.standardError.writeAll(Array((line + "\n").utf8))
 }
 
+// MARK: Steps
+
 extension Supervisor {
     /// Nil when the task was cancelled first.
     private func performSteps() async -> SupervisorStateMachine.Outcome? {
         await withTaskGroup(of: Void.self) { group in
             defer { group.cancelAll() }
             perform(machine.start())
+            if let beat = service.beat { nextStep.yield(.beat(after: beat)) }
             for await step in steps {
                 switch step {
                 case .spawn(let worker):
-                    let process = WorkerProcess(workers[worker])
+                    let process = WorkerProcess(machine.workers[worker].specification)
                     controls[worker] = process.control
                     group.addTask { await self.supervise(process, worker) }
                 case .schedule(let timer, let duration):
                     group.addTask { await self.wait(for: timer, duration) }
+                case .ask(let worker, let generation):
+                    group.addTask { await self.askForHealth(worker, generation) }
                 case .expire(let ask, let worker, let limit):
                     group.addTask { await self.expire(ask, of: worker, after: limit) }
+                case .beat(let duration): group.addTask { await self.beat(after: duration) }
                 case .drain:
                     logger.info("Draining workers")
+                    service.stopping()
                     perform(machine.drain())
                 case .finish(let outcome): return outcome
                 }
@@ -119,77 +137,133 @@ extension Supervisor {
         }
     }
 
-    private func perform(_ actions: [SupervisorStateMachine.Action]) {
+    func perform(_ actions: [SupervisorStateMachine.Action]) {
         for action in actions {
             switch action {
             case .spawn(let worker): nextStep.yield(.spawn(worker: worker))
             case .schedule(let timer, let duration): nextStep.yield(.schedule(timer, after: duration))
+            case .ask(let worker, let generation): nextStep.yield(.ask(worker: worker, generation: generation))
             case .finish(let outcome): nextStep.yield(.finish(outcome))
             case .signal(let worker, .terminate): controls[worker]?.terminate()
             case .signal(let worker, .kill): controls[worker]?.kill()
             case .emit(let event): report(event)
             }
         }
+        if !actions.isEmpty { service.show(machine) }
     }
 
     private func supervise(_ process: WorkerProcess, _ worker: Int) async {
-        let prefix = workers.count > 1 ? "\(workers[worker].name): " : ""
+        let name = machine.name(worker)
         let exit = await process.run(
             WorkerProcess.Callbacks(
                 spawned: { await self.spawned(worker, pid: $0) },
                 output: { await self.received($0, from: worker) },
-                diagnostics: { [writeDiagnostics] in writeDiagnostics(prefix + $0) }))
+                diagnostics: { await self.diagnosed($0, by: name) }))
         controls[worker] = nil
-        asks.fail(worker: worker, SupervisorError(.noAnswer, "\(workers[worker].name) ended before it answered"))
-        perform(machine.exited(worker, exit, now: began.duration(to: clock.now), using: &generator))
+        asks.fail(worker: worker, SupervisorError(.noAnswer, "\(name) ended before it answered"))
+        perform(machine.exited(worker, exit, now: now, using: &generator))
     }
 
     private func spawned(_ worker: Int, pid: Int32) {
-        perform(machine.spawned(worker, pid: pid))
+        if let greeting = machine.workers[worker].specification.greeting { _ = controls[worker]?.send(greeting) }
+        perform(machine.spawned(worker, pid: pid, now: now))
     }
 
     private func received(_ line: String, from worker: Int) {
         switch WorkerLine(line) {
         case .status(let status): perform(machine.reported(worker, status))
         case .answer(let answer): self.received(answer, from: worker)
-        case .event: report(.workerEvent(worker: workers[worker].name, line: line))
+        case .event: report(.workerEvent(worker: machine.name(worker), line: line))
         case .unrecognised:
             logger.warning(
                 "Worker wrote a line that is neither status, answer nor event",
-                metadata: ["worker.name": "\(workers[worker].name)", "line.bytes": "\(line.utf8.count)"])
+                metadata: ["worker.name": "\(machine.name(worker))", "line.bytes": "\(line.utf8.count)"])
         }
     }
 
+    private func diagnosed(_ line: String, by worker: String) {
+        log.add(line, of: worker)
+        writeDiagnostics(machine.order.count > 1 ? "\(worker): \(line)" : line)
+    }
+
     private func wait(for timer: SupervisorStateMachine.Timer, _ duration: Duration) async {
-        do {
-            try await clock.sleep(for: duration)
-        } catch {
-            return
-        }
+        guard (try? await clock.sleep(for: duration)) != nil else { return }
         perform(machine.elapsed(timer))
+    }
+
+    /// Any answer is one, also that there is none to give.
+    private func askForHealth(_ worker: Int, _ generation: Int) async {
+        let outcome = await ask(worker, "health", [:], within: nil)
+        switch outcome {
+        case .success: break
+        case .failure(let error): guard error.code == .refused else { return }
+        }
+        service.heard(from: worker)
+        perform(machine.answered(worker, generation: generation))
+    }
+
+    private func beat(after duration: Duration) async {
+        guard (try? await clock.sleep(for: duration)) != nil else { return }
+        service.beat(machine)
+        nextStep.yield(.beat(after: duration))
     }
 
     private func report(_ event: SupervisorEvent) {
         metrics.record(event)
-        log(event)
+        event.log(to: logger, and: log)
         observe(event)
     }
+}
 
-    private func log(_ event: SupervisorEvent) {
-        switch event {
-        case .started(let worker, let pid):
-            logger.info("Worker started", metadata: ["worker.name": "\(worker)", "worker.pid": "\(pid)"])
-        case .ready(let worker): logger.info("Worker ready", metadata: ["worker.name": "\(worker)"])
-        case .draining(let worker): logger.debug("Worker draining", metadata: ["worker.name": "\(worker)"])
-        case .exited(let worker, let exit):
-            logger.info("Worker ended", metadata: ["worker.name": "\(worker)", "worker.exit": "\(exit)"])
-        case .restarting(let worker, let wait):
-            logger.info("Worker restarts", metadata: ["worker.name": "\(worker)", "restart.after": "\(wait)"])
-        case .quarantined(let worker):
-            logger.error(
-                "Worker quarantined: it failed too often, or another start would not help",
-                metadata: ["worker.name": "\(worker)"])
-        case .workerEvent: break
+// MARK: Operators
+
+extension Supervisor {
+    /// Of all workers that are configured, in order.
+    public var status: [WorkerStatus] { machine.status(now: now) }
+
+    /// A new process for a worker: one that runs is told to end first, one that is quarantined or stopped starts again.
+    public func restart(_ worker: String) throws(SupervisorError) {
+        perform(machine.restart(try index(of: worker)))
+    }
+
+    /// Stops a worker until ``restart(_:)``.
+    public func stop(_ worker: String) throws(SupervisorError) {
+        perform(machine.halt(try index(of: worker)))
+    }
+
+    /// Takes over another list of workers and other limits. Workers of new names start, those that are gone are
+    /// stopped; what is new about the others counts from their next start.
+    public func reconfigure(
+        _ workers: [WorkerSpecification], _ configuration: SupervisorConfiguration
+    ) throws(SupervisorError) {
+        try configuration.validate(workers: workers)
+        perform(machine.reconfigure(workers, service.adapted(configuration)))
+    }
+
+    /// Notes what of a changed configuration a worker gets with its next start only.
+    public func note(_ changes: [String], needRestartOf worker: String) {
+        guard let index = machine.index(of: worker), machine.workers[index].isAlive else { return }
+        for change in changes where !machine.workers[index].record.needsRestart.contains(change) {
+            machine.workers[index].record.needsRestart.append(change)
         }
+    }
+
+    /// The configuration is being read anew.
+    public func reloading() {
+        service.reloading()
+    }
+
+    /// That is over; false: it was wrong, and the old one holds.
+    public func reloaded(_ isSuccess: Bool) {
+        metrics.recordReload(isSuccess)
+        service.reloaded()
+    }
+
+    func index(of worker: String) throws(SupervisorError) -> Int {
+        guard let index = machine.index(of: worker) else {
+            let names = machine.order.map { machine.name($0) }.joined(separator: ", ")
+            throw SupervisorError(.unknownWorker, "no account is named \(worker); there are \(names)")
+        }
+        return index
     }
 }

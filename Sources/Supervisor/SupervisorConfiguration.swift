@@ -9,23 +9,33 @@ public struct SupervisorConfiguration: Hashable, Sendable {
     }
 
     public var strategy: Strategy
-    /// So many restarts of one worker inside `period` are tolerated; the next one quarantines it.
+    /// So many restarts inside `period` are tolerated; the next one quarantines. With `one_for_one` each worker has
+    /// this many of its own, so that one account's trouble is never another's; with the other two, where a failure of
+    /// one restarts others, they are counted together as OTP does.
     public var intensity: Int
     public var period: Duration
     /// Bounds of the wait before a restart; it doubles with each restart inside `period`.
     public var backoff: ClosedRange<Duration>
     /// From SIGTERM to SIGKILL.
     public var drainDeadline: Duration
+    /// How long a running worker may leave the question for its health unanswered before it is killed and started
+    /// again; nil: it is not asked.
+    public var patience: Duration?
+    /// The longest wait between two of these questions.
+    public var longestPause: Duration
 
     public init(
         strategy: Strategy = .oneForOne, intensity: Int = 5, period: Duration = .seconds(60),
-        backoff: ClosedRange<Duration> = .seconds(1) ... .seconds(30), drainDeadline: Duration = .seconds(10)
+        backoff: ClosedRange<Duration> = .seconds(1) ... .seconds(30), drainDeadline: Duration = .seconds(10),
+        patience: Duration? = nil, longestPause: Duration = .seconds(15)
     ) {
         self.strategy = strategy
         self.intensity = intensity
         self.period = period
         self.backoff = backoff
         self.drainDeadline = drainDeadline
+        self.patience = patience
+        self.longestPause = longestPause
     }
 
     func validate(workers: [WorkerSpecification]) throws(SupervisorError) {
@@ -34,9 +44,15 @@ public struct SupervisorConfiguration: Hashable, Sendable {
         for worker in workers where !names.insert(worker.name).inserted {
             throw SupervisorError(.invalidConfiguration, "two workers are named \(worker.name)")
         }
-        guard intensity >= 0, period > .zero, backoff.lowerBound >= .zero, drainDeadline >= .zero else {
+        guard intensity >= 0, period > .zero, backoff.lowerBound >= .zero, drainDeadline >= .zero,
+            patience.map({ $0 > .zero }) ?? true, longestPause > .zero
+        else {
             throw SupervisorError(
-                .invalidConfiguration, "intensity, backoff and drain must not be negative, and period must be positive")
+                .invalidConfiguration,
+                "intensity, backoff and drain must not be negative, and period and patience must be positive")
         }
     }
+
+    /// Between an answer and the next question.
+    var pause: Duration? { patience.map { min(longestPause, $0 / 4) } }
 }

@@ -18,16 +18,22 @@ public struct SupervisorError: Error, Hashable, CustomStringConvertible {
         public static let tooManyAsks = Code(description: "tooManyAsks")
         /// The worker did not answer in time, or ended before it did.
         public static let noAnswer = Code(description: "noAnswer")
+        /// The control socket could not be made.
+        public static let noControlSocket = Code(description: "noControlSocket")
         /// The worker answered with an error; the message is its own.
         public static let refused = Code(description: "refused")
     }
 
     public let code: Code
     public let message: String
+    /// With ``Code/noWorkersLeft``: the exit status that all workers ended with, if it is one after which another start
+    /// would not help.
+    public let finalStatus: Int32?
 
-    public init(_ code: Code, _ message: String) {
+    public init(_ code: Code, _ message: String, finalStatus: Int32? = nil) {
         self.code = code
         self.message = message
+        self.finalStatus = finalStatus
     }
 
     public var description: String { "\(code): \(message)" }

@@ -65,6 +65,37 @@ import Testing
         _ = try StateDirectoryLock(directory: self.directory.path, program: "four")
     }
 
+    @Test func whoHoldsTheLockIsSaid() throws {
+        let lock = try StateDirectoryLock(directory: self.directory.path, program: "one")
+        let file = try String(contentsOfFile: "\(self.directory.path)/lock", encoding: .utf8)
+        #expect(file.split(separator: "\n").count == 4)
+        #expect {
+            try StateDirectoryLock(directory: self.directory.path, program: "two")
+        } throws: {
+            let message = ($0 as? StoreError)?.message ?? ""
+            return message.contains("in use by process \(getpid()) (one) on ") && message.contains(" UTC: ")
+                && message.hasSuffix("; end that process, or give this one another directory")
+        }
+        // Another name is another right.
+        _ = try StateDirectoryLock(directory: self.directory.path, file: "other.lock", program: "two")
+        withExtendedLifetime(lock) {}
+    }
+
+    @Test(arguments: ["", "x\n", "12", "12 pikabot\n", "12 pikabot\nsoon\nhost\ncommand\n", "12 pikabot\n5\nhost"])
+    func aLockFileOfAnotherKindIsReadAsFarAsItGoes(content: String) throws {
+        let descriptor = open("\(self.directory.path)-lock", O_RDWR | O_CREAT, 0o600)
+        defer {
+            close(descriptor)
+            unlink("\(self.directory.path)-lock")
+        }
+        let bytes = Array(content.utf8)
+        #expect(write(descriptor, bytes, bytes.count) == bytes.count)
+        let words = LockHolder(reading: descriptor).description
+        let isKnown = content.hasPrefix("12")
+        let name = content.contains("pikabot") ? "process 12 (pikabot)" : "process 12"
+        #expect(words == (isKnown ? name : "another process"))
+    }
+
     @Test func aFailedOpeningLeavesTheDirectoryUnlocked() throws {
         try self.directory.open().close()
         #expect(throws: StoreError(.wrongKey, "")) { try self.directory.open(SealingKey(bytes: Sample.bytes(8))) }

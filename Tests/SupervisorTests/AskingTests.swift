@@ -57,7 +57,7 @@ struct AskingTests {
         #expect(await ask(harness.supervisor, "refuse") == .failure(SupervisorError(.refused, "not today")))
         #expect(
             await ask(harness.supervisor, "double", of: "x")
-                == .failure(SupervisorError(.unknownWorker, "no worker is named x")))
+                == .failure(SupervisorError(.unknownWorker, "no account is named x; there are w")))
         harness.supervisor.drain()
         try await run
         #expect(await ask(harness.supervisor, "double") == .failure(SupervisorError(.notRunning, "w does not run")))

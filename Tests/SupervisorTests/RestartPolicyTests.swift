@@ -10,7 +10,7 @@ struct RestartPolicyTests {
         now: Duration = .zero
     ) -> RestartPolicy.Verdict {
         var generator = SeededGenerator(state: 1)
-        return policy.verdict(after: exit, of: restart, history: &history, now: now, using: &generator)
+        return policy.verdict(after: exit, of: shell("w", "", restart), history: &history, now: now, using: &generator)
     }
 
     @Test(arguments: [
@@ -67,7 +67,7 @@ struct RestartPolicyTests {
         var history = RestartPolicy.History()
         var generator = SeededGenerator(state: 1)
         #expect(
-            strict.verdict(after: .exited(1), of: .permanent, history: &history, now: .zero, using: &generator)
+            strict.verdict(after: .exited(1), of: shell("w", ""), history: &history, now: .zero, using: &generator)
                 == .quarantine)
     }
 
@@ -92,5 +92,34 @@ struct RestartPolicyTests {
         #expect(fixed.delay(attempt: 0, using: &generator) == .seconds(3))
         let none = RestartPolicy(intensity: 9, period: .seconds(1), backoff: .zero ... .zero)
         #expect(none.delay(attempt: 4, using: &generator) == .zero)
+    }
+
+    @Test func aFinalStatusQuarantinesAtOnce() {
+        var worker = shell("w", "")
+        worker.finalStatuses = [79: "a later copy runs"]
+        var history = RestartPolicy.History()
+        var generator = SeededGenerator(state: 1)
+        let verdict = policy.verdict(
+            after: .exited(79), of: worker, history: &history, now: .zero, using: &generator)
+        #expect(verdict == .quarantine)
+        #expect(history.restarts.isEmpty)
+    }
+
+    @Test func aWaitingStatusIsNeverTooOften() {
+        var worker = shell("w", "")
+        worker.waitingStatuses = [75]
+        var history = RestartPolicy.History()
+        var generator = SeededGenerator(state: 1)
+        for attempt in 0..<100 {
+            let verdict = policy.verdict(
+                after: .exited(75), of: worker, history: &history, now: .seconds(attempt), using: &generator)
+            guard case .restart(let after) = verdict else {
+                Issue.record("attempt \(attempt): \(verdict)")
+                return
+            }
+            if attempt > 3 { #expect((Duration.milliseconds(2500) ... .seconds(5)).contains(after)) }
+        }
+        #expect(history.restarts.isEmpty)
+        #expect(history.waits == 100)
     }
 }

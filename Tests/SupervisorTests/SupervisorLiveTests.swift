@@ -101,7 +101,8 @@ struct SupervisorLiveTests {
         configuration.intensity = 2
         let harness = try harness([shell("w", "exit 1"), shell("calm", obedient)], configuration)
         async let run: Void = harness.supervisor.run()
-        try await harness.event(.quarantined(worker: "w"))
+        try await harness.event(
+            .quarantined(worker: "w", why: "more than 2 restarts within 60.0 seconds; the last time: exit status 1"))
         harness.supervisor.drain()
         try await run
     }

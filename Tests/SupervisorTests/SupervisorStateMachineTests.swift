@@ -13,6 +13,8 @@ private struct ZeroGenerator: RandomNumberGenerator {
     }
 }
 
+private let tooMany = "more than 0 restarts within 60.0 seconds; the last time: exit status 1"
+
 private typealias Action = SupervisorStateMachine.Action
 
 struct SupervisorStateMachineTests {
@@ -39,6 +41,8 @@ struct SupervisorStateMachineTests {
         return machine.exited(worker, exit, now: now, using: &generator)
     }
 
+    private func together(_ worker: String) -> Action { .emit(.restarting(worker: worker, after: .zero, .together)) }
+
     @Test func startsEveryWorkerAndReports() {
         var machine = machine(["a", "b"], running: false)
         #expect(machine.start() == [.spawn(worker: 0), .spawn(worker: 1)])
@@ -51,15 +55,15 @@ struct SupervisorStateMachineTests {
 
     @Test func aFinalStatusQuarantinesAtOnceAndOthersDoNot() {
         var specification = shell("a", "", .permanent)
-        specification.finalStatuses = [79]
+        specification.finalStatuses = [79: "a later copy runs"]
         for (exit, isFinal) in [(WorkerExit.exited(79), true), (.exited(78), false), (.signaled(79), false)] {
             var machine = SupervisorStateMachine(
                 workers: [specification], configuration: SupervisorConfiguration())
             _ = machine.start()
             _ = machine.spawned(0, pid: 1)
             let actions = self.exit(&machine, 0, exit)
-            #expect(actions.contains(.emit(.quarantined(worker: "a"))) == isFinal)
-            #expect(actions.contains(.finish(.quarantined(["a"]))) == isFinal)
+            #expect(actions.contains(.emit(.quarantined(worker: "a", why: "a later copy runs"))) == isFinal)
+            #expect(actions.contains(.finish(.quarantined(["a"], status: 79))) == isFinal)
         }
     }
 
@@ -67,7 +71,7 @@ struct SupervisorStateMachineTests {
         var machine = machine(["a", "b"])
         #expect(
             exit(&machine, 0, .signaled(9)) == [
-                .emit(.exited(worker: "a", .signaled(9))), .emit(.restarting(worker: "a", after: .seconds(1))),
+                .emit(.exited(worker: "a", .signaled(9))), .emit(.restarting(worker: "a", after: .seconds(1), .signal)),
                 .schedule(.backoff(worker: 0, generation: 1), after: .seconds(1)),
             ])
         #expect(machine.workers[1].state == .running(isReady: false))
@@ -78,34 +82,40 @@ struct SupervisorStateMachineTests {
     @Test func quarantinesAndEndsWhenNothingRuns() {
         var machine = machine(["a", "b"], intensity: 0)
         #expect(
-            exit(&machine, 0) == [.emit(.exited(worker: "a", .exited(1))), .emit(.quarantined(worker: "a"))])
+            exit(&machine, 0) == [
+                .emit(.exited(worker: "a", .exited(1))), .emit(.quarantined(worker: "a", why: tooMany)),
+            ])
         #expect(
             exit(&machine, 1) == [
-                .emit(.exited(worker: "b", .exited(1))), .emit(.quarantined(worker: "b")),
-                .finish(.quarantined(["a", "b"])),
+                .emit(.exited(worker: "b", .exited(1))), .emit(.quarantined(worker: "b", why: tooMany)),
+                .finish(.quarantined(["a", "b"], status: nil)),
             ])
     }
 
     @Test func temporaryWorkersEndTheSupervisor() {
         var machine = machine(["a"], restart: .temporary)
-        #expect(exit(&machine, 0) == [.emit(.exited(worker: "a", .exited(1))), .finish(.done)])
+        #expect(
+            exit(&machine, 0) == [
+                .emit(.exited(worker: "a", .exited(1))), .emit(.stopped(worker: "a")), .finish(.done),
+            ])
     }
 
     @Test func oneForAllStopsTheOthersAndStartsAllTogether() {
         var machine = machine(["a", "b", "c"], .oneForAll)
         #expect(
             exit(&machine, 1) == [
-                .emit(.exited(worker: "b", .exited(1))), .emit(.restarting(worker: "b", after: .seconds(1))),
+                .emit(.exited(worker: "b", .exited(1))), .emit(.restarting(worker: "b", after: .seconds(1), .exit)),
                 .signal(worker: 0, .terminate), .schedule(.stopDeadline(worker: 0, generation: 1), after: .seconds(10)),
                 .signal(worker: 2, .terminate), .schedule(.stopDeadline(worker: 2, generation: 1), after: .seconds(10)),
                 .schedule(.backoff(worker: 1, generation: 1), after: .seconds(1)),
             ])
-        #expect(exit(&machine, 2, .exited(0)) == [.emit(.exited(worker: "c", .exited(0)))])
+        #expect(exit(&machine, 2, .exited(0)) == [.emit(.exited(worker: "c", .exited(0))), together("c")])
         #expect(machine.elapsed(.backoff(worker: 1, generation: 1)) == [])
         #expect(machine.elapsed(.stopDeadline(worker: 0, generation: 1)) == [.signal(worker: 0, .kill)])
         #expect(
             exit(&machine, 0, .signaled(9)) == [
-                .emit(.exited(worker: "a", .signaled(9))), .spawn(worker: 0), .spawn(worker: 1), .spawn(worker: 2),
+                .emit(.exited(worker: "a", .signaled(9))), together("a"), .spawn(worker: 0), .spawn(worker: 1),
+                .spawn(worker: 2),
             ])
         #expect(machine.elapsed(.stopDeadline(worker: 0, generation: 1)) == [])
     }
@@ -125,8 +135,8 @@ struct SupervisorStateMachineTests {
         // An earlier worker fails meanwhile: it leads now, and the first wait counts no more.
         #expect(
             exit(&machine, 0) == [
-                .emit(.exited(worker: "a", .exited(1))), .emit(.restarting(worker: "a", after: .seconds(1))),
-                .schedule(.backoff(worker: 0, generation: 1), after: .seconds(1)),
+                .emit(.exited(worker: "a", .exited(1))), .emit(.restarting(worker: "a", after: .seconds(2), .exit)),
+                .schedule(.backoff(worker: 0, generation: 1), after: .seconds(2)),
             ])
         #expect(machine.elapsed(.backoff(worker: 1, generation: 1)) == [])
         #expect(machine.elapsed(.backoff(worker: 0, generation: 1)) == [])
@@ -137,12 +147,13 @@ struct SupervisorStateMachineTests {
         var machine = machine(["a", "b", "c"], .restForOne, intensity: 0)
         #expect(
             exit(&machine, 1) == [
-                .emit(.exited(worker: "b", .exited(1))), .emit(.quarantined(worker: "b")),
+                .emit(.exited(worker: "b", .exited(1))), .emit(.quarantined(worker: "b", why: tooMany)),
                 .signal(worker: 2, .terminate), .schedule(.stopDeadline(worker: 2, generation: 1), after: .seconds(10)),
             ])
         #expect(
             exit(&machine, 2, .exited(0)) == [
-                .emit(.exited(worker: "c", .exited(0))), .emit(.quarantined(worker: "c")),
+                .emit(.exited(worker: "c", .exited(0))),
+                .emit(.quarantined(worker: "c", why: "a worker whose fate it shares was quarantined")),
             ])
         #expect(machine.workers[0].state == .running(isReady: false))
     }

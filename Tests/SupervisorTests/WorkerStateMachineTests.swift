@@ -7,8 +7,11 @@ struct WorkerStateMachineTests {
 
     static let states: [State] = [
         .idle, .spawning(stop: nil), .spawning(stop: .drain), .spawning(stop: .restartTogether),
-        .spawning(stop: .quarantine), .running(isReady: false), .running(isReady: true), .stopping(.drain),
-        .stopping(.restartTogether), .stopping(.quarantine), .backingOff, .held, .quarantined, .finished,
+        .spawning(stop: .quarantine), .spawning(stop: .restart), .spawning(stop: .halt), .spawning(stop: .remove),
+        .running(isReady: false), .running(isReady: true), .stopping(.drain),
+        .stopping(.restartTogether), .stopping(.quarantine), .stopping(.restart), .stopping(.halt), .stopping(.remove),
+        .backingOff, .held,
+        .quarantined, .finished, .stopped, .removed,
     ]
 
     func worker(_ state: State) -> Worker { Worker(shell("w", ""), state: state) }
@@ -49,29 +52,33 @@ struct WorkerStateMachineTests {
         #expect(!again)
     }
 
-    @Test(arguments: states, [Worker.StopReason.drain, .restartTogether, .quarantine])
+    @Test(arguments: states, Worker.StopReason.allCases)
     func stop(state: State, reason: Worker.StopReason) {
         var worker = worker(state)
         let action = worker.stop(reason)
         let settled: [Worker.StopReason: State] = [
-            .drain: .finished, .restartTogether: .held, .quarantine: .quarantined,
+            .drain: .finished, .restartTogether: .held, .quarantine: .quarantined, .restart: .held, .halt: .stopped,
+            .remove: .removed,
         ]
         switch state {
-        case .spawning:
+        case .spawning(let earlier):
             #expect(action == .none)
-            #expect(worker.state == .spawning(stop: reason))
+            #expect(worker.state == .spawning(stop: earlier?.overruled(by: reason) ?? reason))
         case .running:
             #expect(action == .terminate)
             #expect(worker.state == .stopping(reason))
         case .stopping(let earlier):
             #expect(action == .none)
-            #expect(worker.state == .stopping(earlier == .drain ? .drain : reason))
+            #expect(worker.state == .stopping(earlier.overruled(by: reason)))
         case .idle, .backingOff, .held:
             #expect(action == .stopped)
             #expect(worker.state == settled[reason])
-        case .quarantined, .finished:
+        case .quarantined, .finished, .stopped:
             #expect(action == .none)
-            #expect(worker.state == state)
+            #expect(worker.state == (reason == .remove ? .removed : state))
+        case .removed:
+            #expect(action == .none)
+            #expect(worker.state == .removed)
         }
     }
 
@@ -89,6 +96,15 @@ struct WorkerStateMachineTests {
         case .stopping(.quarantine), .spawning(stop: .quarantine):
             #expect(action == .stopped(.quarantine))
             #expect(worker.state == .quarantined)
+        case .stopping(.restart), .spawning(stop: .restart):
+            #expect(action == .stopped(.restart))
+            #expect(worker.state == .held)
+        case .stopping(.halt), .spawning(stop: .halt):
+            #expect(action == .stopped(.halt))
+            #expect(worker.state == .stopped)
+        case .stopping(.remove), .spawning(stop: .remove):
+            #expect(action == .stopped(.remove))
+            #expect(worker.state == .removed)
         default:
             #expect(action == .judge)
             #expect(worker.state == state)
@@ -106,7 +122,45 @@ struct WorkerStateMachineTests {
     }
 
     @Test func aliveAndOverPartitionWithRest() {
-        #expect(Self.states.filter { worker($0).isAlive }.count == 9)
-        #expect(Self.states.filter { worker($0).isOver } == [.quarantined, .finished])
+        #expect(Self.states.filter { worker($0).isAlive }.count == 15)
+        #expect(Self.states.filter { worker($0).isOver } == [.quarantined, .finished, .stopped, .removed])
+    }
+
+    /// Of two reasons to stop the one that holds, whichever comes first.
+    @Test func whichReasonHolds() {
+        for reason in Worker.StopReason.allCases {
+            #expect(Worker.StopReason.drain.overruled(by: reason) == .drain)
+            #expect(reason.overruled(by: .drain) == .drain)
+            if reason != .drain {
+                #expect(Worker.StopReason.remove.overruled(by: reason) == .remove)
+                #expect(reason.overruled(by: .remove) == .remove)
+            }
+        }
+        for group in [Worker.StopReason.restartTogether, .quarantine] {
+            #expect(Worker.StopReason.halt.overruled(by: group) == .halt)
+            #expect(Worker.StopReason.restart.overruled(by: group) == .restart)
+            #expect(group.overruled(by: .halt) == .halt)
+            #expect(group.overruled(by: .restart) == .restart)
+        }
+        #expect(Worker.StopReason.halt.overruled(by: .restart) == .restart)
+        #expect(Worker.StopReason.restart.overruled(by: .halt) == .halt)
+        #expect(Worker.StopReason.restartTogether.overruled(by: .quarantine) == .quarantine)
+    }
+
+    @Test(arguments: states)
+    func revivingLetsOnlyThoseStartThatAreOverAndConfigured(state: State) {
+        var worker = worker(state)
+        worker.history.waits = 3
+        worker.revive()
+        #expect(worker.state == ([.quarantined, .finished, .stopped].contains(state) ? .idle : state))
+        #expect(worker.history == RestartPolicy.History())
+    }
+
+    /// OTP: a temporary child that is terminated because of a sibling is not restarted.
+    @Test func aTemporaryWorkerDoesNotComeBackWithOthers() {
+        var worker = Worker(shell("w", "", .temporary), state: .running(isReady: true))
+        #expect(worker.stop(.restartTogether) == .terminate)
+        #expect(worker.exited() == .stopped(.restartTogether))
+        #expect(worker.state == .finished)
     }
 }

@@ -2,7 +2,6 @@ package import ArgumentParser
 import BotRuntime
 import Foundation
 import Logging
-import PikaCore
 import Telemetry
 
 extension BotProgram {
@@ -14,20 +13,34 @@ extension BotProgram {
 
         @Argument(help: "The configuration file.") var file: String
         @Option(help: "Name of the account.") var account: String
+        @Flag(help: "Take the file's text from the first line of standard input.") var greeted = false
 
         package init() {}
 
         package func run() async throws {
-            let configuration = try Configuration.loadOrExit(file)
+            let registry = BotProgram.registry
+            let configuration =
+                try greeted
+                ? WorkerGreeting.read().load(file: file, registry: registry).configuration
+                : Configuration.loadOrExit(file)
             StandardErrorLog.bootstrap(configuration.observe)
             var options = WorkerOptions()
             options.metrics = MetricRegistry.bootstrap()
-            let worker = try Worker(
-                account: account, configuration: configuration, registry: BotProgram.registry, options: options,
-                environment: ProcessInfo.processInfo.environment, logger: Logger(label: "worker"))
-            do { try await worker.run() } catch let error as AppCoreError where error.code == .superseded {
-                Console.printError("error: account \(account): \(error.message)")
-                throw ExitCode.laterCopy
+            options.reload = { [file] question in
+                let configuration = try WorkerGreeting(question).load(file: file, registry: registry).configuration
+                StandardErrorLog.level = configuration.observe.loggerLevel
+                return configuration
+            }
+            do {
+                let worker = try Worker(
+                    account: account, configuration: configuration, registry: registry, options: options,
+                    environment: ProcessInfo.processInfo.environment, logger: Logger(label: "worker"))
+                try await worker.run()
+            } catch {
+                let failure = WorkerFailure(error)
+                Console.printError("error: account \(account): \(failure.message)")
+                if greeted { writeToStandardOutput(failure.line) }
+                throw failure.status
             }
         }
     }

@@ -2,28 +2,41 @@ package import BotRuntime
 import Foundation
 package import Logging
 import Nostr
+import Synchronization
 
 /// Log lines on standard error: for people, or one JSON object a line.
 package struct StandardErrorLog: LogHandler {
     package var metadata: Logger.Metadata = [:]
     package var metadataProvider: Logger.MetadataProvider?
-    package var logLevel: Logger.Level
+    package var logLevel: Logger.Level {
+        get { ownLevel ?? Self.level }
+        set { ownLevel = newValue }
+    }
+    private var ownLevel: Logger.Level?
     private let label: String
     private let format: ObservationConfiguration.LogFormat
 
-    private init(label: String, level: Logger.Level, format: ObservationConfiguration.LogFormat) {
+    private init(label: String, format: ObservationConfiguration.LogFormat) {
         self.label = label
         self.format = format
-        logLevel = level
+    }
+
+    private static let currentLevel = Mutex(Logger.Level.info)
+
+    /// The least important lines that loggers without a level of their own write; can change at any time.
+    package static var level: Logger.Level {
+        get { currentLevel.withLock { $0 } }
+        set { currentLevel.withLock { $0 = newValue } }
     }
 
     /// Makes all loggers of the process write here; once a process.
     package static func bootstrap(level: Logger.Level, format: ObservationConfiguration.LogFormat = .text) {
-        LoggingSystem.bootstrap { StandardErrorLog(label: $0, level: level, format: format) }
+        Self.level = level
+        LoggingSystem.bootstrap { StandardErrorLog(label: $0, format: format) }
     }
 
     package static func bootstrap(_ configuration: ObservationConfiguration) {
-        bootstrap(level: Logger.Level(rawValue: configuration.level.rawValue) ?? .info, format: configuration.logs)
+        bootstrap(level: configuration.loggerLevel, format: configuration.logs)
     }
 
     package subscript(metadataKey key: String) -> Logger.Metadata.Value? {
@@ -50,4 +63,8 @@ package struct StandardErrorLog: LogHandler {
             Console.printError(JSONValue.object(line).jsonText)
         }
     }
+}
+
+extension ObservationConfiguration {
+    package var loggerLevel: Logger.Level { Logger.Level(rawValue: level.rawValue) ?? .info }
 }

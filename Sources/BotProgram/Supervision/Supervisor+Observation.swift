@@ -7,8 +7,7 @@ extension Supervisor {
     /// Serves health and metrics where the configuration says so; nil if it says nothing.
     nonisolated func observation(of configuration: Configuration, registry: MetricRegistry) -> HTTPEndpoint? {
         guard let address = configuration.observe.listen else { return nil }
-        let accounts = configuration.accounts.map(\.name)
-        let observatory = Observatory(accounts: { accounts }, registry: registry) {
+        let observatory = Observatory(accounts: { await self.status.map(\.name) }, registry: registry) {
             (account, question, limit) throws(SupervisorError) in
             try await self.ask(account, question, within: limit)
         }

@@ -13,18 +13,28 @@ extension SupervisorConfiguration {
             }
         self.init(
             strategy: strategy, intensity: file.intensity, period: file.period, backoff: file.backoff,
-            drainDeadline: file.drain)
+            drainDeadline: file.drain, patience: file.patience)
     }
 }
 
 extension WorkerSpecification {
     /// One worker for each account of a configuration: this executable again, told which account is its own.
-    package static func workers(of configuration: Configuration, file: String) -> [WorkerSpecification] {
-        configuration.accounts.map { account in
+    ///
+    /// - Parameter stateDirectory: where the state is as long as the supervisor runs.
+    package static func workers(of file: ConfigurationFile, path: String, stateDirectory: String) -> [Self] {
+        let greeting = WorkerGreeting(file, stateDirectory: stateDirectory).line
+        return file.configuration.accounts.map { account in
             WorkerSpecification(
                 name: account.name, executable: Executable.path,
-                arguments: ["worker", file, "--account", account.name],
-                finalStatuses: [ExitCode.laterCopy.rawValue])
+                arguments: ["worker", path, "--account", account.name, "--greeted"],
+                environment: notForWorkers, restart: Restart(rawValue: account.restart.rawValue) ?? .permanent,
+                finalStatuses: ExitCode.finalStatuses, waitingStatuses: [ExitCode.mustWait.rawValue],
+                greeting: greeting)
         }
+    }
+
+    /// The service manager listens to the supervisor.
+    private static var notForWorkers: [String: String?] {
+        ["NOTIFY_SOCKET": nil, "WATCHDOG_USEC": nil, "WATCHDOG_PID": nil]
     }
 }

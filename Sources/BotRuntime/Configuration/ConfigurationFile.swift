@@ -2,7 +2,9 @@ import Foundation
 
 /// A configuration file that was read and found right, and where in it everything stands.
 public struct ConfigurationFile: Sendable {
-    public let configuration: Configuration
+    public var configuration: Configuration
+    /// What was read.
+    public let text: String
     let file: String
     let places: [String: ConfigurationProblems.Place]
 
@@ -12,6 +14,16 @@ public struct ConfigurationFile: Sendable {
     /// - Throws: ``ConfigurationError`` with everything that is wrong with its text.
     public init(path: String, registry: BotRegistry) throws(ConfigurationError) {
         try self.init(path: path, known: KnownBots(registry))
+    }
+
+    /// Reads the text of a file, as if it stood in the file at `path`.
+    public init(text: String, path: String, registry: BotRegistry) throws(ConfigurationError) {
+        try self.init(text, file: path, folder: Self.folder(of: path), known: KnownBots(registry))
+    }
+
+    private static func folder(of path: String) -> String {
+        // Absolute, so that it is the same place to programs that work elsewhere.
+        URL(fileURLWithPath: path).absoluteURL.deletingLastPathComponent().path
     }
 
     init(path: String, known: KnownBots) throws(ConfigurationError) {
@@ -27,9 +39,7 @@ public struct ConfigurationFile: Sendable {
             throw ConfigurationError(
                 file: path, expected: "UTF-8 text", found: "other bytes", fix: "save the file as UTF-8")
         }
-        // Absolute, so that it is the same place to programs that work elsewhere.
-        let folder = URL(fileURLWithPath: path).absoluteURL.deletingLastPathComponent().path
-        try self.init(text, file: path, folder: folder, known: known)
+        try self.init(text, file: path, folder: Self.folder(of: path), known: known)
     }
 
     /// - Parameters:
@@ -42,6 +52,7 @@ public struct ConfigurationFile: Sendable {
         try problems.throwIfAny()
         guard let configuration else { preconditionFailure("a configuration was refused without a reason") }
         self.configuration = configuration
+        self.text = text
         self.file = file
         places = problems.places
     }

@@ -63,6 +63,9 @@ final class SupervisorChannel: Sendable {
         room.signal()
     }
 
+    /// Whether the supervisor is gone.
+    var hasEnded: Bool { state.withLock { $0.hasEnded } }
+
     /// Returns when the input has ended, or the task is cancelled.
     func waitForEnd() async {
         let (end, reached) = AsyncStream.makeStream(of: Never.self)

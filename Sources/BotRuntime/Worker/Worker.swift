@@ -17,7 +17,8 @@ import UnixSignals
 public struct Worker: Service {
     let configuration: Configuration
     let account: AccountConfiguration
-    private let bots: [InstalledBot]
+    let bots: [InstalledBot]
+    let registry: BotRegistry
     let options: WorkerOptions
     let environment: [String: String]
     private let lines: WorkerLines
@@ -48,6 +49,7 @@ public struct Worker: Service {
         logger[metadataKey: "account.name"] = "\(name)"
         self.logger = logger
         channel = SupervisorChannel(write: output, logger: logger)
+        self.registry = registry
         bots = try Self.install(account.bots, from: registry)
     }
 
@@ -66,7 +68,7 @@ public struct Worker: Service {
     private func work() async throws {
         let clock = SystemClock()
         guard let held = try await holdKey(directory, clock: clock) else { return }
-        let store = try openStore(of: held.key.publicKey)
+        guard let store = try await openStoreWhenFree(of: held.key.publicKey, clock) else { return }
         do {
             try await runWithMedia(held, store, clock)
         } catch {
@@ -94,8 +96,8 @@ public struct Worker: Service {
         let pool = try RelayPool(signer: held.key.relaySigner(clock), logger: logger)
         let admission = Admission(operators: account.operators)
         let core = AppCore(
-            account: held.key, configuration: coreConfiguration, transport: pool, store: store, media: media,
-            clock: clock, observer: admission.journal, logger: logger)
+            account: held.key, configuration: Self.coreConfiguration(configuration, account), transport: pool,
+            store: store, media: media, clock: clock, observer: admission.journal, logger: logger)
         var dispatching = BotDispatcher.Configuration(accountName: account.name)
         dispatching.admission = admission
         dispatching.parallelChats = options.parallelChats
@@ -107,7 +109,7 @@ public struct Worker: Service {
         let health = WorkerHealth(
             core: core, examination: examination, board: board, registry: options.metrics, clock: clock,
             isDispatching: dispatcher.isResponsive)
-        channel.install(requests(to: core, admission, health))
+        channel.install(requests(to: core, dispatcher, admission, health))
         let coreService = CoreService(core: core, clock: clock, deadline: drain / 2, logger: logger)
         // They end in the opposite order: first the handlers, then the core with its outbox, then the connections.
         var services: [ServiceGroupConfiguration.ServiceConfiguration] = []
@@ -147,9 +149,12 @@ extension Worker {
         return requests
     }
 
-    private func requests(to core: AppCore, _ admission: Admission, _ health: WorkerHealth) -> WorkerRequests {
+    private func requests(
+        to core: AppCore, _ dispatcher: BotDispatcher, _ admission: Admission, _ health: WorkerHealth
+    ) -> WorkerRequests {
         var requests = WorkerRequests()
         health.answer(&requests)
+        requests.on("reload") { try await reload($0, core, dispatcher, admission) }
         requests.on("status") { _ in await core.statusForOperators() }
         requests.answerOperators(admission, bots: bots.map(\.label), core)
         return requests
@@ -183,25 +188,5 @@ extension Worker {
             chats: CoreChats(core), clock: clock)
     }
 
-    private var directory: String { "\(configuration.stateDirectory)/\(account.name)" }
-
-    private func openStore(of account: PublicKey) throws -> AccountStore {
-        if options.sealingKeyFile == nil { try PrivateFolder.create(directory) }
-        let key = try SealingKey.loadOrCreate(file: options.sealingKeyFile ?? "\(directory)/sealing.key")
-        return try AccountStore.open(directory: directory, sealingKey: key, account: account)
-    }
-
-    private var coreConfiguration: CoreConfiguration {
-        let invites: CoreConfiguration.InvitePolicy =
-            switch account.invites {
-            case .anyone: .anyone
-            case .nobody: .nobody
-            case .allowlist(let keys): .only(keys)
-            }
-        return CoreConfiguration(
-            relays: configuration.relays, invites: invites, selfUpdate: account.selfUpdate,
-            retention: account.retention, detectsCopies: true, mediaServers: configuration.media.servers,
-            readsProfiles: account.profiles,
-            inviteLimits: .init(account.inviteLimit), callLimit: RateLimit(6, per: .seconds(60)))
-    }
+    var directory: String { "\(configuration.stateDirectory)/\(account.name)" }
 }

@@ -14,22 +14,25 @@ import Synchronization
 public final class StateDirectoryLock: Sendable {
     private let descriptor: Mutex<Int32?>
 
-    /// Throws ``StoreError/Code/locked``, with the holder's process id and program, if somebody else has it.
+    /// Throws ``StoreError/Code/locked``, with the holder's process id, host, program, start and command, if somebody
+    /// else has it.
     ///
-    /// - Parameter program: what the holder is called in other processes' errors.
-    public init(directory: String, program: String) throws(StoreError) {
-        let path = "\(directory)/lock"
+    /// - Parameters:
+    ///   - file: the name of the lock file; each name is a right of its own.
+    ///   - program: what the holder is called in other processes' errors.
+    public init(directory: String, file: String = "lock", program: String) throws(StoreError) {
+        let path = "\(directory)/\(file)"
         let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw StoreError(errno: errno, "opening the lock file", path) }
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
             let reason = errno
-            let holder = Self.holder(descriptor)
+            let holder = LockHolder(reading: descriptor)
             close(descriptor)
             guard reason == EWOULDBLOCK else { throw StoreError(errno: reason, "locking it", path) }
             throw StoreError(
                 .locked, "\(directory): in use by \(holder); end that process, or give this one another directory")
         }
-        let line = Array("\(getpid()) \(program)\n".utf8)
+        let line = LockHolder.bytes(program: program)
         guard ftruncate(descriptor, 0) == 0, pwrite(descriptor, line, line.count, 0) == line.count else {
             let reason = errno
             close(descriptor)
@@ -56,16 +59,6 @@ public final class StateDirectoryLock: Sendable {
         guard descriptor >= 0 else { return nil }
         defer { close(descriptor) }
         guard flock(descriptor, LOCK_SH | LOCK_NB) != 0, errno == EWOULDBLOCK else { return nil }
-        return self.holder(descriptor)
-    }
-
-    /// What the lock file says of its holder, in words.
-    private static func holder(_ descriptor: Int32) -> String {
-        var bytes = [UInt8](repeating: 0, count: 256)
-        let count = pread(descriptor, &bytes, bytes.count, 0)
-        let line = String(decoding: bytes.prefix(max(0, count)).prefix { $0 != 0x0a }, as: UTF8.self)
-        let parts = line.split(separator: " ", maxSplits: 1)
-        guard let process = parts.first.flatMap({ Int32($0) }) else { return "another process" }
-        return parts.count == 2 ? "process \(process) (\(parts[1]))" : "process \(process)"
+        return LockHolder(reading: descriptor).description
     }
 }

@@ -11,26 +11,33 @@ extension Supervisor {
         _ worker: String, _ ask: String, _ parameters: [String: ControlValue] = [:],
         within limit: Duration = .seconds(10)
     ) async throws(SupervisorError) -> Data {
-        guard let index = machine.index(of: worker) else {
-            throw SupervisorError(.unknownWorker, "no worker is named \(worker)")
+        try await self.ask(try index(of: worker), ask, parameters, within: limit).get()
+    }
+
+    /// - Parameter limit: nil: until the worker answers or ends.
+    func ask(
+        _ worker: Int, _ ask: String, _ parameters: [String: ControlValue], within limit: Duration?
+    ) async -> PendingAsks.Outcome {
+        let name = machine.name(worker)
+        guard let control = controls[worker] else {
+            return .failure(SupervisorError(.notRunning, "\(name) does not run"))
         }
-        guard let control = controls[index] else { throw SupervisorError(.notRunning, "\(worker) does not run") }
         guard let id = asks.nextID() else {
-            throw SupervisorError(.tooManyAsks, "\(PendingAsks.maximum) questions wait for an answer already")
+            let count = PendingAsks.maximum
+            return .failure(SupervisorError(.tooManyAsks, "\(count) questions wait for an answer already"))
         }
         var line = parameters
         line["ask"] = .string(ask)
         line["id"] = .integer(id)
-        let outcome: PendingAsks.Outcome = await withCheckedContinuation { continuation in
-            asks.add(id, worker: index, continuation)
-            guard control.send(ControlValue.object(line).json) else {
-                let error = SupervisorError(.tooManyAsks, "\(worker) does not read what it is asked")
+        return await withCheckedContinuation { continuation in
+            asks.add(id, worker: worker, continuation)
+            if !control.send(ControlValue.object(line).json) {
+                let error = SupervisorError(.tooManyAsks, "\(name) does not read what it is asked")
                 asks.answer(id, .failure(error))
-                return
+            } else if let limit {
+                nextStep.yield(.expire(ask: id, of: name, after: limit))
             }
-            nextStep.yield(.expire(ask: id, of: worker, after: limit))
         }
-        return try outcome.get()
     }
 
     func expire(_ id: Int64, of worker: String, after limit: Duration) async {

@@ -8,7 +8,7 @@ struct DemoConfiguration: Sendable {
     static let path = "config/demo.yaml"
 
     let file: String
-    let configuration: Configuration
+    let loaded: ConfigurationFile
     /// The account that the guests talk to: the first of the file.
     let bot: PublicKey
 
@@ -26,13 +26,14 @@ struct DemoConfiguration: Sendable {
             text = text.replacingOccurrences(of: named.string, with: relay)
         }
         try text.write(toFile: file, atomically: true, encoding: .utf8)
-        let configuration = try Configuration.loadOrExit(file)
+        let loaded = try ConfigurationFile.loadOrExit(file)
+        let configuration = loaded.configuration
         for account in configuration.accounts {
             if case .file(let path) = account.key, path.hasPrefix(folder) { try SecretFile.writeNewKey(to: path) }
         }
         guard let first = configuration.accounts.first else { throw CommandError("\(path): has no account") }
         let bot = try first.key.loadKeyPair(environment: ProcessInfo.processInfo.environment).publicKey
-        return DemoConfiguration(file: file, configuration: configuration, bot: bot)
+        return DemoConfiguration(file: file, loaded: loaded, bot: bot)
     }
 }
 

@@ -40,8 +40,9 @@ func withDemoStage<Result: Sendable>(
         let demo = try DemoConfiguration.install(in: directory, relay: address)
         let events = Broadcast<SupervisorEvent>()
         let supervisor = try Supervisor(
-            workers: WorkerSpecification.workers(of: demo.configuration, file: demo.file),
-            configuration: SupervisorConfiguration(demo.configuration.supervisor), clock: ContinuousClock(),
+            workers: WorkerSpecification.workers(
+                of: demo.loaded, path: demo.file, stateDirectory: demo.loaded.configuration.stateDirectory),
+            configuration: SupervisorConfiguration(demo.loaded.configuration.supervisor), clock: ContinuousClock(),
             generator: SystemRandomNumberGenerator(), logger: logger, writeDiagnostics: diagnostics.add,
             observe: events.send)
         let stage = DemoStage(

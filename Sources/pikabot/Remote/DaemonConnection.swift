@@ -13,7 +13,10 @@ enum DaemonConnection {
         let id = "remote-\(UUID().uuidString)"
         var request = request
         request["request_id"] = .string(id)
-        let socket = try LineSocket(path: path)
+        guard let socket = try LineSocket(path: path) else {
+            throw CommandError(
+                "\(path): no daemon listens there; start one with: pikabot daemon, or leave --remote out")
+        }
         try socket.write(JSONValue.object(request).jsonText)
         while let line = try socket.readLine() {
             guard let answer = try? JSONValue(json: line), answer["request_id"]?.string == id else { continue }

@@ -18,6 +18,21 @@ public enum WorkerExit: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
+/// Why a worker is started again; the words are those of the label `reason` of `bot_supervisor_restarts_total`.
+public enum RestartReason: String, Hashable, Sendable {
+    /// It ended, with whatever status.
+    case exit
+    case signal
+    /// It could not be started.
+    case start
+    /// It did not answer and was killed.
+    case hang
+    /// An operator asked for it.
+    case request
+    /// A worker failed whose fate it shares.
+    case together
+}
+
 /// What a supervisor tells its observer, in the order in which it happened.
 public enum SupervisorEvent: Hashable, Sendable {
     case started(worker: String, pid: Int32)
@@ -27,8 +42,14 @@ public enum SupervisorEvent: Hashable, Sendable {
     case draining(worker: String)
     /// A line `{"event":…}` of the worker, as it came.
     case workerEvent(worker: String, line: String)
+    /// The worker answered the question for its health.
+    case alive(worker: String)
+    /// It did not, and is killed.
+    case hung(worker: String)
     case exited(worker: String, WorkerExit)
-    case restarting(worker: String, after: Duration)
-    /// Too many failures, or one that another start would not mend: this worker is not started again.
-    case quarantined(worker: String)
+    case restarting(worker: String, after: Duration, RestartReason)
+    /// This worker is not started again by itself; the text says why.
+    case quarantined(worker: String, why: String)
+    /// It ended as it was meant to, or was stopped by an operator or because its account left the configuration.
+    case stopped(worker: String)
 }

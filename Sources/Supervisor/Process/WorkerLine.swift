@@ -2,8 +2,10 @@ import Foundation
 
 /// One line of a worker's standard output, understood as far as the supervisor needs.
 enum WorkerLine: Equatable {
-    enum Status: String {
+    enum Status: Equatable {
         case starting, ready, draining
+        /// The worker is about to end; its own words.
+        case failed(String)
     }
 
     /// The answer to a question, by its number.
@@ -32,10 +34,27 @@ enum WorkerLine: Equatable {
         }
         if let id = fields["answer"] as? Int64 {
             self = Answer(id: id, fields).map(WorkerLine.answer) ?? .unrecognised
-        } else if let status = (fields["status"] as? String).flatMap(Status.init(rawValue:)) {
+        } else if let status = Status(fields) {
             self = .status(status)
         } else {
             self = fields["status"] == nil && fields["event"] is String ? .event : .unrecognised
+        }
+    }
+}
+
+extension WorkerLine.Status {
+    /// Of what a worker says of itself, so much is kept.
+    private static let longestWords = 1000
+
+    fileprivate init?(_ fields: [String: Any]) {
+        switch fields["status"] as? String {
+        case "starting": self = .starting
+        case "ready": self = .ready
+        case "draining": self = .draining
+        case "failed":
+            guard let words = fields["message"] as? String else { return nil }
+            self = .failed(String(words.prefix(Self.longestWords)))
+        default: return nil
         }
     }
 }

@@ -1,8 +1,7 @@
-import BotProgram
 import Foundation
 
 /// A connection to a Unix socket that carries lines; the calling thread waits.
-final class LineSocket {
+package final class LineSocket {
     /// Seconds without a byte after which the other side counts as gone; those that wait for servers and relays
     /// take up to 145, and wait for the command before them.
     private static let patience = 300
@@ -12,8 +11,8 @@ final class LineSocket {
     private let descriptor: Int32
     private var pending: [UInt8] = []
 
-    /// Throws ``CommandError`` when nobody listens at `path`.
-    init(path: String) throws {
+    /// Nil when nobody listens at `path`.
+    package init?(path: String) throws {
         self.path = path
         #if canImport(Glibc)
             let stream = Int32(SOCK_STREAM.rawValue)
@@ -32,14 +31,13 @@ final class LineSocket {
         }
         guard status == 0 else {
             guard errno == ENOENT || errno == ECONNREFUSED else { throw Self.failure(path) }
-            throw CommandError(
-                "\(path): no daemon listens there; start one with: pikabot daemon, or leave --remote out")
+            return nil
         }
     }
 
     deinit { if descriptor >= 0 { close(descriptor) } }
 
-    func write(_ line: String) throws {
+    package func write(_ line: String) throws {
         var rest = Array((line + "\n").utf8)[...]
         while !rest.isEmpty {
             let count = rest.withUnsafeBytes {
@@ -51,7 +49,7 @@ final class LineSocket {
     }
 
     /// Without its end; nil when the other side has closed.
-    func readLine() throws -> [UInt8]? {
+    package func readLine() throws -> [UInt8]? {
         while true {
             if let end = pending.firstIndex(of: UInt8(ascii: "\n")) {
                 let line = Array(pending[..<end])
@@ -64,7 +62,7 @@ final class LineSocket {
             if count == 0 { return nil }
             guard count > 0 else {
                 guard errno == EAGAIN else { throw Self.failure(path) }
-                throw CommandError("\(path): no answer from the daemon within \(Self.patience) s")
+                throw CommandError("\(path): no answer within \(Self.patience) s")
             }
             pending += buffer.prefix(count)
         }

@@ -1,0 +1,20 @@
+package import ArgumentParser
+import Nostr
+
+extension BotProgram {
+    package struct Status: ParsableCommand {
+        package static let configuration = CommandConfiguration(
+            abstract: "Show how the accounts of a running configuration are.",
+            discussion: "Exit status: 0 all are ready, 2 some are not, 3 nothing runs.")
+
+        @OptionGroup var options: ControlOptions
+
+        package init() {}
+
+        package func run() throws {
+            let view = StatusView(result: try ControlClient(options).call("status"))
+            Console.print(options.json ? view.result.prettyText : view.text)
+            if !view.isGood { throw ExitCode.notReady }
+        }
+    }
+}

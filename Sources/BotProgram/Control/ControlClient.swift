@@ -1,0 +1,59 @@
+import ArgumentParser
+import BotRuntime
+import Nostr
+
+/// How the commands for operators reach a supervisor.
+struct ControlOptions: ParsableArguments {
+    @Argument(help: "The configuration file that runs.") var file: String
+    @Option(help: "The control socket, if the file does not say where it is now.") var control: String?
+    @Flag(help: "Print JSON.") var json = false
+
+    /// The socket's path. A file that is wrong at the moment does not say it.
+    func path() throws -> String {
+        if let control { return control }
+        do {
+            return try Configuration.load(path: file, registry: BotProgram.registry).controlPath
+        } catch {
+            for problem in error.problems { Console.printError("error: \(problem)") }
+            Console.printError(
+                "The file is wrong, so it does not say where its supervisor listens: give --control PATH.")
+            throw ExitCode.wrongConfiguration
+        }
+    }
+}
+
+/// One connection to a supervisor's control socket.
+struct ControlClient {
+    private let socket: LineSocket
+
+    /// Ends the command with ``ArgumentParser/ExitCode/notRunning`` when no supervisor listens.
+    init(_ options: ControlOptions) throws {
+        let path = try options.path()
+        guard let socket = try LineSocket(path: path) else {
+            Console.printError("error: no supervisor listens at \(path); start one with: run \(options.file)")
+            throw ExitCode.notRunning
+        }
+        self.socket = socket
+    }
+
+    func send(_ command: String, _ parameters: JSONObject = [:]) throws {
+        var request = parameters
+        request["command"] = .string(command)
+        try socket.write(JSONValue.object(request).jsonText)
+    }
+
+    /// The next line; nil when the supervisor has hung up.
+    func next() throws -> JSONValue? {
+        try socket.readLine().map { try JSONValue(json: $0) }
+    }
+
+    /// The result of a command. Throws ``CommandError`` with the supervisor's words.
+    func call(_ command: String, _ parameters: JSONObject = [:]) throws -> JSONValue {
+        try send(command, parameters)
+        guard let answer = try next() else {
+            throw CommandError("the supervisor ended the connection before it answered")
+        }
+        if let message = answer["error"]?["message"]?.string { throw CommandError(message) }
+        return answer["result"] ?? .null
+    }
+}

@@ -1,0 +1,88 @@
+import Nostr
+
+/// What `status` prints for people.
+struct StatusView {
+    let result: JSONValue
+
+    /// Whether every account is ready.
+    var isGood: Bool { workers.allSatisfy { $0["state"]?.string == "ready" } }
+
+    private var workers: [JSONValue] { result["workers"]?.array ?? [] }
+
+    var text: String {
+        var lines = ["process \(Self.number(result["pid"])), up \(Self.duration(result["uptime"]?.integer ?? 0))"]
+        lines += Self.table(
+            [["ACCOUNT", "STATE", "PROCESS", "UP", "RESTARTS", "RELAYS", "CHATS", "OUTBOX"]] + workers.map(row))
+        for worker in workers { lines += notes(worker) }
+        lines += configurationNotes
+        return lines.joined(separator: "\n")
+    }
+
+    private func row(_ worker: JSONValue) -> [String] {
+        let own = worker["worker"]
+        let relays = own?["relays"]?.array.map { relays in
+            "\(relays.count { $0["connected"]?.bool == true }) of \(relays.count)"
+        }
+        return [
+            worker["name"]?.string ?? "-", worker["state"]?.string ?? "-", Self.number(worker["pid"]),
+            worker["age"]?.integer.map(Self.duration) ?? "-", Self.number(worker["restarts"]), relays ?? "-",
+            Self.number(own?["chats"]), Self.number(own?["outbox"]),
+        ]
+    }
+
+    private func notes(_ worker: JSONValue) -> [String] {
+        let name = worker["name"]?.string ?? "-"
+        var notes: [String] = []
+        if let reason = worker["reason"]?.string, worker["state"]?.string != "ready" {
+            notes.append("\(name): \(reason)")
+        } else if let exit = worker["lastExit"]?.string, worker["state"]?.string != "ready" {
+            notes.append("\(name): the last process ended: \(exit)")
+        }
+        let waiting = worker["needsRestart"]?.array?.compactMap(\.string) ?? []
+        if !waiting.isEmpty {
+            notes.append("\(name): changed, and needs a restart of the account: \(waiting.joined(separator: ", "))")
+        }
+        return notes
+    }
+
+    private var configurationNotes: [String] {
+        let configuration = result["configuration"]
+        var notes: [String] = []
+        if configuration?["lastReload"]?["success"]?.bool == false {
+            notes.append("The file is wrong and was not taken over; the configuration before it holds:")
+            notes += configuration?["lastReload"]?["problems"]?.array?.compactMap(\.string).map { "  \($0)" } ?? []
+        }
+        let waiting = configuration?["needsRestart"]?.array?.compactMap(\.string) ?? []
+        if !waiting.isEmpty {
+            notes.append("Changed, and needs a restart of everything: \(waiting.joined(separator: ", "))")
+        }
+        return notes
+    }
+
+    private static func number(_ value: JSONValue?) -> String { value?.integer.map(String.init) ?? "-" }
+
+    /// Such as `3d 4h`, `4h 5min`, `5min 6s`.
+    static func duration(_ seconds: Int64) -> String {
+        let parts = [
+            (seconds / 86_400, "d"), (seconds / 3600 % 24, "h"), (seconds / 60 % 60, "min"), (seconds % 60, "s"),
+        ]
+        let first = parts.firstIndex { $0.0 > 0 } ?? 3
+        return parts[first...].prefix(2).map { "\($0.0)\($0.1)" }.joined(separator: " ")
+    }
+
+    /// Columns two blanks apart.
+    private static func table(_ rows: [[String]]) -> [String] {
+        let widths = (rows.first ?? []).indices.map { column in rows.map { $0[column].count }.max() ?? 0 }
+        return rows.map { row in
+            zip(row, widths).map { $0 + String(repeating: " ", count: $1 - $0.count) }.joined(separator: "  ")
+                .trimmingSuffix { $0 == " " }
+        }
+    }
+}
+
+extension String {
+    fileprivate func trimmingSuffix(while isPart: (Character) -> Bool) -> String {
+        guard let last = lastIndex(where: { !isPart($0) }) else { return "" }
+        return String(self[...last])
+    }
+}

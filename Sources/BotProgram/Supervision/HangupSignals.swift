@@ -1,0 +1,27 @@
+import Foundation
+import Logging
+import ServiceLifecycle
+import Supervisor
+import UnixSignals
+
+/// SIGHUP: the configuration is read anew. Of a terminal that is gone it is the order to end, as ever.
+struct HangupSignals: Service {
+    let reloader: ConfigurationReloader
+    let supervisor: Supervisor<ContinuousClock>
+    let logger: Logger
+
+    func run() async throws {
+        let isInTerminal = isatty(STDIN_FILENO) == 1
+        try await untilShutdown {
+            for await _ in await UnixSignalsSequence(trapping: .sighup) {
+                if isInTerminal {
+                    logger.notice("The terminal is gone: draining")
+                    supervisor.drain()
+                } else {
+                    _ = await reloader.reload()
+                }
+            }
+            // The sequence ends with the task only.
+        }
+    }
+}

@@ -1,0 +1,64 @@
+import BotRuntime
+import Foundation
+import Logging
+import ServiceLifecycle
+import Storage
+import Supervisor
+import Telemetry
+
+/// A supervisor with all that belongs to it: the right to the state directory, the control socket, signals.
+struct SupervisedRun {
+    let supervisor: Supervisor<ContinuousClock>
+    private let services: [any Service]
+    private let lock: StateDirectoryLock
+    private let logger: Logger
+
+    /// Throws ``Storage/StoreError`` when another supervisor holds the state directory or it cannot be written, and
+    /// ``Supervisor/SupervisorError`` for a control socket that cannot be made.
+    init(path: String, file: ConfigurationFile, metrics: MetricRegistry, logger: Logger) throws {
+        let configuration = file.configuration
+        lock = try Self.lock(configuration.stateDirectory, path: path)
+        let process = ProcessInfo.processInfo
+        let supervisor = try Supervisor(
+            workers: WorkerSpecification.workers(
+                of: file, path: path, stateDirectory: configuration.stateDirectory),
+            configuration: SupervisorConfiguration(configuration.supervisor), clock: ContinuousClock(),
+            generator: SystemRandomNumberGenerator(),
+            notify: NotifySocket(environment: process.environment, process: process.processIdentifier),
+            logger: logger)
+        let reloader = ConfigurationReloader(
+            path: path, file: file, registry: BotProgram.registry, supervisor: supervisor, logger: logger)
+        let commands = ControlCommands(
+            supervisor: supervisor, process: process.processIdentifier, reload: { await reloader.reload() },
+            details: { ["configuration": await reloader.status] })
+        let control = try ControlServer(path: configuration.controlPath, logger: logger) { await commands.answer($0) }
+        // They end in the opposite order: a drain can be watched.
+        let endpoint = supervisor.observation(of: configuration, registry: metrics).map { [$0 as any Service] } ?? []
+        services =
+            endpoint + [control, HangupSignals(reloader: reloader, supervisor: supervisor, logger: logger), supervisor]
+        self.supervisor = supervisor
+        self.logger = logger
+    }
+
+    /// Until SIGTERM, SIGINT or the order of an operator, or until there is nothing left to supervise.
+    func run() async throws {
+        defer { lock.release() }
+        try await runUntilSignal(services, logger: logger)
+    }
+
+    private static func lock(_ directory: String, path: String) throws -> StateDirectoryLock {
+        do {
+            try FileManager.default.createDirectory(
+                atPath: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        } catch {
+            throw WorkerError(
+                .noStateDirectory, "\(directory): cannot be made; check who may write above it", cause: error)
+        }
+        return try StateDirectoryLock(directory: directory, file: "supervisor.lock", program: "pikabot run")
+    }
+}
+
+extension Configuration {
+    /// Where the supervisor of this configuration listens to its operators.
+    var controlPath: String { supervisor.control ?? "\(stateDirectory)/control.sock" }
+}

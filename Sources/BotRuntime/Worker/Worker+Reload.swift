@@ -1,0 +1,60 @@
+import BotDispatch
+import Nostr
+import PikaCore
+
+extension Worker {
+    /// Takes over what of another configuration can change while the account works; the supervisor knows what cannot.
+    func reload(
+        _ question: JSONValue, _ core: AppCore, _ dispatcher: BotDispatcher, _ admission: Admission
+    ) async throws -> JSONValue {
+        guard let read = options.reload else { throw WorkerRefusal("this worker reads no other configuration") }
+        let configuration = try read(question)
+        guard let account = configuration.accounts.first(where: { $0.name == self.account.name }) else {
+            throw WorkerRefusal("the account is not in the configuration")
+        }
+        // What can be refused comes first: then nothing has changed.
+        try await dispatcher.reconfigure(try bots(as: account))
+        admission.operators = account.operators
+        core.dispatch(.reloadConfiguration(Self.coreConfiguration(configuration, account)))
+        guard await core.takesInputs("reload") else { throw WorkerRefusal("the core has ended") }
+        return .object([:])
+    }
+
+    /// The bots with other settings and policies. One that is new, gone or of another kind stays as it is until the
+    /// worker's next start, as do programs but for their policies.
+    private func bots(as account: AccountConfiguration) throws -> [InstalledBot] {
+        try bots.map { installed in
+            let named = { (bot: BotConfiguration) in bot.name == installed.label }
+            guard let new = account.bots.first(where: named), let old = self.account.bots.first(where: named) else {
+                return installed
+            }
+            var changed = installed
+            switch (old.source, new.source) {
+            case (.included(let oldName, _), .included(let name, let settings)) where oldName == name:
+                return InstalledBot(
+                    try registry.makeBot(name, settings: settings), label: new.name, policy: new.policy)
+            case (.external, .external):
+                changed.policy = new.policy
+                return changed
+            default: return installed
+            }
+        }
+    }
+
+    /// What the core of an account is told.
+    static func coreConfiguration(
+        _ configuration: Configuration, _ account: AccountConfiguration
+    ) -> CoreConfiguration {
+        let invites: CoreConfiguration.InvitePolicy =
+            switch account.invites {
+            case .anyone: .anyone
+            case .nobody: .nobody
+            case .allowlist(let keys): .only(keys)
+            }
+        return CoreConfiguration(
+            relays: configuration.relays, invites: invites, selfUpdate: account.selfUpdate,
+            retention: account.retention, detectsCopies: true, mediaServers: configuration.media.servers,
+            readsProfiles: account.profiles,
+            inviteLimits: .init(account.inviteLimit), callLimit: RateLimit(6, per: .seconds(60)))
+    }
+}

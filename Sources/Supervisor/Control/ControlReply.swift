@@ -1,0 +1,15 @@
+/// What a command on the control socket is answered with.
+public enum ControlReply: Sendable {
+    /// One line, `{"result":…}`.
+    case result(ControlValue)
+    /// One line, `{"error":{"code":…,"message":…}}`.
+    case failure(code: String, message: String)
+    /// A line for each, as they come, until the client hangs up.
+    case lines(AsyncStream<WorkerLog.Line>)
+
+    public static func failure(_ error: SupervisorError) -> ControlReply {
+        .failure(code: error.code.description, message: error.message)
+    }
+
+    static func badRequest(_ message: String) -> ControlReply { .failure(code: "badRequest", message: message) }
+}

@@ -1,0 +1,115 @@
+public import Logging
+import NIOCore
+import NIOPosix
+public import ServiceLifecycle
+
+/// Serves the commands of operators on a Unix socket that only its owner and root can use.
+public struct ControlServer: Service {
+    private typealias Connection = NIOAsyncChannel<ByteBuffer, ByteBuffer>
+
+    /// Bytes of a command.
+    private static let longestLine = 64 * 1024
+    private static let maximumClients = 32
+
+    private let path: String
+    private let descriptor: Int32
+    private let answer: @Sendable (ControlValue) async -> ControlReply
+    private let logger: Logger
+
+    /// Makes the socket, so that whatever is wrong with it is known before anything starts.
+    ///
+    /// Throws ``SupervisorError/Code/noControlSocket``.
+    public init(
+        path: String, logger: Logger, answer: @escaping @Sendable (ControlValue) async -> ControlReply
+    ) throws(SupervisorError) {
+        self.path = path
+        descriptor = try ControlSocket.bind(path)
+        self.logger = logger
+        self.answer = answer
+    }
+
+    /// Serves until a graceful shutdown or cancellation; the socket is gone then. May be called once.
+    public func run() async throws {
+        defer { ControlSocket.remove(path) }
+        let server = try await listen()
+        do { try await serve(server) } catch is CancellationError where Task.isShuttingDownGracefully {}
+    }
+
+    private func listen() async throws -> NIOAsyncChannel<Connection, Never> {
+        try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
+            // Whoever says all that it has to say and ends its side still waits for the answers.
+            .childChannelOption(.allowRemoteHalfClosure, value: true)
+            .bind(descriptor) { channel in
+                PeerCredentials.check(channel).flatMapThrowing {
+                    try channel.pipeline.syncOperations.addHandler(
+                        ByteToMessageHandler(LineDecoder(), maximumBufferSize: Self.longestLine))
+                    return try Connection(wrappingChannelSynchronously: channel)
+                }
+            }
+    }
+
+    private func serve(_ server: NIOAsyncChannel<Connection, Never>) async throws {
+        try await cancelWhenGracefulShutdown {
+            try await server.executeThenClose { connections in
+                try await withThrowingDiscardingTaskGroup { group in
+                    let clients = ClientCount(maximum: Self.maximumClients)
+                    for try await connection in connections {
+                        group.addTask { await self.serve(connection, clients) }
+                    }
+                }
+            }
+        }
+    }
+
+    private func serve(_ connection: Connection, _ clients: ClientCount) async {
+        let hasEntered = clients.enter()
+        defer { if hasEntered { clients.leave() } }
+        do {
+            try await connection.executeThenClose { inbound, outbound in
+                guard hasEntered else {
+                    let failure = ControlReply.failure(code: "tooManyClients", message: "no more clients are served")
+                    return try await write(failure, to: connection.channel, outbound)
+                }
+                for try await line in inbound {
+                    let request = ControlValue(json: String(buffer: line))
+                    let reply = if let request { await answer(request) } else { ControlReply.badRequest("no JSON") }
+                    try await write(reply, to: connection.channel, outbound)
+                }
+            }
+        } catch {
+            logger.debug("A control connection has ended", metadata: ["reason": "\(error)"])
+        }
+    }
+
+    private func write(
+        _ reply: ControlReply, to channel: any Channel, _ outbound: NIOAsyncChannelOutboundWriter<ByteBuffer>
+    ) async throws {
+        switch reply {
+        case .result(let value): try await outbound.write(Self.line(["result": value]))
+        case .failure(let code, let message):
+            try await outbound.write(Self.line(["error": ["code": .string(code), "message": .string(message)]]))
+        case .lines(let lines): try await follow(lines, until: channel.closeFuture, outbound)
+        }
+    }
+
+    /// Writes lines as they come, until the client has hung up.
+    private func follow(
+        _ lines: AsyncStream<WorkerLog.Line>, until closed: EventLoopFuture<Void>,
+        _ outbound: NIOAsyncChannelOutboundWriter<ByteBuffer>
+    ) async throws {
+        let (end, reached) = AsyncStream.makeStream(of: Never.self)
+        closed.whenComplete { _ in reached.finish() }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask {
+                for await line in lines { try await outbound.write(Self.line(line.json)) }
+            }
+            group.addTask {
+                for await _ in end {}
+            }
+            try await group.next()
+            group.cancelAll()
+        }
+    }
+
+    private static func line(_ value: ControlValue) -> ByteBuffer { ByteBuffer(string: value.json + "\n") }
+}

@@ -1,0 +1,32 @@
+import Foundation
+import NIOCore
+
+/// Who is at the other end of a Unix socket: the owner of the supervisor's process or root may command it.
+enum PeerCredentials {
+    /// Linux's `struct ucred`, which its headers hide from Swift.
+    private struct Credentials {
+        var process: Int32 = 0
+        var user: UInt32 = 0
+        var group: UInt32 = 0
+    }
+
+    static func mayCommand(_ user: UInt32, owner: UInt32 = geteuid()) -> Bool { user == owner || user == 0 }
+
+    /// Fails for a peer that may not; the socket's mode says the same, this is the second lock.
+    static func check(_ channel: any Channel) -> EventLoopFuture<Void> {
+        #if os(Linux)
+            guard let provider = channel as? any SocketOptionProvider else {
+                return channel.eventLoop.makeFailedFuture(SupervisorError(.noControlSocket, "no socket"))
+            }
+            let credentials: EventLoopFuture<Credentials> = provider.unsafeGetSocketOption(
+                level: .socket, name: .init(rawValue: CInt(SO_PEERCRED)))
+            return credentials.flatMapThrowing { credentials in
+                guard mayCommand(credentials.user) else {
+                    throw SupervisorError(.noControlSocket, "user \(credentials.user) may not command this supervisor")
+                }
+            }
+        #else
+            return channel.eventLoop.makeSucceededVoidFuture()
+        #endif
+    }
+}

@@ -1,0 +1,57 @@
+extension SupervisorStateMachine {
+    /// A worker answered the question for its health, or a life of it that is over.
+    mutating func answered(_ worker: Int, generation: Int) -> [Action] {
+        guard workers[worker].generation == generation, workers[worker].pulse.answered(),
+            let pause = configuration.pause
+        else { return [] }
+        let next = Timer.question(worker: worker, generation: generation)
+        return [.emit(.alive(worker: name(worker))), .schedule(next, after: pause)]
+    }
+
+    /// Asks a running worker for its health, and sees to it that the answer is waited for.
+    mutating func question(_ worker: Int) -> [Action] {
+        guard workers[worker].isRunning, let patience = configuration.patience else { return [] }
+        let generation = workers[worker].generation
+        let number = workers[worker].pulse.ask()
+        return [
+            .ask(worker: worker, generation: generation),
+            .schedule(
+                .silence(worker: worker, generation: generation, question: number), after: patience / Pulse.chances),
+        ]
+    }
+
+    mutating func silence(_ worker: Int, _ number: Int) -> [Action] {
+        switch workers[worker].pulse.elapsed(number) {
+        case .answered: []
+        case .askAgain: question(worker)
+        case .lost: [.emit(.hung(worker: name(worker))), .signal(worker: worker, .kill)]
+        }
+    }
+}
+
+extension Worker {
+    func restartReason(_ exit: WorkerExit) -> RestartReason {
+        if pulse.isLost { return .hang }
+        return switch exit {
+        case .exited: .exit
+        case .signaled: .signal
+        case .failedToStart: .start
+        }
+    }
+
+    /// The status of a last end after which another start would not help.
+    var finalStatus: Int32? {
+        guard case .exited(let status)? = record.lastExit, specification.finalStatuses[status] != nil else {
+            return nil
+        }
+        return status
+    }
+
+    func reasonForQuarantine(_ exit: WorkerExit, _ configuration: SupervisorConfiguration) -> String {
+        let end = pulse.isLost ? "it did not answer and was killed" : exit.description
+        let words = record.lastWords
+        if let finality = specification.finality(of: exit) { return words ?? finality }
+        let limit = "more than \(configuration.intensity) restarts within \(configuration.period)"
+        return "\(limit); the last time: \(words ?? end)"
+    }
+}

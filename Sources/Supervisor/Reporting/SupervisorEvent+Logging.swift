@@ -1,0 +1,38 @@
+import Logging
+
+extension SupervisorEvent {
+    /// Says it to those who read the supervisor's log, and to those who ask for a worker's.
+    func log(to logger: Logger, and log: WorkerLog) {
+        switch self {
+        case .started(let worker, let pid):
+            logger.info("Worker started", metadata: ["worker.name": "\(worker)", "worker.pid": "\(pid)"])
+            log.add("supervisor: started, process \(pid)", of: worker)
+        case .ready(let worker):
+            logger.info("Worker ready", metadata: ["worker.name": "\(worker)"])
+            log.add("supervisor: ready", of: worker)
+        case .draining(let worker): logger.debug("Worker draining", metadata: ["worker.name": "\(worker)"])
+        case .alive, .workerEvent: break
+        case .hung(let worker):
+            logger.error("Worker does not answer and is killed", metadata: ["worker.name": "\(worker)"])
+            log.add("supervisor: it does not answer and is killed", of: worker)
+        case .exited(let worker, let exit):
+            logger.info("Worker ended", metadata: ["worker.name": "\(worker)", "worker.exit": "\(exit)"])
+            log.add("supervisor: ended, \(exit)", of: worker)
+        case .restarting(let worker, let wait, let reason):
+            logger.info(
+                "Worker restarts",
+                metadata: [
+                    "worker.name": "\(worker)", "restart.after": "\(wait)", "restart.reason": "\(reason.rawValue)",
+                ])
+            log.add("supervisor: starts again in \(wait)", of: worker)
+        case .quarantined(let worker, let why):
+            logger.error(
+                "Worker quarantined: it is not started again by itself",
+                metadata: ["worker.name": "\(worker)", "reason": "\(why)"])
+            log.add("supervisor: quarantined: \(why)", of: worker)
+        case .stopped(let worker):
+            logger.info("Worker stopped", metadata: ["worker.name": "\(worker)"])
+            log.add("supervisor: stopped", of: worker)
+        }
+    }
+}

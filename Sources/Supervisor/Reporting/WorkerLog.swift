@@ -1,0 +1,91 @@
+import Foundation
+import Synchronization
+
+/// The newest lines of each worker, in memory: what it wrote on standard error, and what happened to it.
+public final class WorkerLog: Sendable {
+    public struct Line: Hashable, Sendable {
+        /// Counts all lines, so that a reader who follows knows where it was.
+        public let number: Int
+        /// Unix milliseconds.
+        public let time: Int64
+        public let worker: String
+        public let text: String
+    }
+
+    private struct State {
+        var lines: [String: [Line]] = [:]
+        var lastNumber = 0
+        var followers: [Int: (worker: String?, continuation: AsyncStream<Line>.Continuation)] = [:]
+        var lastFollower = 0
+    }
+
+    /// Of what a worker writes in one line, so much is kept.
+    static let longestLine = 8192
+    /// Lines that wait for a follower that does not read; older ones are left out.
+    static let longestQueue = 4096
+
+    private let capacity: Int
+    private let now: @Sendable () -> Int64
+    private let state = Mutex(State())
+
+    /// - Parameters:
+    ///   - capacity: lines kept of each worker.
+    ///   - now: Unix milliseconds.
+    public init(capacity: Int = 1000, now: @escaping @Sendable () -> Int64 = WorkerLog.systemTime) {
+        self.capacity = max(1, capacity)
+        self.now = now
+    }
+
+    @Sendable
+    public static func systemTime() -> Int64 { Int64(Date().timeIntervalSince1970 * 1000) }
+
+    func add(_ text: String, of worker: String) {
+        let time = now()
+        let followers = state.withLock { state in
+            state.lastNumber += 1
+            let line = Line(
+                number: state.lastNumber, time: time, worker: worker, text: String(text.prefix(Self.longestLine)))
+            state.lines[worker, default: []].append(line)
+            // A second capacity before the front is cut, so that a line costs no move of all others.
+            if let count = state.lines[worker]?.count, count >= 2 * capacity {
+                state.lines[worker]?.removeFirst(count - capacity)
+            }
+            return state.followers.values.filter { $0.worker == nil || $0.worker == worker }.map {
+                ($0.continuation, line)
+            }
+        }
+        for (follower, line) in followers { follower.yield(line) }
+    }
+
+    /// The newest lines of one worker, or of all, oldest first.
+    public func newest(_ count: Int, of worker: String? = nil) -> [Line] {
+        state.withLock { newest(count, of: worker, $0) }
+    }
+
+    /// The newest lines, and then those that come; for one reader, and until it stops.
+    public func follow(_ count: Int, of worker: String? = nil) -> AsyncStream<Line> {
+        let (lines, continuation) = AsyncStream.makeStream(
+            of: Line.self, bufferingPolicy: .bufferingNewest(Self.longestQueue))
+        state.withLock { state in
+            // Nobody reads yet: this only fills the stream, and no line can come between.
+            for line in newest(count, of: worker, state) { continuation.yield(line) }
+            state.lastFollower += 1
+            state.followers[state.lastFollower] = (worker, continuation)
+            continuation.onTermination = { [weak self, id = state.lastFollower] _ in
+                self?.forget(id)
+            }
+        }
+        return lines
+    }
+
+    private func forget(_ follower: Int) {
+        _ = state.withLock { $0.followers.removeValue(forKey: follower) }
+    }
+
+    private func newest(_ count: Int, of worker: String?, _ state: State) -> [Line] {
+        let lines =
+            worker.map { Array((state.lines[$0] ?? []).suffix(capacity)) }
+            ?? state.lines.values.flatMap { $0.suffix(capacity) }.sorted { $0.number < $1.number }
+        return Array(lines.suffix(max(0, count)))
+    }
+}

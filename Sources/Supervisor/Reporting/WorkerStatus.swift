@@ -1,0 +1,57 @@
+/// What an operator is shown of one worker.
+public struct WorkerStatus: Hashable, Sendable {
+    public var name: String
+    /// `starting`, `ready`, `stopping`, `waiting` (for its next start), `quarantined`, `finished` or `stopped`.
+    public var state: String
+    public var pid: Int32?
+    /// How long the process has run.
+    public var age: Duration?
+    /// Restarts since it was configured.
+    public var restarts: Int
+    public var lastExit: WorkerExit?
+    /// Why it is quarantined, or what it said of itself before it ended last.
+    public var reason: String?
+    /// What of a changed configuration it does not have before its next start.
+    public var needsRestart: [String]
+}
+
+extension WorkerStatus {
+    var json: ControlValue {
+        .object([
+            "name": .string(name), "state": .string(state), "pid": pid.map { .integer(Int64($0)) } ?? .null,
+            "age": age.map { .integer(Int64($0 / .seconds(1))) } ?? .null, "restarts": .integer(Int64(restarts)),
+            "lastExit": lastExit.map { .string($0.description) } ?? .null,
+            "reason": reason.map { .string($0) } ?? .null,
+            "needsRestart": .array(needsRestart.map { .string($0) }),
+        ])
+    }
+}
+
+extension SupervisorStateMachine {
+    /// Of all that are configured, in order.
+    func status(now: Duration) -> [WorkerStatus] {
+        order.map { index in
+            let worker = workers[index]
+            let record = worker.record
+            return WorkerStatus(
+                name: worker.specification.name, state: worker.state.word, pid: record.pid,
+                age: record.startedAt.map { now - $0 }, restarts: record.restarts, lastExit: record.lastExit,
+                reason: record.quarantine ?? record.lastWords, needsRestart: record.needsRestart)
+        }
+    }
+}
+
+extension Worker.State {
+    var word: String {
+        switch self {
+        case .idle, .spawning(stop: nil), .running(isReady: false): "starting"
+        case .running: "ready"
+        case .spawning, .stopping: "stopping"
+        case .backingOff, .held: "waiting"
+        case .quarantined: "quarantined"
+        case .finished: "finished"
+        case .stopped: "stopped"
+        case .removed: "removed"
+        }
+    }
+}

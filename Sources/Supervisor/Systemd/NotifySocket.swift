@@ -1,0 +1,52 @@
+import Foundation
+
+/// Where a service manager hears how its service is: systemd's protocol (sd_notify(3)), datagrams on a Unix socket.
+public struct NotifySocket: Sendable, Hashable {
+    /// The longest time between two `WATCHDOG=1`; nil: none is expected of this process.
+    public let watchdog: Duration?
+    private let name: [UInt8]
+
+    /// Nil when `$NOTIFY_SOCKET` is not set. Throws ``SupervisorError/Code/invalidConfiguration`` for one that cannot be.
+    ///
+    /// - Parameter process: `$WATCHDOG_USEC` is for this one, unless `$WATCHDOG_PID` says another.
+    public init?(environment: [String: String], process: Int32) throws(SupervisorError) {
+        guard let path = environment["NOTIFY_SOCKET"], !path.isEmpty else { return nil }
+        // A leading @ stands for the zero of an abstract name.
+        guard path.hasPrefix("/") || path.hasPrefix("@"), path.utf8.count > 1 else {
+            throw SupervisorError(.invalidConfiguration, "NOTIFY_SOCKET is neither a path nor an abstract name")
+        }
+        guard path.utf8.count < MemoryLayout.size(ofValue: sockaddr_un().sun_path) else {
+            throw SupervisorError(.invalidConfiguration, "NOTIFY_SOCKET is too long for a socket")
+        }
+        name = path.hasPrefix("@") ? [0] + path.utf8.dropFirst() : Array(path.utf8)
+        let isOurs = environment["WATCHDOG_PID"].map { Int32($0) == process } ?? true
+        let limit = environment["WATCHDOG_USEC"].flatMap { Int64($0) }.flatMap { $0 > 0 ? $0 : nil }
+        watchdog = isOurs ? limit.map { .microseconds($0) } : nil
+    }
+
+    /// Sends one datagram without ever waiting; false if it did not leave.
+    @discardableResult
+    public func send(_ text: String) -> Bool {
+        #if canImport(Glibc)
+            let kind = Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
+            let flags = Int32(MSG_NOSIGNAL | MSG_DONTWAIT)
+        #else
+            let kind = SOCK_DGRAM
+            let flags = MSG_DONTWAIT
+        #endif
+        let descriptor = socket(AF_UNIX, kind, 0)
+        guard descriptor >= 0 else { return false }
+        defer { close(descriptor) }
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: name) }
+        // An abstract name ends where the address does.
+        let length = MemoryLayout<sa_family_t>.size + name.count + (name.first == 0 ? 0 : 1)
+        let bytes = Array(text.utf8)
+        return withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                sendto(descriptor, bytes, bytes.count, flags, $0, socklen_t(length)) == bytes.count
+            }
+        }
+    }
+}

@@ -1,0 +1,267 @@
+"""Supervision from outside: `pikabot run` with two echo accounts over `pikabot relay`, and all that can happen to it.
+
+    DIR/venv/bin/python Tests/Interop/supervise_live.py PIKABOT_BINARY [--only TEXT]
+"""
+
+import argparse
+import asyncio
+import os
+import shutil
+import signal
+import subprocess
+from pathlib import Path
+
+from pikabot import OurRelay
+from scenario import Skip, check, main
+from supervised import SECONDS, Manager, Supervised
+
+IN_USE, NOTHING_RUNS, NO_KEY = 83, 3, 80
+
+
+async def run(stage, **options):
+    relay = await stage.enter(OurRelay(stage.options.pikabot, stage.folder))
+    return await stage.enter(Supervised(stage.options.pikabot, relay, stage.folder / "bots", **options))
+
+
+async def operators(stage):
+    """status, logs, restart and stop, of one account and of all."""
+    bots = await run(stage)
+    pids = await bots.until_ready("a", "b")
+    code, text, _ = await bots.command("status")
+    check(code == 0 and "ready" in text and "1 of 1" in text, f"status {code}: {text}")
+    socket = os.stat(bots.folder / "state" / "control.sock")
+    check(socket.st_mode & 0o777 == 0o600, f"the control socket has mode {socket.st_mode:o}")
+
+    check((await bots.command("restart", "a"))[0] == 0, "restart failed")
+    await bots.until_replaced("a", pids["a"])
+    check((await bots.until_ready("a", "b"))["b"] == pids["b"], "b was restarted too")
+
+    check((await bots.command("stop", "b"))[0] == 0, "stop failed")
+    await bots.until_state("b", "stopped")
+    code, text, _ = await bots.command("status")
+    check(code == 2 and "stopped" in text, f"status {code} with a stopped account: {text}")
+    check((await bots.command("restart", "b"))[0] == 0, "restart of a stopped account failed")
+    await bots.until_ready("a", "b")
+
+    code, text, _ = await bots.command("logs", "b", "--lines", "500")
+    check(code == 0 and "supervisor: stopped" in text and text.count("supervisor: ready") == 2, f"logs of b: {text}")
+    code, _, text = await bots.command("logs", "z")
+    check(code == 1 and "no account is named z; there are a, b" in text, f"logs of nobody, {code}: {text}")
+
+    check((await bots.command("stop"))[0] == 0, "stop of all failed")
+    check(await asyncio.wait_for(bots.process.wait(), SECONDS) == 0, "it did not end well")
+    code, _, text = await bots.command("status")
+    check(code == NOTHING_RUNS and "no supervisor listens" in text, f"status of nothing, {code}: {text}")
+
+
+async def killed_worker(stage):
+    bots = await run(stage)
+    pids = await bots.until_ready("a", "b")
+    for _ in range(3):
+        pid = (await bots.until_ready("a", "b"))["a"]
+        os.kill(pid, signal.SIGKILL)
+        await bots.until_replaced("a", pid)
+    _, workers = await bots.status()
+    check(workers["a"]["restarts"] == 3 and workers["a"]["lastExit"] == "signal 9", f"{workers['a']}")
+    check(workers["b"]["pid"] == pids["b"] and workers["b"]["restarts"] == 0, "b was touched")
+
+
+async def hanging_worker(stage):
+    """A stopped process answers nothing: it is killed and replaced, the other one goes on."""
+    bots = await run(stage, patience="4s")
+    pids = await bots.until_ready("a", "b")
+    os.kill(pids["a"], signal.SIGSTOP)
+    await bots.until_replaced("a", pids["a"])
+    _, text, _ = await bots.command("logs", "a")
+    check("it does not answer and is killed" in text, text)
+    check((await bots.until_ready("a", "b"))["b"] == pids["b"], "b was touched")
+
+
+async def reload(stage):
+    """Good and wrong files, and a worker that must start while the file is wrong."""
+    bots = await run(stage)
+    pids = await bots.until_ready("a", "b")
+
+    bots.write(["a", "c"], a="anyone")
+    bots.hangup()
+    await bots.until("c in the place of b", lambda workers: sorted(workers) == ["a", "c"])
+    await bots.until_ready("c")
+    check(not Path(f"/proc/{pids['b']}").exists() or await gone(pids["b"]), "b still runs")
+
+    right = bots.file.read_text()
+    bots.file.write_text(right.replace("invites:", "invitez:"))
+    code, _, text = await bots.command("reload", "--control", str(bots.folder / "state" / "control.sock"))
+    check(code == 1 and "bots.yaml:7:" in text and "invites" in text, f"reload of a wrong file, {code}: {text}")
+    status, workers = await bots.status()
+    last = status["configuration"]["lastReload"]
+    check(last["success"] is False and len(last["problems"]) >= 2, f"{last}")
+    check(workers["a"]["pid"] == pids["a"], "a wrong file restarted a")
+    os.kill(pids["a"], signal.SIGKILL)
+    await bots.until_replaced("a", pids["a"])  # on the configuration that was right
+
+    bots.file.write_text(right)
+    bots.hangup()
+    for _ in range(100):
+        status, _ = await bots.status()
+        if status["configuration"]["lastReload"]["success"]:
+            return
+        await asyncio.sleep(0.1)
+    check(False, f"the right file was not taken: {status['configuration']}")
+
+
+async def gone(pid):
+    for _ in range(100):
+        if not Path(f"/proc/{pid}").exists():
+            return True
+        await asyncio.sleep(0.1)
+    return False
+
+
+async def second_process(stage):
+    """Who comes second is told at once by whom the state is used, and the first one goes on."""
+    bots = await run(stage)
+    pids = await bots.until_ready("a", "b")
+    code, _, text = await bots.command("run")
+    check(code == IN_USE, f"the second one ended with {code}: {text}")
+    check(f"in use by process {bots.process.pid} (pikabot run) on " in text and " UTC: " in text, text)
+    check(await bots.until_ready("a", "b") == pids, "the first one was harmed")
+
+
+async def killed_supervisor(stage):
+    """Its workers end by themselves; whoever starts next waits for them."""
+    bots = await run(stage)
+    before = await bots.until_ready("a", "b")
+    os.kill(bots.process.pid, signal.SIGKILL)
+    await bots.process.wait()
+    await bots.start()
+    after = await bots.until_ready("a", "b")
+    check(not set(before.values()) & set(after.values()), "a worker outlived its supervisor")
+    check(all([await gone(pid) for pid in before.values()]), "an old worker runs still")
+
+
+async def missing_key(stage):
+    """What another start does not mend is not started again, with the reason in words; an operator brings it back."""
+    bots = await run(stage)
+    pids = await bots.until_ready("a", "b")
+    key = bots.folder / "secrets" / "a.key"
+    shutil.move(key, key.with_suffix(".away"))
+    os.kill(pids["a"], signal.SIGKILL)
+    worker = await bots.until_state("a", "quarantined")
+    check(worker["lastExit"] == f"exit status {NO_KEY}" and "no_key" in worker["reason"], f"{worker}")
+    check((await bots.until_ready("b"))["b"] == pids["b"], "b was touched")
+    shutil.move(key.with_suffix(".away"), key)
+    await bots.command("restart", "a")
+    await bots.until_ready("a", "b")
+
+
+def mount(*arguments):
+    """Whether the system lets us mount."""
+    return subprocess.run(["mount", *map(str, arguments)], stderr=subprocess.DEVNULL).returncode == 0
+
+
+class SmallDisk:
+    """A file system of its own in the place of an account's state."""
+
+    def __init__(self, folder):
+        self.folder = folder
+
+    async def start(self):
+        self.folder.mkdir(parents=True, mode=0o700)
+        if os.geteuid() != 0 or not mount("-t", "tmpfs", "-o", "size=4m,mode=700", "tmpfs", self.folder):
+            raise Skip("file systems cannot be mounted here")
+
+    async def close(self):
+        subprocess.run(["umount", "-l", str(self.folder)], stderr=subprocess.DEVNULL)
+
+
+async def disk(stage, *, fail, mend, words, remounts=False):
+    """An account whose disk fails waits for it and goes on; the other one is unharmed."""
+    small = await stage.enter(SmallDisk(stage.folder / "bots" / "state" / "b"))
+    relay = await stage.enter(OurRelay(stage.options.pikabot, stage.folder))
+    bots = Supervised(stage.options.pikabot, relay, stage.folder / "bots-files")
+    # The file and the state are apart, so that the small disk can be there before the file.
+    bots.file.write_text(bots.file.read_text().replace("./state", str(stage.folder / "bots" / "state")))
+    (bots.folder / "state").symlink_to(stage.folder / "bots" / "state")
+    await stage.enter(bots)
+    pids = await bots.until_ready("a", "b")
+    if remounts:
+        # What is open for writing cannot become read-only.
+        await bots.command("stop", "b")
+        await bots.until_state("b", "stopped")
+    fail(small.folder)
+    if remounts:
+        await bots.command("restart", "b")
+    else:
+        os.kill(pids["b"], signal.SIGKILL)
+    worker = (await bots.until(
+        "failure in words", lambda workers: workers["b"]["restarts"] >= 3 and workers["b"]["lastExit"] == "exit status 75"))["b"]
+    check(worker["state"] != "quarantined", f"{worker}")
+    check((await bots.until_ready("a"))["a"] == pids["a"], "a was touched")
+    _, text, _ = await bots.command("logs", "b")
+    check(any(word in text for word in words), f"no reason in: {text}")
+    mend(small.folder)
+    await bots.until_ready("a", "b")
+
+
+async def full_disk(stage):
+    def fill(folder):
+        with (folder / "ballast").open("wb", buffering=0) as file:
+            try:
+                while file.write(b"x" * 4096):
+                    pass
+            except OSError:
+                pass
+
+    await disk(stage, fail=fill, mend=lambda folder: (folder / "ballast").unlink(), words=["disk_full"])
+
+
+async def read_only(stage):
+    await disk(
+        stage, fail=lambda folder: check(mount("-o", "remount,ro", folder), "no remount"),
+        mend=lambda folder: check(mount("-o", "remount,rw", folder), "no remount"), words=["permission", "writable"],
+        remounts=True)
+
+
+async def notify(stage):
+    """What systemd hears, from the start to the end."""
+    manager = Manager(stage.folder / "notify")
+    environment = {"NOTIFY_SOCKET": manager.path, "WATCHDOG_USEC": "8000000"}
+    bots = await run(stage, environment=environment)
+    ready = await manager.until("READY=1")
+    check("2 of 2 accounts ready" in ready, ready)
+    for _ in range(3):
+        await manager.until("WATCHDOG=1")
+    bots.hangup()
+    check("MONOTONIC_USEC=" in await manager.until("RELOADING=1"), f"{manager.heard}")
+    await manager.until("READY=1")
+    pids = await bots.until_ready("a", "b")
+    os.kill(pids["a"], signal.SIGSTOP)  # replaced before the manager loses its patience with all
+    await bots.until_replaced("a", pids["a"])
+    await manager.until("WATCHDOG=1")
+    bots.process.send_signal(signal.SIGTERM)
+    await manager.until("STOPPING=1")
+    check(await asyncio.wait_for(bots.process.wait(), SECONDS) == 0, "it did not end well")
+    manager.close()
+
+
+def arguments():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("pikabot", type=Path, help="the executable under test")
+    return parser
+
+
+SCENARIOS = {
+    "status, logs, restart, stop": operators,
+    "kill -9 of a worker": killed_worker,
+    "a worker that hangs": hanging_worker,
+    "SIGHUP with good and wrong files": reload,
+    "a second process on the same state": second_process,
+    "kill -9 of the supervisor": killed_supervisor,
+    "a key that is gone": missing_key,
+    "a full disk": full_disk,
+    "a read-only state": read_only,
+    "systemd's notify socket": notify,
+}
+
+if __name__ == "__main__":
+    main(SCENARIOS, arguments())

@@ -1,0 +1,147 @@
+"""`pikabot run` with echo accounts as an operator has it: its file, its commands, its signals, its service manager."""
+
+import asyncio
+import json
+import os
+import signal
+import socket
+from contextlib import suppress
+from pathlib import Path
+
+from pikabot import children, end, write_key
+from scenario import check
+
+SECONDS = 60
+
+ACCOUNT = """\
+  - name: {name}
+    key: {{ file: secrets/{name}.key }}
+    invites: {{ accept: {invites} }}
+    bots: [{{ use: echo }}]
+"""
+FILE = """\
+version: 1
+relays: [{relay}]
+state: {{ directory: ./state }}
+accounts:
+{accounts}supervisor:
+  restart: {{ strategy: one_for_one, intensity: 20, period: 60s, backoff: 50ms..200ms }}
+  drain: 5s
+  patience: {patience}
+"""
+
+
+class Manager:
+    """A service manager's socket: the datagrams that arrive, in order."""
+
+    def __init__(self, path):
+        self.path = str(path)
+        self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        self.socket.bind(self.path)
+        self.socket.setblocking(False)
+        self.heard = []
+
+    async def until(self, prefix, seconds=SECONDS):
+        """Hears until a datagram begins so, and returns it."""
+        loop = asyncio.get_running_loop()
+        deadline = loop.time() + seconds
+        while True:
+            try:
+                text = (await asyncio.wait_for(loop.sock_recv(self.socket, 4096), deadline - loop.time())).decode()
+            except TimeoutError:
+                raise TimeoutError(f"no {prefix} after {seconds} s; heard {self.heard}") from None
+            self.heard.append(text)
+            if text.startswith(prefix):
+                return text
+
+    def close(self):
+        self.socket.close()
+
+
+class Supervised:
+    name = "pikabot run"
+
+    def __init__(self, binary, relay, folder, names=("a", "b"), patience="60s", environment=None):
+        self.binary, self.relay, self.folder = Path(binary).resolve(), relay, Path(folder)
+        self.patience, self.environment = patience, environment or {}
+        self.folder.mkdir(parents=True)
+        self.file = self.folder / "bots.yaml"
+        self.log = self.folder / "pikabot.log"
+        self.keys = {}
+        self.process = None
+        self.write(names)
+
+    def write(self, names, **invites):
+        """The file with these accounts, each with a key; `invites` by name, `nobody` otherwise."""
+        for name in names:
+            if name not in self.keys:
+                self.keys[name] = write_key(self.folder / "secrets" / f"{name}.key")
+        accounts = "".join(ACCOUNT.format(name=name, invites=invites.get(name, "nobody")) for name in names)
+        self.file.write_text(FILE.format(relay=self.relay.url, accounts=accounts, patience=self.patience))
+
+    async def start(self):
+        with self.log.open("ab") as log:
+            self.process = await asyncio.create_subprocess_exec(
+                str(self.binary), "run", str(self.file), cwd=self.folder, start_new_session=True,
+                env={**os.environ, **self.environment}, stdin=asyncio.subprocess.DEVNULL, stdout=log, stderr=log)
+
+    async def close(self):
+        if self.process:
+            for pid in children(self.process.pid):
+                with suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGCONT)
+            await end(self.process)
+
+    async def command(self, *arguments):
+        """An operator's command; returns its exit status and what it printed, both streams."""
+        command, *rest = arguments
+        process = await asyncio.create_subprocess_exec(
+            str(self.binary), command, str(self.file), *rest, cwd=self.folder, stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE)
+        output, errors = await asyncio.wait_for(process.communicate(), SECONDS)
+        return process.returncode, output.decode(), errors.decode()
+
+    async def status(self):
+        """The whole status, and the workers in it by name; None while nothing listens."""
+        path = str(self.folder / "state" / "control.sock")
+        code, output, _ = await self.command("status", "--json", "--control", path)
+        if code not in (0, 2):
+            return None, {}
+        status = json.loads(output)
+        return status, {worker["name"]: worker for worker in status["workers"]}
+
+    async def until(self, what, fits, seconds=SECONDS):
+        """The workers once `fits(workers)`; asked again and again, since a status is not announced."""
+        deadline = asyncio.get_running_loop().time() + seconds
+        workers = {}
+        while asyncio.get_running_loop().time() < deadline:
+            check(self.process.returncode is None, f"pikabot run ended with {self.process.returncode}; {self.describe()}")
+            _, workers = await self.status()
+            if workers and fits(workers):
+                return workers
+            await asyncio.sleep(0.1)
+        raise TimeoutError(f"no {what} after {seconds} s; {workers}; {self.describe()}")
+
+    async def until_ready(self, *names):
+        """All of these ready, with their processes' ids."""
+        workers = await self.until(
+            f"readiness of {names}",
+            lambda workers: all(workers.get(name, {}).get("state") == "ready" for name in names))
+        return {name: workers[name]["pid"] for name in workers}
+
+    async def until_replaced(self, name, pid):
+        """Ready again in another process; returns its id."""
+        workers = await self.until(
+            f"new process of {name}",
+            lambda workers: workers[name]["state"] == "ready" and workers[name]["pid"] != pid)
+        return workers[name]["pid"]
+
+    async def until_state(self, name, state):
+        return (await self.until(f"{name} {state}", lambda workers: workers[name]["state"] == state))[name]
+
+    def hangup(self):
+        self.process.send_signal(signal.SIGHUP)
+
+    def describe(self):
+        lines = self.log.read_text(errors="replace").splitlines()[-12:] if self.log.exists() else []
+        return "log ends:" + "".join(f"\n    {line}" for line in lines)

@@ -1,0 +1,132 @@
+import ArgumentParser
+import BotRuntime
+import Foundation
+import Nostr
+import PikaCore
+import Storage
+import Supervisor
+import Testing
+
+@testable import BotProgram
+
+struct WorkerFailureTests {
+    @Test func aLockIsFinalAndItsHolderIsNamed() throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("failure-\(UUID().uuidString)").path
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let lock = try StateDirectoryLock(directory: folder, program: "one")
+        do {
+            _ = try StateDirectoryLock(directory: folder, program: "two")
+            Issue.record("locked twice")
+        } catch {
+            let failure = WorkerFailure(error)
+            #expect(failure.status == .stateInUse)
+            #expect(failure.message.contains("in use by process \(getpid()) (one)"))
+            #expect(WorkerLineReader.message(failure.line) == failure.message)
+        }
+        withExtendedLifetime(lock) {}
+    }
+
+    @Test(arguments: [
+        (WorkerError.Code.unknownAccount, ExitCode.wrongConfiguration), (.unknownBot, .badBot), (.badSettings, .badBot),
+        (.noKey, .noKey), (.signerRefused, .signerRefused), (.noStateDirectory, .mustWait),
+    ])
+    func statusesOfWorkers(code: WorkerError.Code, status: ExitCode) {
+        #expect(WorkerFailure(WorkerError(code, "why")).status == status)
+    }
+
+    @Test func whatIsNotKnownIsAFailureThatMayPass() {
+        #expect(WorkerFailure(CancellationError()).status == .failure)
+    }
+
+    /// What waits is not final, and every final status has words of its own.
+    @Test func finalAndWaitingStatusesAreApart() {
+        #expect(ExitCode.finalStatuses[ExitCode.mustWait.rawValue] == nil)
+        #expect(ExitCode.finalStatuses[ExitCode.failure.rawValue] == nil)
+        #expect(Set(ExitCode.finalStatuses.values).count == ExitCode.finalStatuses.count)
+        #expect(ExitCode.finalStatuses.keys.sorted() == [78, 79, 80, 81, 82, 83, 84])
+    }
+}
+
+private enum WorkerLineReader {
+    static func message(_ line: String) -> String? {
+        let value = try? JSONValue(json: line)
+        return value?["status"] == "failed" ? value?["message"]?.string : nil
+    }
+}
+
+struct WorkerGreetingTests {
+    private func reading(_ text: String) throws -> (WorkerGreeting, String) {
+        let pipe = Pipe()
+        try pipe.fileHandleForWriting.write(contentsOf: Data(text.utf8))
+        try pipe.fileHandleForWriting.close()
+        let greeting = try WorkerGreeting.read(from: pipe.fileHandleForReading.fileDescriptor)
+        let rest = pipe.fileHandleForReading.readDataToEndOfFile()
+        return (greeting, String(decoding: rest, as: UTF8.self))
+    }
+
+    @Test func readsOneLineAndNoByteMore() throws {
+        let line = #"{"configuration":"version: 1\n# é","stateDirectory":"/state"}"#
+        let (greeting, rest) = try reading(line + "\n{\"ask\":\"health\"}\n")
+        #expect(greeting.configuration == "version: 1\n# é")
+        #expect(greeting.stateDirectory == "/state")
+        #expect(greeting.line == line)
+        #expect(rest == "{\"ask\":\"health\"}\n")
+    }
+
+    @Test(arguments: [
+        "", "\n", "{}\n", "x\n", #"{"configuration":"a"}"# + "\n", #"{"configuration":"a","stateDirectory":"#,
+    ])
+    func refusesOthers(text: String) {
+        #expect(throws: (any Error).self) { try reading(text) }
+    }
+}
+
+struct StatusViewTests {
+    private let status: JSONValue = [
+        "pid": 7, "uptime": 93_784,
+        "workers": [
+            [
+                "name": "a", "state": "ready", "pid": 8, "age": 61, "restarts": 2, "lastExit": "signal 9",
+                "reason": nil,
+                "needsRestart": ["accounts[a].key"],
+                "worker": ["relays": [["connected": true], ["connected": false]], "chats": 3, "outbox": 0],
+            ],
+            [
+                "name": "bot-two", "state": "quarantined", "pid": nil, "age": nil, "restarts": 0,
+                "lastExit": "exit status 80", "reason": "no_key: account bot-two has no key", "needsRestart": [],
+            ],
+        ],
+        "configuration": [
+            "file": "bots.yaml", "needsRestart": ["state.directory"],
+            "lastReload": ["success": false, "time": 1, "problems": ["bots.yaml:3:1: expected a key"]],
+        ],
+    ]
+
+    @Test func showsEverythingThatMatters() {
+        let view = StatusView(result: status)
+        #expect(!view.isGood)
+        #expect(
+            view.text == """
+                process 7, up 1d 2h
+                ACCOUNT  STATE        PROCESS  UP       RESTARTS  RELAYS  CHATS  OUTBOX
+                a        ready        8        1min 1s  2         1 of 2  3      0
+                bot-two  quarantined  -        -        0         -       -      -
+                a: changed, and needs a restart of the account: accounts[a].key
+                bot-two: no_key: account bot-two has no key
+                The file is wrong and was not taken over; the configuration before it holds:
+                  bots.yaml:3:1: expected a key
+                Changed, and needs a restart of everything: state.directory
+                """)
+    }
+
+    @Test(
+        arguments: [(0, "0s"), (59, "59s"), (60, "1min 0s"), (3661, "1h 1min"), (90_000, "1d 1h")] as [(Int64, String)])
+    func durations(seconds: Int64, text: String) {
+        #expect(StatusView.duration(seconds) == text)
+    }
+
+    @Test func aStatusOfReadyAccountsIsGood() {
+        #expect(StatusView(result: ["workers": [["name": "a", "state": "ready"]]]).isGood)
+    }
+}
