@@ -18,12 +18,14 @@ extension DaemonEngine {
     /// Says `ready`, then tells what the program has not taken and what comes. Returns when the client's lines are
     /// closed, or the task is cancelled.
     public func serve(_ client: DaemonClient) async {
-        guard let patience = self.settings.program?.helloPatience, let feed = self.feed, feed.client === client else {
+        guard let rules = self.settings.program, let feed = self.feed, feed.client === client else {
             return
         }
         let (news, wake) = feed.news
         await client.lines.put(DaemonEvent.ready(account: self.core.account).line())
-        let end = self.clock.nowMilliseconds + patience
+        let end =
+            self.clock.nowMilliseconds
+            + (feed.taken.acknowledges == true ? rules.helloAgainPatience : rules.helloPatience)
         await withTaskGroup(of: Void.self) { group in
             group.addTask {
                 await client.lines.waitUntilClosed()
@@ -74,26 +76,26 @@ extension DaemonEngine {
         while let feed = self.feed, feed.client === client, !client.lines.isClosed,
             let cursor = feed.next(self.taken, last: self.log.last, width: width)
         {
-            let manner = feed.manner
             self.feed?.position = cursor
-            guard let event = await self.recorded(cursor) else {
+            let event = await self.recorded(cursor)
+            guard self.feed?.wish == feed.wish else { continue }
+            guard let event else {
                 // What was kept by reference is gone: there is nothing left to take.
                 await self.take(cursor)
                 continue
             }
             let isExtended = self.sessions[client.id]?.isExtended == true
             guard await client.lines.put(event.line(cursor: isExtended ? cursor : nil)) else { return }
-            guard manner == .written else { continue }
+            guard feed.manner == .written else { continue }
             guard await client.lines.flush() else { return }
-            // A `hello` that came meanwhile may have changed what counts.
-            if self.feed?.client === client, self.feed?.manner == .written { await self.take(cursor) }
+            if self.feed?.wish == feed.wish { await self.take(cursor) }
         }
     }
 
     /// It has said no `hello`: it does not know the extension.
     private func decideUnasked(_ client: DaemonClient) async {
         guard self.feed?.client === client, self.feed?.manner == .undecided, self.feed?.promised == nil else { return }
-        self.feed?.decide(.written)
+        self.feed?.decide(.written, now: self.clock.nowMilliseconds)
         await self.noteManner(.written)
     }
 
@@ -132,8 +134,7 @@ extension DaemonEngine {
         }
         self.feed?.promised = nil
         self.feed?.position = promised.position
-        self.feed?.movedAt = self.clock.nowMilliseconds
-        self.feed?.decide(promised.manner)
+        self.feed?.decide(promised.manner, now: self.clock.nowMilliseconds)
         await self.noteManner(promised.manner)
     }
 
@@ -182,7 +183,7 @@ extension DaemonEngine {
     public func waitForStall(of client: DaemonClient, milliseconds: Int64) async -> Bool {
         while !Task.isCancelled, let feed = self.feed, feed.client === client {
             let now = self.clock.nowMilliseconds
-            let isWaiting = self.taken.oldestOpen(upTo: self.log.last) != nil
+            let isWaiting = feed.manner != .undecided && self.taken.oldestOpen(upTo: self.log.last) != nil
             let end = (isWaiting ? feed.movedAt : now) + milliseconds
             if isWaiting, now >= end { return true }
             try? await self.clock.sleep(untilMilliseconds: end)

@@ -17,6 +17,8 @@ struct Feed {
     /// As it was when the program began.
     let taken: TakenEvents
     private(set) var manner = Manner.undecided
+    /// Counts what the program has asked for: what is being told for an earlier wish is not told any more.
+    private(set) var wish = 0
     /// What `hello` has asked for, once its reply is on the way.
     var promised: (manner: Manner, position: Int64)?
     /// The newest event that was told.
@@ -40,8 +42,10 @@ struct Feed {
         if taken.acknowledges == false { self.manner = .written }
     }
 
-    mutating func decide(_ manner: Manner) {
+    mutating func decide(_ manner: Manner, now: Int64) {
         self.manner = manner
+        self.wish += 1
+        self.movedAt = now
         self.news.wake.yield()
     }
 

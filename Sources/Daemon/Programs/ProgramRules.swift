@@ -13,6 +13,8 @@ public struct ProgramRules: Sendable {
     public var tries = 3
     /// Milliseconds that a new program has for its `hello`; then it is one that does not know the extension.
     public var helloPatience: Int64 = 5_000
+    /// The same for one that has said before that it acknowledges events.
+    public var helloAgainPatience: Int64 = 30_000
 
     public init(
         name: String, gate: @escaping @Sendable (DaemonCommand, _ name: String) async throws(DaemonFailure) -> Void

@@ -78,7 +78,7 @@ import Testing
         #expect(program.contents == ["x", "x"] && program.cursors == [1, 2])
         _ = try await world.finish(program, because: nil)
         let next = try await world.start()
-        try await world.lab.advance(by: .seconds(4))
+        try await world.lab.advance(by: .seconds(29))
         #expect(next.types == ["ready"], "it is known to acknowledge, so its hello is waited for")
         try await world.hello(next)
         #expect(next.cursors == [1, 2])
