@@ -33,7 +33,7 @@ extension DaemonEngine {
             }
             group.addTask {
                 try? await self.clock.sleep(untilMilliseconds: end)
-                if !Task.isCancelled { await self.decideUnasked(client) }
+                if !Task.isCancelled { await self.prove(client) }
             }
             wake.yield()
             for await _ in news { await self.tellOpen(client) }
@@ -57,7 +57,8 @@ extension DaemonEngine {
     }
 
     private func blame(_ feed: Feed, _ failure: ProgramFailure) async -> (cursor: Int64, count: Int)? {
-        // One that does not listen may have been told nothing.
+        // One that fails at its start does not fail with an event; one that does not listen may have been told nothing.
+        guard feed.isProven else { return nil }
         let newest = failure == .stalled ? self.log.last : feed.position
         guard let rules = self.settings.program, let cursor = self.taken.oldestOpen(upTo: newest) else { return nil }
         let count = self.taken.noteFailure(of: cursor)
@@ -88,15 +89,28 @@ extension DaemonEngine {
             guard await client.lines.put(event.line(cursor: isExtended ? cursor : nil)) else { return }
             guard feed.manner == .written else { continue }
             guard await client.lines.flush() else { return }
-            if self.feed?.wish == feed.wish { await self.take(cursor) }
+            if self.feed?.wish == feed.wish { await self.noteWritten(cursor) }
         }
     }
 
-    /// It has said no `hello`: it does not know the extension.
-    private func decideUnasked(_ client: DaemonClient) async {
-        guard self.feed?.client === client, self.feed?.manner == .undecided, self.feed?.promised == nil else { return }
-        self.feed?.decide(.written, now: self.clock.nowMilliseconds)
-        await self.noteManner(.written)
+    private func noteWritten(_ cursor: Int64) async {
+        guard var feed = self.feed else { return }
+        feed.written = max(feed.written, cursor)
+        feed.movedAt = self.clock.nowMilliseconds
+        self.feed = feed
+        if feed.isProven { await self.take(cursor) }
+    }
+
+    /// The program works: what was written is taken. If it has said no `hello`, it does not know the extension.
+    private func prove(_ client: DaemonClient) async {
+        guard let feed = self.feed, feed.client === client, !feed.isProven, feed.promised == nil else { return }
+        self.feed?.isProven = true
+        if feed.manner == .undecided {
+            self.feed?.decide(.written, now: self.clock.nowMilliseconds)
+            await self.noteManner(.written)
+        }
+        guard feed.manner == .written else { return }
+        for cursor in self.taken.upTo..<max(self.taken.upTo, feed.written) { await self.take(cursor + 1) }
     }
 
     private func noteManner(_ manner: Feed.Manner) async {
@@ -110,7 +124,7 @@ extension DaemonEngine {
     /// Before a command of a program is done: it is not one that waits with its `hello`.
     func noteCommand(_ command: DaemonCommand, _ client: DaemonClient) async {
         if case .hello = command { return }
-        if client.origin == .program { await self.decideUnasked(client) }
+        if client.origin == .program { await self.prove(client) }
     }
 
     /// What `hello` has asked for; it begins when the reply is on its way.
@@ -133,7 +147,9 @@ extension DaemonEngine {
             self.taken = feed.taken
         }
         self.feed?.promised = nil
+        self.feed?.isProven = true
         self.feed?.position = promised.position
+        self.feed?.written = promised.position
         self.feed?.decide(promised.manner, now: self.clock.nowMilliseconds)
         await self.noteManner(promised.manner)
     }
@@ -175,7 +191,7 @@ extension DaemonEngine {
     /// Something was recorded after `before`: who has nothing to do has something now.
     func noteRecorded(after before: Int64) {
         guard self.feed != nil else { return }
-        if self.taken.span(upTo: before) == 0 { self.feed?.movedAt = self.clock.nowMilliseconds }
+        if self.feed?.isBehind(self.taken, last: before) == false { self.feed?.movedAt = self.clock.nowMilliseconds }
         self.feed?.news.wake.yield()
     }
 
@@ -183,7 +199,7 @@ extension DaemonEngine {
     public func waitForStall(of client: DaemonClient, milliseconds: Int64) async -> Bool {
         while !Task.isCancelled, let feed = self.feed, feed.client === client {
             let now = self.clock.nowMilliseconds
-            let isWaiting = feed.manner != .undecided && self.taken.oldestOpen(upTo: self.log.last) != nil
+            let isWaiting = feed.isBehind(self.taken, last: self.log.last)
             let end = (isWaiting ? feed.movedAt : now) + milliseconds
             if isWaiting, now >= end { return true }
             try? await self.clock.sleep(untilMilliseconds: end)
