@@ -34,6 +34,8 @@ accounts:
         name: tested
         environment: {{ PYTHONDONTWRITEBYTECODE: "1" }}
         groups: {{ default: all }}
+        # The guest speaks as soon as it is answered, which no person does for so long.
+        limits: {{ botPair: 1000 }}
 """
 
 
