@@ -6,7 +6,7 @@ import Testing
 @testable import ExternalBots
 
 /// Programs that crash, hang, flood, or are not there.
-@Suite(.timeLimit(.minutes(3))) struct MisbehaviourTests {
+@Suite(.serialized, .timeLimit(.minutes(10))) struct MisbehaviourTests {
     private static func echo(_ before: String) -> String {
         """
         import os, sys, time, pikabot
@@ -91,7 +91,7 @@ import Testing
         let stage = try Stage(
             Self.echo(
                 """
-                for number in range(20000): os.write(1, b"garbage\\n[1]\\n")
+                for number in range(6000): os.write(1, b"garbage\\n[1]\\n")
                 """))
         #expect(try await stage.run { try await stage.ask("fine") } == "fine")
         #expect(stage.log.count("what is no command") == 5, "for 1, 10, 100, 1000 and 10000 lines")
@@ -100,7 +100,7 @@ import Testing
 
     @Test func aLineWithoutEndIsThrownAway() async throws {
         let stage = try Stage(
-            Self.echo("for number in range(40): os.write(1, b'x' * (1 << 20))\nos.write(1, b'\\n')"))
+            Self.echo("for number in range(17): os.write(1, b'x' * (1 << 20))\nos.write(1, b'\\n')"))
         #expect(try await stage.run { try await stage.ask("fine") } == "fine")
         #expect(stage.log.count("the line is too long") == 1)
     }
@@ -110,12 +110,12 @@ import Testing
             Self.echo(
                 """
                 sys.stderr.write('y' * 5000 + "\\n")
-                for number in range(20000): sys.stderr.write(f"line {number}\\n")
+                for number in range(5000): sys.stderr.write(f"line {number}\\n")
                 """))
         #expect(try await stage.run { try await stage.ask("fine") } == "fine")
         let said = stage.log.lines.filter { $0.contains("The program says") }
         #expect(said.contains { $0.hasSuffix("line=" + String(repeating: "y", count: 1000) + "…") })
-        #expect(said.count < 2000 && said.allSatisfy { $0.contains("bot.name=tested") })
+        #expect(said.count < 1500 && said.allSatisfy { $0.contains("bot.name=tested") })
     }
 
     // MARK: The end

@@ -4,7 +4,7 @@ import Testing
 @testable import ExternalBots
 
 /// Whatever is killed, every message is answered once.
-@Suite(.timeLimit(.minutes(5))) struct OnceTests {
+@Suite(.serialized, .timeLimit(.minutes(10))) struct OnceTests {
     /// Kills itself once at every seventh message: before its answer, after it, or before the next message.
     private static let mortal = """
         import os, signal, pikabot

@@ -6,7 +6,7 @@ import Testing
 @testable import ExternalBots
 
 /// Real programs under their daemon: what they may do, and what becomes of the account when they misbehave.
-@Suite(.timeLimit(.minutes(2))) struct ProgramTests {
+@Suite(.serialized, .timeLimit(.minutes(10))) struct ProgramTests {
     /// Answers every message with its text.
     static let echo = """
         import pikabot
@@ -86,7 +86,8 @@ import Testing
     }
 
     @Test func itsCommandsTouchItsChatsAlone() async throws {
-        let policy = BotPolicy(groups: GroupPolicy(.all, exceptions: [FakeAccount.otherGroup: .none]))
+        let policy = BotPolicy(
+            groups: GroupPolicy(.all, exceptions: [FakeAccount.otherGroup: .none]), timeout: .seconds(300))
         let stage = try Stage(
             Self.obedient, commands: ["send_message", "list_groups", "list_members"],
             groups: [FakeAccount.group, FakeAccount.otherGroup], policy: policy)

@@ -22,7 +22,8 @@ final class Stage: Sendable {
     ///   - intensity: restarts that are tolerated in a minute.
     init(
         _ script: String = "", command: [String] = ["python3", "bot.py"], commands: Set<String>? = nil,
-        groups: Set<String>? = nil, policy: BotPolicy = BotPolicy(), environment: [String: String] = [:],
+        groups: Set<String>? = nil, policy: BotPolicy = BotPolicy(timeout: .seconds(300)),
+        environment: [String: String] = [:],
         restart: RestartKind = .permanent, intensity: Int = 100, account: FakeAccount = FakeAccount()
     ) throws {
         self.account = account
