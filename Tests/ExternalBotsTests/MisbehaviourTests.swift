@@ -34,7 +34,7 @@ import Testing
 
     @Test func whatItHangsWithIsGivenUp() async throws {
         let stage = try Stage(
-            Self.echo("if event.text == 'hang': time.sleep(1000)"), policy: Self.patience(2_000))
+            Self.echo("if event.text == 'hang': time.sleep(1000)"), policy: Self.patience(5_000))
         try await stage.run { () async throws in
             try await stage.say("hang")
             #expect(try await stage.ask("fine") == "fine")
