@@ -169,8 +169,7 @@ extension DaemonEngine {
     func passGate(_ request: DaemonRequest, _ client: DaemonClient) async throws(DaemonFailure) {
         guard client.origin == .program, let rules = self.settings.program else { return }
         switch request.command {
-        // A program may end itself at any time.
-        case .hello, .acknowledge, .shutdown: return
+        case .hello, .acknowledge: return
         default: try await rules.gate(request.command, request.name)
         }
     }

@@ -36,9 +36,4 @@ import Testing
         #expect(error?.code == .badSettings)
         #expect(error?.message.hasPrefix("bot scribe: environment.KEY: ") == true)
     }
-
-    @Test func whatMayBeAllowedIsWhatTheDaemonKnows() {
-        #expect(Set(ExternalBotConfiguration.knownCommands) == ExternalBotProgram.knownCommands)
-        #expect(ExternalBotConfiguration.standardCommands == ExternalBotProgram.standardCommands)
-    }
 }
