@@ -115,7 +115,8 @@ var targets: [Target] = [
     .testTarget(
         name: "BotRuntimeTests",
         dependencies: [
-            "BotRuntime", "BotKit", "BotDispatch", "BotTesting", "EchoBot", "Telemetry", "EmbeddedRelay", "RelayClient",
+            "BotRuntime", "ExternalBots", "BotKit", "BotDispatch", "BotTesting", "EchoBot", "Telemetry",
+            "EmbeddedRelay", "RelayClient",
             "PikaCore", "Nostr", "ResponderBot", "Restarts", lifecycle, logging, metrics,
         ] + nio, exclude: ["Configuration/Wrong"], swiftSettings: settings),
     tests(

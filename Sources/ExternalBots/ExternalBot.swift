@@ -15,6 +15,7 @@ public struct ExternalBot: Bot {
     public let policy: BotPolicy
     let intake = EventIntake()
     let calls = ProgramCalls()
+    let turns = ChatTurns()
 
     public init(label: String, program: ExternalBotProgram, policy: BotPolicy = BotPolicy()) {
         self.label = label
@@ -32,6 +33,7 @@ public struct ExternalBot: Bot {
             // What the dispatcher lets through without asking where: joins and commits.
             guard isAtWork(in: event.chatID, isGroup: scope.isGroup) else { return nil }
             return { _ in
+                turns.heard(event)
                 if case .call(let call) = event.content { calls.own(call.signal.callID) }
                 try await intake.take(event)
             }

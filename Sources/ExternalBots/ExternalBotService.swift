@@ -16,8 +16,14 @@ package struct ExternalBotService: Service {
         package var restarts: RestartPolicy
         /// How long a program may take to end when it is told to.
         package var grace: Duration
+        /// Told of the messages that the program answers, once each.
+        package var noteAnswer: @Sendable (CoreEvent) -> Void
 
-        package init(core: CoreConfiguration, restarts: RestartPolicy, grace: Duration = .seconds(2)) {
+        package init(
+            core: CoreConfiguration, restarts: RestartPolicy, grace: Duration = .seconds(2),
+            noteAnswer: @escaping @Sendable (CoreEvent) -> Void = { _ in }
+        ) {
+            self.noteAnswer = noteAnswer
             self.core = core
             self.restarts = restarts
             self.grace = grace
@@ -40,7 +46,7 @@ package struct ExternalBotService: Service {
         var logger = logger
         logger[metadataKey: "bot.name"] = "\(bot.label)"
         self.logger = logger
-        let account = ProgramAccount(bot, of: core)
+        let account = ProgramAccount(bot, of: core, noteAnswer: configuration.noteAnswer)
         let gate = CommandGate(bot: bot, account: account, pace: SendingPace(clock: clock))
         var settings = DaemonSettings(core: configuration.core, relayPatience: nil)
         settings.scope = "program/\(bot.label)"

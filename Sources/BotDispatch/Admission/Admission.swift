@@ -130,6 +130,14 @@ package final class Admission: Sendable {
         }
     }
 
+    /// A program that is a bot has said something in the chat of an event that it got; that is not told by a handler.
+    package func answered(_ event: CoreEvent, nowMilliseconds now: Int64) {
+        guard case .message(let message) = event.content else { return }
+        state.withLock { state in
+            state.loops.answer(message, in: event.chatID, at: now / 1000, newest: state.newest)
+        }
+    }
+
     // MARK: Limits
 
     private func limit(

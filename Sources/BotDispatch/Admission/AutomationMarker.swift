@@ -62,7 +62,7 @@ package enum AutomationMarker {
 
 extension HandlerEffect.Operation {
     /// The chat that a message goes to; nil for everything else.
-    var messageChat: String? {
+    package var messageChat: String? {
         switch self {
         case .send(let chatID, _): chatID
         case .dispatch(.sendMessage(let chatID, _)), .dispatch(.reactToMessage(let chatID, _, _)),

@@ -1,6 +1,7 @@
 import BlossomClient
 import BotDispatch
 import BotKit
+import ExternalBots
 public import Logging
 import Nostr
 import PikaCore
@@ -19,6 +20,7 @@ public struct Worker: Service {
     let account: AccountConfiguration
     let bots: [InstalledBot]
     let registry: BotRegistry
+    let programs: [ExternalBot]
     let options: WorkerOptions
     let environment: [String: String]
     private let lines: WorkerLines
@@ -50,7 +52,7 @@ public struct Worker: Service {
         self.logger = logger
         channel = SupervisorChannel(write: output, logger: logger)
         self.registry = registry
-        bots = try Self.install(account.bots, from: registry)
+        (bots, programs) = try Self.install(account.bots, from: registry, environment)
     }
 
     /// Works until it is told to end; may be called once. Throws ``WorkerError/Code/noKey``, the errors of the store,
@@ -117,6 +119,9 @@ public struct Worker: Service {
         services += [
             .init(service: pool), .init(service: coreService),
             .init(service: JournalService(journal: admission.journal, core: core, clock: clock)),
+        ]
+        services += programServices(of: core, coreConfiguration, admission, clock)
+        services += [
             .init(service: dispatcher),
             .init(service: StatusService(core: core, lines: lines)), .init(service: health),
         ]
@@ -165,17 +170,22 @@ extension Worker {
 
 extension Worker {
     private static func install(
-        _ configurations: [BotConfiguration], from registry: BotRegistry
-    ) throws(WorkerError) -> [InstalledBot] {
+        _ configurations: [BotConfiguration], from registry: BotRegistry, _ environment: [String: String]
+    ) throws(WorkerError) -> (bots: [InstalledBot], programs: [ExternalBot]) {
         var installed: [InstalledBot] = []
+        var programs: [ExternalBot] = []
         for configuration in configurations {
-            guard case .included(let name, let settings) = configuration.source else {
-                throw WorkerError(.badSettings, "bot \(configuration.name): external programs cannot be run yet")
+            let bot: any Bot
+            switch configuration.source {
+            case .included(let name, let settings): bot = try registry.makeBot(name, settings: settings)
+            case .external(let external):
+                let program = try Self.program(external, of: configuration, environment)
+                programs.append(program)
+                bot = program
             }
-            let bot = try registry.makeBot(name, settings: settings)
             installed.append(InstalledBot(bot, label: configuration.name, policy: configuration.policy))
         }
-        return installed
+        return (installed, programs)
     }
 
     /// The world outside, as this machine has it.

@@ -148,7 +148,7 @@ extension DaemonEngine {
         let told = DaemonEvent.messageReceived(
             DaemonMessage(
                 chatID: chatID, id: message.id, sender: message.sender, kind: message.kind, content: message.content,
-                createdAt: message.createdAt, media: attachments))
+                createdAt: message.createdAt, media: attachments, tags: message.tags))
         guard message.kind == .metadata, let update = await self.update(.profileUpdated, chatID) else { return [told] }
         return [told, .groupUpdated(update)]
     }

@@ -227,6 +227,8 @@ public actor DaemonEngine {
 
     func obey(_ request: DaemonRequest, of client: DaemonClient) async {
         guard !self.isEnding, self.sessions[client.id] != nil else { return }
+        // A program that is told to end, or has asked for it, does nothing more.
+        if client.origin == .program, client.lines.isClosed { return }
         var result = "ok"
         do {
             await self.noteCommand(request.command, client)

@@ -99,7 +99,7 @@ extension DaemonEngine {
                 content: stored.rumor.content, createdAt: createdAt,
                 media: stored.media.map {
                     DaemonMessage.Attachment(file: $0, localPath: self.pathIfDownloaded($0))
-                }))
+                }, tags: stored.rumor.tags))
     }
 
     /// A stored message; those of its second are looked through.

@@ -18,12 +18,14 @@ extension DaemonEngine {
     /// Says `ready`, then tells what the program has not taken and what comes. Returns when the client's lines are
     /// closed, or the task is cancelled.
     public func serve(_ client: DaemonClient) async {
-        guard let patience = self.settings.program?.helloPatience, let feed = self.feed, feed.client === client else {
+        guard let rules = self.settings.program, let feed = self.feed, feed.client === client else {
             return
         }
         let (news, wake) = feed.news
         await client.lines.put(DaemonEvent.ready(account: self.core.account).line())
-        let end = self.clock.nowMilliseconds + patience
+        let end =
+            self.clock.nowMilliseconds
+            + (feed.taken.acknowledges == true ? rules.helloAgainPatience : rules.helloPatience)
         await withTaskGroup(of: Void.self) { group in
             group.addTask {
                 await client.lines.waitUntilClosed()
@@ -31,7 +33,7 @@ extension DaemonEngine {
             }
             group.addTask {
                 try? await self.clock.sleep(untilMilliseconds: end)
-                if !Task.isCancelled { await self.decideUnasked(client) }
+                if !Task.isCancelled { await self.prove(client) }
             }
             wake.yield()
             for await _ in news { await self.tellOpen(client) }
@@ -55,7 +57,8 @@ extension DaemonEngine {
     }
 
     private func blame(_ feed: Feed, _ failure: ProgramFailure) async -> (cursor: Int64, count: Int)? {
-        // One that does not listen may have been told nothing.
+        // One that fails at its start does not fail with an event; one that does not listen may have been told nothing.
+        guard feed.isProven else { return nil }
         let newest = failure == .stalled ? self.log.last : feed.position
         guard let rules = self.settings.program, let cursor = self.taken.oldestOpen(upTo: newest) else { return nil }
         let count = self.taken.noteFailure(of: cursor)
@@ -74,27 +77,40 @@ extension DaemonEngine {
         while let feed = self.feed, feed.client === client, !client.lines.isClosed,
             let cursor = feed.next(self.taken, last: self.log.last, width: width)
         {
-            let manner = feed.manner
             self.feed?.position = cursor
-            guard let event = await self.recorded(cursor) else {
+            let event = await self.recorded(cursor)
+            guard self.feed?.wish == feed.wish else { continue }
+            guard let event else {
                 // What was kept by reference is gone: there is nothing left to take.
                 await self.take(cursor)
                 continue
             }
             let isExtended = self.sessions[client.id]?.isExtended == true
             guard await client.lines.put(event.line(cursor: isExtended ? cursor : nil)) else { return }
-            guard manner == .written else { continue }
+            guard feed.manner == .written else { continue }
             guard await client.lines.flush() else { return }
-            // A `hello` that came meanwhile may have changed what counts.
-            if self.feed?.client === client, self.feed?.manner == .written { await self.take(cursor) }
+            if self.feed?.wish == feed.wish { await self.noteWritten(cursor) }
         }
     }
 
-    /// It has said no `hello`: it does not know the extension.
-    private func decideUnasked(_ client: DaemonClient) async {
-        guard self.feed?.client === client, self.feed?.manner == .undecided, self.feed?.promised == nil else { return }
-        self.feed?.decide(.written)
-        await self.noteManner(.written)
+    private func noteWritten(_ cursor: Int64) async {
+        guard var feed = self.feed else { return }
+        feed.written = max(feed.written, cursor)
+        feed.movedAt = self.clock.nowMilliseconds
+        self.feed = feed
+        if feed.isProven { await self.take(cursor) }
+    }
+
+    /// The program works: what was written is taken. If it has said no `hello`, it does not know the extension.
+    private func prove(_ client: DaemonClient) async {
+        guard let feed = self.feed, feed.client === client, !feed.isProven, feed.promised == nil else { return }
+        self.feed?.isProven = true
+        if feed.manner == .undecided {
+            self.feed?.decide(.written, now: self.clock.nowMilliseconds)
+            await self.noteManner(.written)
+        }
+        guard feed.manner == .written else { return }
+        for cursor in self.taken.upTo..<max(self.taken.upTo, feed.written) { await self.take(cursor + 1) }
     }
 
     private func noteManner(_ manner: Feed.Manner) async {
@@ -108,7 +124,7 @@ extension DaemonEngine {
     /// Before a command of a program is done: it is not one that waits with its `hello`.
     func noteCommand(_ command: DaemonCommand, _ client: DaemonClient) async {
         if case .hello = command { return }
-        if client.origin == .program { await self.decideUnasked(client) }
+        if client.origin == .program { await self.prove(client) }
     }
 
     /// What `hello` has asked for; it begins when the reply is on its way.
@@ -131,9 +147,10 @@ extension DaemonEngine {
             self.taken = feed.taken
         }
         self.feed?.promised = nil
+        self.feed?.isProven = true
         self.feed?.position = promised.position
-        self.feed?.movedAt = self.clock.nowMilliseconds
-        self.feed?.decide(promised.manner)
+        self.feed?.written = promised.position
+        self.feed?.decide(promised.manner, now: self.clock.nowMilliseconds)
         await self.noteManner(promised.manner)
     }
 
@@ -152,8 +169,7 @@ extension DaemonEngine {
     func passGate(_ request: DaemonRequest, _ client: DaemonClient) async throws(DaemonFailure) {
         guard client.origin == .program, let rules = self.settings.program else { return }
         switch request.command {
-        // A program may end itself at any time.
-        case .hello, .acknowledge, .shutdown: return
+        case .hello, .acknowledge: return
         default: try await rules.gate(request.command, request.name)
         }
     }
@@ -174,7 +190,7 @@ extension DaemonEngine {
     /// Something was recorded after `before`: who has nothing to do has something now.
     func noteRecorded(after before: Int64) {
         guard self.feed != nil else { return }
-        if self.taken.span(upTo: before) == 0 { self.feed?.movedAt = self.clock.nowMilliseconds }
+        if self.feed?.isBehind(self.taken, last: before) == false { self.feed?.movedAt = self.clock.nowMilliseconds }
         self.feed?.news.wake.yield()
     }
 
@@ -182,7 +198,7 @@ extension DaemonEngine {
     public func waitForStall(of client: DaemonClient, milliseconds: Int64) async -> Bool {
         while !Task.isCancelled, let feed = self.feed, feed.client === client {
             let now = self.clock.nowMilliseconds
-            let isWaiting = self.taken.oldestOpen(upTo: self.log.last) != nil
+            let isWaiting = feed.isBehind(self.taken, last: self.log.last)
             let end = (isWaiting ? feed.movedAt : now) + milliseconds
             if isWaiting, now >= end { return true }
             try? await self.clock.sleep(untilMilliseconds: end)

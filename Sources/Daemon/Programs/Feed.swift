@@ -7,7 +7,7 @@ struct Feed {
     enum Manner: Hashable {
         /// It is not known yet: nothing is told until the program has said `hello` or something else, or time is up.
         case undecided
-        /// When its line is written.
+        /// When its line is written, and the program has shown that it works (``Feed/isProven``).
         case written
         /// When the program says `ack`.
         case acknowledged
@@ -17,10 +17,15 @@ struct Feed {
     /// As it was when the program began.
     let taken: TakenEvents
     private(set) var manner = Manner.undecided
+    /// Counts what the program has asked for: what is being told for an earlier wish is not told any more.
+    private(set) var wish = 0
     /// What `hello` has asked for, once its reply is on the way.
     var promised: (manner: Manner, position: Int64)?
-    /// The newest event that was told.
+    /// The newest event that was told, and the newest whose line is written.
     var position: Int64
+    var written: Int64
+    /// Whether it has said something or lives for a while: one that fails at its start has taken nothing.
+    var isProven = false
     /// Milliseconds: when something was taken last, or something began to wait.
     var movedAt: Int64
     /// It wants to end.
@@ -35,19 +40,32 @@ struct Feed {
         self.client = client
         self.taken = taken
         self.position = taken.upTo
+        self.written = taken.upTo
         self.movedAt = now
         self.news = news
         if taken.acknowledges == false { self.manner = .written }
     }
 
-    mutating func decide(_ manner: Manner) {
+    mutating func decide(_ manner: Manner, now: Int64) {
         self.manner = manner
+        self.wish += 1
+        self.movedAt = now
         self.news.wake.yield()
+    }
+
+    /// Whether something waits for the program.
+    func isBehind(_ taken: TakenEvents, last: Int64) -> Bool {
+        switch self.manner {
+        case .undecided: false
+        case .written: self.written < last
+        case .acknowledged: taken.oldestOpen(upTo: last) != nil
+        }
     }
 
     /// The event to tell now; nil if none may be told.
     func next(_ taken: TakenEvents, last: Int64, width: Int) -> Int64? {
-        guard self.manner != .undecided, self.open(taken) < width else { return nil }
+        guard self.manner != .undecided else { return nil }
+        if self.manner == .acknowledged, self.open(taken) >= width { return nil }
         var cursor = self.position + 1
         while cursor <= last, self.manner == .acknowledged, taken.contains(cursor) { cursor += 1 }
         return cursor <= last ? cursor : nil

@@ -11,8 +11,10 @@ public struct ProgramRules: Sendable {
     public var openEvents = 32
     /// How often an event may end with its program's end or patience before it is given up.
     public var tries = 3
-    /// Milliseconds that a new program has for its `hello`; then it is one that does not know the extension.
-    public var helloPatience: Int64 = 5_000
+    /// Milliseconds that a program has for its first word; then it is one that works, and does not know the extension.
+    public var helloPatience: Int64 = 15_000
+    /// The same for one that has said before that it acknowledges events.
+    public var helloAgainPatience: Int64 = 60_000
 
     public init(
         name: String, gate: @escaping @Sendable (DaemonCommand, _ name: String) async throws(DaemonFailure) -> Void

@@ -21,9 +21,12 @@ public enum DaemonEvent: Hashable, Sendable {
     /// The protocol's version, which `ready` says.
     public static let protocolVersion: Int64 = 1
 
-    /// One line, without its end; a cursor only for clients that know the extension.
+    /// One line, without its end; a cursor, and a message's tags, only for clients that know the extension.
     public func line(cursor: Int64? = nil) -> String {
         var object = self.json
+        if cursor != nil, case .messageReceived(let message) = self, !message.tags.isEmpty {
+            object["tags"] = .array(message.tags.map { .array($0.values.map(JSONValue.string)) })
+        }
         object["cursor"] = cursor.map(JSONValue.integer)
         return JSONValue.object(object).jsonText
     }

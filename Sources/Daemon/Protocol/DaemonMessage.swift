@@ -11,6 +11,8 @@ public struct DaemonMessage: Hashable, Sendable {
     public var content: String
     public var createdAt: Int64
     public var media: [Attachment]
+    /// Told to clients of the extension.
+    public var tags: [Tag] = []
 
     public struct Attachment: Hashable, Sendable {
         public var file: MediaAttachment

@@ -1,3 +1,4 @@
+import BotDispatch
 import Daemon
 import Nostr
 import PikaCore
@@ -7,9 +8,12 @@ struct ProgramAccount: DaemonCore {
     private let core: any DaemonCore
     private let bot: ExternalBot
     private let showsInvites: Bool
+    private let noteAnswer: @Sendable (CoreEvent) -> Void
 
-    init(_ bot: ExternalBot, of core: any DaemonCore) {
+    /// - Parameter noteAnswer: told of the messages that the program answers, once each.
+    init(_ bot: ExternalBot, of core: any DaemonCore, noteAnswer: @escaping @Sendable (CoreEvent) -> Void) {
         self.core = core
+        self.noteAnswer = noteAnswer
         self.bot = bot
         showsInvites = !bot.program.commands.isDisjoint(with: ["list_pending_welcomes", "accept_welcome"])
     }
@@ -26,7 +30,18 @@ struct ProgramAccount: DaemonCore {
 
     func dispatch(_ action: AppAction, request: RequestID?) {
         if case .startCall(_, _, let callID?, _) = action { bot.calls.own(callID) }
-        core.dispatch(action, request: request)
+        core.dispatch(marked(action), request: request)
+    }
+
+    /// As every bot's: other bots see that no person has written it.
+    private func marked(_ action: AppAction) -> AppAction {
+        let effect = HandlerEffect(id: "", operation: .dispatch(action))
+        guard let chatID = effect.operation.messageChat else { return action }
+        let turn = bot.turns.said(in: chatID)
+        if let turn, turn.isFirst { noteAnswer(turn.event) }
+        let marked = AutomationMarker.mark([effect], answering: turn?.event).first
+        guard case .dispatch(let action)? = marked?.operation else { return action }
+        return action
     }
 
     func shown(_ state: AppState) -> AppState {

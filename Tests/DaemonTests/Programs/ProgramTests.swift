@@ -36,7 +36,7 @@ import Testing
 
         let (other, _, _) = try await ProgramLab.make(seed: 3)
         let silent = try await other.start()
-        try await other.lab.advance(by: .milliseconds(4_999))
+        try await other.lab.advance(by: .milliseconds(14_999))
         #expect(silent.types == ["ready"])
         try await other.lab.advance(by: .milliseconds(1))
         #expect(silent.types == ["ready", "group_joined"])
@@ -71,17 +71,35 @@ import Testing
     @Test func whatWasWrittenBeforeALateHelloComesAgain() async throws {
         let (world, bob, chat) = try await ProgramLab.make(seed: 5)
         let program = try await world.start()
-        try await world.lab.advance(by: .seconds(6))
+        try await world.lab.advance(by: .seconds(16))
         try await bob.say("x", in: chat)
         #expect(program.contents == ["x"] && program.cursors.isEmpty)
         try await world.hello(program)
         #expect(program.contents == ["x", "x"] && program.cursors == [1, 2])
         _ = try await world.finish(program, because: nil)
         let next = try await world.start()
-        try await world.lab.advance(by: .seconds(4))
+        try await world.lab.advance(by: .seconds(59))
         #expect(next.types == ["ready"], "it is known to acknowledge, so its hello is waited for")
         try await world.hello(next)
         #expect(next.cursors == [1, 2])
+    }
+
+    @Test func aProgramThatFailsAtItsStartHasTakenNothing() async throws {
+        let (world, bob, chat) = try await ProgramLab.make(seed: 14)
+        let first = try await world.start()
+        try await world.command("send_typing", ["nostr_group_id": .string(chat)], first)
+        _ = try await world.finish(first, because: nil)
+        try await bob.say("kept", in: chat)
+        for _ in 0..<4 {
+            let broken = try await world.start()
+            #expect(broken.contents == ["kept"], "it is known not to say hello")
+            #expect(try await world.finish(broken, because: .ended).blamed == nil)
+        }
+        let mended = try await world.start()
+        try await world.say("anything", mended)
+        try await world.command("send_typing", ["nostr_group_id": .string(chat)], mended)
+        _ = try await world.finish(mended, because: .ended)
+        #expect(try await world.start().contents.isEmpty)
     }
 
     @Test func helloIsCheckedAndAcksAreForPrograms() async throws {
@@ -158,7 +176,7 @@ import Testing
     @Test func aProgramThatDoesNotReadHoldsNobodyUp() async throws {
         let (world, bob, chat) = try await ProgramLab.make(seed: 10)
         let deaf = try await world.start(limit: 100, reads: false)
-        try await world.lab.advance(by: .seconds(6))
+        try await world.lab.advance(by: .seconds(16))
         for number in 0..<50 { try await bob.say("\(number)", in: chat) }
         #expect(world.account.store.inbox.isEmpty)
         #expect(try await world.finish(deaf, because: .stalled).blamed?.cursor == 1)
@@ -184,7 +202,7 @@ import Testing
         #expect(next.contents == (0..<6).map(String.init))
     }
 
-    @Test func theGateIsAskedForEverythingButTheProgramsOwnLife() async throws {
+    @Test func theGateIsAskedForEverythingButHelloAndAck() async throws {
         let rules = ProgramRules(name: "test") { command, name throws(DaemonFailure) in
             throw DaemonFailure(.notAllowed, "\(name) \(command.chatID ?? "-")")
         }
@@ -195,7 +213,7 @@ import Testing
         let refused = try await world.command("send_typing", ["nostr_group_id": .string(chat)], program)
         #expect(refused?["code"] == "not_allowed" && refused?["message"]?.string == "send_typing \(chat)")
         #expect(try await world.command("set_relays", ["relays": []], program)?["code"] == "not_allowed")
-        #expect(try await world.command("shutdown", [:], program)?["type"] == "ok")
+        #expect(try await world.command("shutdown", [:], program)?["code"] == "not_allowed")
     }
 
     @Test func shutdownEndsTheProgramAlone() async throws {

@@ -1,0 +1,174 @@
+import BotDispatch
+import Foundation
+import Restarts
+import Testing
+
+@testable import ExternalBots
+
+/// Programs that crash, hang, flood, or are not there.
+@Suite(.serialized, .timeLimit(.minutes(10))) struct MisbehaviourTests {
+    private static func echo(_ before: String) -> String {
+        """
+        import os, sys, time, pikabot
+        bot = pikabot.Bot()
+        @bot.message()
+        def answer(event, match):
+        \(before.split(separator: "\n").map { "    \($0)" }.joined(separator: "\n"))
+            event.reply(event.text)
+        bot.run()
+        """
+    }
+
+    private static func patience(_ milliseconds: Int) -> BotPolicy { BotPolicy(timeout: .milliseconds(milliseconds)) }
+
+    @Test func whatCrashesItIsTriedThreeTimes() async throws {
+        let stage = try Stage(Self.echo("if event.text == 'die': os._exit(3)"))
+        try await stage.run { () async throws in
+            try await stage.say("die")
+            #expect(try await stage.ask("fine") == "fine")
+        }
+        #expect(stage.log.count("The program failed with an event") == 3)
+        #expect(stage.log.count("end=exit status 3") == 3)
+        #expect(stage.log.count("an event was given up") == 1)
+    }
+
+    @Test func whatItHangsWithIsGivenUp() async throws {
+        let stage = try Stage(
+            Self.echo("if event.text == 'hang': time.sleep(1000)"), policy: Self.patience(5_000))
+        try await stage.run { () async throws in
+            try await stage.say("hang")
+            #expect(try await stage.ask("fine") == "fine")
+        }
+        #expect(stage.log.count("end=stalled") == 3)
+        #expect(stage.log.count("an event was given up") == 1)
+    }
+
+    @Test func aProgramThatNeverReadsHoldsNobodyUpAndIsQuarantined() async throws {
+        let stage = try Stage(command: ["sleep", "1000"], policy: Self.patience(200), intensity: 2)
+        try await stage.run { () async throws in
+            let began = ContinuousClock.now
+            for number in 0..<300 { try await stage.say("\(number) " + String(repeating: "x", count: 1000)) }
+            #expect(ContinuousClock.now - began < .seconds(60))
+            _ = await stage.log.next("The program fails too often")
+        }
+        #expect(stage.log.count("end=stalled") == 3)
+    }
+
+    @Test func oneThatEndsAtOnceIsQuarantinedAndWhatComesIsKept() async throws {
+        let account = FakeAccount()
+        let broken = try Stage("import nothing_of_this_name", intensity: 3, account: account)
+        try await broken.run { () async throws in
+            try await broken.say("kept")
+            _ = await broken.log.next("The program fails too often")
+            try await broken.say("kept too")
+        }
+        #expect(broken.log.count("The program has ended") == 4)
+        #expect(broken.log.count("No module named 'nothing_of_this_name'") == 4)
+        let mended = try Stage(ProgramTests.echo, account: account)
+        try await mended.run { () async throws in
+            #expect(await account.nextSent() == "kept")
+            #expect(await account.nextSent() == "kept too")
+        }
+    }
+
+    @Test func aProgramThatIsNotThereIsQuarantined() async throws {
+        let stage = try Stage(command: ["no-program-of-this-name"], intensity: 1)
+        try await stage.run { _ = await stage.log.next("The program fails too often") }
+        #expect(stage.log.count("end=not started") == 2)
+    }
+
+    @Test(arguments: [(RestartKind.transient, 0), (.temporary, 3)])
+    func oneThatIsNotToBeStartedAgainIsNot(kind: RestartKind, status: Int) async throws {
+        let stage = try Stage(
+            command: ["sh", "-c", "exit \(status)"], restart: kind)
+        try await stage.run { _ = await stage.log.next("The program is not started again") }
+        #expect(stage.log.count("The program has ended") == 1)
+    }
+
+    // MARK: Floods
+
+    @Test func garbageIsIgnoredAndCounted() async throws {
+        let stage = try Stage(
+            Self.echo(
+                """
+                for number in range(6000): os.write(1, b"garbage\\n[1]\\n")
+                """))
+        #expect(try await stage.run { try await stage.ask("fine") } == "fine")
+        #expect(stage.log.count("what is no command") == 5, "for 1, 10, 100, 1000 and 10000 lines")
+        #expect(stage.log.lines.allSatisfy { !$0.contains("garbage") })
+    }
+
+    @Test func aLineWithoutEndIsThrownAway() async throws {
+        let stage = try Stage(
+            Self.echo("for number in range(17): os.write(1, b'x' * (1 << 20))\nos.write(1, b'\\n')"))
+        #expect(try await stage.run { try await stage.ask("fine") } == "fine")
+        #expect(stage.log.count("the line is too long") == 1)
+    }
+
+    @Test func diagnosticsAreCutAndNotTooMany() async throws {
+        let stage = try Stage(
+            Self.echo(
+                """
+                sys.stderr.write('y' * 5000 + "\\n")
+                for number in range(5000): sys.stderr.write(f"line {number}\\n")
+                """))
+        #expect(try await stage.run { try await stage.ask("fine") } == "fine")
+        let said = stage.log.lines.filter { $0.contains("The program says") }
+        #expect(said.contains { $0.hasSuffix("line=" + String(repeating: "y", count: 1000) + "…") })
+        #expect(said.count < 1500 && said.allSatisfy { $0.contains("bot.name=tested") })
+    }
+
+    // MARK: The end
+
+    @Test func itsChildrenEndWithIt() async throws {
+        let stage = try Stage(
+            """
+            import subprocess, pikabot
+            bot = pikabot.Bot()
+            child = subprocess.Popen(["sleep", "1000"])
+            @bot.message()
+            def answer(event, match):
+                event.reply(str(child.pid))
+            bot.run()
+            """)
+        let pid = try await stage.run { try await stage.ask("?") }
+        let state = try? String(contentsOfFile: "/proc/\(pid)/stat", encoding: .utf8).split(separator: " ").dropFirst(2)
+        #expect(state?.first ?? "Z" == "Z", "gone, or waiting to be reaped by whoever adopted it")
+    }
+
+    @Test func oneThatHeedsNothingIsKilledWhenItsTimeIsOver() async throws {
+        let stage = try Stage(
+            """
+            import signal, time, pikabot
+            signal.signal(signal.SIGTERM, signal.SIG_IGN)
+            bot = pikabot.Bot()
+            @bot.message()
+            def answer(event, match):
+                event.reply("here")
+            try: bot.run()
+            finally: time.sleep(1000)
+            """)
+        let ended = try await stage.run(grace: .milliseconds(300)) {
+            _ = try await stage.ask("?")
+            return ContinuousClock.now
+        }
+        #expect(ContinuousClock.now - ended < .seconds(20))
+    }
+
+    @Test func oneThatIsToldToEndMayDoSomethingLast() async throws {
+        let stage = try Stage(
+            """
+            import pikabot
+            bot = pikabot.Bot()
+            @bot.message()
+            def answer(event, match):
+                event.reply("here")
+            import signal
+            signal.signal(signal.SIGTERM, signal.SIG_IGN)
+            bot.run()
+            open("ended", "w").close()
+            """)
+        _ = try await stage.run { try await stage.ask("?") }
+        #expect(stage.exists("ended"))
+    }
+}

@@ -1,0 +1,60 @@
+import Foundation
+import Testing
+
+@testable import ExternalBots
+
+/// Whatever is killed, every message is answered once.
+@Suite(.serialized, .timeLimit(.minutes(10))) struct OnceTests {
+    /// Kills itself once at every seventh message: before its answer, after it, or before the next message.
+    private static let mortal = """
+        import os, signal, pikabot
+        bot = pikabot.Bot()
+        def die(place, text):
+            number, path = int(text), f"died-{text}"
+            if number % 7 == 3 and number // 7 % 3 == place and not os.path.exists(path):
+                open(path, "w").close()
+                os.kill(os.getpid(), signal.SIGKILL)
+        @bot.message()
+        def answer(event, match):
+            die(0, event.text)
+            event.reply("re " + event.text)
+            die(1, event.text)
+        taken = bot._take
+        def take(line):
+            taken(line)
+            if line.get("content"): die(2, line["content"])
+        bot._take = take
+        bot.run()
+        """
+
+    @Test func whenTheProgramIsKilledInTheMiddle() async throws {
+        let stage = try Stage(Self.mortal)
+        try await stage.run { () async throws in
+            for number in 0..<50 { try await stage.say("\(number)") }
+            for _ in 0..<50 { _ = await stage.account.nextSent() }
+            #expect(try await stage.ask("1000") == "re 1000")
+        }
+        #expect(stage.account.sent.map(\.text) == (0..<50).map { "re \($0)" } + ["re 1000"])
+        #expect(stage.log.count("end=signal 9") == 7)
+        #expect(stage.log.count("an event was given up") == 0)
+    }
+
+    @Test func whenTheWorkerBeginsAgain() async throws {
+        let account = FakeAccount()
+        let silent = try Stage(
+            """
+            import pikabot
+            bot = pikabot.Bot()
+            @bot.message()
+            def answer(event, match):
+                event.reply("re " + event.text)
+                bot._read()
+            bot.run()
+            """, account: account)
+        #expect(try await silent.run { try await silent.ask("first") } == "re first")
+        let later = try Stage(
+            ProgramTests.echo.replacing("event.text)", with: "\"re \" + event.text)"), account: account)
+        #expect(try await later.run { try await later.ask("second") } == "re second")
+        #expect(account.sent.map(\.text) == ["re first", "re second"])
+    }
+}

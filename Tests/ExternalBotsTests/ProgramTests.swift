@@ -1,0 +1,137 @@
+import BotDispatch
+import Foundation
+import Restarts
+import Testing
+
+@testable import ExternalBots
+
+/// Real programs under their daemon: what they may do, and what becomes of the account when they misbehave.
+@Suite(.serialized, .timeLimit(.minutes(10))) struct ProgramTests {
+    /// Answers every message with its text.
+    static let echo = """
+        import pikabot
+        bot = pikabot.Bot()
+        @bot.message()
+        def answer(event, match):
+            event.reply(event.text)
+        bot.run()
+        """
+
+    /// Shouts every message back, and knows nothing of the extension.
+    private static let plain = """
+        import json, sys
+        for line in sys.stdin:
+            event = json.loads(line)
+            if event["type"] == "message_received":
+                print(json.dumps({"cmd": "send_message", "nostr_group_id": event["nostr_group_id"],
+                                  "content": event["content"].upper()}), flush=True)
+            elif event["type"] == "ready":
+                print(json.dumps({"cmd": "send_typing", "nostr_group_id": "\(FakeAccount.group)"}), flush=True)
+        """
+
+    @Test func itAnswersWhatItIsTold() async throws {
+        let stage = try Stage(Self.echo)
+        try await stage.run { () async throws in
+            #expect(try await stage.ask("hello ✓") == "hello ✓")
+            #expect(try await stage.ask("there", in: FakeAccount.direct) == "there")
+        }
+        #expect(stage.account.sent.map(\.chatID) == [FakeAccount.group, FakeAccount.direct])
+        #expect(stage.log.count("is not started again") == 0)
+    }
+
+    @Test func aProgramWithoutTheExtensionDoesToo() async throws {
+        let stage = try Stage(Self.plain)
+        #expect(try await stage.run { try await stage.ask("loud") } == "LOUD")
+        // What was written is taken: it does not come again.
+        let later = try Stage(Self.plain, account: stage.account)
+        #expect(try await later.run { try await later.ask("again") } == "AGAIN")
+    }
+
+    // MARK: What it may do
+
+    /// Does what a message says, and answers with what came back.
+    private static let obedient = """
+        import json, pikabot
+        bot = pikabot.Bot()
+        @bot.message()
+        def obey(event, match):
+            try:
+                result = bot.call(**json.loads(event.text))
+                event.reply("ok " + json.dumps(result, sort_keys=True))
+            except pikabot.CommandError as error:
+                event.reply(str(error))
+        bot.run()
+        """
+
+    private static func command(_ name: String, _ chatID: String? = nil, _ rest: String = "") -> String {
+        let chat = chatID.map { #","nostr_group_id":"\#($0)""# } ?? ""
+        return #"{"command":"\#(name)"\#(chat)\#(rest)}"#
+    }
+
+    @Test func whatIsNotListedIsRefusedWithWhatToWrite() async throws {
+        let stage = try Stage(Self.obedient)
+        try await stage.run { () async throws in
+            #expect(
+                try await stage.ask(Self.command("leave_group", FakeAccount.group)) == """
+                    not_allowed: tested may not use leave_group; to allow it, write in its configuration: \
+                    allow: { commands: [leave_group, react, send_hypernote, send_message, send_typing] }
+                    """)
+            for name in ["set_relays", "publish_keypackage", "shutdown"] {
+                let refusal = try await stage.ask(Self.command(name, nil, #","relays":[]"#))
+                #expect(refusal.hasPrefix("not_allowed: tested may not use \(name); to allow it, write"))
+            }
+            #expect(try await stage.ask(Self.command("sing")) == "parse_error: unknown command `sing`")
+        }
+    }
+
+    @Test func itsCommandsTouchItsChatsAlone() async throws {
+        let policy = BotPolicy(
+            groups: GroupPolicy(.all, exceptions: [FakeAccount.otherGroup: .none]), timeout: .seconds(300))
+        let stage = try Stage(
+            Self.obedient, commands: ["send_message", "list_groups", "list_members"],
+            groups: [FakeAccount.group, FakeAccount.otherGroup], policy: policy)
+        try await stage.run { () async throws in
+            #expect(
+                try await stage.ask(Self.command("send_message", FakeAccount.direct, #","content":"x""#)) == """
+                    not_allowed: tested may not touch this chat; to allow it, write in its configuration: allow: \
+                    { groups: [\(FakeAccount.group), \(FakeAccount.otherGroup), \(FakeAccount.direct)] }
+                    """)
+            #expect(
+                try await stage.ask(Self.command("list_members", FakeAccount.otherGroup.uppercased())) == """
+                    not_allowed: tested is not at work in this group; to allow it, write in its configuration: \
+                    groups: { chats: { \(FakeAccount.otherGroup): all } }
+                    """)
+            #expect(
+                try await stage.ask(Self.command("list_members", "12"))
+                    == "bad_group_id: no group has the nostr_group_id 12")
+            let listed = try await stage.ask(Self.command("list_groups"))
+            #expect(listed.contains(FakeAccount.group) && listed.contains(FakeAccount.direct))
+            #expect(!listed.contains(FakeAccount.otherGroup))
+        }
+    }
+
+    @Test func itsEnvironmentAndFolderAreThoseListed() async throws {
+        let stage = try Stage(
+            command: ["cp", "/proc/self/environ", "environ"], environment: ["MODE": "quiet", "LANG": "C.UTF-8"],
+            restart: .temporary)
+        try await stage.run { _ = await stage.log.next("is not started again") }
+        let content = try String(contentsOfFile: "\(stage.folder)/environ", encoding: .utf8)
+        let variables = Set(content.split(separator: "\0").map(String.init))
+        let own = ProcessInfo.processInfo.environment
+        var expected: Set = [
+            "MODE=quiet", "LANG=C.UTF-8", "PYTHONPATH=\(Stage.examples)", "PYTHONDONTWRITEBYTECODE=1",
+            "PATH=\(own["PATH"] ?? "/usr/local/bin:/usr/bin:/bin")",
+        ]
+        if let home = own["HOME"] { expected.insert("HOME=\(home)") }
+        #expect(variables == expected)
+    }
+
+    @Test func shutdownEndsOneLifeOnly() async throws {
+        let stage = try Stage(Self.obedient, commands: ["send_message", "shutdown"], restart: .transient)
+        try await stage.run { () async throws in
+            try await stage.say(Self.command("shutdown"))
+            _ = await stage.log.next("is not started again")
+        }
+        #expect(stage.account.sent.isEmpty)
+    }
+}

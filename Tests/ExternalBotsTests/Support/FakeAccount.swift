@@ -1,0 +1,150 @@
+import Daemon
+import Nostr
+import Synchronization
+
+@testable import PikaCore
+
+/// An account's core in memory: what is put is durable at once, and what is sent can be waited for.
+final class FakeAccount: DaemonCore {
+    struct Sent: Sendable, Hashable {
+        let chatID: String
+        let text: String
+    }
+
+    private struct Content {
+        var state = AppState()
+        var values: [String: [UInt8]] = [:]
+        var messages: [String: [StoredMessage]] = [:]
+        var done: [String: ActionOutcome] = [:]
+        var sent: [Sent] = []
+        var count = 0
+        var readers: [AsyncStream<AppUpdate>.Continuation] = []
+    }
+
+    static let group = String(repeating: "aa", count: 32)
+    static let otherGroup = String(repeating: "bb", count: 32)
+    static let direct = String(repeating: "cc", count: 32)
+
+    let account: PublicKey
+    let peer: PublicKey
+    let events: AsyncStream<CoreEvent>
+    private let sends: AsyncStream<Sent>
+    private let noteSent: AsyncStream<Sent>.Continuation
+    private let content: Mutex<Content>
+
+    init() {
+        var generator = SystemRandomNumberGenerator()
+        account = KeyPair.generate(using: &generator).publicKey
+        peer = KeyPair.generate(using: &generator).publicKey
+        (events, _) = AsyncStream.makeStream()
+        (sends, noteSent) = AsyncStream.makeStream()
+        var content = Content()
+        content.state.chatList = [
+            Self.chat(Self.group, isGroup: true), Self.chat(Self.otherGroup, isGroup: true),
+            Self.chat(Self.direct, isGroup: false),
+        ]
+        self.content = Mutex(content)
+    }
+
+    private static func chat(_ id: String, isGroup: Bool) -> AppState.ChatSummary {
+        AppState.ChatSummary(
+            chatID: id, groupID: "00", name: "", description: "", relays: [], isGroup: isGroup, members: [],
+            isAdmin: false, epoch: 1, isActive: true, lastMessage: nil, lastMessageAt: nil, lastMessageExpiresAt: nil,
+            unreadCount: 0, imageHash: nil)
+    }
+
+    // MARK: For tests
+
+    /// Everything that was sent, in order.
+    var sent: [Sent] { content.withLock { $0.sent } }
+
+    /// The next thing that is sent, or was and nobody has asked for.
+    func nextSent() async -> String {
+        for await sent in sends { return sent.text }
+        return "nothing"
+    }
+
+    /// A message of the peer, stored and ready to be handed over.
+    func message(_ text: String, in chatID: String = FakeAccount.group) throws -> CoreEvent {
+        let number = content.withLock { content in
+            content.count += 1
+            return content.count
+        }
+        let rumor = UnsignedEvent(
+            pubkey: peer, createdAt: 1_800_000_000 + Int64(number), kind: .chatMessage, tags: [], content: text)
+        let id = try EventID(
+            bytes: [UInt8](repeating: UInt8(truncatingIfNeeded: number >> 8), count: 16)
+                + [UInt8](repeating: UInt8(truncatingIfNeeded: number), count: 16))
+        let stored = StoredMessage(groupID: [0], rumor: rumor, id: id, wrapper: id, epoch: 1, isOwn: false)
+        content.withLock { $0.messages[chatID, default: []].insert(stored, at: 0) }
+        return CoreEvent(
+            inboxID: Int64(number), chatID: chatID, receivedAt: rumor.createdAt,
+            content: .message(
+                MessageEvent(
+                    id: id, sender: peer, kind: .chatMessage, content: text, tags: [], createdAt: rumor.createdAt,
+                    epoch: 1)))
+    }
+
+    // MARK: DaemonCore
+
+    var newestInboxID: Int64 { Int64(content.withLock { $0.count }) }
+    var state: AppState { content.withLock { $0.state } }
+
+    func shown(_ state: AppState) -> AppState { state }
+    func complete(_ inboxID: Int64, effects: [HandlerEffect]) {}
+
+    func dispatch(_ action: AppAction, request: RequestID?) {
+        guard let request else { return }
+        let (outcome, sent) = content.withLock { content -> (ActionOutcome, Sent?) in
+            if request.onceKey != nil, let known = content.done[request.rawValue] { return (known, nil) }
+            guard case .sendMessage(let chatID, let message) = action,
+                let id = try? EventID(bytes: [UInt8](repeating: 0xEE, count: 31) + [UInt8(content.sent.count % 256)])
+            else { return (.done(chatID: nil), nil) }
+            let sent = Sent(chatID: chatID, text: message.content)
+            content.sent.append(sent)
+            content.done[request.rawValue] = .queued(messageID: id, wrapper: id)
+            return (.queued(messageID: id, wrapper: id), sent)
+        }
+        if let sent { noteSent.yield(sent) }
+        finish(request, outcome)
+    }
+
+    func perform(_ effects: [HandlerEffect], request: RequestID) {
+        content.withLock { content in
+            for case .putValue(let scope, let key, let value) in effects.map(\.operation) {
+                content.values["\(scope) \(key)"] = value
+            }
+        }
+        finish(request, .done(chatID: nil))
+    }
+
+    private func finish(_ request: RequestID, _ outcome: ActionOutcome) {
+        let readers = content.withLock { $0.readers }
+        for reader in readers { reader.yield(.finished(rev: 1, request: request, outcome: outcome)) }
+    }
+
+    func updates() -> AsyncStream<AppUpdate> {
+        let (updates, reader) = AsyncStream.makeStream(of: AppUpdate.self)
+        content.withLock { content in
+            reader.yield(.fullState(content.state))
+            content.readers.append(reader)
+        }
+        return updates
+    }
+
+    func value(scope: String, key: String) async throws -> [UInt8]? {
+        content.withLock { $0.values["\(scope) \(key)"] }
+    }
+
+    func messages(chatID: String, before: StoredMessage.Position?, limit: Int) async throws -> [StoredMessage] {
+        content.withLock { content in
+            let all = (content.messages[chatID] ?? []).sorted { $0.position > $1.position }
+            return Array(all.filter { message in before.map { message.position < $0 } ?? true }.prefix(limit))
+        }
+    }
+
+    func media(chatID: String, messageID: EventID, index: Int) async throws -> [UInt8] { [] }
+    func groupProfiles(chatID: String) async throws -> [AppState.Profile] { [] }
+    func callSession(callID: String) async -> CallSession? { nil }
+    func callMedia(callID: String) -> CallMedia? { nil }
+}

@@ -1,0 +1,71 @@
+import BotDispatch
+import BotKit
+import Foundation
+import PikaCore
+import Testing
+
+@testable import ExternalBots
+
+@Suite struct UnitTests {
+    @Test func theEnvironmentIsWhatIsListedAndThreeOfTheWorkers() {
+        let worker = ["PATH": "/bin", "HOME": "/home", "LANG": "C", "SECRET": "x", "PYTHONPATH": "/evil"]
+        #expect(
+            ProgramEnvironment.make(listed: ["LANG": "de", "A": "1"], from: worker)
+                == ["PATH": "/bin", "HOME": "/home", "LANG": "de", "A": "1"])
+        #expect(ProgramEnvironment.make(listed: [:], from: [:]) == ["PATH": "/usr/local/bin:/usr/bin:/bin"])
+    }
+
+    @Test func diagnosticLinesAreCutAtTheirLimit() {
+        var lines = DiagnosticLines()
+        let long = String(repeating: "a", count: DiagnosticLines.longestLine)
+        #expect(lines.take("\(long)\n\(long)b\n\r\nend\r\nrest".utf8, now: 0) == [long, long + "…", "end"])
+        #expect(lines.finish(now: 0) == "rest" && lines.finish(now: 0) == nil)
+    }
+
+    @Test func diagnosticLinesOverTheLimitOfASecondAreCounted() {
+        var lines = DiagnosticLines()
+        let flood = String(repeating: "x\n", count: 60)
+        #expect(lines.take(flood.utf8, now: 5_000).count == 50)
+        #expect(lines.takeLeftOut(now: 5_999) == 0, "the second is not over")
+        #expect(lines.takeLeftOut(now: 6_000) == 10 && lines.takeLeftOut(now: 7_000) == 0)
+        #expect(lines.take("y\n".utf8, now: 6_000) == ["y"])
+    }
+
+    @Test func sendingHasABurstAndThenAPace() {
+        let pace = SendingPace(burst: 3, perSecond: 2, clock: SystemClock())
+        let now = SystemClock().nowMilliseconds + 1000
+        #expect((0..<3).map { _ in pace.take(at: now) } == [0, 0, 0])
+        #expect((0..<2).map { _ in pace.take(at: now) } == [500, 1000])
+        #expect(pace.take(at: now + 1500) == 0)
+        #expect(pace.take(at: now + 100_000) == 0)
+    }
+
+    @Test func aProgramIsNoIncludedBot() {
+        #expect(throws: ExternalBotError.self) { try ExternalBot(settings: .object([:])) }
+    }
+
+    @Test func itGetsNothingOfGroupsInWhichItIsNotAtWork() throws {
+        let account = FakeAccount()
+        let policy = BotPolicy(groups: GroupPolicy(.none, exceptions: [FakeAccount.group: .mention]))
+        let program = ExternalBotProgram(command: ["x"], directory: "/")
+        let bot = ExternalBot(label: "x", program: program, policy: policy)
+        let handler = try #require(bot.handlers.first)
+        let taken = try [FakeAccount.group, FakeAccount.otherGroup, FakeAccount.direct].map { chatID in
+            let scope = EventScope(
+                chatID: chatID, account: account.account, accountName: "x", snapshot: account.state)
+            return handler.accept(.event(try account.message("x", in: chatID)), scope) != nil
+        }
+        #expect(taken == [true, false, true])
+    }
+
+    @Test func aCancelledHandOverDoesNotCountAsRecorded() async throws {
+        let intake = EventIntake()
+        let event = try FakeAccount().message("x")
+        let task = Task { try await intake.take(event) }
+        for await _ in intake.events { break }
+        task.cancel()
+        await #expect(throws: CancellationError.self) { try await task.value }
+        intake.complete(event.inboxID)
+        #expect(intake.newest == event.inboxID)
+    }
+}

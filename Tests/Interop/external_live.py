@@ -1,0 +1,160 @@
+"""Programs as bots: Python scripts under `pikabot run`, in groups with members by the reference implementation.
+
+    DIR/venv/bin/python Tests/Interop/external_live.py PIKABOT_BINARY [--only TEXT] [--seed N]
+"""
+
+import argparse
+import asyncio
+import os
+import random
+import signal
+import sys
+import time
+from collections import Counter
+from contextlib import suppress
+from pathlib import Path
+
+from pikabot import PATIENT, EchoWorker, children, end
+from scenario import check, main
+
+SCRIPTS = Path(__file__).resolve().parents[2] / "bots" / "python"
+JOIN_SECONDS = 60
+WINDOW = 8  # messages on the way, unanswered
+
+CONFIGURATION = """\
+version: 1
+relays: [{relay}]
+state: {{ directory: ./state }}
+accounts:
+  - name: programs
+    key: {{ file: secrets/echo.key }}
+    invites: {{ accept: anyone }}
+    bots:
+      - command: [{python}, {script}]
+        name: tested
+        environment: {{ PYTHONDONTWRITEBYTECODE: "1" }}
+        groups: {{ default: all }}
+        # The guest speaks as soon as it is answered, which no person does for so long.
+        limits: {{ botPair: 1000 }}
+"""
+
+
+class ProgramWorker(EchoWorker):
+    """`pikabot run` with one account, whose bot is a script."""
+
+    def __init__(self, binary, relay, folder, script):
+        super().__init__(binary, relay, folder)
+        self.file.write_text(CONFIGURATION.format(relay=relay.url, python=sys.executable, script=script) + PATIENT)
+
+    async def program_pid(self, other_than=(), seconds=60):
+        """The program's process id, the child of the worker's."""
+        deadline = asyncio.get_running_loop().time() + seconds
+        while asyncio.get_running_loop().time() < deadline:
+            alive = [pid for worker in children(self.process.pid) for pid in children(worker) if pid not in other_than]
+            if alive:
+                return alive[0]
+            await asyncio.sleep(0.01)
+        raise TimeoutError(f"no program {seconds} s after the last one; {self.describe()}")
+
+    async def kill(self, victim):
+        """kill -9 of program, worker or supervisor, whichever is there at this instant; the supervisor is started again."""
+        if victim == "supervisor":
+            workers = children(self.process.pid)
+            self.process.send_signal(signal.SIGKILL)
+            await self.process.wait()
+            # The worker ends with its supervisor; two on one state directory would refuse each other.
+            while any(Path(f"/proc/{pid}").exists() for pid in workers):
+                await asyncio.sleep(0.01)
+            await self.start()
+            return
+        found = children(self.process.pid)
+        if victim == "program":
+            found = [pid for worker in found for pid in children(worker)]
+        for pid in found:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+
+
+async def room(stage, script):
+    """A guest by MDK who founds a group with the script's account."""
+    relay = await stage.relay()
+    bot = await stage.enter(ProgramWorker(stage.options.pikabot, relay, stage.folder / "programs", script))
+    guest = await stage.member("guest", relay)
+    for kind in (443, 30443):
+        await guest.fetch_key_package(bot.pubkey, JOIN_SECONDS, [kind])
+    return bot, guest, await guest.create_group("programs", [bot.pubkey])
+
+
+def said(guest, bot):
+    return Counter(message["content"] for message in guest.messages if message["pubkey"] == bot.pubkey)
+
+
+async def answers(stage):
+    bot, guest, group = await room(stage, SCRIPTS / "echo.py")
+    await guest.send(group, "/ping")
+    await guest.until_message("pong", bot.pubkey, JOIN_SECONDS)
+    await guest.send(group, "zażółć gęślą jaźń 🦊\nsecond line")
+    await guest.until_message("zażółć gęślą jaźń 🦊\nsecond line", bot.pubkey, JOIN_SECONDS)
+    marked = [message for message in guest.messages if message["pubkey"] == bot.pubkey]
+    for message in marked:
+        check(any(tag[0] == "pikabot-automated" for tag in message["tags"]), f"no marker: {message['tags']}")
+    pid = await bot.program_pid()
+    check(await end(bot.process) == 0, f"the end: {bot.describe()}")
+    check(not Path(f"/proc/{pid}").exists(), "the program has outlived its worker")
+
+
+async def polls(stage):
+    bot, guest, group = await room(stage, SCRIPTS / "poll.py")
+    await guest.send(group, "/poll Tea or coffee? | tea | coffee")
+    question = await guest.until_message(
+        lambda text: text.startswith("Tea or coffee?"), bot.pubkey, JOIN_SECONDS)
+    await guest.send(group, "2️⃣", kind=7, tags=[["e", question["id"]]])
+    await guest.send(group, "/results")
+    await guest.until_message("Tea or coffee?\n1️⃣ tea: 0\n2️⃣ coffee: 1", bot.pubkey, JOIN_SECONDS)
+    await bot.kill("worker")
+    await guest.send(group, "/close")
+    await guest.until(
+        "the end of the poll", lambda: said(guest, bot)["Tea or coffee?\n1️⃣ tea: 0\n2️⃣ coffee: 1"] == 2, JOIN_SECONDS)
+
+
+async def kills(stage):
+    """kill -9 of the program, its worker and the supervisor at random instants: everything is answered exactly once."""
+    options = stage.options
+    print(f"  seed {options.seed}", flush=True)
+    dice = random.Random(options.seed)
+    bot, guest, group = await room(stage, SCRIPTS / "echo.py")
+    texts = [f"message {number:03}" for number in range(options.messages)]
+    victims = ["program", "worker", "supervisor"] * options.kills
+    dice.shuffle(victims)
+    instants = dict(zip(sorted(dice.sample(range(1, len(texts)), len(victims))), victims))
+    for number, text in enumerate(texts):
+        await guest.until(
+            f"answers before {text}", lambda: number - sum(said(guest, bot).values()) < WINDOW, JOIN_SECONDS)
+        await guest.send(group, text)
+        if victim := instants.get(number):
+            await asyncio.sleep(dice.uniform(0, 0.4))  # the random instant
+            await bot.kill(victim)
+    await guest.until("all answers", lambda: len(said(guest, bot)) >= len(texts), JOIN_SECONDS)
+    # A late second answer would be seen before this one's.
+    await bot.kill("program")
+    await guest.send(group, "the last one")
+    await guest.until_message("the last one", bot.pubkey, JOIN_SECONDS)
+    found = said(guest, bot)
+    wrong = {text: found[text] for text in [*texts, "the last one"] if found[text] != 1}
+    check(not wrong and len(found) == len(texts) + 1, f"answers that are not one: {wrong}, {bot.describe()}")
+    print(f"  {len(victims) + 1} kills, {len(found)} answers", flush=True)
+
+
+def arguments():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("pikabot", type=Path, help="the executable under test")
+    parser.add_argument("--seed", type=int, default=int(time.time()), help="of the random instants; printed")
+    parser.add_argument("--messages", type=int, default=50, help="in the run with the kills")
+    parser.add_argument("--kills", type=int, default=3, help="of program, worker and supervisor each")
+    return parser
+
+
+SCENARIOS = {"a: echo.py answers": answers, "b: poll.py counts votes": polls, "c: kill -9 of everything": kills}
+
+if __name__ == "__main__":
+    main(SCENARIOS, arguments())

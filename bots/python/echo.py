@@ -1,0 +1,20 @@
+#!/usr/bin/env python3
+"""Answers /ping with pong, and every other chat message with the same words."""
+
+import pikabot
+
+bot = pikabot.Bot("echo")
+
+
+@bot.command("ping", help="answers pong")
+def ping(event, arguments):
+    event.reply("pong")
+
+
+@bot.message()
+def echo(event, match):
+    event.reply(event.text)
+
+
+if __name__ == "__main__":
+    bot.run()

@@ -1,0 +1,237 @@
+"""Bots for pikabot in Python, with the standard library alone.
+
+    import pikabot
+
+    bot = pikabot.Bot()
+
+    @bot.command("ping", help="answers pong")
+    def ping(event, arguments):
+        event.reply("pong")
+
+    bot.run()
+
+pikabot starts the program, tells it on standard input what happens in its chats, and does what it asks for on standard
+output, a JSON object a line (docs/daemon.md). Events come again until they are acknowledged, which this module does when
+the handler has returned; and what a handler sends has a key made of its event and its place in the handler, so that it
+is done once, whoever is killed in the middle. For that a handler must ask for the same things in the same order when it
+runs again for the same event.
+
+Standard output belongs to the protocol: `print` goes to standard error, and from there into pikabot's log.
+"""
+
+import collections
+import json
+import re
+import sys
+import traceback
+
+__all__ = ["Bot", "Event", "CommandError"]
+
+CHAT_MESSAGE = 9
+REACTION = 7
+
+
+class CommandError(Exception):
+    """A command was refused: `code` is for programs, the text for people."""
+
+    def __init__(self, code, message):
+        super().__init__(f"{code}: {message}")
+        self.code = code
+
+
+class Event:
+    """Something that happened. `raw` is the whole line; what it does not have is None."""
+
+    def __init__(self, bot, raw):
+        self.bot = bot
+        self.raw = raw
+        self.type = raw.get("type")
+        self.cursor = raw.get("cursor")
+        update = raw.get("update") or {}
+        self.chat = raw.get("nostr_group_id") or update.get("nostr_group_id")
+        self.sender = raw.get("from_pubkey")
+        self.text = raw.get("content")
+        self.kind = raw.get("kind")
+        self.id = raw.get("message_id")
+        self.created_at = raw.get("created_at")
+
+    @property
+    def target(self):
+        """The id of the message that this one reacts to or answers; None if there is none."""
+        found = [tag[1] for tag in self.raw.get("tags") or [] if len(tag) > 1 and tag[0] == "e"]
+        return found[-1] if found else None
+
+    @property
+    def key(self):
+        """Names the event, the same each time it comes."""
+        return self.id or f"cursor-{self.cursor}"
+
+    def reply(self, text):
+        """Says something in the event's chat; returns the new message's id."""
+        return self.bot.send(self.chat, text)
+
+    def react(self, emoji):
+        """Reacts to the event's message."""
+        return self.bot.call("react", nostr_group_id=self.chat, event_id=self.id, emoji=emoji)
+
+    def typing(self):
+        """Shows for ten seconds that an answer is being written."""
+        return self.bot.call("send_typing", nostr_group_id=self.chat)
+
+
+class Bot:
+    """Handlers, and the connection to pikabot."""
+
+    READING = {"list_groups", "list_members", "get_messages", "get_group_profile", "hypernote_catalog",
+               "list_pending_welcomes", "hello", "ack"}
+
+    def __init__(self, name=None, prefix="/", source=None, sink=None):
+        self.name = name
+        self.prefix = prefix
+        self.account = None
+        self.npub = None
+        self._source = source or sys.stdin.buffer
+        self._sink = sink or sys.stdout.buffer
+        self._commands = {}
+        self._messages = []
+        self._reactions = []
+        self._others = collections.defaultdict(list)
+        self._waiting = collections.deque()
+        self._requests = 0
+        self._event = None
+        self._sent = 0
+
+    # Handlers
+
+    def command(self, name, help=None):
+        """Handles `/name …`; the function gets the event and the text behind the name."""
+        def register(function):
+            self._commands[name.lower()] = (function, help)
+            return function
+        return register
+
+    def message(self, pattern=None):
+        """Handles chat messages that are no command, those in which the regular expression is found; the function gets
+        the event and the match, which is None without a pattern. The first handler that fits is the only one."""
+        expression = re.compile(pattern) if pattern else None
+
+        def register(function):
+            self._messages.append((expression, function))
+            return function
+        return register
+
+    def reaction(self, function):
+        """Handles reactions: the emoji is the event's text, the message its target."""
+        self._reactions.append(function)
+        return function
+
+    def on(self, type):
+        """Handles events of another type, such as group_joined or group_updated."""
+        def register(function):
+            self._others[type].append(function)
+            return function
+        return register
+
+    # What a bot does
+
+    def send(self, chat, text):
+        """Says something in a chat; returns the new message's id, None if an earlier run said it in other words."""
+        return self.call("send_message", nostr_group_id=chat, content=text).get("event_id")
+
+    def call(self, command, **fields):
+        """Does a command of the daemon's protocol and returns its result. Raises CommandError."""
+        if command not in self.READING and self._event is not None and "idempotency_key" not in fields:
+            fields["idempotency_key"] = f"{self._event.key}/{self._sent}"
+            self._sent += 1
+        self._requests += 1
+        request = f"{self._requests}"
+        self._write({"cmd": command, "request_id": request, **fields})
+        while True:
+            line = self._read()
+            if line.get("request_id") != request:
+                if "cursor" in line:
+                    self._waiting.append(line)
+                continue
+            if line.get("type") == "ok":
+                return line.get("result") or {}
+            if line.get("code") == "key_reused":
+                # An earlier run of this handler did it, with other words.
+                return {}
+            raise CommandError(line.get("code"), line.get("message"))
+
+    # Life
+
+    def run(self):
+        """Handles events until pikabot ends the bot."""
+        stdout, sys.stdout = sys.stdout, sys.stderr
+        try:
+            self._greet()
+            while True:
+                self._take(self._waiting.popleft() if self._waiting else self._read())
+        except (EOFError, BrokenPipeError):
+            pass
+        finally:
+            sys.stdout = stdout
+
+    def _greet(self):
+        fields = {"protocol": 2, "acks": True}
+        if self.name:
+            fields["client"] = self.name
+        hello = self.call("hello", **fields)
+        self.account, self.npub = hello.get("pubkey"), hello.get("npub")
+
+    def _take(self, line):
+        # What has no cursor passes, or belongs to a request that nobody waits for.
+        if "cursor" not in line:
+            return
+        self._event, self._sent = Event(self, line), 0
+        try:
+            self._handle(self._event)
+        except (EOFError, BrokenPipeError):
+            raise
+        except Exception:
+            # As with every bot: what a handler fails with is logged and done with.
+            traceback.print_exc()
+        finally:
+            event, self._event = self._event, None
+        self.call("ack", cursor=event.cursor)
+
+    def _handle(self, event):
+        if event.type != "message_received":
+            for function in self._others[event.type]:
+                function(event)
+        elif event.kind == REACTION:
+            for function in self._reactions:
+                function(event)
+        elif event.kind == CHAT_MESSAGE:
+            self._handle_text(event, event.text or "")
+
+    def _handle_text(self, event, text):
+        words = text.strip().split(None, 1)
+        if words and words[0].startswith(self.prefix):
+            name = words[0][len(self.prefix):].lower()
+            arguments = words[1] if len(words) > 1 else ""
+            if name in self._commands:
+                return self._commands[name][0](event, arguments)
+            if name == "help":
+                return event.reply(self.help())
+        for expression, function in self._messages:
+            match = expression.search(text) if expression else None
+            if expression is None or match:
+                return function(event, match)
+        return None
+
+    def help(self):
+        """The commands that have a help text, a line each."""
+        lines = [f"{self.prefix}{name}: {help}" for name, (_, help) in sorted(self._commands.items()) if help]
+        return "\n".join(lines) or "I have no commands."
+
+    def _read(self):
+        line = self._source.readline()
+        if not line.endswith(b"\n"):
+            raise EOFError
+        return json.loads(line)
+
+    def _write(self, value):
+        self._sink.write(json.dumps(value, ensure_ascii=False).encode() + b"\n")
+        self._sink.flush()

@@ -1,0 +1,144 @@
+#!/usr/bin/env python3
+"""The example bots, against a pikabot that is played by the test: python3 -m unittest discover bots/python"""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+FOLDER = os.path.dirname(os.path.abspath(__file__))
+CHAT = "c" * 64
+
+
+class Host:
+    """Starts a bot and plays pikabot: tells events, answers commands, does what has a key once."""
+
+    def __init__(self, script, directory, kept=None):
+        self.process = subprocess.Popen(
+            [sys.executable, os.path.join(FOLDER, script)], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL, cwd=directory, env={"PATH": os.environ["PATH"]})
+        self.kept = {} if kept is None else kept
+        self.sent = []
+        self.cursor = 0
+        hello = self.read()
+        assert hello["cmd"] == "hello" and hello["acks"] is True and hello["protocol"] == 2, hello
+        self.write({"type": "ok", "request_id": hello["request_id"], "result": {"pubkey": "0" * 64, "npub": "npub1"}})
+
+    def write(self, value):
+        self.process.stdin.write(json.dumps(value).encode() + b"\n")
+        self.process.stdin.flush()
+
+    def read(self):
+        line = self.process.stdout.readline()
+        assert line, "the bot has ended"
+        return json.loads(line)
+
+    def obey(self, command):
+        """Does a command; returns whether it was an acknowledgement."""
+        request, key = command.pop("request_id"), command.pop("idempotency_key", None)
+        if command["cmd"] == "ack":
+            self.write({"type": "ok", "request_id": request})
+            return True
+        assert key, "what changes something has a key"
+        if key not in self.kept:
+            self.sent.append(command)
+            self.kept[key] = (command, {"event_id": f"{len(self.kept):064x}"})
+        asked, result = self.kept[key]
+        if asked == command:
+            self.write({"type": "ok", "request_id": request, "result": result})
+        else:
+            self.write({"type": "error", "request_id": request, "code": "key_reused", "message": "another command"})
+        return False
+
+    def tell(self, text, kind=9, sender="a" * 64, id=None, tags=(), acked=True):
+        """Tells of a message and does what the bot wants; returns what it has said."""
+        self.cursor += 1
+        before = len(self.sent)
+        self.write({
+            "type": "message_received", "nostr_group_id": CHAT, "from_pubkey": sender, "content": text, "kind": kind,
+            "message_id": id or f"{self.cursor:064x}", "cursor": self.cursor, "tags": [list(tag) for tag in tags]})
+        while not self.obey(self.read()):
+            if not acked:
+                break
+        return [command.get("content") for command in self.sent[before:]]
+
+    def end(self):
+        self.process.stdin.close()
+        self.process.stdout.close()
+        return self.process.wait(timeout=10)
+
+    def kill(self):
+        self.process.kill()
+        self.end()
+
+
+class BotTests(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+
+    def host(self, script, kept=None):
+        host = Host(script, self.folder, kept)
+        self.addCleanup(lambda: host.process.poll() is None and host.kill())
+        return host
+
+    def test_echo_answers_and_ends_with_its_input(self):
+        host = self.host("echo.py")
+        self.assertEqual(host.tell("/ping"), ["pong"])
+        self.assertEqual(host.tell("hello ✓"), ["hello ✓"])
+        self.assertEqual(host.tell("/help"), ["/ping: answers pong"])
+        self.assertEqual(host.tell("+", kind=7), [])
+        self.assertEqual(host.end(), 0)
+
+    def test_a_killed_bot_says_nothing_twice(self):
+        host = self.host("echo.py")
+        self.assertEqual(host.tell("once", id="d" * 64, acked=False), ["once"])
+        host.kill()
+        again = self.host("echo.py", host.kept)
+        self.assertEqual(again.tell("once", id="d" * 64), [])
+
+    def test_a_handler_that_fails_is_done_with(self):
+        script = os.path.join(self.folder, "bad.py")
+        with open(script, "w") as file:
+            file.write(
+                f"import sys; sys.path.insert(0, {FOLDER!r})\n"
+                "import pikabot\nbot = pikabot.Bot()\n"
+                "@bot.message()\ndef fail(event, match):\n    print('to the log')\n    raise ValueError('no')\n"
+                "@bot.command('fine')\ndef fine(event, arguments):\n    event.reply(arguments)\nbot.run()\n")
+        host = self.host(script)
+        self.assertEqual(host.tell("x"), [])
+        self.assertEqual(host.tell("/fine  a b"), ["a b"])
+
+    def test_poll_counts_the_newest_vote_of_each_member(self):
+        host = self.host("poll.py")
+        self.assertEqual(host.tell("/results"), ["There is no poll here; begin one with /poll."])
+        self.assertIn("Write a question", host.tell("/poll Tea?")[0])
+        asked = host.tell("/poll Tea? | yes | no")
+        self.assertEqual(asked, ["Tea?\n1️⃣ yes\n2️⃣ no\nVote with a reaction."])
+        poll = list(host.kept.values())[-1][1]["event_id"]
+        for sender, emoji in [("a", "1️⃣"), ("b", "2️⃣"), ("a", "2️⃣"), ("c", "9️⃣"), ("d", "+")]:
+            self.assertEqual(host.tell(emoji, kind=7, sender=sender * 64, tags=[("e", poll)]), [])
+        host.tell("1️⃣", kind=7, sender="e" * 64, tags=[("e", "f" * 64)])
+        self.assertEqual(host.tell("/results"), ["Tea?\n1️⃣ yes: 0\n2️⃣ no: 2"])
+        host.kill()
+        again = self.host("poll.py", host.kept)
+        again.cursor = host.cursor
+        again.tell("1️⃣", kind=7, sender="f" * 64, tags=[("e", poll)])
+        self.assertEqual(again.tell("/close"), ["Tea?\n1️⃣ yes: 1\n2️⃣ no: 2"])
+        again.tell("1️⃣", kind=7, sender="b" * 64, tags=[("e", poll)])
+        self.assertEqual(again.tell("/results"), ["Tea?\n1️⃣ yes: 1\n2️⃣ no: 2"])
+
+    def test_a_poll_that_is_asked_again_after_a_kill_is_one_poll(self):
+        host = self.host("poll.py")
+        host.tell("/poll Tea? | yes | no", id="e" * 64, acked=False)
+        host.kill()
+        again = self.host("poll.py", host.kept)
+        self.assertEqual(again.tell("/poll Tea? | yes | no", id="e" * 64), [])
+        self.assertEqual(again.tell("/results"), ["Tea?\n1️⃣ yes: 0\n2️⃣ no: 0"])
+
+
+if __name__ == "__main__":
+    unittest.main()
