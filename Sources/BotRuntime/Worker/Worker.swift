@@ -97,9 +97,10 @@ public struct Worker: Service {
     ) async throws {
         let pool = try RelayPool(signer: held.key.relaySigner(clock), logger: logger)
         let admission = Admission(operators: account.operators)
+        let coreConfiguration = Self.coreConfiguration(configuration, account)
         let core = AppCore(
-            account: held.key, configuration: Self.coreConfiguration(configuration, account), transport: pool,
-            store: store, media: media, clock: clock, observer: admission.journal, logger: logger)
+            account: held.key, configuration: coreConfiguration, transport: pool, store: store, media: media,
+            clock: clock, observer: admission.journal, logger: logger)
         var dispatching = BotDispatcher.Configuration(accountName: account.name)
         dispatching.admission = admission
         dispatching.parallelChats = options.parallelChats
