@@ -2,6 +2,14 @@ public import BotKit
 import Subprocess
 import SystemPackage
 
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
 /// Programs of this machine, for bots.
 ///
 /// Each has a process group of its own, which is killed as a whole at the timeout and on cancellation. It sees the
@@ -10,6 +18,9 @@ import SystemPackage
 public struct LocalPrograms: BotPrograms {
     public static let standardPath = "/usr/local/bin:/usr/bin:/bin"
 
+    /// A program that ends before it has read its input must not end this process, as the signal would.
+    private static let survivesBrokenPipes: Void = { _ = signal(SIGPIPE, SIG_IGN) }()
+
     private let folder: String
     private let path: String
 
@@ -17,6 +28,7 @@ public struct LocalPrograms: BotPrograms {
     ///   - folder: the programs' working directory; one that is named with a relative path is looked up from there.
     ///   - path: the `PATH` of the programs, and where those are looked up that are named without a slash.
     public init(folder: String, path: String) {
+        _ = Self.survivesBrokenPipes
         self.folder = absolute(folder)
         self.path = path
     }
