@@ -1,0 +1,33 @@
+import Nostr
+import Testing
+
+@testable import BotProgram
+
+struct WhyViewTests {
+    private let known: JSONValue = [
+        "events": [["id": "ab"]], "waiting_since": [], "lines": ["event ab", "  it is so"],
+    ]
+    private let unknown: JSONValue = ["events": [], "waiting_since": [], "lines": ["Nothing is known"]]
+    private let waiting: JSONValue = ["events": [], "waiting_since": [5], "lines": ["It came"]]
+
+    @Test func oneAccountIsShownByItself() {
+        #expect(WhyView(known, of: "greeter").text == "account greeter\n  event ab\n    it is so")
+        #expect(WhyView(waiting, of: "greeter").text == "account greeter\n  It came")
+        #expect(WhyView(unknown, of: "greeter").text == "Nothing is known")
+    }
+
+    @Test func whoKnowsNothingIsLeftOut() {
+        let result: JSONValue = [
+            "b": ["result": known], "a": ["result": unknown], "c": ["error": "it does not answer"],
+        ]
+        #expect(
+            WhyView(result, of: nil).text
+                == "account c: it does not answer\naccount b\n  event ab\n    it is so")
+    }
+
+    @Test func nobodyKnowsOrWorks() {
+        #expect(WhyView(["a": ["result": unknown], "b": ["result": unknown]], of: nil).text == "Nothing is known")
+        #expect(WhyView([:], of: nil).text == "no account is at work")
+        #expect(WhyView(.null, of: nil).text == "no account is at work")
+    }
+}
