@@ -39,7 +39,8 @@ struct ProgramAccount: DaemonCore {
         guard let chatID = effect.operation.messageChat else { return action }
         let turn = bot.turns.said(in: chatID)
         if let turn, turn.isFirst { noteAnswer(turn.event) }
-        let marked = AutomationMarker.mark([effect], answering: turn?.event).first
+        let depth = turn.flatMap { AutomationMarker.depth(of: $0.event) } ?? 0
+        let marked = AutomationMarker.mark([effect], depth: depth).first
         guard case .dispatch(let action)? = marked?.operation else { return action }
         return action
     }
