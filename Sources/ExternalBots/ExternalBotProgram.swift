@@ -1,3 +1,4 @@
+import Daemon
 public import Restarts
 
 /// A program that is a bot, and what it may do.
@@ -16,6 +17,9 @@ public struct ExternalBotProgram: Sendable, Hashable {
 
     /// What a program may use unless its configuration says otherwise.
     public static let standardCommands: Set<String> = ["send_message", "react", "send_typing", "send_hypernote"]
+
+    /// What a configuration may allow to a program.
+    public static let knownCommands = DaemonCommand.names
 
     public init(
         command: [String], directory: String, environment: [String: String] = [:],

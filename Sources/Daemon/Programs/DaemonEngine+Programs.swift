@@ -169,7 +169,8 @@ extension DaemonEngine {
     func passGate(_ request: DaemonRequest, _ client: DaemonClient) async throws(DaemonFailure) {
         guard client.origin == .program, let rules = self.settings.program else { return }
         switch request.command {
-        case .hello, .acknowledge: return
+        // A program may end itself at any time.
+        case .hello, .acknowledge, .shutdown: return
         default: try await rules.gate(request.command, request.name)
         }
     }

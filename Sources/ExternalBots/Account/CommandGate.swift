@@ -9,6 +9,9 @@ struct CommandGate: Sendable {
     let pace: SendingPace
 
     func pass(_ command: DaemonCommand, _ name: String) async throws(DaemonFailure) {
+        guard ExternalBotProgram.knownCommands.contains(name) else {
+            throw DaemonFailure(.notAllowed, "no program may use \(name): it is the configuration's")
+        }
         guard bot.program.commands.contains(name) else {
             throw Self.refusal(
                 "\(bot.label) may not use \(name)", "allow: { commands: \(Self.list(bot.program.commands, name)) }")
