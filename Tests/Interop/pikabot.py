@@ -24,6 +24,7 @@ accounts:
     invites: {{ accept: anyone }}
     bots:
       - use: echo
+        limits: {{ botPair: 1000 }}  # the members here answer faster than people do
 """
 # A test that kills the worker on purpose must not be stopped by the restart limit that protects an operator.
 PATIENT = """\
