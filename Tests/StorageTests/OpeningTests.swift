@@ -73,7 +73,7 @@ import Testing
             try StateDirectoryLock(directory: self.directory.path, program: "two")
         } throws: {
             let message = ($0 as? StoreError)?.message ?? ""
-            return message.contains("in use by process \(getpid()) (one) on ") && message.contains(" UTC: ")
+            return message.contains("in use by process \(getpid()) (one) on ") && message.contains(" UTC (command: ")
                 && message.hasSuffix("; end that process, or give this one another directory")
         }
         // Another name is another right.

@@ -21,13 +21,13 @@ struct LockHolder: CustomStringConvertible {
             .split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
     }
 
-    /// Such as `process 4711 (pikabot) on host since 2026-11-21 20:15:02 UTC: pikabot run bots.yaml`.
+    /// Such as `process 4711 (pikabot) on host since 2026-11-21 20:15:02 UTC (command: pikabot run bots.yaml)`.
     var description: String {
         let parts = (lines.first ?? "").split(separator: " ", maxSplits: 1)
         guard let process = parts.first.flatMap({ Int32($0) }) else { return "another process" }
         let program = parts.count == 2 ? " (\(parts[1]))" : ""
         guard lines.count >= 4, let start = Int(lines[1]) else { return "process \(process)\(program)" }
-        return "process \(process)\(program) on \(lines[2]) since \(Self.text(ofTime: start)): \(lines[3])"
+        return "process \(process)\(program) on \(lines[2]) since \(Self.text(ofTime: start)) (command: \(lines[3]))"
     }
 
     /// The content of the lock file of this process.
