@@ -18,8 +18,10 @@ extension BotDispatcher {
             guard let bot = roster.bot(id.bot), !admission.isPaused(id.bot) else { return }
             let answer = await ask(bot, about: .schedule(run), await scope(of: .schedule(run)))
             guard !Task.isCancelled else { return }
-            roster.mark(id, run.dueMilliseconds)
-            commit([answer], ScheduleMark.effect(id, run.dueMilliseconds), of: .schedule(run))
+            // Of what was missed, one run is made up for: the others are dealt with by it.
+            let mark = run.isCatchUp ? max(run.dueMilliseconds, clock.nowMilliseconds) : run.dueMilliseconds
+            roster.mark(id, mark)
+            commit([answer], ScheduleMark.effect(id, mark), of: .schedule(run))
         case .timer(let label, let run):
             defer { memory.putBack(run, of: label) }
             guard let bot = roster.bot(label), memory.isSet(run, of: label), !admission.isPaused(label) else { return }

@@ -1,6 +1,7 @@
 public import BotDispatch
 public import BotKit
 import PikaCore
+import Synchronization
 
 /// A program in the place of a bot: one handler, which hands every event that is for it to the program's daemon.
 ///
@@ -12,7 +13,12 @@ public struct ExternalBot: Bot {
     /// The bot's name in its account.
     public let label: String
     public let program: ExternalBotProgram
-    public let policy: BotPolicy
+    private let currentPolicy: PolicyBox
+    /// As of now: all copies of this bot have the same.
+    public var policy: BotPolicy {
+        get { currentPolicy.value.withLock { $0 } }
+        nonmutating set { currentPolicy.value.withLock { $0 = newValue } }
+    }
     let intake = EventIntake()
     let calls = ProgramCalls()
     let turns = ChatTurns()
@@ -20,7 +26,7 @@ public struct ExternalBot: Bot {
     public init(label: String, program: ExternalBotProgram, policy: BotPolicy = BotPolicy()) {
         self.label = label
         self.program = program
-        self.policy = policy
+        self.currentPolicy = PolicyBox(policy)
     }
 
     /// Throws ``ExternalBotError/Code/notIncluded``: a program is named by `command:`.
@@ -45,4 +51,11 @@ public struct ExternalBot: Bot {
 
     /// Whether the program is at work in a chat; in a chat of two it always is.
     func isAtWork(in chatID: String, isGroup: Bool) -> Bool { !isGroup || policy.groups[chatID] != .none }
+}
+
+/// What a reload changes for the dispatcher, the gate and what the program sees alike.
+private final class PolicyBox: Sendable {
+    let value: Mutex<BotPolicy>
+
+    init(_ policy: BotPolicy) { value = Mutex(policy) }
 }

@@ -109,14 +109,18 @@ public func writeToStandardError(_ line: String) {
 extension Supervisor {
     /// Nil when the task was cancelled first.
     private func performSteps() async -> SupervisorStateMachine.Outcome? {
-        await withTaskGroup(of: Void.self) { group in
+        // Discarding: what has ended is not kept, however many questions are asked.
+        await withDiscardingTaskGroup { group in
             defer { group.cancelAll() }
             perform(machine.start())
             if let beat = service.beat { nextStep.yield(.beat(after: beat)) }
             for await step in steps {
                 switch step {
                 case .spawn(let worker):
-                    let process = WorkerProcess(machine.workers[worker].specification)
+                    let specification = machine.workers[worker].specification
+                    let process = WorkerProcess(specification)
+                    // Ahead of every question: it is the first line that the worker reads.
+                    if let greeting = specification.greeting { _ = process.control.send(greeting) }
                     controls[worker] = process.control
                     group.addTask { await self.supervise(process, worker) }
                 case .schedule(let timer, let duration):
@@ -165,7 +169,6 @@ extension Supervisor {
     }
 
     private func spawned(_ worker: Int, pid: Int32) {
-        if let greeting = machine.workers[worker].specification.greeting { _ = controls[worker]?.send(greeting) }
         perform(machine.spawned(worker, pid: pid, now: now))
     }
 
@@ -191,14 +194,13 @@ extension Supervisor {
         perform(machine.elapsed(timer))
     }
 
-    /// Any answer is one, also that there is none to give.
+    /// Only an answer is a sign of life. A refusal is none: one who hangs has no room for another question.
     private func askForHealth(_ worker: Int, _ generation: Int) async {
-        let outcome = await ask(worker, "health", [:], within: nil)
-        switch outcome {
-        case .success: break
-        case .failure(let error): guard error.code == .refused else { return }
+        switch await ask(worker, "health", [:], within: nil) {
+        case .success: service.heard(from: worker)
+        // The question was never put: that is not the worker's silence, nor its word.
+        case .failure(let error): guard error.code == .tooManyAsks else { return }
         }
-        service.heard(from: worker)
         perform(machine.answered(worker, generation: generation))
     }
 

@@ -35,6 +35,7 @@ extension Worker {
                     try registry.makeBot(name, settings: settings), label: new.name, policy: new.policy)
             case (.external, .external):
                 changed.policy = new.policy
+                programs.first { $0.label == new.name }?.policy = new.policy
                 return changed
             default: return installed
             }

@@ -16,6 +16,9 @@ struct CommandGate: Sendable {
             throw Self.refusal(
                 "\(bot.label) may not use \(name)", "allow: { commands: \(Self.list(bot.program.commands, name)) }")
         }
+        if case .publishKeyPackage(let relays) = command, !relays.isEmpty {
+            throw DaemonFailure(.notAllowed, "no program may choose the account's relays: leave relays out")
+        }
         if let chatID = command.chatID?.lowercased() { try await judge(chatID) }
         if command.isSending { await pace.wait() }
     }

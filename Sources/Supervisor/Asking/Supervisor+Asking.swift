@@ -32,7 +32,7 @@ extension Supervisor {
         return await withCheckedContinuation { continuation in
             asks.add(id, worker: worker, continuation)
             if !control.send(ControlValue.object(line).json) {
-                let error = SupervisorError(.tooManyAsks, "\(name) does not read what it is asked")
+                let error = SupervisorError(.noAnswer, "\(name) does not read what it is asked")
                 asks.answer(id, .failure(error))
             } else if let limit {
                 nextStep.yield(.expire(ask: id, of: name, after: limit))

@@ -140,6 +140,11 @@ struct BotLabTests {
         setup.bot.crash()
         try await setup.lab.advance(by: .seconds(5 * 3600 + 60))
         try await setup.bot.restart()
+        // The others that were missed are not made up for at later starts.
+        for _ in 0..<2 {
+            setup.bot.crash()
+            try await setup.bot.restart()
+        }
         try await setup.lab.advance(by: .seconds(3600))
         #expect(setup.answers == ["500001", "500002 late", "500007"])
     }

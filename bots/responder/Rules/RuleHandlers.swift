@@ -20,17 +20,21 @@ extension ResponderSettings {
         return handler
     }
 
-    /// Runs once when it is due, and says what it says in all of the rule's chats.
+    /// Runs once when it is due, and says what it says in all of the rule's chats. An agent is asked for each chat by
+    /// itself: what one chat has said is nothing for another.
     private func handler(for rule: Rule, _ schedule: Schedule) -> Handler {
         OnSchedule(rule.name, schedule) { context in
             guard case .schedule(let due) = context.trigger else { return }
             let active = context.snapshot.chatList.filter(\.isActive).map(\.chatID)
-            let occasion = Occasion(
-                cause: .schedule, id: "schedule-\(due.name)-\(due.dueMilliseconds)",
-                chats: active.filter { rule.chats?.contains($0) ?? true }, at: due.dueMilliseconds / 1000)
-            guard !occasion.chats.isEmpty else { return }
-            var run = RuleRun(rule, occasion, house: house, context: context)
-            try await run.perform()
+            let chats = active.filter { rule.chats?.contains($0) ?? true }
+            let id = "schedule-\(due.name)-\(due.dueMilliseconds)"
+            for chats in rule.asksAgent ? chats.map({ [$0] }) : [chats] where !chats.isEmpty {
+                let occasion = Occasion(
+                    cause: .schedule, id: rule.asksAgent ? "\(id)-\(chats[0])" : id, chats: chats,
+                    at: due.dueMilliseconds / 1000)
+                var run = RuleRun(rule, occasion, house: house, context: context)
+                try await run.perform()
+            }
         }.handler
     }
 
@@ -52,6 +56,8 @@ extension ResponderSettings {
 }
 
 extension Rule {
+    fileprivate var asksAgent: Bool { actions.contains { if case .agent = $0 { true } else { false } } }
+
     /// How the rule's command is used, for the list of commands; nil if it has none.
     fileprivate var usage: CommandUsage? {
         guard case .message(let condition) = trigger, let command = condition.command, let name = command.names.first
