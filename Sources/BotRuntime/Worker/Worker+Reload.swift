@@ -1,4 +1,5 @@
 import BotDispatch
+import ExternalBots
 import Nostr
 import PikaCore
 
