@@ -103,7 +103,7 @@ struct BlossomClientTests {
         ("HTTP/1.1 204 No Content\r\n\r\n", .refused),
         ("HTTP/1.1 206 Partial Content\r\nContent-Length: 1\r\n\r\nx", .refused),
         ("HTTP/1.1 302 Found\r\nContent-Length: 0\r\n\r\n", .badAnswer),
-        ("HTTP/1.1 302 Found\r\nLocation: /again\r\nContent-Length: 0\r\n\r\n", .badAnswer),
+        ("HTTP/1.1 302 Found\r\nLocation: /again\r\nConnection: close\r\nContent-Length: 0\r\n\r\n", .badAnswer),
     ])
     func otherAnswersAreErrors(answer: String, code: BlossomError.Code) async throws {
         try await withCannedServer(answer) { server in

@@ -6,7 +6,7 @@ import Testing
 @testable import ExternalBots
 
 /// Programs that crash, hang, flood, or are not there.
-@Suite(.serialized, .timeLimit(.minutes(10))) struct MisbehaviourTests {
+@Suite(.serialized, .timeLimit(.minutes(15))) struct MisbehaviourTests {
     private static func echo(_ before: String) -> String {
         """
         import os, sys, time, pikabot

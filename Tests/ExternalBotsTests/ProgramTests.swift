@@ -6,7 +6,7 @@ import Testing
 @testable import ExternalBots
 
 /// Real programs under their daemon: what they may do, and what becomes of the account when they misbehave.
-@Suite(.serialized, .timeLimit(.minutes(10))) struct ProgramTests {
+@Suite(.serialized, .timeLimit(.minutes(15))) struct ProgramTests {
     /// Answers every message with its text.
     static let echo = """
         import pikabot

@@ -22,7 +22,7 @@ func python(_ name: String, _ script: String, _ restart: WorkerSpecification.Res
     WorkerSpecification(name: name, executable: "/usr/bin/env", arguments: ["python3", "-c", script], restart: restart)
 }
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct AskingTests {
     private func ask(
         _ supervisor: Supervisor<some Clock>, _ ask: String, _ parameters: [String: ControlValue] = [:],

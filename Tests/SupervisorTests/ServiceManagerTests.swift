@@ -205,7 +205,7 @@ struct ServiceManagerTests {
     }
 
     /// The whole: a supervisor with a worker that answers tells a manager what it should hear, in order.
-    @Test(.timeLimit(.minutes(5))) func aSupervisorTellsItsManager() async throws {
+    @Test(.timeLimit(.minutes(15))) func aSupervisorTellsItsManager() async throws {
         let manager = try Manager()
         let script = #"""
             import json, sys

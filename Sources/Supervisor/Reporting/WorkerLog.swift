@@ -78,6 +78,9 @@ public final class WorkerLog: Sendable {
         return lines
     }
 
+    /// How many read what comes.
+    var followers: Int { state.withLock { $0.followers.count } }
+
     private func forget(_ follower: Int) {
         _ = state.withLock { $0.followers.removeValue(forKey: follower) }
     }

@@ -43,7 +43,7 @@ private final class Responder: Sendable {
     }
 }
 
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(15)))
 struct AuthorityLabTests {
     @Test func twoRespondersOfOurKindDoNotLoop() async throws {
         let lab = try GroupLab(seed: 501)

@@ -6,7 +6,7 @@ import Testing
 @testable import BotDispatch
 @testable import PikaCore
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct OperatorTests {
     private static let commands: [(String, OperatorCommand?)] = [
         ("@greeter !!status", .status), ("greeter, !!HELP", .help), ("@greeter !!pause echo", .pause(bot: "echo")),

@@ -9,7 +9,7 @@ import Testing
 @testable import BotRuntime
 
 /// Canaries through a real relay and real connections.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct CanaryServiceTests {
     private let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 

@@ -13,7 +13,7 @@ import Testing
 @testable import BotRuntime
 
 /// A whole account at work, and all that its process would export of it.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct MetricLeakTests {
     /// Throws errors whose type has a name, and no content.
     private struct MoodyBot: Bot {

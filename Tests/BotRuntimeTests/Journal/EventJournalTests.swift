@@ -84,7 +84,7 @@ extension [Int64] {
     fileprivate var isSorted: Bool { zip(self, self.dropFirst()).allSatisfy(<) }
 }
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct EventJournalTests {
     @Test func eachKindHasItsOwnRoom() {
         let journal = EventJournal(capacity: 5)

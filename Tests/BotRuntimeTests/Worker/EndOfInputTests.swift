@@ -5,7 +5,7 @@ import Testing
 
 @testable import BotRuntime
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct EndOfInputTests {
     private let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 

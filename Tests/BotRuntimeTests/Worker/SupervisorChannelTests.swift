@@ -5,7 +5,7 @@ import Testing
 
 @testable import BotRuntime
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct SupervisorChannelTests {
     /// What a worker that is asked this way writes, in order of its numbers, until its input ends.
     private func answers(to input: String, _ requests: WorkerRequests = Self.requests) async throws -> [String] {
