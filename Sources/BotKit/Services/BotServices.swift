@@ -87,10 +87,10 @@ public struct BotHTTPResponse: Sendable, Hashable {
 public protocol BotPrograms: Sendable {
     /// Runs a program to its end. It and its children are killed at the timeout, and when the task is cancelled.
     /// Throws ``BotError/Code/programFailed``, also for an exit status other than 0.
-    func run(_ program: BotProgram) async throws(BotError) -> [UInt8]
+    func run(_ program: BotProgramRun) async throws(BotError) -> [UInt8]
 }
 
-public struct BotProgram: Sendable, Hashable {
+public struct BotProgramRun: Sendable, Hashable {
     /// The program, looked up in `PATH` unless it has a slash, and its arguments.
     public var command: [String]
     /// Its whole environment, besides `PATH`.
@@ -127,7 +127,7 @@ public struct NoBotServices: BotHTTP, BotPrograms, BotSecrets {
         throw BotError(.requestFailed, "there is no network here")
     }
 
-    public func run(_ program: BotProgram) async throws(BotError) -> [UInt8] {
+    public func run(_ program: BotProgramRun) async throws(BotError) -> [UInt8] {
         throw BotError(.programFailed, "no programs can be run here")
     }
 

@@ -47,13 +47,7 @@ struct SupervisedRun {
     }
 
     private static func lock(_ directory: String, path: String) throws -> StateDirectoryLock {
-        do {
-            try FileManager.default.createDirectory(
-                atPath: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-        } catch {
-            throw WorkerError(
-                .noStateDirectory, "\(directory): cannot be made; check who may write above it", cause: error)
-        }
+        try PrivateFolder.create(directory)
         return try StateDirectoryLock(directory: directory, file: "supervisor.lock", program: "pikabot run")
     }
 }

@@ -35,10 +35,10 @@ public struct HTTPRequests: BotHTTP {
             throw BotError(.requestFailed, "the host is written with more than letters, digits, . : - and _")
         }
         do {
-            return try await within(request.timeout) { try await perform(request, host: bare) }
+            return try await withDeadline(request.timeout) { try await perform(request, host: bare) }
         } catch let error as BotError {
             throw error
-        } catch is DeadlineError {
+        } catch is DeadlineExceeded {
             throw BotError(.requestFailed, "\(bare) took longer than \(request.timeout)")
         } catch {
             throw BotError(.requestFailed, "\(bare): \(Self.reason(error))")
@@ -54,7 +54,7 @@ public struct HTTPRequests: BotHTTP {
                 .requestFailed,
                 "\(host) is at a private or special address, where bots may go only if the host is listed as private")
         }
-        var failure: any Error = DeadlineError()
+        var failure: any Error = DeadlineExceeded(limit: request.timeout)
         for address in allowed.prefix(Self.mostAddresses) {
             do { return try await exchange(request, host: host, at: address.text) } catch {
                 // Anything later may have reached the server, which must not hear it twice.

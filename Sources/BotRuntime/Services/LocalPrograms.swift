@@ -33,21 +33,21 @@ public struct LocalPrograms: BotPrograms {
         self.path = path
     }
 
-    public func run(_ program: BotProgram) async throws(BotError) -> [UInt8] {
+    public func run(_ program: BotProgramRun) async throws(BotError) -> [UInt8] {
         let name = program.command.first ?? ""
         guard !name.isEmpty else { throw BotError(.programFailed, "there is no program to run") }
         do {
-            return try await within(program.timeout) { try await output(of: program, name) }
+            return try await withDeadline(program.timeout) { try await output(of: program, name) }
         } catch let error as BotError {
             throw error
-        } catch is DeadlineError {
+        } catch is DeadlineExceeded {
             throw BotError(.programFailed, "\(name) took longer than \(program.timeout) and was killed")
         } catch {
             throw BotError(.programFailed, "\(name): \(Self.reason(error, limit: program.maximumBytes))")
         }
     }
 
-    private func output(of program: BotProgram, _ name: String) async throws -> [UInt8] {
+    private func output(of program: BotProgramRun, _ name: String) async throws -> [UInt8] {
         // The library ends the process when it cannot write an input that it was given as a whole, so it is written here.
         let result = try await Subprocess.run(
             configuration(of: program, name), input: .inputWriter, output: .bytes(limit: program.maximumBytes),
@@ -64,7 +64,7 @@ public struct LocalPrograms: BotPrograms {
         }
     }
 
-    private func configuration(of program: BotProgram, _ name: String) -> Subprocess.Configuration {
+    private func configuration(of program: BotProgramRun, _ name: String) -> Subprocess.Configuration {
         var options = PlatformOptions()
         options.processGroupID = 0
         options.teardownSequence = [

@@ -1,9 +1,9 @@
 import Foundation
 
-/// The folder of an account's state, which the file with its sealing key needs before the store can make it.
-enum PrivateFolder {
+/// A folder for state: an account's, before its sealing key and its store are there, or that of all accounts.
+package enum PrivateFolder {
     /// Makes it, and those above it, unless it is there; what it makes has mode 0700.
-    static func create(_ path: String) throws(WorkerError) {
+    package static func create(_ path: String) throws(WorkerError) {
         do {
             try FileManager.default.createDirectory(
                 atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])

@@ -1,4 +1,5 @@
 import BotProgram
+import BotRuntime
 import Nostr
 import PikaCore
 

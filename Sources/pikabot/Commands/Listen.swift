@@ -1,5 +1,6 @@
 import ArgumentParser
 import BotProgram
+import BotRuntime
 import Foundation
 import Logging
 import Nostr

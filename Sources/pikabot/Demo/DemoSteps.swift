@@ -1,3 +1,4 @@
+import BotRuntime
 import Synchronization
 
 /// A step of the demo did not succeed.

@@ -12,7 +12,7 @@ struct LocalProgramsTests {
         maximumBytes: Int = 1 << 20
     ) async throws -> String {
         let output = try await programs.run(
-            BotProgram(
+            BotProgramRun(
                 command: ["sh", "-c", script], environment: environment, input: Array(input.utf8), timeout: timeout,
                 maximumBytes: maximumBytes))
         return String(decoding: output, as: UTF8.self)
@@ -47,7 +47,7 @@ struct LocalProgramsTests {
         try Data("#!/bin/sh\npwd\n".utf8).write(to: URL(fileURLWithPath: program))
         try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: program)
         let programs = LocalPrograms(folder: folder.path, path: LocalPrograms.standardPath)
-        let output = try await programs.run(BotProgram(command: ["./here.sh"]))
+        let output = try await programs.run(BotProgramRun(command: ["./here.sh"]))
         #expect(String(decoding: output, as: UTF8.self).hasSuffix(folder.lastPathComponent + "\n"))
     }
 
@@ -58,10 +58,10 @@ struct LocalProgramsTests {
             await failure { try await run("yes", maximumBytes: 1000) }
                 == "program_failed: sh: its output is longer than 1000 bytes")
         let missing = await failure {
-            String(describing: try await programs.run(BotProgram(command: ["no-such-program"])))
+            String(describing: try await programs.run(BotProgramRun(command: ["no-such-program"])))
         }
         #expect(missing == "program_failed: no-such-program: there is no such program")
-        let none = await failure { String(describing: try await programs.run(BotProgram(command: []))) }
+        let none = await failure { String(describing: try await programs.run(BotProgramRun(command: []))) }
         #expect(none == "program_failed: there is no program to run")
     }
 

@@ -4,12 +4,12 @@ import Synchronization
 /// The world outside as a test has it: what was asked is remembered, and answered by what the test says.
 final class FakeWorld: BotHTTP, BotPrograms, BotSecrets, BotFiles {
     typealias Web = @Sendable (_ request: BotHTTPRequest, _ number: Int) async throws(BotError) -> BotHTTPResponse
-    typealias Shell = @Sendable (_ program: BotProgram) throws(BotError) -> String
+    typealias Shell = @Sendable (_ program: BotProgramRun) throws(BotError) -> String
 
     private let web: Web
     private let shell: Shell
     private let asked = Mutex<[BotHTTPRequest]>([])
-    private let ran = Mutex<[BotProgram]>([])
+    private let ran = Mutex<[BotProgramRun]>([])
 
     init(
         web: @escaping Web = { _, _ throws(BotError) in throw BotError(.requestFailed, "nobody is there") },
@@ -20,7 +20,7 @@ final class FakeWorld: BotHTTP, BotPrograms, BotSecrets, BotFiles {
     }
 
     var requests: [BotHTTPRequest] { asked.withLock { $0 } }
-    var programs: [BotProgram] { ran.withLock { $0 } }
+    var programs: [BotProgramRun] { ran.withLock { $0 } }
 
     var services: BotServices { BotServices(http: self, programs: self, secrets: self, files: self) }
 
@@ -32,7 +32,7 @@ final class FakeWorld: BotHTTP, BotPrograms, BotSecrets, BotFiles {
         return try await web(request, number)
     }
 
-    func run(_ program: BotProgram) async throws(BotError) -> [UInt8] {
+    func run(_ program: BotProgramRun) async throws(BotError) -> [UInt8] {
         ran.withLock { $0.append(program) }
         return Array(try shell(program).utf8)
     }

@@ -66,10 +66,10 @@ struct ProgramAction: Sendable {
     var timeout: Duration
     var use: AnswerUse
 
-    func program(input: [UInt8], _ secrets: any BotSecrets) async throws(BotError) -> BotProgram {
+    func program(input: [UInt8], _ secrets: any BotSecrets) async throws(BotError) -> BotProgramRun {
         var values: [String: String] = [:]
         for (name, value) in environment { values[name] = try await value.read(secrets) }
-        return BotProgram(
+        return BotProgramRun(
             command: command, environment: values, input: input, timeout: timeout, maximumBytes: Answer.maximumBytes)
     }
 }
