@@ -5,17 +5,16 @@
 
 import argparse
 import asyncio
-import random
 import re
 import time
-from collections import Counter
 from pathlib import Path
 
+import campaign
+from campaign import Run, instant, seeded
 from pikabot import EchoWorker, LabError, LabMember
 from scenario import Skip, check, main
 
 JOIN_SECONDS = 60
-WINDOW = 8  # messages a guest may have on the way, unanswered
 
 
 # The room most scenarios happen in: two guests by MDK, and our bot.
@@ -52,19 +51,13 @@ def answers(reader, bot):
     return [m for m in reader.messages if m["pubkey"] == bot.pubkey and m["content"].startswith("echo: ")]
 
 
+def answered(bot):
+    """What was echoed, for each echo that a reader has."""
+    return lambda reader: [answer["content"].removeprefix("echo: ") for answer in answers(reader, bot)]
+
+
 def check_exactly_once(reader, bot, texts):
-    """Each text answered once, no rumor delivered twice, nothing unreadable and nothing ahead of its commit."""
-    seen = Counter(message["content"].removeprefix("echo: ") for message in answers(reader, bot))
-    missing = [text for text in texts if not seen[text]]
-    doubled = {text: count for text, count in seen.items() if count > 1}
-    unasked = sorted(set(seen) - set(texts))
-    ids = Counter(message["id"] for message in reader.messages)
-    repeated = [rumor for rumor, count in ids.items() if count > 1]
-    (group,) = reader.groups
-    found = {"missing": missing, "doubled": doubled, "unasked": unasked, "repeated rumors": repeated,
-             "unreadable": reader.lost(group), "readable only later": reader.late}
-    found = {what: list(which)[:5] if isinstance(which, list) else which for what, which in found.items() if which}
-    check(not found, f"{reader.name}: {found}")
+    campaign.check_exactly_once(reader, answered(bot)(reader), texts)
 
 
 # (a) and (d): MDK founds, the bot joins and echoes.
@@ -193,69 +186,8 @@ async def commits_07(stage):
 
 # (e) and (f): a long run under disturbance.
 
-class Run:
-    """A guest sends numbered messages, at most WINDOW of them unanswered at any time."""
-
-    def __init__(self, guest, group, bot, count):
-        self.guest, self.group, self.bot = guest, group, bot
-        self.texts = [f"message {number:03}" for number in range(count)]
-        self.sent = 0
-
-    async def __aenter__(self):
-        self.sending = asyncio.create_task(self._send_all())
-        return self
-
-    async def __aexit__(self, *reason):
-        self.sending.cancel()
-
-    async def _send_all(self):
-        try:
-            for text in self.texts:
-                await self._until("room in the window", self.guest, lambda: self.sent - self.answered() < WINDOW)
-                await self.guest.send(self.group, text)
-                await self._count(1)
-        finally:
-            await self._count(0)
-
-    async def _count(self, more):
-        async with self.guest.changed:
-            self.sent += more
-            self.guest.changed.notify_all()
-
-    async def until_sent(self, number):
-        """Returns once so many are sent; raises what ended the sending early."""
-        arrived = lambda: self.sent >= number or self.sending.done()
-        await self.guest.until(f"message {number} to be sent", arrived, JOIN_SECONDS + 5)
-        if self.sending.done():
-            self.sending.result()
-
-    async def _until(self, what, reader, predicate):
-        """As Member.until; when the time is over, says which answers are missing or doubled."""
-        try:
-            await reader.until(what, predicate, JOIN_SECONDS)
-        except TimeoutError:
-            check_exactly_once(reader, self.bot, self.texts[:self.sent])
-            raise
-
-    def answered(self, reader=None):
-        return len({answer["content"] for answer in answers(reader or self.guest, self.bot)})
-
-    async def until_all_answered(self, readers):
-        for reader in readers:
-            await self._until("all answers", reader, lambda: self.answered(reader) >= len(self.texts))
-
-    async def finish(self, readers, last):
-        """All answered; then one more message, so that a late second answer would have been seen before its echo."""
-        await self.until_all_answered(readers)
-        await self.guest.send(self.group, last)
-        for reader in readers:
-            await reader.until_message(f"echo: {last}", self.bot.pubkey, JOIN_SECONDS)
-            check_exactly_once(reader, self.bot, [*self.texts, last])
-
-
-def seeded(options):
-    print(f"  seed {options.seed}", flush=True)
-    return random.Random(options.seed)
+def numbered(count):
+    return [f"message {number:03}" for number in range(count)]
 
 
 async def kill_worker(stage):
@@ -267,17 +199,17 @@ async def kill_worker(stage):
     relay = await stage.relay()
     bot = await echo_worker(stage, relay, patient=True)
     group, guest, second = await room(stage, relay, bot)
-    async with Run(guest, group, bot, options.messages) as run:
+    async with Run(guest, group, numbered(options.messages), answered(bot)) as run:
         pid = await bot.worker_pid()
         for number in sorted(dice.choices(range(1, len(run.texts)), k=options.kills)):
             await run.until_sent(number)
-            await asyncio.sleep(dice.uniform(0, 0.05 if dice.random() < 0.25 else 0.4))  # the random instant
+            await asyncio.sleep(instant(dice))
             pid = await bot.kill_worker(pid)
         await run.sending
     await run.until_all_answered([guest, second])
     await bot.kill_worker(pid)  # at rest, once more: an outbox that replays would show
     await run.finish([guest, second], "the last one")
-    print(f"  {options.kills} kills, {run.answered()} answers, {guest.groups[group]['epoch']} epochs", flush=True)
+    print(f"  {options.kills} kills, {run.count()} answers, {guest.groups[group]['epoch']} epochs", flush=True)
 
 
 async def relay_outage(stage):
@@ -287,7 +219,7 @@ async def relay_outage(stage):
     relay = await stage.relay()
     bot = await echo_worker(stage, relay)
     group, guest, second = await room(stage, relay, bot)
-    async with Run(guest, group, bot, options.messages // 2) as run:
+    async with Run(guest, group, numbered(options.messages // 2), answered(bot)) as run:
         for number in sorted(dice.sample(range(1, len(run.texts)), 3)):
             await run.until_sent(number)
             await relay.stop()

@@ -59,13 +59,7 @@ class ProgramWorker(EchoWorker):
     async def kill(self, victim):
         """kill -9 of program, worker or supervisor, whichever is there at this instant; the supervisor is started again."""
         if victim == "supervisor":
-            workers = children(self.process.pid)
-            self.process.send_signal(signal.SIGKILL)
-            await self.process.wait()
-            # The worker ends with its supervisor; two on one state directory would refuse each other.
-            while any(Path(f"/proc/{pid}").exists() for pid in workers):
-                await asyncio.sleep(0.01)
-            await self.start()
+            await self.kill_supervisor()
             return
         found = children(self.process.pid)
         if victim == "program":

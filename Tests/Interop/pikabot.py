@@ -62,6 +62,22 @@ def children(pid):
     return sorted(found)
 
 
+def runs(pid):
+    """Whether a process has not ended; one that nobody has waited for has."""
+    with suppress(OSError):
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
+    return False
+
+
+async def gone(pid, seconds=STOP_SECONDS):
+    """Returns once a process that is no child of ours has ended. The kernel does not say so: polled."""
+    deadline = asyncio.get_running_loop().time() + seconds
+    while runs(pid):
+        if asyncio.get_running_loop().time() > deadline:
+            raise TimeoutError(f"process {pid} has not ended after {seconds} s")
+        await asyncio.sleep(0.01)
+
+
 class EchoWorker:
     """`pikabot run` in the foreground: the supervisor, and below it the worker with one account and its bots, the echo
     bot unless a configuration says otherwise."""
@@ -108,6 +124,19 @@ class EchoWorker:
         except ProcessLookupError:
             raise RuntimeError(f"worker {pid} had ended by itself; {self.describe()}") from None
         return await self.worker_pid(other_than=pid)
+
+    async def kill_supervisor(self):
+        """kill -9 of the supervisor, which is started again at once; its worker must end and hand over what it holds.
+
+        Returns the process id of the new supervisor's worker.
+        """
+        orphans = children(self.process.pid)
+        self.process.send_signal(signal.SIGKILL)
+        await self.process.wait()
+        await self.start()
+        for pid in orphans:
+            await gone(pid)
+        return await self.worker_pid()
 
     def describe(self):
         lines = self.log.read_text(errors="replace").splitlines()[-12:] if self.log.exists() else []

@@ -1,16 +1,18 @@
 """The responder under `pikabot run`, in groups with the reference implementation: rules of each kind, a webhook, programs,
 an agent at a fake endpoint, a relay that is stopped or wants to know who one is, and bots that could go on for ever.
 
-    DIR/venv/bin/python Tests/Interop/responder_live.py PIKABOT_BINARY [--only TEXT]
+    DIR/venv/bin/python Tests/Interop/responder_live.py PIKABOT_BINARY [--only TEXT] [--kills N] [--messages N] [--seed N]
 """
 
 import argparse
 import asyncio
 import json
+import time
 from pathlib import Path
 
 from websockets.asyncio.client import connect
 
+from campaign import Run, instant, seeded
 from echo_live import JOIN_SECONDS, room
 from fake_agent import FakeAgent
 from pikabot import EchoWorker
@@ -291,9 +293,72 @@ async def flood_of_questions(stage):
     check(1 <= len(answered) <= 6, f"{len(answered)} of 40 questions were answered")
 
 
+KILL_RULES = r"""
+            - when: { command: echo }
+              reply: "echo: {args}"
+            - when: { match: '^number (\d+)' }
+              reply: "{1} it is"
+            - when: { startsWith: wave }
+              react: "👋"
+"""
+# What the rules say to a text, and the kind of message that says it.
+SAYS = {"/echo": ("echo: {}", 9), "number": ("{} it is", 9), "wave": ("👋", 7)}
+
+
+def answered(bot, witness):
+    """For `Run`: the text that each of the bot's messages refers to, and what is wrong with the answer if something is.
+
+    The ids of what the guest says are known from a witness, another member.
+    """
+
+    def texts(reader):
+        asked = {message["id"]: message["content"] for message in witness.messages}
+        return [text(asked, answer) for answer in reader.messages if answer["pubkey"] == bot.pubkey]
+
+    def text(asked, answer):
+        question = asked.get(next((tag[1] for tag in reversed(answer["tags"]) if tag[0] == "e"), None), "nothing")
+        word, _, rest = question.partition(" ")
+        words, kind = SAYS.get(word, ("", 0))
+        fits = (answer["content"], answer["kind"]) == (words.format(rest), kind)
+        return question if fits else f"{question}: {answer['content']} of kind {answer['kind']}"
+
+    return texts
+
+
+async def kills(stage):
+    """kill -9 of worker or supervisor at random instants: a reply by command, one by expression, or a reaction to each
+    message, exactly once."""
+    options = stage.options
+    dice = seeded(options)
+    relay = await stage.relay()
+    agent = await stage.enter(FakeAgent())
+    bot = await responder(
+        stage, relay, agent, KILL_RULES, "{ botPair: 1000, perSender: unlimited, perGroup: unlimited }", patient=True)
+    group, guest, second = await room(stage, relay, bot)
+    texts = [f"{dice.choice(list(SAYS))} {number:04}" for number in range(options.messages)]
+    victims = dice.choices(["worker", "supervisor"], k=options.kills)
+    begin = time.monotonic()
+    async with Run(guest, group, texts, answered(bot, second)) as run:
+        pid = await bot.worker_pid()
+        for number, victim in zip(sorted(dice.choices(range(1, len(texts)), k=len(victims))), victims):
+            await run.until_sent(number)
+            await asyncio.sleep(instant(dice))
+            pid = await (bot.kill_worker(pid) if victim == "worker" else bot.kill_supervisor())
+        await run.sending
+    await run.until_all_answered([guest, second])
+    await bot.kill_worker(pid)  # at rest, once more: an outbox that replays would show
+    await run.finish([guest, second], "/echo the last one")
+    workers = victims.count("worker")
+    print(f"  {workers + 1} kills of the worker, {len(victims) - workers} of the supervisor; {run.count()} answers in "
+          f"{time.monotonic() - begin:.0f} s", flush=True)
+
+
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("pikabot", type=Path, help="the executable under test")
+    parser.add_argument("--seed", type=int, default=int(time.time()), help="of the random instants; printed")
+    parser.add_argument("--messages", type=int, default=60, help="in the run with the kills")
+    parser.add_argument("--kills", type=int, default=6, help="of worker or supervisor")
     return parser
 
 
@@ -306,6 +371,7 @@ SCENARIOS = {
     "a relay that demands NIP-42": relay_that_asks_who_one_is,
     "two responders": two_responders,
     "a flood of questions": flood_of_questions,
+    "kill -9 of worker or supervisor": kills,
 }
 
 if __name__ == "__main__":
