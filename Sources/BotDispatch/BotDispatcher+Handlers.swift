@@ -48,6 +48,7 @@ extension BotDispatcher {
         }
         bot.metrics[found.index].record(milliseconds: clock.nowMilliseconds - began)
         let answer = await answer(call, outcome, context)
+        for failure in context.failures { bot.metrics[found.index].count(failure) }
         if !answer.effects.isEmpty { observe(.answered(trigger, bot: bot.label, answer.effects)) }
         return answer
     }

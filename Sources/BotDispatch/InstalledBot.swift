@@ -49,7 +49,7 @@ struct HandlerMetrics: Sendable {
     func countTimeout() { timeouts.increment() }
 
     func count(_ error: any Error) {
-        let dimensions = [("handler", handler), ("class", "\(type(of: error))")]
-        Counter(label: "bot_handler_errors_total", dimensions: dimensions).increment()
+        let name = (error as? BotError)?.code.description ?? "\(type(of: error))"
+        Counter(label: "bot_handler_errors_total", dimensions: [("handler", handler), ("class", name)]).increment()
     }
 }

@@ -10,6 +10,7 @@ public final class BotContext: Sendable {
         var values: [String: [UInt8]?] = [:]
         var memory: [BotMemoryChange] = []
         var misuse: BotError?
+        var failures: [BotError] = []
         var isClosed = false
     }
 
@@ -63,6 +64,14 @@ public final class BotContext: Sendable {
     public var snapshot: AppState { scope.snapshot }
     /// The chat of the event as the snapshot shows it; nil if there is none, or it is not there any more.
     public var chat: AppState.ChatSummary? { scope.chat }
+
+    /// Counts an error that the handler itself takes care of, as those that it throws are counted.
+    public func count(_ failure: BotError) {
+        collected.withLock { if !$0.isClosed { $0.failures.append(failure) } }
+    }
+
+    /// What the handler has counted; complete after ``finish()``.
+    package var failures: [BotError] { collected.withLock { $0.failures } }
 
     /// What became of timers and conversations; complete after ``finish()``.
     package var memoryChanges: [BotMemoryChange] { collected.withLock { $0.memory } }

@@ -19,6 +19,8 @@ public struct BotError: Error, Hashable, Sendable, CustomStringConvertible {
         public static let invalidSchedule = Code(description: "invalid_schedule")
         /// An HTTP request had no answer, or too long a one.
         public static let requestFailed = Code(description: "request_failed")
+        /// What people wrote would have made an address lead elsewhere than its settings say.
+        public static let addressRefused = Code(description: "address_refused")
         /// A program could not be run, or failed.
         public static let programFailed = Code(description: "program_failed")
         /// What a setting refers to could not be read.

@@ -58,7 +58,8 @@ public enum MetricCatalogue {
             "bot_handler_duration_seconds", "Time that a handler took for one event.", labels: ["handler"],
             bounds: durations),
         .counter(
-            "bot_handler_errors_total", "Errors that handlers threw, by their type.", labels: ["handler", "class"]),
+            "bot_handler_errors_total", "Errors that handlers threw, or counted themselves, by their type.",
+            labels: ["handler", "class"]),
         .counter("bot_handler_timeouts_total", "Handlers that took too long.", labels: ["handler"]),
         .gauge("bot_inbox_depth", "Events that no bot is done with yet."),
         .gauge("bot_inbox_oldest_age_seconds", "Age of the oldest event that no bot is done with yet; 0 for none."),

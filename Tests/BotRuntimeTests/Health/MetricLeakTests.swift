@@ -21,7 +21,12 @@ struct MetricLeakTests {
 
         static let name = "moody"
         init(settings: BotSettings) {}
-        var handlers: [Handler] { OnMessage { message, _ in throw BadMood(text: message.content) } }
+        var handlers: [Handler] {
+            OnMessage { message, context in
+                context.count(BotError(.addressRefused, message.content))
+                throw BadMood(text: message.content)
+            }
+        }
     }
 
     private struct Account: Sendable {
@@ -123,6 +128,7 @@ struct MetricLeakTests {
         #expect(sum("bot_events_received_total", families, "type", "joined") ?? 0 >= 1)
         #expect(sum("bot_sends_total", families, "result", "accepted") ?? 0 >= 1)
         #expect(sum("bot_handler_errors_total", families, "class", "BadMood") ?? 0 >= 1)
+        #expect(sum("bot_handler_errors_total", families, "class", "address_refused") ?? 0 >= 1)
         #expect(sum("bot_groups", families) == 1)
         #expect(sum("bot_info", families, "version", SoftwareVersion.current) == 1)
         let names = Set(families.map(\.name))

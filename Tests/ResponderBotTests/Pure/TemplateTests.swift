@@ -1,3 +1,4 @@
+import BotKit
 import Testing
 
 @testable import ResponderBot
@@ -30,7 +31,35 @@ struct TemplateTests {
 
     @Test func whatGoesIntoAnAddressIsEncoded() throws {
         let url = try Template("https://api.example/{1}?q={args}")
-        let filled = url.filled({ $0 == .args ? "a b&c=d#é" : "../x" }, encode: \.percentEncoded)
-        #expect(filled == "https://api.example/..%2Fx?q=a%20b%26c%3Dd%23%C3%A9")
+        let filled = try url.filledAddress { $0 == .args ? "../a b&c=d#é" : "x/y..z" }
+        #expect(filled == "https://api.example/x%2Fy..z?q=..%2Fa%20b%26c%3Dd%23%C3%A9")
+    }
+
+    @Test(arguments: [
+        ("/a/{1}/b", ".."), ("/a/{1}/b", "."), ("/a/{1}", ".."), ("/{1}/b", "../.."), ("/a/{1}", "x/../../b"),
+        ("/a/{1}", "..\\.."), ("/a/{1}", "x\\..\\y"), ("/a/{1}", "%2e%2e"), ("/a/{1}", "%2E."), ("/a/{1}", ".%2e"),
+        ("/a/{1}", "%252e%252e"), ("/a/{1}", "..%2fb"), ("/a/{1}", "..%5cb"), ("/a/{1}", "%%32%65."), ("/a/.{1}", "."),
+        ("/a/{1}.", "."), ("/a/.{1}", "%2e"), ("/a/%2e{1}", "."), ("/a/%2{1}.", "e"), ("/a/.{1}b", "./"),
+        ("/a/.{1}/b", ""), ("/a/{1}{2}/b", "."), ("/a/{1|..}/b", ""), ("/a/{1}", "..;x"), ("/a/{1};v=1/b", ".."),
+        ("/a/{1}", " .. "), ("/a/{1}", "..\0"), ("/a/../{1}", ".."), ("/a/{1}?q=1", ".."), ("/a/{1}#b", ".."),
+        ("/a/{1}", "?/../b"), ("/a/{1}", "#/.."),
+    ])
+    func whatChangesThePathIsRefused(_ path: String, _ value: String) throws {
+        let error = #expect(throws: BotError.self) {
+            try Template("https://api.example" + path).filledAddress { _ in value }
+        }
+        #expect(error?.code == .addressRefused)
+    }
+
+    @Test(arguments: [
+        ("/a/{1}/b", "...", "/a/.../b"), ("/a/{1}", "a..b", "/a/a..b"), ("/a/{1}", "..a", "/a/..a"),
+        ("/a/{1}", "1.2/3", "/a/1.2%2F3"), ("/a/{1}", "", "/a/"), ("/a/../{1}", "b", "/a/../b"),
+        ("?q={1}", "..", "?q=.."), ("?q=/{1}", "..", "?q=/.."),
+        ("/a?q={1}/x", "../..", "/a?q=..%2F../x"), ("/a#{1}", "..", "/a#.."), ("/a/{1}", "%", "/a/%25"),
+        ("/a/{1}", "%zz%2", "/a/%25zz%252"), ("/a/{1}", "é", "/a/%C3%A9"),
+    ])
+    func whatLeavesThePathIsFilledIn(_ path: String, _ value: String, _ filled: String) throws {
+        let address = try Template("https://api.example" + path).filledAddress { _ in value }
+        #expect(address == "https://api.example" + filled)
     }
 }

@@ -57,6 +57,20 @@ struct OutsideLabTests {
         #expect(world.requests.first?.body == [])
     }
 
+    @Test func nobodyLeadsAWebhookToAnotherPath() async throws {
+        let world = FakeWorld { _, _ throws(BotError) in .ok("fine") }
+        let room = try await Room(
+            [
+                "when": ["command": "get"],
+                "webhook": ["url": "https://api.example/public/{1}/{2|all}", "method": "GET"],
+            ], world: world)
+        #expect(try await room.answers(to: "/get ..") == ["Sorry, that did not work."])
+        #expect(try await room.answers(to: "/get x ../../admin") == ["Sorry, that did not work."])
+        #expect(world.requests.isEmpty)
+        #expect(try await room.answers(to: "/get a..b") == ["fine"])
+        #expect(world.requests.map(\.url) == ["https://api.example/public/a..b/all"])
+    }
+
     @Test(arguments: [
         BotHTTPResponse(status: 500, body: Array("internal trace".utf8)), BotHTTPResponse(status: 302, body: []),
         BotHTTPResponse(status: 404, body: []),

@@ -31,6 +31,7 @@ struct RuleRun {
                 context.logger.warning(
                     "An action of a rule failed",
                     metadata: ["rule": "\(rule.name)", "action": "\(index + 1)", "error": "\(error)"])
+                context.count(error)
                 if let failure = rule.failure { deliver(failure, .reply) }
                 return
             }
@@ -88,7 +89,7 @@ struct RuleRun {
         let chatID = occasion.chats.first ?? ""
         var request = BotHTTPRequest(
             method: webhook.method,
-            url: webhook.url.filled({ values.value(of: $0, in: chatID) }, encode: \.percentEncoded),
+            url: try webhook.url.filledAddress { values.value(of: $0, in: chatID) },
             timeout: webhook.timeout, maximumBytes: Answer.maximumBytes,
             reachesPrivateAddresses: webhook.reachesPrivateAddresses)
         request.headers = [("User-Agent", "pikabot-responder"), ("Idempotency-Key", delivery(index))]
