@@ -43,6 +43,10 @@ package enum AutomationMarker {
             return .sendMessage(chatID: chatID, marked(.reaction(emoji, to: id), tag))
         case .sendHypernote(let chatID, let hypernote):
             return .sendMessage(chatID: chatID, marked(hypernote.message, tag))
+        case .hypernoteAction(let chatID, let id, let name, let form):
+            // What may not be sent goes on as it is: the core says why.
+            guard let answer = try? HypernoteAction(toSend: name, form: form) else { return action }
+            return .sendMessage(chatID: chatID, marked(answer.message(to: id), tag))
         case .sendMedia(let chatID, var media):
             media.tags = replacing(media.tags, tag)
             return .sendMedia(chatID: chatID, media)

@@ -53,6 +53,19 @@ public struct HypernoteAction: Sendable, Hashable {
         self.form = form
     }
 
+    /// One that may be sent. Throws ``AppCoreError/Code/notAllowed`` without the name of an action, or with too many
+    /// fields.
+    public init(toSend action: String, form: [String: String]) throws(AppCoreError) {
+        let action = action.trimmingBlanks
+        guard !action.isEmpty else {
+            throw AppCoreError(.notAllowed, "an answer to a hypernote needs the name of an action")
+        }
+        guard form.count <= Self.maximumFields else {
+            throw AppCoreError(.notAllowed, "a form has at most \(Self.maximumFields) fields")
+        }
+        self.init(action: String(action), form: form)
+    }
+
     /// Reads `{"action": …, "form": {…}}`; nil if it is none. Values that are no text become JSON text, null nothing.
     public init?(content: String) {
         guard content.utf8.count <= HypernoteDocument.maximumBytes, let json = try? JSONValue(json: content),

@@ -155,6 +155,24 @@ struct AutomationMarkerTests {
         }
     }
 
+    @Test func answersToHypernotesAreMarked() {
+        func marked(_ action: AppAction) -> HandlerEffect.Operation? {
+            AutomationMarker.mark([HandlerEffect(id: "x", operation: .dispatch(action))], depth: 1).first?.operation
+        }
+        let form = ["size": "two"]
+        var answer = HypernoteAction(action: "buy", form: form).message(to: eventID(1))
+        answer.tags.append(Nostr.Tag("pikabot-automated", "2"))
+        #expect(
+            marked(.hypernoteAction(chatID: "c1", hypernote: eventID(1), action: " buy ", form: form))
+                == .dispatch(.sendMessage(chatID: "c1", answer)))
+        // Refused by the core, with its reason.
+        let many = Dictionary(uniqueKeysWithValues: (0...HypernoteAction.maximumFields).map { ("f\($0)", "") })
+        for (action, form) in [(" ", [:]), ("buy", many)] {
+            let wrong = AppAction.hypernoteAction(chatID: "c1", hypernote: eventID(1), action: action, form: form)
+            #expect(marked(wrong) == .dispatch(wrong))
+        }
+    }
+
     @Test func everyMessageIsMarkedOnceAndNothingElse() throws {
         let tag = Nostr.Tag("pikabot-automated", "3")
         let question = arrived("x", tags: [Nostr.Tag("pikabot-automated", "2")])
