@@ -1,11 +1,37 @@
-/// The known name a mistyped one was probably meant to be: fewest edits, and few enough to be a slip.
+/// The known name a mistyped one was probably meant to be: fewest edits, and few enough to be a slip. Of names as near,
+/// the one that has most of its letters, then the one that begins like it: `nme` is `name`, not `me`.
 package func nearestName(to name: String, in known: some Collection<String>) -> String? {
-    let candidates = known.map { (name: $0, distance: editDistance(name.lowercased(), $0.lowercased())) }
-    let best = candidates.min { ($0.distance, $0.name) < ($1.distance, $1.name) }
+    let best = known.map { Likeness(of: $0, to: name) }.min()
     guard let best, best.distance <= max(1, min(name.count, best.name.count) / 2), best.distance <= 4 else {
         return nil
     }
     return best.name
+}
+
+/// How like a known name is to a mistyped one; the most alike is the smallest.
+private struct Likeness: Comparable {
+    let name: String
+    let distance: Int
+    private let commonLetters: Int
+    private let commonBeginning: Int
+
+    init(of name: String, to mistyped: String) {
+        let (known, typed) = (name.lowercased(), mistyped.lowercased())
+        self.name = name
+        distance = editDistance(typed, known)
+        var letters: [Character: Int] = [:]
+        for letter in typed { letters[letter, default: 0] += 1 }
+        commonLetters = known.count { letter in
+            letters[letter, default: 0] -= 1
+            return letters[letter, default: 0] >= 0
+        }
+        commonBeginning = zip(typed, known).prefix { $0 == $1 }.count
+    }
+
+    static func < (left: Self, right: Self) -> Bool {
+        (left.distance, -left.commonLetters, -left.commonBeginning, left.name)
+            < (right.distance, -right.commonLetters, -right.commonBeginning, right.name)
+    }
 }
 
 /// Insertions, deletions, replacements and swaps of neighbours that turn one into the other; texts longer than 64

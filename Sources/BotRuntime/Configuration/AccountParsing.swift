@@ -94,16 +94,11 @@ extension ConfigurationParser {
 
     /// Public keys, of which there must be one.
     func somePublicKeys(_ value: ConfigurationValue, fix: String) -> Set<PublicKey>? {
-        guard let keys = publicKeys(value, fix: fix) else { return nil }
-        guard value.node.sequence?.isEmpty == false else {
-            value.fail(expected: "at least one public key", found: "an empty list", fix: fix)
-            return nil
-        }
-        return keys
+        publicKeys(value, atLeast: "at least one public key", fix: fix)
     }
 
-    func publicKeys(_ value: ConfigurationValue, fix: String) -> Set<PublicKey>? {
-        guard let items = value.list(of: "public keys", fix: fix) else { return nil }
+    func publicKeys(_ value: ConfigurationValue, atLeast some: String? = nil, fix: String) -> Set<PublicKey>? {
+        guard let items = value.list(of: "public keys", atLeast: some, fix: fix) else { return nil }
         return Set(
             items.compactMap {
                 $0.parsed(

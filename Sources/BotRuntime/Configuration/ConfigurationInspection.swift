@@ -75,6 +75,13 @@ struct ConfigurationInspection {
                 scalar.mark, value.keyPath, expected: "no secret among the arguments, which all users can see",
                 found: "an option with one (not shown)",
                 fix: "hand it over by a file or the environment, such as environment: { TOKEN: { file: PATH } }")
+        } else if SecretNames.hasPassword(scalar.string) {
+            value.problems.addOnly(
+                scalar.mark, value.keyPath, expected: "an address without user name and password",
+                found: "one with them (not shown)",
+                fix:
+                    "remove them from the address; where a secret may stand, it is a reference such as token: { file: PATH }"
+            )
         } else if let variable = Self.variable(in: scalar.string) {
             value.problems.addOnly(
                 scalar.mark, value.keyPath, expected: "a value that is written out: variables are not filled in",

@@ -43,11 +43,7 @@ struct ConfigurationParser {
 
     private func relays(_ value: ConfigurationValue) -> [RelayURL]? {
         let fix = "write relays: [wss://relay.example]"
-        guard let items = value.list(of: "relay addresses", fix: fix) else { return nil }
-        guard !items.isEmpty else {
-            value.fail(expected: "at least one relay", found: "an empty list", fix: fix)
-            return nil
-        }
+        guard let items = value.list(of: "relay addresses", atLeast: "at least one relay", fix: fix) else { return nil }
         var seen: Set<RelayURL> = []
         return items.compactMap { item in
             let relay = item.parsed(
@@ -68,11 +64,7 @@ struct ConfigurationParser {
 
     private func accounts(_ value: ConfigurationValue) -> [AccountConfiguration]? {
         let fix = "write accounts: and below it - name: …"
-        guard let items = value.list(of: "accounts", fix: fix) else { return nil }
-        guard !items.isEmpty else {
-            value.fail(expected: "at least one account", found: "an empty list", fix: fix)
-            return nil
-        }
+        guard let items = value.list(of: "accounts", atLeast: "at least one account", fix: fix) else { return nil }
         var names: Set<String> = []
         return items.compactMap { account($0, &names) }
     }

@@ -84,9 +84,14 @@ struct ConfigurationValue {
             expected: "a rate or unlimited", fix: "write N/s, N/min or N/h, such as 6/min")
     }
 
-    func list(of what: String, fix: String) -> [ConfigurationValue]? {
+    /// - Parameter some: What an empty list should have had, such as `at least one relay`; nil if it may be empty.
+    func list(of what: String, atLeast some: String? = nil, fix: String) -> [ConfigurationValue]? {
         guard case .sequence(let sequence) = node else {
             fail(expected: "a list of \(what)", fix: fix)
+            return nil
+        }
+        if let some, sequence.isEmpty {
+            fail(expected: some, found: "an empty list", fix: fix)
             return nil
         }
         return sequence.enumerated().map {

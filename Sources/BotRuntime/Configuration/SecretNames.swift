@@ -28,6 +28,20 @@ enum SecretNames {
         return speaksOfSecret(String(text[..<end]))
     }
 
+    /// Whether an address in a text has a password: `https://user:password@host`. A user name alone is one too where it
+    /// could be a token; `ssh://git@host` is none.
+    static func hasPassword(_ text: String) -> Bool {
+        var rest = text[...]
+        while let mark = rest.firstRange(of: "://") {
+            let scheme = rest[..<mark.lowerBound].lowercased()
+            rest = rest[mark.upperBound...]
+            let authority = rest.prefix { !"/?#\\\"'<>".contains($0) && !$0.isWhitespace }
+            guard let user = authority.lastIndex(of: "@").map({ authority[..<$0] }), !user.isEmpty else { continue }
+            if user.contains(":") || ["http", "https", "ws", "wss"].contains(where: scheme.hasSuffix) { return true }
+        }
+        return false
+    }
+
     /// `botToken`, `BOT_TOKEN`, `bot-token` and `Bot token` have the same words.
     private static func words(of name: String) -> [String] {
         var words: [String] = []

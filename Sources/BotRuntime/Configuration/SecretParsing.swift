@@ -74,11 +74,8 @@ extension ConfigurationParser {
 
     /// A program and its arguments, as they stand there.
     func words(_ value: ConfigurationValue, fix: String) -> [String]? {
-        guard let items = value.list(of: "a program and its arguments", fix: fix) else { return nil }
-        guard !items.isEmpty else {
-            value.fail(expected: "a program and its arguments", found: "an empty list", fix: fix)
-            return nil
-        }
+        let whole = "a program and its arguments"
+        guard let items = value.list(of: whole, atLeast: whole, fix: fix) else { return nil }
         let words = items.compactMap { $0.parsed({ $0 }, expected: "a word", fix: fix) }
         guard words.count == items.count else { return nil }
         guard !words[0].isEmpty else {

@@ -30,4 +30,23 @@ struct SecretNamesTests {
     func options(text: String, isSecret: Bool) {
         #expect(SecretNames.isOption(text) == isSecret)
     }
+
+    @Test(arguments: [
+        "wss://user:pass@relay.example", "https://u:p@api.example/path", "https://ghp_1234@api.example",
+        "WSS://u:p@h", "postgres://bot:hunter2@db/x", "--proxy=http://u:p@h:8080", "see http://a/ and http://u:p@b",
+        "https://u:p@w@h", "https://:p@h",
+    ])
+    func addressesWithPasswords(text: String) {
+        #expect(SecretNames.hasPassword(text))
+    }
+
+    @Test(arguments: [
+        "", "wss://relay.example", "https://api.example/a@b", "https://api.example?mail=a@b", "https://api.example#a@b",
+        "ssh://git@github.example", "mailto:a@b", "u:p@h", "://", "https://@h",
+        "write to http://a.example or me@b.example",
+        "<https://a.example>a@b",
+    ])
+    func addressesWithout(text: String) {
+        #expect(!SecretNames.hasPassword(text))
+    }
 }

@@ -43,7 +43,7 @@ extension ConfigurationSchema {
         [
             SchemaKey(
                 "accept", .choice(["anyone", "nobody", "allowlist"]), .refused, example: "anyone",
-                hint: "allowlist", effect: .live,
+                hint: "anyone, nobody, or allowlist with from: [npub1…]", effect: .live,
                 "Whose invitations are accepted."),
             SchemaKey(
                 "from", .list(of: .text(.publicKey), atLeast: 1), .meaning("only with `accept: allowlist`"),

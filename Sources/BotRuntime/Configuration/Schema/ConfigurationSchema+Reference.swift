@@ -17,8 +17,8 @@ extension ConfigurationSchema {
         The file is YAML, at most 1 MiB. Unknown keys, keys that are there twice and merge keys (`<<`) are errors; anchors
         and aliases of whole values may be used. Relative paths begin at the folder of the file. Variables such as `${HOME}`
         are not filled in, and are errors. **No secret stands in the file**, only [where it is](#a-reference-to-a-secret):
-        what looks like a secret key, and plain values under names that end in token, password, secret, authorization and
-        the like, are refused and never shown.
+        what looks like a secret key, addresses with user name or password, and plain values under names that end in token,
+        password, secret, authorization and the like, are refused and never shown.
 
         `pikabot check FILE` says everything that is wrong at once, each with line, column, key and what to write, the bots'
         own settings included; then it warns of what is missing around the file on this machine (keys, programs, folders),
