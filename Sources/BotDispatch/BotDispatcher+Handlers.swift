@@ -53,6 +53,30 @@ extension BotDispatcher {
         return answer
     }
 
+    /// What the handler of a probe found; what else it asked for is dropped.
+    func answer(_ bot: InstalledBot, _ trigger: BotTrigger, _ scope: EventScope, timeout: Duration) async
+        -> ProbeOutcome
+    {
+        let failed = ProbeOutcome.answered(ProbeAnswer(isSuccess: false))
+        guard let found = bot.work(for: trigger, in: scope) else { return failed }
+        let call = HandlerCall(
+            bot: bot, handler: found.index, trigger: trigger, scope: scope, timeout: timeout,
+            logger: logger(bot, bot.handlers[found.index].label, scope))
+        let (began, context) = (clock.nowMilliseconds, context(call, input: nil))
+        let outcome = await run(call, { try await found.work(context) })
+        bot.metrics[found.index].record(milliseconds: clock.nowMilliseconds - began)
+        switch outcome {
+        case .returned: return context.probeAnswer.map(ProbeOutcome.answered) ?? failed
+        case .threw(let error as BotError) where error.code == .probeRefused: return .refused(error.message)
+        case .threw(let error):
+            bot.metrics[found.index].count(error)
+            call.logger.warning("Probe failed", metadata: ["error": "\(error)"])
+        case .timedOut: bot.metrics[found.index].countTimeout()
+        case nil: break
+        }
+        return failed
+    }
+
     private func answer(_ call: HandlerCall, _ outcome: HandlerOutcome, _ context: BotContext) async -> BotAnswer {
         let failure: any Error
         switch outcome {
@@ -139,7 +163,7 @@ extension BotDispatcher {
         case .event:
             trigger.message.map { memory.conversations(of: bot.label, in: trigger.chatID, with: $0.sender.hex) } ?? [:]
         case .timer(let run): memory.conversations(of: bot.label, in: run.chatID, with: run.key)
-        case .schedule, .start, .stop: [:]
+        case .schedule, .start, .stop, .probe: [:]
         }
     }
 

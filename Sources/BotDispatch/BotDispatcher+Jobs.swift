@@ -64,7 +64,7 @@ extension BotDispatcher {
         }
     }
 
-    private func scope(of trigger: BotTrigger) async -> EventScope {
+    func scope(of trigger: BotTrigger) async -> EventScope {
         var scope = EventScope(
             chatID: trigger.chatID, account: core.account, accountName: configuration.accountName,
             snapshot: await core.snapshot())

@@ -31,6 +31,8 @@ package struct InstalledBot: Sendable {
     }
 
     var schedules: [ScheduleDeclaration] { handlers.compactMap(\.schedule) }
+    /// The modules that it answers probes of.
+    var probes: [String] { handlers.compactMap(\.probe) }
 }
 
 /// What is counted for one handler.

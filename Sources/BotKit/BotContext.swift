@@ -11,6 +11,7 @@ public final class BotContext: Sendable {
         var memory: [BotMemoryChange] = []
         var misuse: BotError?
         var failures: [BotError] = []
+        var probeAnswer: ProbeAnswer?
         var isClosed = false
     }
 
@@ -52,11 +53,11 @@ public final class BotContext: Sendable {
 
     /// Unix seconds when the handler began.
     public var now: Int64 { nowMilliseconds / 1000 }
-    /// The event handled; nil when the handler runs for a schedule, a timer, the start or the stop.
+    /// The event handled; nil when the handler runs for a schedule, a timer, the start, the stop or a probe.
     public var event: CoreEvent? { trigger.event }
     /// The message handled; nil when the handler runs for something else.
     public var message: MessageEvent? { trigger.message }
-    /// The chat of the event or timer; empty for schedules, start and stop.
+    /// The chat of the event or timer; empty for schedules, start, stop and probes.
     public var chatID: String { trigger.chatID }
     /// The account that the bot answers through.
     public var account: PublicKey { scope.account }
@@ -88,6 +89,11 @@ public final class BotContext: Sendable {
             HandlerEffect(id: "\(bot)/\(inputID)/\(ordinal)", operation: operation)
         }
     }
+
+    /// What a probe's handler found; nil before it has returned.
+    package var probeAnswer: ProbeAnswer? { collected.withLock { $0.probeAnswer } }
+
+    func answer(_ probe: ProbeAnswer) { collected.withLock { $0.probeAnswer = probe } }
 
     func collect(_ operation: HandlerEffect.Operation) {
         let isClosed = collected.withLock { collected in

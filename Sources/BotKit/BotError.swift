@@ -25,6 +25,8 @@ public struct BotError: Error, Hashable, Sendable, CustomStringConvertible {
         public static let programFailed = Code(description: "program_failed")
         /// What a setting refers to could not be read.
         public static let noSecret = Code(description: "no_secret")
+        /// A probe of something that the settings do not allow.
+        public static let probeRefused = Code(description: "probe_refused")
         /// A file that a setting names could not be read, or is too long.
         public static let noFile = Code(description: "no_file")
     }

@@ -10,6 +10,8 @@ public enum BotTrigger: Sendable, Hashable {
     case start
     /// The bot ends its work, in good order.
     case stop
+    /// Somebody outside asks for a probe.
+    case probe(ProbeRequest)
 }
 
 /// One run of a schedule.
@@ -56,16 +58,17 @@ extension BotTrigger {
         if case .message(let message)? = event?.content { message } else { nil }
     }
 
-    /// The chat that it belongs to; empty for schedules, start and stop.
+    /// The chat that it belongs to; empty for schedules, start, stop and probes.
     package var chatID: String {
         switch self {
         case .event(let event): event.chatID
         case .timer(let run): run.chatID
-        case .schedule, .start, .stop: ""
+        case .schedule, .start, .stop, .probe: ""
         }
     }
 
-    /// Names what the handler runs for, the same again after a restart. Starts and stops are told apart by their time.
+    /// Names what the handler runs for, the same again after a restart. Starts, stops and probes are told apart by
+    /// their time.
     package func inputID(nowMilliseconds: Int64) -> String {
         switch self {
         case .event(let event): event.inputID
@@ -73,6 +76,7 @@ extension BotTrigger {
         case .timer(let run): "timer-\(run.chatID)-\(run.name)-\(run.key)-\(run.dueMilliseconds)"
         case .start: "start-\(nowMilliseconds)"
         case .stop: "stop-\(nowMilliseconds)"
+        case .probe(let request): "probe-\(request.module)-\(nowMilliseconds)"
         }
     }
 }

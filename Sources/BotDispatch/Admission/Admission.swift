@@ -126,7 +126,7 @@ package final class Admission: Sendable {
         case .timer(let run):
             // Whatever has set it, a bot's message may have been behind that.
             return AutomationMarker.mark(effects, depth: state.withLock { $0.loops.depth(in: run.chatID) })
-        case .schedule, .start, .stop: return AutomationMarker.mark(effects, depth: 0)
+        case .schedule, .start, .stop, .probe: return AutomationMarker.mark(effects, depth: 0)
         }
     }
 

@@ -20,6 +20,8 @@ public struct Handler: Sendable {
     package var schedule: ScheduleDeclaration?
     /// The command that it handles, if it says how it is used.
     package var command: CommandUsage?
+    /// The module that it answers probes of.
+    package var probe: String?
 
     /// A handler of one's own for events.
     ///

@@ -5,19 +5,22 @@ public struct BotServices: Sendable {
     public var secrets: any BotSecrets
     public var files: any BotFiles
     public var chats: any BotChats
+    public var metrics: any BotMetrics
     /// For pauses and deadlines inside a handler.
     public var clock: any CoreClock
 
     public init(
         http: any BotHTTP = NoBotServices(), programs: any BotPrograms = NoBotServices(),
         secrets: any BotSecrets = NoBotServices(), files: any BotFiles = NoBotServices(),
-        chats: any BotChats = NoBotServices(), clock: any CoreClock = SystemClock()
+        chats: any BotChats = NoBotServices(), metrics: any BotMetrics = NoBotServices(),
+        clock: any CoreClock = SystemClock()
     ) {
         self.http = http
         self.programs = programs
         self.secrets = secrets
         self.files = files
         self.chats = chats
+        self.metrics = metrics
         self.clock = clock
     }
 }

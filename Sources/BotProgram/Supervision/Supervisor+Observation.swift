@@ -11,7 +11,13 @@ extension Supervisor {
             (account, question, limit) throws(SupervisorError) in
             try await self.ask(account, question, within: limit)
         }
+        let probe = ProbeRoute(accounts: { await self.status.map(\.name) }) {
+            (account, parameters, limit) throws(SupervisorError) in
+            try await self.ask(account, "probe", parameters, within: limit)
+        }
+        var routes = observatory.routes
+        routes["/probe"] = { await probe.answer($0) }
         return HTTPEndpoint(
-            host: address.host, port: address.port, routes: observatory.routes, logger: Logger(label: "endpoint"))
+            host: address.host, port: address.port, routes: routes, logger: Logger(label: "endpoint"))
     }
 }

@@ -163,6 +163,7 @@ extension Worker {
         requests.on("reload") { try await reload($0, core, dispatcher, admission) }
         requests.on("status") { _ in await core.statusForOperators() }
         requests.answerOperators(admission, bots: bots.map(\.label), core)
+        requests.answerProbes(dispatcher)
         return requests
     }
 }
@@ -196,7 +197,7 @@ extension Worker {
         return BotServices(
             http: HTTPRequests(), programs: LocalPrograms(folder: folder, path: path),
             secrets: ConfiguredSecrets(folder: folder, environment: environment), files: FolderFiles(folder: folder),
-            chats: CoreChats(core), clock: clock)
+            chats: CoreChats(core), metrics: MetricsFacade(), clock: clock)
     }
 
     var directory: String { "\(configuration.stateDirectory)/\(account.name)" }

@@ -80,10 +80,10 @@ extension HTTPEndpoint {
         switch asked.question {
         case .malformed: await write(.text("not HTTP\n", status: 400), to: asked.channel)
         case .tooLarge: await write(.text("the request is too large\n", status: 431), to: asked.channel)
-        case .request(let method, _) where method != .GET && method != .HEAD:
+        case .request(let method, _, _) where method != .GET && method != .HEAD:
             await write(.text("only GET and HEAD\n", status: 405), to: asked.channel)
-        case .request(let method, let target):
-            guard let request = HTTPRequest(target: target) else {
+        case .request(let method, let target, let scrapeTimeout):
+            guard let request = HTTPRequest(target: target, scrapeTimeout: scrapeTimeout) else {
                 return await write(.text("not a path\n", status: 400), to: asked.channel)
             }
             guard let route = routes[request.path] else {

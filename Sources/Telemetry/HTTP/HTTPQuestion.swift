@@ -3,7 +3,8 @@ import NIOHTTP1
 
 /// What a connection asked, once all of it has come.
 enum HTTPQuestion: Sendable, Equatable {
-    case request(HTTPMethod, target: String)
+    /// - Parameter scrapeTimeout: what a Prometheus server says of its patience.
+    case request(HTTPMethod, target: String, scrapeTimeout: String? = nil)
     /// Not HTTP.
     case malformed
     case tooLarge
@@ -59,7 +60,7 @@ final class HTTPQuestionReader: ChannelInboundHandler {
         case .head(let head): self.head = head
         case .body: break
         // Answered at its end: closing with something unread would cut off the answer.
-        case .end: if let head { ask(.request(head.method, target: head.uri), context) }
+        case .end: if let head { ask(question(head), context) }
         }
     }
 
@@ -69,6 +70,12 @@ final class HTTPQuestionReader: ChannelInboundHandler {
         case is HTTPParserError: ask(.malformed, context)
         default: context.close(promise: nil)
         }
+    }
+
+    private func question(_ head: HTTPRequestHead) -> HTTPQuestion {
+        .request(
+            head.method, target: head.uri,
+            scrapeTimeout: head.headers.first(name: "X-Prometheus-Scrape-Timeout-Seconds"))
     }
 
     private func ask(_ question: HTTPQuestion, _ context: ChannelHandlerContext) {

@@ -5,8 +5,11 @@ public struct HTTPRequest: Sendable, Hashable {
     /// In the order of the request; a name may come twice.
     public let query: [(name: String, value: String)]
 
+    /// Seconds after which a Prometheus server gives up, as it says in its header; nil from others.
+    public let scrapeTimeout: String?
+
     /// Nil for a target that is not a path (RFC 9112 §3.2.1), or with percent signs that stand for no UTF-8.
-    public init?(target: String) {
+    public init?(target: String, scrapeTimeout: String? = nil) {
         guard target.hasPrefix("/") else { return nil }
         let parts = target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
         guard let path = Self.decoded(parts[0], plusIsSpace: false) else { return nil }
@@ -20,6 +23,7 @@ public struct HTTPRequest: Sendable, Hashable {
         }
         self.path = path
         self.query = query
+        self.scrapeTimeout = scrapeTimeout
     }
 
     /// The first value of a name in the query.

@@ -3,7 +3,7 @@
 /// Names and labels are a contract with operators' dashboards and rules. No label carries a key, an id or content:
 /// labels are words of this software, names that the operator gave in the configuration, and hosts of configured relays.
 public enum MetricCatalogue {
-    public static let all = worker + relays + handlers + sending + watching + supervision + daemon
+    public static let all = worker + relays + handlers + sending + watching + supervision + daemon + probes
 
     /// From one thousandth of a second to a minute.
     static let durations = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]
@@ -101,6 +101,53 @@ public enum MetricCatalogue {
         .counter("daemon_commands_total", "Commands of such clients.", labels: ["command", "result"]),
         .counter("daemon_events_total", "Events that such clients were told.", labels: ["type"]),
         .counter("daemon_clients_dropped_total", "Clients that were dropped.", labels: ["reason"]),
+    ]
+}
+
+// MARK: Of probes
+
+extension MetricCatalogue {
+    /// What a `/probe` answers, without `target`; and what probes that run by themselves export, with the name of what
+    /// they look at: a relay's host and port, or the name that the configuration gives an account or a chat.
+    public static let probes: [MetricDescription] = [
+        .gauge("probe_success", "Whether the target passed (1) or not (0).", labels: ["target"]),
+        .gauge("probe_duration_seconds", "Time that the whole probe took.", labels: ["target"]),
+        .gauge(
+            "probe_ssl_earliest_cert_expiry", "When the first certificate of the target's chain ends, in Unix time.",
+            labels: ["target"]),
+        .gauge(
+            "nostr_probe_phase_duration_seconds", "Time that one phase of a relay's probe took.",
+            labels: ["target", "phase"]),
+        .gauge(
+            "nostr_probe_phase_success", "Whether a phase of a relay's probe passed (1) or not (0).",
+            labels: ["target", "phase"]),
+        .gauge(
+            "nostr_probe_readback_found", "Whether what was written was there on a new connection (1) or not (0).",
+            labels: ["target"]),
+        .gauge(
+            "nostr_probe_clock_offset_seconds", "The relay's clock less ours, if it tells the time.", labels: ["target"]
+        ),
+        .gauge(
+            "keypackage_probe_success", "Whether an account can be found and invited (1) or not (0).",
+            labels: ["target"]),
+        .gauge(
+            "keypackage_relay_state", "What a relay holds of an account's key packages: 1 for the state that applies.",
+            labels: ["target", "relay", "state"]),
+        .gauge(
+            "keypackage_age_seconds", "Age of the newest key package that a relay holds.", labels: ["target", "relay"]),
+        .gauge(
+            "keypackage_not_after_timestamp_seconds",
+            "When the newest key package that a relay holds ends, in Unix time.",
+            labels: ["target", "relay"]),
+        .gauge(
+            "keypackage_inviteable", "Whether an invitation with the newest key package works (1) or not (0).",
+            labels: ["target"]),
+        .histogram(
+            "group_canary_roundtrip_seconds", "Time until a canary in a group was answered.", labels: ["target"],
+            bounds: durations),
+        .gauge(
+            "group_canary_delivery_ratio", "Share of the latest canaries in a group that were answered.",
+            labels: ["target"]),
     ]
 }
 

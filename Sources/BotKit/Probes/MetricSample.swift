@@ -1,0 +1,28 @@
+/// One value of a metric. What is not in the catalogue of metrics (`docs/metrics.md`) is exported nowhere.
+public struct MetricSample: Sendable, Hashable, Codable {
+    public var name: String
+    public var labels: [String: String]
+    public var value: Double
+
+    public init(_ name: String, _ labels: [String: String] = [:], _ value: Double) {
+        self.name = name
+        self.labels = labels
+        self.value = value
+    }
+}
+
+/// What bots measure, exported among the metrics of their worker.
+public protocol BotMetrics: Sendable {
+    /// Sets a gauge.
+    func set(_ sample: MetricSample)
+    /// Adds one observation to a histogram.
+    func observe(_ sample: MetricSample)
+    /// Adds to a counter.
+    func add(_ sample: MetricSample)
+}
+
+extension NoBotServices: BotMetrics {
+    public func set(_ sample: MetricSample) {}
+    public func observe(_ sample: MetricSample) {}
+    public func add(_ sample: MetricSample) {}
+}

@@ -1,0 +1,96 @@
+import Foundation
+import Supervisor
+import Telemetry
+
+/// `GET /probe?module=…&target=…`, answered as Prometheus' probing exporters do: 200 with `probe_success`, whatever the
+/// target is like. A target that no bot's settings allow is 403, an unknown module and a missing parameter are 400, and
+/// 503 means that nobody was there to look.
+struct ProbeRoute: Sendable {
+    /// Asks a worker for a probe: its account, what, and how long it may take.
+    typealias Ask = @Sendable (String, [String: ControlValue], Duration) async throws(SupervisorError) -> Data
+
+    /// What a worker says of a probe.
+    private struct Report: Decodable {
+        struct Sample: Decodable {
+            var name: String
+            var labels: [String: String]
+            var value: Double
+        }
+
+        var success: Bool?
+        var samples: [Sample]?
+        var refused: String?
+        var modules: [String]?
+    }
+
+    /// Without a word of the asker, an answer takes so long at most.
+    static let standardTimeout = Duration.seconds(20)
+    /// The longest that an asker may have it take.
+    static let longestTimeout = Duration.seconds(28)
+
+    let accounts: @Sendable () async -> [String]
+    let ask: Ask
+
+    func answer(_ request: HTTPRequest) async -> HTTPResponse {
+        guard let module = request["module"], let target = request["target"], !target.isEmpty else {
+            return .text("a probe needs ?module=…&target=…\n", status: 400)
+        }
+        let timeout = Self.timeout(request)
+        let began = ContinuousClock.now
+        var refusals: [String] = []
+        var modules: Set<String> = []
+        var isSomebodySilent = false
+        for account in await accounts() {
+            guard let report = await report(of: account, module, target, timeout) else {
+                isSomebodySilent = true
+                continue
+            }
+            if let success = report.success {
+                let took = (ContinuousClock.now - began) / .seconds(1)
+                return .metrics(Self.families(success, took, report.samples ?? []))
+            }
+            if let refusal = report.refused { refusals.append(refusal) }
+            modules.formUnion(report.modules ?? [])
+        }
+        if let refusal = refusals.first { return .text("\(refusal)\n", status: 403) }
+        if isSomebodySilent { return .text("a worker that may have this module does not answer\n", status: 503) }
+        let known =
+            modules.isEmpty ? "no bot at work answers probes" : "there are: \(modules.sorted().joined(separator: ", "))"
+        return .text("no module of that name; \(known)\n", status: 400)
+    }
+
+    /// Nil when a worker does not run, or has not answered in time.
+    private func report(of account: String, _ module: String, _ target: String, _ timeout: Duration) async -> Report? {
+        let parameters: [String: ControlValue] = [
+            "module": .string(module), "target": .string(target),
+            "milliseconds": .integer(Int64(timeout / .milliseconds(1))),
+        ]
+        guard let answer = try? await ask(account, parameters, timeout + .seconds(1)) else { return nil }
+        return try? JSONDecoder().decode(Report.self, from: answer)
+    }
+
+    /// What Prometheus says of its patience, less half a second for the way.
+    private static func timeout(_ request: HTTPRequest) -> Duration {
+        guard let text = request.scrapeTimeout, let seconds = Double(text), seconds.isFinite, seconds > 0 else {
+            return standardTimeout
+        }
+        return max(.milliseconds(100), min(.seconds(min(seconds, 3600)) - .milliseconds(500), longestTimeout))
+    }
+
+    /// In the order of the catalogue; what is not in it is left out.
+    private static func families(_ success: Bool, _ seconds: Double, _ samples: [Report.Sample]) -> [MetricFamily] {
+        let own = [("probe_success", success ? 1 : 0), ("probe_duration_seconds", seconds)]
+        let all = own.map { Report.Sample(name: $0.0, labels: [:], value: $0.1) } + samples
+        return MetricCatalogue.probes.compactMap { description in
+            let series = all.filter { $0.name == description.name }.map { sample in
+                let labels = description.labels.compactMap { name in
+                    sample.labels[name].map {
+                        MetricFamily.Label(name, LabelGuard.admits($0) ? $0 : LabelGuard.withheld)
+                    }
+                }
+                return MetricFamily.Series(labels: labels, value: sample.value)
+            }
+            return series.isEmpty ? nil : MetricFamily(description, series: series)
+        }
+    }
+}

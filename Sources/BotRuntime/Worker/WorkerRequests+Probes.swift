@@ -1,0 +1,32 @@
+import BotDispatch
+import BotKit
+import Nostr
+
+extension WorkerRequests {
+    /// `probe` {module, target, milliseconds}: what a bot finds when it looks at a target.
+    ///
+    /// The result is `{"success":…,"samples":[{"name":…,"labels":{…},"value":…}]}`, `{"refused":TEXT}` for a target that
+    /// the settings do not allow, or `{"modules":[…]}` with what there is instead when no bot has the module.
+    mutating func answerProbes(_ dispatcher: BotDispatcher) {
+        on("probe") { question in
+            guard let module = question["module"]?.string, let target = question["target"]?.string,
+                let milliseconds = question["milliseconds"]?.integer, milliseconds > 0
+            else { throw WorkerRefusal("a probe has a module, a target and milliseconds") }
+            let request = ProbeRequest(module: module, target: target, timeout: .milliseconds(milliseconds))
+            return try await dispatcher.probe(request).json
+        }
+    }
+}
+
+extension ProbeOutcome {
+    fileprivate var json: JSONValue {
+        get throws {
+            switch self {
+            case .answered(let answer):
+                ["success": .bool(answer.isSuccess), "samples": try JSONValue(encoding: answer.samples)]
+            case .refused(let reason): ["refused": .string(reason)]
+            case .unknownModule(let modules): ["modules": .array(modules.map { .string($0) })]
+            }
+        }
+    }
+}

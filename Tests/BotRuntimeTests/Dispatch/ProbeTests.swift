@@ -1,0 +1,67 @@
+import BotKit
+import Testing
+
+@testable import BotDispatch
+@testable import PikaCore
+
+private struct Broken: Error {}
+
+@Suite(.timeLimit(.minutes(15)))
+struct ProbeTests {
+    private static let bot = ListedBot {
+        OnProbe("gate") { request, context in
+            guard request.target == "known" else { throw BotError(.probeRefused, "only known") }
+            context.send("dropped", to: "chat")
+            return ProbeAnswer(isSuccess: true, samples: [MetricSample("probe_duration_seconds", [:], 2)])
+        }
+        OnProbe("broken") { _, _ in throw Broken() }
+        OnProbe("slow") { _, context in
+            for await _ in AsyncStream<Never>(Never.self, { _ in }) {}
+            return ProbeAnswer(isSuccess: true)
+        }
+    }
+
+    private func ask(_ module: String, _ target: String = "known") -> ProbeRequest {
+        ProbeRequest(module: module, target: target, timeout: .milliseconds(1))
+    }
+
+    @Test func aProbeIsAnsweredAndSendsNothing() async {
+        await Stage(Self.bot).run { stage in
+            let outcome = await stage.dispatcher.probe(ask("gate"))
+            #expect(
+                outcome == .answered(ProbeAnswer(isSuccess: true, samples: [.init("probe_duration_seconds", [:], 2)])))
+            // The first thing that anybody has the core do is what the test does now.
+            stage.dispatcher.pause("bot0")
+            #expect(await stage.core.performed(1).first?.request == RequestID(rawValue: "\(Admission.scope)/pause"))
+        }
+    }
+
+    @Test func aTargetThatTheBotRefusesIsNotProbed() async {
+        await Stage(Self.bot).run { stage in
+            #expect(await stage.dispatcher.probe(ask("gate", "other")) == .refused("only known"))
+        }
+    }
+
+    @Test func aHandlerThatFailsIsAProbeThatFailed() async {
+        await Stage(Self.bot).run { stage in
+            #expect(await stage.dispatcher.probe(ask("broken")) == .answered(ProbeAnswer(isSuccess: false)))
+        }
+    }
+
+    @Test func aHandlerThatTakesTooLongIsAProbeThatFailed() async {
+        await Stage(Self.bot).run { stage in
+            async let outcome = stage.dispatcher.probe(ask("slow"))
+            await stage.clock.sleeperCame()
+            stage.clock.advance(by: .milliseconds(1))
+            #expect(await outcome == .answered(ProbeAnswer(isSuccess: false)))
+        }
+    }
+
+    @Test func whoIsPausedOrHasNoSuchModuleDoesNotAnswer() async {
+        await Stage(Self.bot).run { stage in
+            #expect(await stage.dispatcher.probe(ask("other")) == .unknownModule(["broken", "gate", "slow"]))
+            stage.dispatcher.pause("bot0")
+            #expect(await stage.dispatcher.probe(ask("gate")) == .unknownModule([]))
+        }
+    }
+}
