@@ -32,7 +32,7 @@ struct ProbeTests {
                 outcome == .answered(ProbeAnswer(isSuccess: true, samples: [.init("probe_duration_seconds", [:], 2)])))
             // The first thing that anybody has the core do is what the test does now.
             stage.dispatcher.pause("bot0")
-            #expect(await stage.core.performed(1).first?.request == RequestID(rawValue: "\(Admission.scope)/pause"))
+            #expect(await stage.core.performed(1).first?.request == "\(Admission.scope)/pause")
         }
     }
 
