@@ -11,6 +11,7 @@ public import PikaCore
 public final class AccountStore: CoreStore {
     let pool: DatabasePool
     let sealer: Sealer
+    let directory: String
     private let path: String
     private let lock: StateDirectoryLock
     private let queue: CommitQueue
@@ -36,16 +37,17 @@ public final class AccountStore: CoreStore {
             let sealer = try pool.write { database in
                 try Metadata.initialize(database, known, key: sealingKey, account: account)
             }
-            return AccountStore(pool, sealer, path, lock)
+            return AccountStore(pool, sealer, directory, lock)
         } catch {
             throw Self.named(error, path)
         }
     }
 
-    private init(_ pool: DatabasePool, _ sealer: Sealer, _ path: String, _ lock: StateDirectoryLock) {
+    private init(_ pool: DatabasePool, _ sealer: Sealer, _ directory: StateDirectory, _ lock: StateDirectoryLock) {
         self.pool = pool
         self.sealer = sealer
-        self.path = path
+        self.directory = directory.path
+        self.path = directory.databasePath
         self.lock = lock
         self.queue = CommitQueue(pool, sealer)
     }

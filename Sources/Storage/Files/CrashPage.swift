@@ -1,0 +1,61 @@
+import Foundation
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
+/// A note for the next process of the account, whatever this one dies of: the file `in-hand`, sealed.
+///
+/// Written without waiting for the disk: the system keeps what a process wrote when that is killed. What it does not
+/// survive is the end of the system itself; then the note may be an older one, or none.
+public final class CrashPage: Sendable {
+    /// Bytes of a note at most.
+    public static let capacity = 4_000
+
+    /// One write of one page, so that no process sees half of it.
+    private static let size = 4_096
+    private static let place = Place(.crashPage, 0)
+
+    private let path: String
+    private let descriptor: Int32
+    private let sealer: Sealer
+
+    fileprivate init(_ directory: String, _ sealer: Sealer) throws(StoreError) {
+        self.path = "\(directory)/in-hand"
+        self.descriptor = try PrivateFile.open(self.path, O_RDWR | O_CREAT)
+        self.sealer = sealer
+    }
+
+    deinit { close(self.descriptor) }
+
+    /// What was written last; nil if that was never, or cannot be read.
+    public func read() -> [UInt8]? {
+        var page = [UInt8](repeating: 0, count: Self.size)
+        guard pread(self.descriptor, &page, page.count, 0) == page.count else { return nil }
+        let length = Int(page[0]) << 8 | Int(page[1])
+        guard length > 0, length <= page.count - 2 else { return nil }
+        return try? self.sealer.openBytes(Data(page[2..<2 + length]), in: Self.place)
+    }
+
+    /// Throws ``StoreError/Code/invalidChange`` for more than ``capacity`` bytes, and the system's errors.
+    public func write(_ note: [UInt8]) throws(StoreError) {
+        guard note.count <= Self.capacity else {
+            throw StoreError(.invalidChange, "\(self.path): \(note.count) bytes are more than \(Self.capacity)")
+        }
+        let sealed = self.sealer.seal(note, in: Self.place)
+        var page = [UInt8(sealed.count >> 8), UInt8(sealed.count & 0xff)] + sealed
+        page += [UInt8](repeating: 0, count: Self.size - page.count)
+        let count = pwrite(self.descriptor, page, page.count, 0)
+        guard count < 0 || count == page.count else { throw StoreError(.io, "\(self.path): it was not written whole") }
+        guard count > 0 else { throw StoreError(errno: errno, "writing it", self.path) }
+    }
+}
+
+extension AccountStore {
+    /// The account's page, which lasts as long as its directory is this store's.
+    public func openCrashPage() throws(StoreError) -> CrashPage { try CrashPage(self.directory, self.sealer) }
+}
