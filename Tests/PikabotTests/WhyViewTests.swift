@@ -25,6 +25,21 @@ struct WhyViewTests {
                 == "account c: it does not answer\naccount b\n  event ab\n    it is so")
     }
 
+    @Test func aQuestionThatAllRefuseIsAFailure() {
+        let refused: JSONValue = ["error": "an event is named by its id"]
+        let same = WhyView(["a": refused, "b": refused], of: nil)
+        #expect(same.isFailure)
+        #expect(same.text == "an event is named by its id")
+        let different = WhyView(["a": refused, "b": ["error": "it does not answer"]], of: nil)
+        #expect(different.isFailure)
+        #expect(different.text == "account a: an event is named by its id\naccount b: it does not answer")
+        let partly = WhyView(["a": refused, "b": ["result": unknown]], of: nil)
+        #expect(!partly.isFailure)
+        #expect(partly.text == "account a: an event is named by its id\nNothing is known")
+        #expect(WhyView([:], of: nil).isFailure)
+        #expect(!WhyView(unknown, of: "a").isFailure)
+    }
+
     @Test func nobodyKnowsOrWorks() {
         #expect(WhyView(["a": ["result": unknown], "b": ["result": unknown]], of: nil).text == "Nothing is known")
         #expect(WhyView([:], of: nil).text == "no account is at work")

@@ -20,7 +20,9 @@ extension BotProgram {
             var parameters: JSONObject = ["event": .string(event)]
             parameters["account"] = account.map { .string($0) }
             let result = try ControlClient(options).call("why", parameters)
-            Console.print(options.json ? result.prettyText : WhyView(result, of: account).text)
+            let view = WhyView(result, of: account)
+            guard !view.isFailure else { throw CommandError(view.text) }
+            Console.print(options.json ? result.prettyText : view.text)
         }
     }
 }

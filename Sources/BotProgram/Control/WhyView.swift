@@ -3,6 +3,8 @@ import Nostr
 /// What the accounts of a supervisor say became of an event, for people.
 struct WhyView {
     let text: String
+    /// Whether nobody could say anything, not even that nothing is known; ``text`` says why.
+    let isFailure: Bool
 
     /// - Parameters:
     ///   - result: a worker's answer; without `account`, an object of them by account.
@@ -17,12 +19,12 @@ struct WhyView {
             answers = []
         }
         var known: [String] = []
-        var failures: [String] = []
+        var failures: [(account: String, error: String)] = []
         var unknown: [String] = []
         for (account, answer) in answers {
             let lines = answer["result"]?["lines"]?.array?.compactMap(\.string) ?? []
             if let error = answer["error"]?.string {
-                failures.append("account \(account): \(error)")
+                failures.append((account, error))
             } else if Self.isKnown(answer["result"]) {
                 known += ["account \(account)"] + lines.map { "  \($0)" }
             } else {
@@ -30,8 +32,14 @@ struct WhyView {
             }
         }
         // Who knows nothing of it says so only if nobody knows more.
-        let lines = failures + (known.isEmpty ? unknown : known)
-        text = lines.isEmpty ? "no account is at work" : lines.joined(separator: "\n")
+        let said = known.isEmpty ? unknown : known
+        isFailure = failures.count == answers.count
+        if isFailure, let error = failures.first?.error, failures.allSatisfy({ $0.error == error }) {
+            text = error
+        } else {
+            let lines = failures.map { "account \($0.account): \($0.error)" } + said
+            text = lines.isEmpty ? "no account is at work" : lines.joined(separator: "\n")
+        }
     }
 
     private static func isKnown(_ result: JSONValue?) -> Bool {
