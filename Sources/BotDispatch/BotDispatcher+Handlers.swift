@@ -7,10 +7,6 @@ extension BotDispatcher {
     /// What one bot wants done about an event, if it gets it.
     func ask(_ bot: InstalledBot, about event: CoreEvent, _ scope: EventScope) async -> BotAnswer {
         let now = clock.nowMilliseconds
-        guard !isStuck(bot) else {
-            admission.ignore(event, for: bot.label, .stuck, nowMilliseconds: now)
-            return BotAnswer(bot: bot.label)
-        }
         var scope = scope
         scope.conversations = conversations(of: bot, about: .event(event))
         var found: (index: Int, work: Handler.Work)?
@@ -157,14 +153,19 @@ extension BotDispatcher {
         return logger
     }
 
-    /// Those under way with the person whom a trigger is about.
+    /// Those under way with the person whom a trigger is about, as far as the bot still has such conversations.
     func conversations(of bot: InstalledBot, about trigger: BotTrigger) -> [String: [UInt8]] {
-        switch trigger {
-        case .event:
-            trigger.message.map { memory.conversations(of: bot.label, in: trigger.chatID, with: $0.sender.hex) } ?? [:]
-        case .timer(let run): memory.conversations(of: bot.label, in: run.chatID, with: run.key)
-        case .schedule, .start, .stop, .probe: [:]
-        }
+        let known: [String: [UInt8]] =
+            switch trigger {
+            case .event:
+                trigger.message.map { memory.conversations(of: bot.label, in: trigger.chatID, with: $0.sender.hex) }
+                    ?? [:]
+            case .timer(let run): memory.conversations(of: bot.label, in: run.chatID, with: run.key)
+            case .schedule, .start, .stop, .probe: [:]
+            }
+        guard !known.isEmpty else { return known }
+        let declared = bot.conversations
+        return known.filter { declared.contains($0.key) }
     }
 
     private func value(scope: String, key: String) async throws -> [UInt8]? {

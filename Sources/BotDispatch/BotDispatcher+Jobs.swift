@@ -10,16 +10,25 @@ struct BotAnswer: Sendable {
 }
 
 extension BotDispatcher {
-    /// Does one job, unless the dispatcher is cancelled first: then it stays open, and comes again after a restart.
+    /// Does one job, unless the dispatcher is cancelled first: then it stays open, and comes again after a restart. One
+    /// that processes have died of is given up.
     func handle(_ job: BotJob) async {
+        let deaths = inHand.deaths(of: job)
+        guard deaths < JobsInHand.maximumDeaths else { return giveUp(job, deaths) }
+        inHand.take(job)
+        await work(on: job)
+        inHand.putDown(job, isDone: !Task.isCancelled)
+    }
+
+    private func work(on job: BotJob) async {
         switch job {
         case .event(let event): await handle(event)
         case .schedule(let id, let run):
-            guard let bot = roster.bot(id.bot), !admission.isPaused(id.bot) else { return }
+            guard let bot = roster.bot(id.bot) else { return }
+            guard !admission.isPaused(id.bot) else { return leaveOut([(id, mark(of: run))]) }
             let answer = await ask(bot, about: .schedule(run), await scope(of: .schedule(run)))
             guard !Task.isCancelled else { return }
-            // Of what was missed, one run is made up for: the others are dealt with by it.
-            let mark = run.isCatchUp ? max(run.dueMilliseconds, clock.nowMilliseconds) : run.dueMilliseconds
+            let mark = mark(of: run)
             roster.mark(id, mark)
             commit([answer], ScheduleMark.effect(id, mark), of: .schedule(run))
         case .timer(let label, let run):
@@ -27,27 +36,37 @@ extension BotDispatcher {
             guard let bot = roster.bot(label), memory.isSet(run, of: label), !admission.isPaused(label) else { return }
             var answer = await ask(bot, about: .timer(run), await scope(of: .timer(run)))
             guard !Task.isCancelled else { return }
-            answer.memory.insert(.cancelTimer(run.timer), at: 0)
+            answer.memory.insert(contentsOf: run.end, at: 0)
             commit([answer], of: .timer(run))
         }
     }
 
-    private func handle(_ event: CoreEvent) async {
-        observe(.received(event))
-        let scope = await scope(of: .event(event))
-        admission.begin(event, in: scope)
-        var answers: [BotAnswer] = []
-        if let operated = admission.operate(
-            event, bots: roster.bots.map(\.label), in: scope, nowMilliseconds: clock.nowMilliseconds)
-        {
-            answers.append(BotAnswer(bot: "", effects: operated))
-        } else {
-            for bot in roster.bots { answers.append(await ask(bot, about: event, scope)) }
-        }
-        guard !Task.isCancelled else { return }
-        commit(answers) { effects in
-            let marked = admission.finish(.event(event), effects: effects, nowMilliseconds: clock.nowMilliseconds)
-            core.complete(event.inboxID, effects: marked)
+    /// Of what was missed, one run is made up for: the others are dealt with by it.
+    private func mark(of run: ScheduleRun) -> Int64 {
+        run.isCatchUp ? max(run.dueMilliseconds, clock.nowMilliseconds) : run.dueMilliseconds
+    }
+
+    /// These runs will not be made up for.
+    func leaveOut(_ runs: [(id: ScheduleID, mark: Int64)]) {
+        guard !runs.isEmpty else { return }
+        for run in runs { roster.mark(run.id, run.mark) }
+        core.perform(
+            runs.map { ScheduleMark.effect($0.id, $0.mark) }, request: RequestID(rawValue: "bots/marks"))
+    }
+
+    /// Ends a job without its handlers. It stays noted until the process ends in good order, since that it is done with
+    /// is not durable yet.
+    private func giveUp(_ job: BotJob, _ deaths: Int) {
+        logger.error(
+            "Given up: the process died again and again while a handler was at work on this", metadata: job.names)
+        switch job {
+        case .event(let event):
+            admission.giveUp(event, deaths: deaths, nowMilliseconds: clock.nowMilliseconds)
+            core.complete(event.inboxID, effects: [])
+        case .schedule(let id, let run): leaveOut([(id, mark(of: run))])
+        case .timer(let label, let run):
+            defer { memory.putBack(run, of: label) }
+            commit([BotAnswer(bot: label, memory: run.end)], of: .timer(run))
         }
     }
 
@@ -72,14 +91,14 @@ extension BotDispatcher {
         return scope
     }
 
-    /// Whether so many of its handlers hang that it gets nothing more.
+    /// Whether so many of its handlers hang that what comes for it waits.
     func isStuck(_ bot: InstalledBot) -> Bool { hanging.count(of: bot.label) >= Self.maximumHanging }
 
     private static let maximumHanging = 16
 
     // MARK: Back to the core
 
-    private func commit(_ answers: [BotAnswer], _ more: HandlerEffect? = nil, of trigger: BotTrigger) {
+    func commit(_ answers: [BotAnswer], _ more: HandlerEffect? = nil, of trigger: BotTrigger) {
         let effects = answers.flatMap(\.effects)
         guard !effects.isEmpty || more != nil || answers.contains(where: { !$0.memory.isEmpty }) else { return }
         let bot = answers.first?.bot ?? ""
@@ -93,7 +112,7 @@ extension BotDispatcher {
     }
 
     /// Everything in one transaction, in the order in which memory changes.
-    private func commit(_ answers: [BotAnswer], _ handOn: ([HandlerEffect]) -> Void) {
+    func commit(_ answers: [BotAnswer], _ handOn: ([HandlerEffect]) -> Void) {
         let effects = answers.flatMap(\.effects)
         let changes = answers.flatMap { answer in answer.memory.map { (bot: answer.bot, change: $0) } }
         let refused = memory.commit(changes) { more in
@@ -102,6 +121,24 @@ extension BotDispatcher {
         }
         if refused > 0 {
             logger.warning("A chat has too many timers; new ones are not set", metadata: ["timers": "\(refused)"])
+        }
+    }
+}
+
+extension TimerRun {
+    /// What ends with its turn, whatever came of that: itself, and the conversation whose time it limits.
+    fileprivate var end: [BotMemoryChange] {
+        [.cancelTimer(timer)] + [conversation.map { .endConversation($0) }].compactMap(\.self)
+    }
+}
+
+extension BotJob {
+    /// For logs.
+    fileprivate var names: Logger.Metadata {
+        switch self {
+        case .event(let event): ["chat.id": "\(event.chatID.prefix(8))", "event.id": "\(event.inputID.prefix(8))"]
+        case .schedule(let id, _): ["bot.name": "\(id.bot)", "schedule": "\(id.name)"]
+        case .timer(let bot, let run): ["bot.name": "\(bot)", "timer": "\(run.name)"]
         }
     }
 }

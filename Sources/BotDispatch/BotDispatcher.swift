@@ -20,6 +20,8 @@ package struct BotDispatcher: Service {
         package var stopTimeout = Duration.seconds(3)
         /// Where handlers run; nil for anywhere.
         package var executor: (any TaskExecutor)?
+        /// Where it stands what handlers have in hand, for the next process.
+        package var handPage: any HandPage = NoHandPage()
 
         package init(accountName: String) {
             self.accountName = accountName
@@ -55,7 +57,9 @@ package struct BotDispatcher: Service {
     let roster: BotRoster
     let memory = BotMemory()
     let written = WrittenValues()
-    let hanging = HangingHandlers()
+    let hanging: HangingHandlers
+    let held = HeldEvents()
+    let inHand: JobsInHand
     private let steps: AsyncStream<Step>
     private let nextStep: AsyncStream<Step>.Continuation
 
@@ -70,6 +74,8 @@ package struct BotDispatcher: Service {
         self.observe = observe
         roster = BotRoster(bots)
         (steps, nextStep) = AsyncStream.makeStream()
+        hanging = HangingHandlers { [nextStep] in nextStep.yield(.wake) }
+        inHand = JobsInHand(page: configuration.handPage)
         configuration.admission.onPauseChange { [nextStep] in nextStep.yield(.wake) }
     }
 
@@ -93,13 +99,16 @@ package struct BotDispatcher: Service {
 
     private func begin() async -> Step {
         await core.started()
+        held.begin(newestOfEarlier: await core.newestInboxID)
         do { try await prepare(roster.bots) } catch { return .began(error) }
         await perform(.start, of: roster.bots, timeout: nil)
         return .began(nil)
     }
 
     private func dispatch() async throws {
-        var turn = DispatchTurn(lanes: ChatLanes(width: configuration.parallelChats))
+        inHand.recover()
+        var turn = DispatchTurn(
+            lanes: ChatLanes(width: configuration.parallelChats) { [inHand] in inHand.isSuspect($0) })
         await withDiscardingTaskGroup { group in
             group.addTask { nextStep.yield(await begin()) }
             group.addTask {
@@ -146,7 +155,9 @@ package struct BotDispatcher: Service {
         case .changed where !turn.hasBegun: break
         case .changed: turn.schedules.install(roster.bots, marks: roster.marks, nowMilliseconds: now)
         case .ping(let answer): answer.yield()
-        case .stop: turn.lanes.stop()
+        case .stop:
+            turn.lanes.stop()
+            inHand.settle()
         }
         return jobs + dueJobs(&turn, now)
     }
@@ -163,9 +174,15 @@ package struct BotDispatcher: Service {
     private func dueJobs(_ turn: inout DispatchTurn, _ now: Int64) -> [BotJob] {
         guard turn.hasBegun, !turn.lanes.isStopped else { return [] }
         let bots = workingBots
+        leaveOut(
+            turn.schedules.skipDue(
+                nowMilliseconds: now, of: Set(roster.bots.map(\.label).filter(admission.isPaused))))
         let schedules = turn.schedules.takeDue(nowMilliseconds: now, of: bots)
         let timers = memory.takeDue(nowMilliseconds: now, of: bots)
-        let due = schedules.map { BotJob.schedule($0.id, $0.run) } + timers.map { .timer(bot: $0.bot, $0.run) }
+        let ready = held.takeReady { label in roster.bot(label).map { !isStuck($0) } ?? true }
+        let due =
+            ready.map { BotJob.event($0) } + schedules.map { .schedule($0.id, $0.run) }
+            + timers.map { .timer(bot: $0.bot, $0.run) }
         return due.flatMap { turn.lanes.add($0) }
     }
 
@@ -218,6 +235,14 @@ extension BotDispatcher {
     package var bots: [(label: String, isPaused: Bool)] {
         roster.bots.map { ($0.label, admission.isPaused($0.label)) }
     }
+
+    /// How many handlers of each bot go on although they were told to end some time ago; bots without any are left out.
+    package var hangingHandlers: [String: Int] {
+        hanging.counts(since: clock.nowMilliseconds - Self.endingMilliseconds)
+    }
+
+    /// What a handler that was cancelled may take to end, such as for a program to be killed.
+    private static let endingMilliseconds: Int64 = 10_000
 
     /// From now on a bot gets nothing, also after a restart: events are done with without it, schedules are left out,
     /// timers wait. False if there is no such bot.

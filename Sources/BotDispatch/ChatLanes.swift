@@ -3,6 +3,9 @@
 struct ChatLanes {
     /// Lanes that may be at work at the same time.
     let width: Int
+    /// Jobs beside which nothing else may run.
+    private let runsAlone: @Sendable (BotJob) -> Bool
+    private var isAlone = false
     /// By lane, the next one first; a lane with a running job is in `running`.
     private var waiting: [String: [BotJob]] = [:]
     /// Lanes with something waiting and nothing running, the one that waits longest first.
@@ -10,8 +13,9 @@ struct ChatLanes {
     private var running: Set<String> = []
     private(set) var isStopped = false
 
-    init(width: Int) {
+    init(width: Int, runsAlone: @escaping @Sendable (BotJob) -> Bool = { _ in false }) {
         self.width = max(1, width)
+        self.runsAlone = runsAlone
     }
 
     var isDrained: Bool { isStopped && running.isEmpty }
@@ -28,6 +32,8 @@ struct ChatLanes {
     /// The job that ran in this lane is done with; the jobs to start now.
     mutating func finish(_ lane: String) -> [BotJob] {
         running.remove(lane)
+        // Nothing else was running.
+        isAlone = false
         if waiting[lane] != nil { order.append(lane) }
         return startable()
     }
@@ -41,11 +47,18 @@ struct ChatLanes {
 
     private mutating func startable() -> [BotJob] {
         var started: [BotJob] = []
-        while running.count < width, !order.isEmpty {
-            let lane = order.removeFirst()
-            guard var queue = waiting.removeValue(forKey: lane), !queue.isEmpty else { continue }
+        while !isAlone, running.count < width, let lane = order.first {
+            guard var queue = waiting[lane], !queue.isEmpty else {
+                order.removeFirst()
+                continue
+            }
+            // What comes after it waits too, so that its turn comes.
+            let runsAlone = runsAlone(queue[0])
+            guard !runsAlone || running.isEmpty else { break }
+            order.removeFirst()
+            isAlone = runsAlone
             started.append(queue.removeFirst())
-            if !queue.isEmpty { waiting[lane] = queue }
+            waiting[lane] = queue.isEmpty ? nil : queue
             running.insert(lane)
         }
         return started

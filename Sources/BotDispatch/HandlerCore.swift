@@ -10,6 +10,8 @@ package protocol HandlerCore: Sendable {
     /// Returns when there is a snapshot of what is stored, or the core has ended.
     func started() async
     func snapshot() async -> AppState
+    /// The newest inbox row that was put before the handlers, also by earlier processes; after ``started()``.
+    var newestInboxID: Int64 { get async }
     /// Enqueues only: the event is done with and its effects happen some time later, together.
     func complete(_ inboxID: Int64, effects: [HandlerEffect])
     /// Enqueues only: the effects happen some time later, together.

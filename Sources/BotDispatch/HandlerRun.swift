@@ -47,49 +47,7 @@ struct HandlerRun: Sendable {
             return await group.next() ?? nil
         }
         task.cancel()
-        hanging.leftBehind()
+        hanging.leftBehind(nowMilliseconds: clock.nowMilliseconds)
         return first
     }
-}
-
-/// How many handlers of each bot have not ended although nobody waits for them any more.
-final class HangingHandlers: Sendable {
-    /// One handler's.
-    final class Place: Sendable {
-        private enum State {
-            case running, ended, hanging
-        }
-
-        private let bot: String
-        private let owner: HangingHandlers
-        private let state = Mutex(State.running)
-
-        fileprivate init(bot: String, owner: HangingHandlers) {
-            self.bot = bot
-            self.owner = owner
-        }
-
-        func ended() {
-            let wasHanging = state.withLock { state in
-                defer { state = .ended }
-                return state == .hanging
-            }
-            if wasHanging { owner.counts.withLock { $0[bot, default: 0] -= 1 } }
-        }
-
-        /// Nobody waits for it from now on.
-        func leftBehind() {
-            let isHanging = state.withLock { state in
-                guard state == .running else { return false }
-                state = .hanging
-                return true
-            }
-            if isHanging { owner.counts.withLock { $0[bot, default: 0] += 1 } }
-        }
-    }
-
-    private let counts = Mutex<[String: Int]>([:])
-
-    func place(for bot: String) -> Place { Place(bot: bot, owner: self) }
-    func count(of bot: String) -> Int { counts.withLock { $0[bot] ?? 0 } }
 }

@@ -30,6 +30,8 @@ package struct InstalledBot: Sendable {
         return nil
     }
 
+    /// Names of the conversations that it can have.
+    var conversations: Set<String> { Set(handlers.compactMap(\.conversation)) }
     var schedules: [ScheduleDeclaration] { handlers.compactMap(\.schedule) }
     /// The modules that it answers probes of.
     var probes: [String] { handlers.compactMap(\.probe) }

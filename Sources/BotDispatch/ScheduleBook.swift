@@ -73,6 +73,20 @@ struct ScheduleBook {
         }
     }
 
+    /// What is due of these bots, which are paused: it is left out for good. When each was dealt with, Unix milliseconds.
+    mutating func skipDue(nowMilliseconds now: Int64, of bots: Set<String>) -> [(id: ScheduleID, mark: Int64)] {
+        var skipped: [(id: ScheduleID, mark: Int64)] = []
+        for (id, entry) in entries where bots.contains(id.bot) {
+            guard let due = entry.due, due <= now else { continue }
+            let mark = entry.isCatchUp ? max(due, now) : due
+            entries[id]?.isCatchUp = false
+            entries[id]?.last = mark
+            entries[id]?.wait(now)
+            skipped.append((id, mark))
+        }
+        return skipped.sorted { ($0.id.bot, $0.id.name) < ($1.id.bot, $1.id.name) }
+    }
+
     /// A run has ended: what became due while it was at work is left out.
     mutating func finish(_ id: ScheduleID, nowMilliseconds now: Int64) {
         guard entries[id]?.due == .some(nil) else { return }

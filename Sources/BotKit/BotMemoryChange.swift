@@ -34,6 +34,18 @@ package struct ConversationName: Sendable, Hashable {
     }
 }
 
+extension ConversationName {
+    /// The timer of a conversation has its name behind this, and the person as its key.
+    static let timerPrefix = "conversation "
+}
+
 extension TimerRun {
     package var timer: TimerName { TimerName(chatID: chatID, name: name, key: key) }
+
+    /// The conversation whose time it limits; nil if it is a handler's own.
+    package var conversation: ConversationName? {
+        guard name.hasPrefix(ConversationName.timerPrefix) else { return nil }
+        return ConversationName(
+            chatID: chatID, person: key, name: String(name.dropFirst(ConversationName.timerPrefix.count)))
+    }
 }

@@ -110,6 +110,22 @@ package final class Admission: Sendable {
         journal.note(JournalEntry(event, at: now / 1000, bot: bot, fate: fate, reason: reason, detail: detail))
     }
 
+    /// The bot gets an event only once fewer of its handlers hang.
+    package func hold(_ event: CoreEvent, for bot: String, nowMilliseconds now: Int64) {
+        journal.note(
+            JournalEntry(event, at: now / 1000, bot: bot, fate: .waiting, reason: JournalEntry.stuck, detail: ""))
+    }
+
+    /// No bot gets an event, since processes have died of it.
+    package func giveUp(_ event: CoreEvent, deaths: Int, nowMilliseconds now: Int64) {
+        Counter(label: "bot_inbox_given_up_total", dimensions: [("reason", JournalEntry.crashed)]).increment()
+        journal.close(event)
+        journal.note(
+            JournalEntry(
+                event, at: now / 1000, bot: nil, fate: .gaveUp, reason: JournalEntry.crashed,
+                detail: "it was in hand at \(deaths) ends"))
+    }
+
     /// What a handler ran for is about to be done with: what is to be committed with it, marked as automated.
     package func finish(
         _ trigger: BotTrigger, effects: [HandlerEffect], nowMilliseconds now: Int64

@@ -23,12 +23,9 @@ package struct IgnoreReason: Hashable, Sendable, CustomStringConvertible {
     /// The group has triggered the bot too often lately.
     package static let rateLimitedGroup = IgnoreReason(description: "rate_limited_group")
 
-    /// Too many of the bot's handlers hang.
-    package static let stuck = IgnoreReason(description: "stuck")
-
     package static let all: [IgnoreReason] = [
         .own, .groupScope, .notAllowed, .unknownRole, .notOperator, .paused, .noHandler, .loop, .rateLimitedSender,
-        .rateLimitedGroup, .stuck,
+        .rateLimitedGroup,
     ]
 }
 

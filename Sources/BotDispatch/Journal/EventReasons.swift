@@ -17,6 +17,16 @@ enum EventReasons {
                 )
                 : ("a handler threw an error, and nothing of what it asked for was done", "The log has the error.")
         case .refused: refused[entry.reason] ?? ("it was refused: \(entry.reason)", otherRefusal)
+        case .waiting where entry.reason == JournalEntry.stuck:
+            (
+                "it waits, since too many of this bot's handlers hang",
+                "Restart the account (pikabot restart), and see the log for which handlers took too long."
+            )
+        case .gaveUp where entry.reason == JournalEntry.crashed:
+            (
+                "it was given up: the worker ended again and again while a handler was at work on it",
+                "The log has how it ended (pikabot logs). Mend the handler; what is said again is handled again."
+            )
         case .waiting:
             (
                 "it cannot be opened yet and is kept: \(entry.reason)",
@@ -66,9 +76,6 @@ enum EventReasons {
         ),
         IgnoreReason.rateLimitedGroup.description: (
             "the group has triggered this bot too often", "Wait, or raise limits.perGroup."
-        ),
-        IgnoreReason.stuck.description: (
-            "too many of this bot's handlers hang", "Restart the account, and see the log for which handlers hang."
         ),
     ]
 

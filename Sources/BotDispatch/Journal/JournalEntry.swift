@@ -20,6 +20,11 @@ package struct JournalEntry: Codable, Hashable, Sendable {
         case gaveUp = "gave_up"
     }
 
+    /// Why an event waits: too many handlers of the bot hang.
+    static let stuck = "stuck"
+    /// Why an event was given up: processes died with it in hand. Also a metric's label.
+    static let crashed = "crashed"
+
     /// Unix seconds.
     package var at: Int64
     /// The inner event's id in hex, or what stands for it; nil if it was never opened.

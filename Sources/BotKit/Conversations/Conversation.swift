@@ -48,7 +48,7 @@ public struct Conversation<State: Codable & Sendable>: HandlerDeclaration, Senda
     ///   - opening: which messages begin it.
     ///   - timeout: how long it waits for each message.
     ///   - cancel: what a person writes to end it; nil for nothing.
-    ///   - timedOut: runs when the time is over, after which the conversation is.
+    ///   - timedOut: runs when the time is over, after which the conversation is, also if this fails.
     public init(
         _ name: String, when opening: EventFilter<MessageEvent>, timeout: Duration = .seconds(600),
         cancel: String? = "/cancel", begin: @escaping Begin, next: @escaping Next, timedOut: TimedOut? = nil
@@ -63,7 +63,9 @@ public struct Conversation<State: Codable & Sendable>: HandlerDeclaration, Senda
     }
 
     public var handler: Handler {
-        Handler(label: "conversation \(name)", onTrigger: { accept($0, $1) })
+        var handler = Handler(label: "conversation \(name)", onTrigger: { accept($0, $1) })
+        handler.conversation = name
+        return handler
     }
 
     private func accept(_ trigger: BotTrigger, _ scope: EventScope) -> Handler.Work? {
@@ -100,7 +102,7 @@ public struct Conversation<State: Codable & Sendable>: HandlerDeclaration, Senda
 
     // MARK: What is kept
 
-    private var timerName: String { "conversation \(name)" }
+    private var timerName: String { ConversationName.timerPrefix + name }
 
     private func take(_ step: ConversationStep<State>, from person: String, _ context: BotContext) throws {
         guard case .wait(let state) = step else { return forget(person, context) }

@@ -6,9 +6,9 @@
 /// **When a handler throws**, or takes longer than it may, ``Bot/errorHandlers`` are asked, then the error is logged
 /// and counted; nothing of what the handler asked for happens, and the event is done with: it does not come again.
 /// A handler that takes too long is cancelled. One that does not heed that is left behind: its chat goes on without it,
-/// and what it asks for later is dropped; once 16 of a bot's handlers hang like that, the bot gets nothing more until
+/// and what it asks for later is dropped; once 16 of a bot's handlers hang like that, what comes for the bot waits until
 /// one of them ends. **When the process dies** before the event is done with, the handler runs again; what it asks for
-/// then has the same ids, so nothing happens twice.
+/// then has the same ids, so nothing happens twice. If the process dies of it once more, the event is given up.
 public struct Handler: Sendable {
     public typealias Work = @Sendable (BotContext) async throws -> Void
 
@@ -18,6 +18,8 @@ public struct Handler: Sendable {
     package let accept: @Sendable (BotTrigger, EventScope) -> Work?
     /// When to run it, if it waits for the clock.
     package var schedule: ScheduleDeclaration?
+    /// The conversation that it has, if it has any.
+    package var conversation: String?
     /// The command that it handles, if it says how it is used.
     package var command: CommandUsage?
     /// The module that it answers probes of.

@@ -67,6 +67,17 @@ struct HealthExamination: Sendable {
         return HealthCheck(check: check, ok: age <= limit, message: "\(what) for \(age) s; the limit is \(limit) s")
     }
 
+    /// - Parameter hanging: how many handlers of each bot go on although their time was over and they were told to end.
+    static func bots(areServed: Bool, hanging: [String: Int]) -> HealthCheck {
+        guard areServed else { return HealthCheck(check: "bots", ok: false, message: "the dispatcher does not answer") }
+        let bots = hanging.filter { $0.value > 0 }.sorted { $0.key < $1.key }
+        guard !bots.isEmpty else {
+            return HealthCheck(check: "bots", ok: true, message: "events are handed to the bots")
+        }
+        let counts = bots.map { "\($0.key): \($0.value)" }.joined(separator: ", ")
+        return HealthCheck(check: "bots", ok: false, message: "handlers that hang past their timeout: \(counts)")
+    }
+
     private func keyPackage(_ vitals: CoreVitals, _ now: Int64) -> HealthCheck {
         let (ok, message): (Bool, String) =
             switch vitals.keyPackageEndsAt {

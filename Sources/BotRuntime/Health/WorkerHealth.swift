@@ -16,12 +16,15 @@ struct WorkerHealth: Service {
     let clock: any CoreClock
     /// Whether the bots' dispatcher goes on; waits as long as that takes.
     let isDispatching: @Sendable () async -> Bool
+    /// How many handlers of each bot hang.
+    let hanging: @Sendable () -> [String: Int]
     private let gauges: WorkerGauges
     private let deafTime: DeafTime
 
     init(
         core: AppCore, examination: HealthExamination, board: CanaryBoard, registry: MetricRegistry,
-        clock: any CoreClock, isDispatching: @escaping @Sendable () async -> Bool
+        clock: any CoreClock, isDispatching: @escaping @Sendable () async -> Bool,
+        hanging: @escaping @Sendable () -> [String: Int]
     ) {
         self.core = core
         self.examination = examination
@@ -29,6 +32,7 @@ struct WorkerHealth: Service {
         self.registry = registry
         self.clock = clock
         self.isDispatching = isDispatching
+        self.hanging = hanging
         gauges = WorkerGauges(relays: examination.relays)
         deafTime = DeafTime(now: clock.nowMilliseconds)
     }
@@ -46,11 +50,7 @@ struct WorkerHealth: Service {
     func report() async -> HealthReport? {
         guard let vitals = await core.vitals() else { return nil }
         var checks = examination.checks(vitals, { board[$0] }, now: clock.nowMilliseconds)
-        let dispatching = await isDispatchingInTime()
-        checks.append(
-            HealthCheck(
-                check: "bots", ok: dispatching,
-                message: dispatching ? "events are handed to the bots" : "the dispatcher does not answer"))
+        checks.append(HealthExamination.bots(areServed: await isDispatchingInTime(), hanging: hanging()))
         gauges.set(checks)
         gauges.set(vitals)
         note(vitals.state)

@@ -105,13 +105,14 @@ public struct Worker: Service {
         dispatching.admission = admission
         dispatching.parallelChats = options.parallelChats
         dispatching.services = botServices(core, clock)
+        dispatching.handPage = StoredHandPage(try store.openCrashPage(), logger: logger)
         let dispatcher = BotDispatcher(
             bots: bots, core: core, clock: clock, configuration: dispatching, logger: logger, observe: lines.observe)
         let drain = configuration.supervisor.drain
         let board = CanaryBoard()
         let health = WorkerHealth(
             core: core, examination: examination, board: board, registry: options.metrics, clock: clock,
-            isDispatching: dispatcher.isResponsive)
+            isDispatching: dispatcher.isResponsive, hanging: { dispatcher.hangingHandlers })
         channel.install(requests(to: core, dispatcher, admission, health))
         let coreService = CoreService(core: core, clock: clock, deadline: drain / 2, logger: logger)
         // They end in the opposite order: first the handlers, then the core with its outbox, then the connections.

@@ -42,6 +42,7 @@ extension LabMember {
         configuration.services.clock = self.lab.clock
         configuration.admission = Admission(operators: bots.operators)
         configuration.executor = self.lab.executor
+        configuration.handPage = self.handPage.withLock { $0 }
         let dispatcher = BotDispatcher(
             bots: bots.places.map(\.installed), core: core, clock: self.lab.clock, configuration: configuration,
             logger: self.lab.log.logger(self.name)

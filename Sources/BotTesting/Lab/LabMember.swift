@@ -48,7 +48,8 @@ public final class LabMember: Sendable {
     let record = Mutex(Record())
     /// What it runs, also after a crash; nil if it runs none.
     let bots: Mutex<LabBots?>
-    /// That of the present run.
+    /// That of the present run, as is the next.
+    let handPage = Mutex(LabHandPage(nil))
     let dispatcher = Mutex<BotDispatcher?>(nil)
 
     init(
@@ -102,6 +103,7 @@ public final class LabMember: Sendable {
             media: self.lab.media, cache: self.cache, callMedia: self.lab.calls, clock: self.lab.clock,
             randomness: SeededGenerator(seed: self.lab.seed, stream: "\(self.name) run \(runs)"),
             logger: self.lab.log.logger(self.name))
+        self.handPage.withLock { $0 = LabHandPage($0.read()) }
         let updates = core.updates()
         let task = Task(executorPreference: self.lab.executor) {
             await self.live(core, updates: updates, run: runs - 1)
@@ -161,6 +163,7 @@ public final class LabMember: Sendable {
     public func crash() {
         guard let life = self.life.withLock({ $0.take() }) else { return }
         life.store.stop()
+        self.handPage.withLock { $0 }.stop()
         life.transport.cut()
         life.task.cancel()
     }

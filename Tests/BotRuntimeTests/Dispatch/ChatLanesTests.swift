@@ -3,9 +3,13 @@ import Testing
 @testable import BotDispatch
 @testable import PikaCore
 
+extension BotJob {
+    fileprivate var number: Int64? { if case .event(let event) = self { event.inboxID } else { nil } }
+}
+
 struct ChatLanesTests {
     private func ids(_ jobs: [BotJob]) -> [Int64] {
-        jobs.compactMap { if case .event(let event) = $0 { event.inboxID } else { nil } }
+        jobs.compactMap(\.number)
     }
 
     @Test func oneEventOfAChatAtATimeInOrder() {
@@ -36,6 +40,21 @@ struct ChatLanesTests {
         #expect(lanes.add(.event(arrived("", 3, chat: "b"))).isEmpty)
         #expect(ids(lanes.finish("a")) == [3])
         #expect(ids(lanes.finish("b")) == [2])
+    }
+
+    @Test func whatRunsAloneWaitsForTheOthersAndTheyForIt() {
+        var lanes = ChatLanes(width: 4) { [2, 4].contains($0.number) }
+        #expect(ids(lanes.add(.event(arrived("", 1, chat: "a")))) == [1])
+        #expect(lanes.add(.event(arrived("", 2, chat: "b"))).isEmpty)
+        #expect(lanes.add(.event(arrived("", 3, chat: "c"))).isEmpty)
+        #expect(ids(lanes.finish("a")) == [2])
+        #expect(lanes.add(.event(arrived("", 5, chat: "d"))).isEmpty)
+        #expect(lanes.add(.event(arrived("", 4, chat: "b"))).isEmpty)
+        #expect(ids(lanes.finish("b")) == [3, 5])
+        #expect(lanes.finish("c").isEmpty)
+        #expect(ids(lanes.finish("d")) == [4])
+        #expect(lanes.finish("b").isEmpty)
+        #expect(ids(lanes.add(.event(arrived("", 6, chat: "e")))) == [6])
     }
 
     @Test func nothingStartsAfterTheStop() {

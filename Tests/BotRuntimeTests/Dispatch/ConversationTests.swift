@@ -4,6 +4,27 @@ import Testing
 @testable import BotDispatch
 @testable import PikaCore
 
+/// Its conversation's end fails.
+private struct BrittleBot: Bot {
+    private struct Broken: Error {}
+
+    static let name = "brittle"
+    init(settings: BotSettings = .null) {}
+
+    var handlers: [Handler] {
+        Conversation("talk", when: .command("talk"), timeout: .seconds(60)) { _, context in
+            context.send("Go on.")
+            return .wait(0)
+        } next: { _, _, _ in
+            .end
+        } timedOut: { _, context in
+            context.send("lost")
+            throw Broken()
+        }
+        OnMessage { message, context in context.send("hm, \(message.content)") }
+    }
+}
+
 @Suite(.timeLimit(.minutes(15)))
 struct ConversationTests {
     private struct Line {
@@ -72,6 +93,36 @@ struct ConversationTests {
             #expect(await stage.core.performed(1).flatMap { texts($0.effects) } == ["No soup, then."])
             stage.core.deliver(arrived("hi", 10))
             #expect(await stage.core.completed(1).flatMap { texts($0.effects) } == ["hm, hi"])
+        }
+    }
+
+    @Test func itIsOverAlsoWhenItsEndFails() async {
+        let clock = StandingClock()
+        await Stage(BrittleBot(), clock: clock).run { stage in
+            await play([Line(text: "/talk", answer: ["Go on."])], on: stage)
+            for _ in 0..<2 { await clock.sleeperCame() }
+            clock.advance(by: .seconds(60))
+            // With it the last chat that has any is gone.
+            #expect(
+                await stage.core.performed(1).flatMap { $0.effects.map(\.operation) } == [
+                    .putValue(scope: "bot0/memory", key: "c1", value: nil),
+                    .putValue(scope: "bot0/memory", key: "chats", value: nil),
+                ])
+            await play([Line(text: "hi", answer: ["hm, hi"])], on: stage)
+        }
+    }
+
+    @Test func oneThatTheBotHasNoMoreNeedsItsMention() async {
+        let memory = #"{"v":1,"timers":[],"conversations":{"\#(key("b").hex)":{"order":"{}"}}}"#
+        let stored = ["bot0/memory.chats": Array("c1".utf8), "bot0/memory.c1": Array(memory.utf8)]
+        let bot = InstalledBot(BrittleBot(), label: "bot0", policy: BotPolicy(groups: GroupPolicy(.mention)))
+        let core = ScriptedCore(chats: [chatSummary("c1", isGroup: true)], stored: stored)
+        await Stage([bot], core: core).run { stage in
+            await play(
+                [
+                    Line(text: "hi", answer: []),
+                    Line(text: "@greeter hi", answer: ["hm, @greeter hi"]),
+                ], on: stage)
         }
     }
 

@@ -66,6 +66,20 @@ struct ScheduleBookTests {
         #expect(due(&book, 2 * minute) == [2 * minute])
     }
 
+    @Test func whatPausedBotsLeaveOutIsDealtWith() {
+        var book = book([bot(), bot("other")], now: 0)
+        #expect(book.skipDue(nowMilliseconds: minute - 1, of: ["bot"]).isEmpty)
+        let skipped = book.skipDue(nowMilliseconds: minute, of: ["bot"])
+        #expect(skipped.map(\.id) == [id])
+        #expect(skipped.map(\.mark) == [minute])
+        #expect(book.takeDue(nowMilliseconds: minute, of: ["bot", "other"]).map(\.id.bot) == ["other"])
+        #expect(book.next == 2 * minute)
+        // With what was missed before.
+        var catching = self.book([bot(catchesUp: true)], mark: minute, now: 10 * minute + 1)
+        #expect(catching.skipDue(nowMilliseconds: 10 * minute + 1, of: ["bot"]).map(\.mark) == [10 * minute + 1])
+        #expect(catching.next == 11 * minute)
+    }
+
     @Test func otherBotsTakeTheirPlaces() {
         var book = book([bot()], now: 0)
         book.install([bot(), bot("other", every: 30)], marks: [:], nowMilliseconds: 10)

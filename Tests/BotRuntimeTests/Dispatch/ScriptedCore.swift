@@ -21,6 +21,7 @@ final class ScriptedCore: HandlerCore {
     let account = key("a")
     let events: AsyncStream<CoreEvent>
     let state: AppState
+    let newestInboxID: Int64
     /// What reading values throws.
     private let failure: (any Error)?
     private let stored: Mutex<[String: [UInt8]]>
@@ -31,8 +32,10 @@ final class ScriptedCore: HandlerCore {
     private let nextPerformance: AsyncStream<Performance>.Continuation
 
     init(
-        chats: [AppState.ChatSummary] = [], stored: [String: [UInt8]] = [:], failure: (any Error)? = nil
+        chats: [AppState.ChatSummary] = [], stored: [String: [UInt8]] = [:], newestInboxID: Int64 = 0,
+        failure: (any Error)? = nil
     ) {
+        self.newestInboxID = newestInboxID
         self.failure = failure
         var state = AppState()
         state.chatList = SharedArray(chats)

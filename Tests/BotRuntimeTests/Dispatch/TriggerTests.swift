@@ -120,7 +120,7 @@ struct TriggerTests {
 
     // MARK: Handlers that hang
 
-    @Test func aBotOfHangingHandlersGetsNothingUntilOneEnds() async {
+    @Test func whatComesForABotOfHangingHandlersWaitsUntilOneEnds() async {
         let (gates, clock) = ((0..<17).map { _ in Gate() }, StandingClock())
         let bot = ListedBot {
             OnMessage(.containing("hang")) { message, _ in
@@ -137,13 +137,37 @@ struct TriggerTests {
                 // The other bot's.
                 await clock.sleeperCame()
             }
-            stage.core.deliver(arrived("", 100))
-            #expect(await stage.core.completed(1).map { texts($0.effects) } == [["other"]])
+            #expect(stage.dispatcher.hangingHandlers == ["bot0": 15])
+            clock.advance(by: .seconds(10))
+            #expect(stage.dispatcher.hangingHandlers == ["bot0": 16])
+            // Others are not held up, and nothing is lost.
+            stage.core.deliver(arrived("", 100), arrived("", 101))
+            let held = await stage.core.performed(2)
+            #expect(held.map(\.request) == ["bots/held/100", "bots/held/101"])
+            #expect(held.map { texts($0.effects) } == [["other"], ["other"]])
+            #expect(
+                held[0].effects.last?.operation
+                    == .putValue(scope: "pikabot/held", key: "100", value: Array("bot0".utf8)))
             gates[3].open()
-            while stage.dispatcher.hanging.count(of: "bot0") == 16 { await Task.yield() }
-            stage.core.deliver(arrived("", 101))
+            while stage.dispatcher.hangingHandlers == ["bot0": 16] { await Task.yield() }
+            let completions = await stage.core.completed(2)
+            #expect(completions.map(\.inboxID) == [100, 101])
+            #expect(completions.map { texts($0.effects) } == [["here"], ["here"]])
+            #expect(completions[0].effects.last?.operation == .putValue(scope: "pikabot/held", key: "100", value: nil))
+            stage.core.deliver(arrived("", 102))
             #expect(await stage.core.completed(1).map { texts($0.effects) } == [["here", "other"]])
             for gate in gates { gate.open() }
+        }
+    }
+
+    @Test func whatWaitedForOneBotIsOnlyForThatAfterARestart() async {
+        func bot(_ text: String) -> ListedBot { ListedBot { OnMessage { _, context in context.send(text) } } }
+        let core = ScriptedCore(stored: ["pikabot/held.100": Array("bot0".utf8)], newestInboxID: 101)
+        await Stage(bot("here"), bot("other"), core: core).run { stage in
+            stage.core.deliver(arrived("", 100), arrived("", 101))
+            let completions = await stage.core.completed(2)
+            #expect(completions.map { texts($0.effects) } == [["here"], ["here", "other"]])
+            #expect(completions[0].effects.last?.operation == .putValue(scope: "pikabot/held", key: "100", value: nil))
         }
     }
 

@@ -55,6 +55,18 @@ struct HealthExaminationTests {
         #expect(failing { $0.state.relays.removeAll() } == ["relay": "not connected"])
     }
 
+    @Test func handlersThatHangAreSaid() {
+        func check(_ hanging: [String: Int], areServed: Bool = true) -> String? {
+            let check = HealthExamination.bots(areServed: areServed, hanging: hanging)
+            #expect(check.check == "bots")
+            return check.ok ? nil : check.message
+        }
+        #expect(check([:]) == nil)
+        #expect(check(["helper": 0]) == nil)
+        #expect(check(["scribe": 1, "helper": 16]) == "handlers that hang past their timeout: helper: 16, scribe: 1")
+        #expect(check([:], areServed: false) == "the dispatcher does not answer")
+    }
+
     @Test func theNewestCanaryMustHaveComeBackLately() {
         #expect(
             failing(canary: .init(outcome: .failed(.silent, detail: "x"), at: now * 1000))

@@ -68,7 +68,8 @@ struct MetricLeakTests {
             let board = CanaryBoard()
             let health = WorkerHealth(
                 core: bob.core, examination: HealthExamination(relays: [relay], canary: (3_600_000, 60_000)),
-                board: board, registry: registry, clock: SystemClock(), isDispatching: dispatcher.isResponsive)
+                board: board, registry: registry, clock: SystemClock(), isDispatching: dispatcher.isResponsive,
+                hanging: { dispatcher.hangingHandlers })
             let canaries = CanaryService(
                 relays: [relay], interval: .seconds(3600), budget: .seconds(60), transport: bob.pool,
                 clock: SystemClock(), board: board, generator: SystemRandomNumberGenerator(), logger: logger)

@@ -149,6 +149,26 @@ struct BotLabTests {
         #expect(setup.answers == ["500001", "500002 late", "500007"])
     }
 
+    @Test func whatAPausedBotLeavesOutIsNotMadeUpFor() async throws {
+        let setup = try await Setup(HourBot.self)
+        try await setup.bot.setPaused(true, HourBot.name)
+        try await setup.lab.advance(by: .seconds(2 * 3600))
+        try await setup.bot.setPaused(false, HourBot.name)
+        setup.bot.crash()
+        try await setup.bot.restart()
+        #expect(setup.answers == [])
+        // Nor when the pause outlasts the process.
+        try await setup.bot.setPaused(true, HourBot.name)
+        setup.bot.crash()
+        try await setup.lab.advance(by: .seconds(2 * 3600))
+        try await setup.bot.restart()
+        try await setup.bot.setPaused(false, HourBot.name)
+        setup.bot.crash()
+        try await setup.bot.restart()
+        try await setup.lab.advance(by: .seconds(3600))
+        #expect(setup.answers == ["500005"])
+    }
+
     @Test func effectsThatAreAskedForOnceAreDoneOnce() async throws {
         let setup = try await Setup(RiskyBot.self)
         let effects = [

@@ -1,0 +1,74 @@
+import Synchronization
+
+/// Handlers that have not ended although nobody waits for them any more.
+final class HangingHandlers: Sendable {
+    /// One handler's.
+    final class Place: Sendable {
+        private enum State {
+            case running, ended
+            case hanging(Int)
+        }
+
+        private let bot: String
+        private let owner: HangingHandlers
+        private let state = Mutex(State.running)
+
+        fileprivate init(bot: String, owner: HangingHandlers) {
+            self.bot = bot
+            self.owner = owner
+        }
+
+        func ended() {
+            let number: Int? = state.withLock { state in
+                defer { state = .ended }
+                if case .hanging(let number) = state { return number }
+                return nil
+            }
+            if let number { owner.remove(number, of: bot) }
+        }
+
+        /// Nobody waits for it from now on.
+        func leftBehind(nowMilliseconds now: Int64) {
+            state.withLock { state in
+                guard case .running = state else { return }
+                state = .hanging(owner.add(bot, now))
+            }
+        }
+    }
+
+    private struct State {
+        /// When each was left behind, Unix milliseconds, by number, by bot.
+        var since: [String: [Int: Int64]] = [:]
+        var lastNumber = 0
+    }
+
+    private let state = Mutex(State())
+    private let whenOneEnds: @Sendable () -> Void
+
+    init(whenOneEnds: @escaping @Sendable () -> Void) {
+        self.whenOneEnds = whenOneEnds
+    }
+
+    func place(for bot: String) -> Place { Place(bot: bot, owner: self) }
+    func count(of bot: String) -> Int { state.withLock { $0.since[bot]?.count ?? 0 } }
+
+    /// How many were left behind up to some time, by bot; bots without any are left out.
+    func counts(since time: Int64) -> [String: Int] {
+        state.withLock { state in
+            state.since.mapValues { handlers in handlers.values.count { $0 <= time } }.filter { $0.value > 0 }
+        }
+    }
+
+    private func add(_ bot: String, _ now: Int64) -> Int {
+        state.withLock { state in
+            state.lastNumber += 1
+            state.since[bot, default: [:]][state.lastNumber] = now
+            return state.lastNumber
+        }
+    }
+
+    private func remove(_ number: Int, of bot: String) {
+        state.withLock { _ = $0.since[bot]?.removeValue(forKey: number) }
+        whenOneEnds()
+    }
+}

@@ -1,0 +1,105 @@
+import BotKit
+import Synchronization
+import Testing
+
+@testable import BotDispatch
+
+/// A page that several runs share.
+private final class Page: HandPage {
+    private let bytes: Mutex<[UInt8]?>
+
+    init(_ text: String? = nil) {
+        bytes = Mutex(text.map { Array($0.utf8) })
+    }
+
+    func read() -> [UInt8]? { bytes.withLock { $0 } }
+    func write(_ bytes: [UInt8]) { self.bytes.withLock { $0 = bytes } }
+}
+
+struct JobsInHandTests {
+    private let page = Page()
+    private let a = BotJob.event(arrived("", 1))
+    private let b = BotJob.event(arrived("", 2))
+
+    /// A process begins; the one before has died if it was not settled.
+    private func process() -> JobsInHand {
+        let process = JobsInHand(page: page)
+        process.recover()
+        return process
+    }
+
+    @Test func whatWasInHandAtTwoDeathsIsKnown() {
+        let first = process()
+        for job in [a, b] { first.take(job) }
+        let second = process()
+        #expect([a, b].map(second.deaths) == [1, 1])
+        #expect([a, b].allSatisfy(second.isSuspect))
+        second.take(a)
+        second.putDown(a, isDone: true)
+        second.take(b)
+        let third = process()
+        #expect([a, b].map(third.deaths) == [0, 2])
+        #expect(![a, b].contains(where: third.isSuspect))
+        // Nothing of that is lost when the process dies of something else.
+        #expect([a, b].map(process().deaths) == [0, 2])
+    }
+
+    @Test func onlyASuddenEndCounts() {
+        let first = process()
+        first.take(a)
+        let second = process()
+        for job in [a, b] { second.take(job) }
+        second.settle()
+        second.take(BotJob.event(arrived("", 3)))
+        let third = process()
+        #expect([a, b].map(third.deaths) == [1, 0])
+        for job in [a, b] { third.take(job) }
+        for job in [a, b] { third.putDown(job, isDone: false) }
+        #expect([a, b].map(process().deaths) == [1, 0])
+    }
+
+    @Test func whatIsDoneIsForgotten() {
+        let first = process()
+        for number in 0..<1_000 {
+            let job = BotJob.event(arrived("", Int64(number)))
+            first.take(job)
+            first.putDown(job, isDone: true)
+        }
+        #expect(page.read() == [])
+    }
+
+    @Test func thePageHasRoomForEverything() {
+        var current = process()
+        for number in 0..<200 {
+            current.take(.event(arrived("", Int64(number))))
+            if number % 20 == 19 { current = process() }
+        }
+        #expect(page.read()?.count ?? .max <= 2_000)
+        #expect(current.deaths(of: .event(arrived("", 199))) == 1)
+    }
+
+    private static let strange = [
+        "\u{0}\u{1}", "zz 1 1\n1 x 1\n1 3 1\n1 -1 1\n1 1", "1 1 1 1\n\n\n  \n",
+        String(repeating: "1 1 1\n", count: 700),
+    ]
+
+    @Test(arguments: strange.indices)
+    func aPageOfSomethingElseIsHarmless(index: Int) {
+        let process = JobsInHand(page: Page(Self.strange[index]))
+        process.recover()
+        #expect(process.deaths(of: a) == 0)
+    }
+
+    @Test func jobsAreToldApart() {
+        let run = TimerRun(name: "n", chatID: "c", key: "k", text: "", dueMilliseconds: 1)
+        let later = TimerRun(name: "n", chatID: "c", key: "k", text: "", dueMilliseconds: 2)
+        let schedule = ScheduleRun(name: "n", dueMilliseconds: 1, isCatchUp: false)
+        let jobs: [BotJob] = [
+            a, b, .timer(bot: "x", run), .timer(bot: "y", run), .timer(bot: "x", later),
+            .schedule(ScheduleID(bot: "x", name: "n"), schedule), .schedule(ScheduleID(bot: "x", name: "m"), schedule),
+        ]
+        #expect(Set(jobs.map(\.handKey)).count == jobs.count)
+        // Across processes, so no seeded hash.
+        #expect(BotJob.schedule(ScheduleID(bot: "x", name: "n"), schedule).handKey == 0x0d29_bf74_56b7_a3e6)
+    }
+}
