@@ -63,7 +63,9 @@ public enum MetricCatalogue {
         .counter("bot_handler_timeouts_total", "Handlers that took too long.", labels: ["handler"]),
         .gauge("bot_inbox_depth", "Events that no bot is done with yet."),
         .gauge("bot_inbox_oldest_age_seconds", "Age of the oldest event that no bot is done with yet; 0 for none."),
-        .counter("bot_inbox_given_up_total", "Events that were given up before they were handled.", labels: ["reason"]),
+        .counter(
+            "bot_inbox_given_up_total", "Events that were given up before a bot was done with them.", labels: ["reason"]
+        ),
         .counter("bot_rate_limited_total", "Events that went over a limit.", labels: ["scope"]),
         .counter("bot_loop_breaker_trips_total", "Times that a conversation between bots was cut off."),
     ]
