@@ -11,7 +11,7 @@ import signal
 import subprocess
 from pathlib import Path
 
-from pikabot import OurRelay, gone
+from pikabot import LabMember, OurRelay, gone
 from scenario import Skip, check, main
 from supervised import SECONDS, Manager, Supervised
 
@@ -132,6 +132,65 @@ async def killed_supervisor(stage):
         await gone(pid)
 
 
+DEADLY = """\
+    bots:
+      - use: responder
+        groups: { default: all }
+        limits: { botPair: 1000 }
+        with:
+          rules:
+            - when: { command: ping }
+              reply: pong
+            # The signal of a trap, to the worker itself, while its handler is at work.
+            - when: { command: trap }
+              run: { command: [sh, -c, "echo x >>trapped; kill -ILL $PPID; sleep 5"], timeout: 25s }
+            - when: { command: slow }
+              run: { command: [sh, -c, "sleep 2; echo at last"], timeout: 25s }
+"""
+
+
+async def deadly_event(stage):
+    """An event of which the worker dies is given up after two deaths; others are answered, and nobody is quarantined."""
+    relay = await stage.enter(OurRelay(stage.options.pikabot, stage.folder))
+    # The backtracer would let a process go on after a signal that no instruction of its own has caused.
+    environment = {"SWIFT_BACKTRACE": "enable=no"}
+    bots = Supervised(stage.options.pikabot, relay, stage.folder / "bots", environment=environment)
+    bots.write(["a", "b"], a="anyone", b="anyone")
+    # With the restart limits that an operator has who sets none.
+    text = bots.file.read_text().split("supervisor:")[0]
+    bots.file.write_text(text.replace("    bots: [{ use: echo }]\n", DEADLY, 1))
+    await stage.enter(bots)
+    pids = await bots.until_ready("a", "b")
+    guest = await stage.enter(LabMember(stage.options.pikabot, relay, stage.folder / "guest"))
+
+    async def room(name):
+        return (await guest.command("create_group", name=f"with {name}", members=[bots.keys[name]]))["group"]
+
+    async def ask(group, question, name, answer):
+        await guest.command("send", group=group, content=question)
+        await guest.until_message(group, answer, bots.keys[name])
+
+    first, second, other = await room("a"), await room("a"), await room("b")
+    await ask(first, "/ping", "a", "pong")
+    await guest.command("send", group=second, content="/slow")
+    trap = await guest.command("send", group=first, content="/trap")
+    await bots.until("second death", lambda workers: workers["a"]["restarts"] == 2)
+    await ask(other, "hi", "b", "echo: hi")
+    await ask(first, "/slow", "a", "at last")
+    await guest.until_message(second, "at last", bots.keys["a"])
+    _, workers = await bots.status()
+    check(workers["a"]["restarts"] == 2 and workers["a"]["lastExit"] == "signal 4", f"{workers['a']}")
+    check((await bots.until_ready("a", "b"))["b"] == pids["b"], "b was touched")
+    trapped = (bots.folder / "trapped").read_text()
+    check(trapped == "x\n" * 2, f"the handler ran {len(trapped) // 2} times")
+    said = [event for event in guest.events if event["event"] == "message" and event["content"] == "at last"]
+    check(len(said) == 2, f"said twice, or not at all: {said}")
+    code, text, _ = await bots.command("why", trap["message_id"])
+    check(code == 0 and "given up: the worker ended again and again" in text, f"why, {code}: {text}")
+    code, _, text = await bots.command("why", "nonsense")
+    check(code == 1 and "named by its id in hex" in text, f"why of nonsense, {code}: {text}")
+
+
 async def missing_key(stage):
     """What another start does not mend is not started again, with the reason in words; an operator brings it back."""
     bots = await run(stage)
@@ -250,6 +309,7 @@ SCENARIOS = {
     "SIGHUP with good and wrong files": reload,
     "a second process on the same state": second_process,
     "kill -9 of the supervisor": killed_supervisor,
+    "an event that its worker dies of": deadly_event,
     "a key that is gone": missing_key,
     "a full disk": full_disk,
     "a read-only state": read_only,

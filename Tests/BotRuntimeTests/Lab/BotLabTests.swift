@@ -206,6 +206,33 @@ struct BotLabTests {
         #expect(alice.heard(in: chat, from: bot) == ["that broke", "heard one"])
     }
 
+    @Test func whatComesWhileABotHangsIsAnsweredAfterARestart() async throws {
+        let lab = try GroupLab(seed: 4)
+        let alice = try await lab.member("alice")
+        let bots = try await lab.bots(
+            "both",
+            LabBots([
+                LabBots.Place(OrderBot(settings: .null), label: "order"),
+                LabBots.Place(RiskyBot(settings: .null), label: "risky"),
+            ]))
+        let chat = try await alice.create("lab", inviting: [bots])
+        for _ in 0..<16 {
+            try await alice.say("/deaf", in: chat)
+            try await lab.advance(by: .seconds(31))
+        }
+        let event = try await alice.say("one", in: chat)
+        try await alice.say("two", in: chat)
+        let before = alice.heard(in: chat, from: bots).filter { $0 != "hm, /deaf" }
+        #expect(before == ["hm, one", "hm, two"])
+        #expect(bots.store.inbox.count == 2)
+        #expect(bots.why(event).contains { $0.contains("bot risky: it waits, since too many") })
+        bots.crash()
+        try await bots.restart()
+        let answers = alice.heard(in: chat, from: bots).filter { $0 != "hm, /deaf" }
+        #expect(answers == ["hm, one", "hm, two", "heard one", "heard two"])
+        #expect(bots.store.inbox.isEmpty)
+    }
+
     @Test func severalBotsShareAnAccountAndAreExchanged() async throws {
         let lab = try GroupLab(seed: 3)
         let alice = try await lab.member("alice")
