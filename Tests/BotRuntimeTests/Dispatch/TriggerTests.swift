@@ -160,6 +160,40 @@ struct TriggerTests {
         }
     }
 
+    @Test func whatWaitedStaysInOrderWithWhatCameLater() async {
+        let (stuck, began, finish, clock) = (Gate(), Gate(), Gate(), StandingClock())
+        let bot = ListedBot {
+            OnMessage(.containing("hang")) { _, _ in await stuck.passed() }
+            OnMessage(.containing("say")) { message, context in context.send(message.content) }
+        }
+        let other = ListedBot {
+            OnMessage(.containing("block")) { _, _ in
+                began.open()
+                await finish.passed()
+            }
+        }
+        await Stage(bot, other, clock: clock).run { stage in
+            for number in 1...16 {
+                stage.core.deliver(arrived("hang", Int64(number), chat: "c\(number)"))
+                await clock.sleeperCame()
+                clock.advance(by: .seconds(30))
+                _ = await stage.core.completed(1)
+            }
+            stage.core.deliver(arrived("say 1", 100, chat: "c"))
+            #expect(await stage.core.performed(1).map(\.request) == ["bots/held/100"])
+            stage.core.deliver(arrived("block", 101, chat: "c"), arrived("say 2", 102, chat: "c"))
+            await began.passed()
+            // In line again, behind what came later.
+            stuck.open()
+            while stage.dispatcher.hanging.count(of: "bot0") > 0 { await Task.yield() }
+            _ = await stage.dispatcher.isResponsive()
+            finish.open()
+            let completions = await stage.core.completed(3)
+            #expect(completions.map(\.inboxID) == [101, 100, 102])
+            #expect(completions.map { texts($0.effects) } == [[], ["say 1"], ["say 2"]])
+        }
+    }
+
     @Test func whatWaitedForOneBotIsOnlyForThatAfterARestart() async {
         func bot(_ text: String) -> ListedBot { ListedBot { OnMessage { _, context in context.send(text) } } }
         let core = ScriptedCore(stored: ["pikabot/held.100": Array("bot0".utf8)], newestInboxID: 101)
