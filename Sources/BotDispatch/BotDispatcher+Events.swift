@@ -32,7 +32,7 @@ extension BotDispatcher {
                 }
             }
         }
-        guard !Task.isCancelled else { return }
+        guard !Task.isCancelled, !answers.contains(where: \.isPostponed) else { return }
         if waiting.isEmpty {
             complete(event, answers, wasHeld: owed != nil)
         } else {

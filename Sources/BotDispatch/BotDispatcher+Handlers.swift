@@ -15,7 +15,7 @@ extension BotDispatcher {
             return found != nil
         }
         guard verdict == .admitted, let found else { return BotAnswer(bot: bot.label) }
-        return await run(bot, found, about: .event(event), scope, timeout: bot.policy.timeout)
+        return await run(bot, found, about: .event(event), scope, timeout: bot.timeout)
     }
 
     /// What one bot wants done about something that is no event.
@@ -82,6 +82,7 @@ extension BotDispatcher {
                 note(.handled(handler: call.label, effects: effects.count), call)
                 return BotAnswer(bot: call.bot.label, effects: effects, memory: context.memoryChanges)
             } catch { failure = error }
+        case .threw(is EventPostponed): return BotAnswer(bot: call.bot.label, isPostponed: true)
         case .threw(let error): failure = error
         case .timedOut:
             call.bot.metrics[call.handler].countTimeout()

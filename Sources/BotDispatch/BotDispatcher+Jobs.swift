@@ -7,6 +7,8 @@ struct BotAnswer: Sendable {
     let bot: String
     var effects: [HandlerEffect] = []
     var memory: [BotMemoryChange] = []
+    /// The event stays where it is, whatever the others want.
+    var isPostponed = false
 }
 
 extension BotDispatcher {

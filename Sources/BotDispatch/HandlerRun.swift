@@ -38,10 +38,12 @@ struct HandlerRun: Sendable {
                 for await outcome in outcomes { return outcome }
                 return nil
             }
-            group.addTask {
-                guard !deadline.overflow else { return nil }
-                do { try await clock.sleep(untilMilliseconds: deadline.partialValue) } catch { return nil }
-                return .timedOut
+            // Without one that is ever reached, only the handler ends it.
+            if !deadline.overflow {
+                group.addTask {
+                    do { try await clock.sleep(untilMilliseconds: deadline.partialValue) } catch { return nil }
+                    return .timedOut
+                }
             }
             defer { group.cancelAll() }
             return await group.next() ?? nil

@@ -11,6 +11,7 @@ package struct InstalledBot: Sendable {
     let errorHandlers: [BotErrorHandler]
     let metrics: [HandlerMetrics]
     private let middleware: [BotMiddleware]
+    private let timesItself: Bool
 
     package init(_ bot: any Bot, label: String, policy: BotPolicy = BotPolicy()) {
         self.label = label
@@ -19,6 +20,7 @@ package struct InstalledBot: Sendable {
         handlers = own + [bot.help.handler(for: own)].compactMap(\.self)
         errorHandlers = bot.errorHandlers
         middleware = bot.middleware
+        timesItself = bot is any SelfTimingBot
         metrics = handlers.map { HandlerMetrics(handler: "\(label) \($0.label)") }
     }
 
@@ -32,6 +34,8 @@ package struct InstalledBot: Sendable {
 
     /// Names of the conversations that it can have.
     var conversations: Set<String> { Set(handlers.compactMap(\.conversation)) }
+    /// How long one of its handlers may take.
+    var timeout: Duration { timesItself ? .milliseconds(Int64.max) : policy.timeout }
     var schedules: [ScheduleDeclaration] { handlers.compactMap(\.schedule) }
     /// The modules that it answers probes of.
     var probes: [String] { handlers.compactMap(\.probe) }
