@@ -1,3 +1,4 @@
+import Foundation
 import Logging
 import ServiceLifecycle
 import Supervisor
@@ -74,6 +75,32 @@ struct SupervisorLiveTests {
         let harness = try harness([shell("w", "exit 3")])
         async let run: Void = harness.supervisor.run()
         for _ in 0..<5 { #expect(try await harness.exit() == .exited(3)) }
+        harness.supervisor.drain()
+        try await run
+    }
+
+    /// It heeds neither the end of its input nor signals, and has a process group of its own.
+    @Test func whatAKilledWorkerLeavesBehindIsKilled() async throws {
+        let program = """
+            import os, signal, time
+            os.setpgid(0, 0)
+            signal.signal(signal.SIGTERM, signal.SIG_IGN)
+            os.write(1, b'{"event":"here","pid":%d}\\n' % os.getpid())
+            for stream in (0, 1, 2): os.dup2(os.open(os.devnull, os.O_RDWR), stream)
+            while True: time.sleep(1000)
+            """
+        let worker = shell("w", #"python3 -c "$PROGRAM" & wait"#, environment: ["PROGRAM": program])
+        let harness = try harness([worker])
+        async let run: Void = harness.supervisor.run()
+        let pid = try await harness.pid()
+        let line = try await harness.line()
+        let left = try #require(Int32(line.filter(\.isNumber)))
+        #expect(getpgid(left) == left && getsid(left) == pid && left != pid)
+        kill(pid, SIGKILL)
+        _ = try await harness.exit()
+        // Gone, or waiting to be reaped by whoever adopted it.
+        let stat = try? String(contentsOfFile: "/proc/\(left)/stat", encoding: .utf8)
+        #expect(["Z", "X", nil].contains(stat?.split(separator: " ").dropFirst(2).first))
         harness.supervisor.drain()
         try await run
     }

@@ -1,11 +1,12 @@
 import Subprocess
+import Synchronization
 import SystemPackage
 
 /// One life of a worker's process: spawned, its streams read to the end, reaped.
 ///
 /// The process gets a pipe as standard input, which carries questions: it closes when this process ends, however it
-/// ends, and the worker takes that as the order to end. The worker has a process group of its own, so Ctrl-C in a
-/// terminal reaches the supervisor alone, which then drains.
+/// ends, and the worker takes that as the order to end. The worker has a session of its own, so Ctrl-C in a terminal
+/// reaches the supervisor alone, which then drains; and what is left of the session when the worker has ended is killed.
 struct WorkerProcess: Sendable {
     /// What the owner hears; each call returns before the next line is read.
     struct Callbacks: Sendable {
@@ -75,10 +76,13 @@ struct WorkerProcess: Sendable {
     }
 
     private func spawnAndWait(_ callbacks: Callbacks) async -> WorkerExit {
+        let session = Mutex<Int32?>(nil)
+        defer { if let session = session.withLock({ $0 }) { LeftProcesses.kill(session: session) } }
         do {
             let result = try await Subprocess.run(
                 configuration, input: .inputWriter, output: .sequence, error: .sequence
             ) { execution in
+                session.withLock { $0 = Int32(execution.processIdentifier.value) }
                 await callbacks.spawned(Int32(execution.processIdentifier.value))
                 await withTaskGroup { group in
                     group.addTask {
@@ -111,7 +115,7 @@ struct WorkerProcess: Sendable {
 
     private var configuration: Subprocess.Configuration {
         var options = PlatformOptions()
-        options.processGroupID = 0
+        options.createSession = true
         options.teardownSequence = [
             .send(signal: .kill, toProcessGroup: true, allowedDurationToNextStep: .seconds(1))
         ]
