@@ -6,8 +6,9 @@ import Synchronization
 /// A program in the place of a bot: one handler, which hands every event that is for it to the program's daemon.
 ///
 /// The handler is done when the event is recorded. The program takes it later, in its own time: neither the other bots
-/// of the account nor the other chats wait for it, and nothing is lost while it is away.
-public struct ExternalBot: Bot {
+/// of the account nor the other chats wait for it, and nothing is lost while it is away. Only when there is no room left
+/// in the record do they wait.
+public struct ExternalBot: Bot, SelfTimingBot {
     public static let name = "external"
 
     /// The bot's name in its account.
@@ -22,6 +23,7 @@ public struct ExternalBot: Bot {
     let intake = EventIntake()
     let calls = ProgramCalls()
     let turns = ChatTurns()
+    let board = ProgramBoard()
 
     public init(label: String, program: ExternalBotProgram, policy: BotPolicy = BotPolicy()) {
         self.label = label

@@ -52,7 +52,6 @@ package struct ExternalBotService: Service {
         settings.scope = "program/\(bot.label)"
         // As with every bot: what it sends is in the outbox, and leaves when a relay is there.
         settings.waitsForRelays = false
-        settings.rememberedEvents = 128
         settings.program = ProgramRules(name: bot.label) { command, name throws(DaemonFailure) in
             try await gate.pass(command, name)
         }
@@ -85,10 +84,13 @@ package struct ExternalBotService: Service {
         var history = RestartPolicy.History()
         var generator = SystemRandomNumberGenerator()
         let began = clock.nowMilliseconds
+        bot.board.counts { [engine, bot] in await engine.waitingEvents + Int64(bot.intake.count) }
         while !Task.isCancelled, !Task.isShuttingDownGracefully {
+            bot.board.began(at: clock.nowMilliseconds)
             let end = await life.run()
+            bot.board.ended()
             guard !Task.isCancelled, !Task.isShuttingDownGracefully else { return }
-            logger.notice("The program has ended", metadata: ["end": "\(end.isStalled ? "stalled" : "\(end.exit)")"])
+            logger.notice("The program has ended", metadata: ["end": "\(end.description)"])
             let verdict = configuration.restarts.verdict(
                 afterSuccess: end.isSuccess, of: bot.program.restart, history: &history,
                 now: .milliseconds(clock.nowMilliseconds - began), using: &generator)
@@ -104,7 +106,7 @@ package struct ExternalBotService: Service {
 
     /// Returns true when it is time for the next life, false when there will be none.
     private func follow(_ verdict: RestartPolicy.Verdict, _ end: ProgramLife.End) async -> Bool {
-        if end.isStalled {
+        if end.stall != nil {
             Counter(label: "bot_handler_timeouts_total", dimensions: [("handler", "\(bot.label) program")]).increment()
         }
         switch verdict {
@@ -116,6 +118,7 @@ package struct ExternalBotService: Service {
             await cancelWhenGracefulShutdown { try? await clock.sleep(untilMilliseconds: time) }
             return true
         case .quarantine:
+            bot.board.isOver(as: .quarantined)
             Gauge(label: "bot_programs_quarantined", dimensions: [("bot", bot.label)]).record(1)
             logger.error(
                 """
@@ -123,6 +126,7 @@ package struct ExternalBotService: Service {
                 comes for it is kept as long as there is room
                 """)
         case .leave:
+            bot.board.isOver(as: .finished)
             logger.notice("The program is not started again; what comes for it is kept as long as there is room")
         }
         await engine.endPrograms()

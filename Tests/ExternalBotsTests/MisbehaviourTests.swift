@@ -54,6 +54,28 @@ import Testing
         #expect(stage.log.count("end=stalled") == 3)
     }
 
+    @Test func oneThatReadsNoRepliesIsEnded() async throws {
+        let stage = try Stage(
+            """
+            import os, time
+            if not os.path.exists("once"):
+                open("once", "w").close()
+                os.write(1, b'{"cmd":"hello","protocol":2,"acks":true}\\n')
+                while True: os.write(1, b'{"cmd":"list_groups"}\\n' * 100)
+            import pikabot
+            bot = pikabot.Bot()
+            @bot.message()
+            def answer(event, match):
+                event.reply(event.text)
+            bot.run()
+            """, commands: ["list_groups", "send_message"], policy: Self.patience(5_000))
+        try await stage.run { () async throws in
+            _ = await stage.log.next("The program has ended")
+            #expect(try await stage.ask("fine") == "fine")
+        }
+        #expect(stage.log.count("end=stalled: it did not read the replies to its commands") == 1)
+    }
+
     @Test func oneThatEndsAtOnceIsQuarantinedAndWhatComesIsKept() async throws {
         let account = FakeAccount()
         let broken = try Stage("import nothing_of_this_name", intensity: 3, account: account)

@@ -39,6 +39,24 @@ import Testing
         #expect(stage.log.count("an event was given up") == 0)
     }
 
+    @Test func whenAnEventIsHandedOverAgainLongAfter() async throws {
+        let account = FakeAccount()
+        let first = try account.message("first", in: FakeAccount.otherGroup)
+        let absent = try Stage(command: ["sleep", "1000"], account: account)
+        try await absent.run { () async throws in
+            try await absent.bot.intake.take(first)
+            // Another bot is at work on it for long.
+            for number in 0..<200 { try await absent.say("\(number)") }
+        }
+        let later = try Stage(ProgramTests.echo, account: account)
+        try await later.run { () async throws in
+            try await later.bot.intake.take(first)
+            try await later.say("last")
+            while await account.nextSent() != "last" {}
+        }
+        #expect(account.sent.map(\.text) == ["first"] + (0..<200).map { "\($0)" } + ["last"])
+    }
+
     @Test func whenTheWorkerBeginsAgain() async throws {
         let account = FakeAccount()
         let silent = try Stage(

@@ -111,6 +111,80 @@ import Testing
         }
     }
 
+    @Test func aCallIsToldAlsoWhenNothingElseHappens() async throws {
+        let stage = try Stage(
+            """
+            import pikabot
+            bot = pikabot.Bot()
+            @bot.on("call_invite_received")
+            def rings(event):
+                event.reply("rings " + event.raw["call_id"])
+            @bot.message()
+            def answer(event, match):
+                event.reply(event.text)
+            bot.run()
+            """)
+        try await stage.run { () async throws in
+            let call = try stage.account.call("one", in: FakeAccount.group)
+            #expect(
+                try await stage.ask("hello") == "hello", "it has seen the state with the call, which is not its own")
+            stage.bot.calls.own("one")
+            try await stage.bot.intake.take(call)
+            try await stage.say("last")
+            try #require(await stage.account.nextSent() == "rings one")
+            #expect(await stage.account.nextSent() == "last")
+        }
+    }
+
+    @Test func itTouchesNoCallInChatsThatAreNotItsOwn() async throws {
+        let stage = try Stage(
+            Self.obedient, commands: ["send_message", "accept_call", "end_call"], groups: [FakeAccount.group])
+        try await stage.run { () async throws in
+            let call = try stage.account.call("one", in: FakeAccount.otherGroup)
+            stage.bot.calls.own("one")
+            try await stage.bot.intake.take(call)
+            for name in ["accept_call", "end_call"] {
+                #expect(
+                    try await stage.ask(Self.command(name, nil, #","call_id":"one""#)) == """
+                        not_allowed: tested may not touch this chat; to allow it, write in its configuration: allow: \
+                        { groups: [\(FakeAccount.group), \(FakeAccount.otherGroup)] }
+                        """)
+            }
+            #expect(
+                try await stage.ask(Self.command("accept_call", nil, #","call_id":"two""#)).hasPrefix("not_found"))
+        }
+    }
+
+    @Test func itIsNotToldOfAChatThatWasTakenFromIt() async throws {
+        let account = FakeAccount()
+        let absent = try Stage(command: ["sleep", "1000"], account: account)
+        try await absent.run { () async throws in
+            try await absent.say("secret", in: FakeAccount.otherGroup)
+            try await absent.say("open")
+            #expect(await absent.bot.status.waiting == 2)
+        }
+        let policy = BotPolicy(groups: GroupPolicy(.all, exceptions: [FakeAccount.otherGroup: .none]))
+        let later = try Stage(Self.echo, policy: policy, account: account)
+        #expect(try await later.run { try await later.ask("last") } == "open")
+        #expect(account.sent.map(\.text).contains("secret") == false)
+        #expect(later.log.count("its chat is not the program's any more") == 1)
+    }
+
+    @Test func itsStatusTellsHowItStands() async throws {
+        let stage = try Stage(command: ["sleep", "1000"], restart: .temporary)
+        #expect(await stage.bot.status.state == .waiting)
+        try await stage.run { () async throws in
+            for number in 0..<3 { try await stage.say("\(number)") }
+            let status = await stage.bot.status
+            #expect(status.name == "tested" && status.state == .running && status.waiting == 3)
+            #expect(status.restarts == 0 && status.since != nil)
+        }
+        let failing = try Stage(command: ["false"], intensity: 2)
+        try await failing.run { _ = await failing.log.next("The program fails too often") }
+        let status = await failing.bot.status
+        #expect(status.state == .quarantined && status.restarts == 2 && status.since == nil)
+    }
+
     @Test func itsEnvironmentAndFolderAreThoseListed() async throws {
         let stage = try Stage(
             command: ["cp", "/proc/self/environ", "environ"], environment: ["MODE": "quiet", "LANG": "C.UTF-8"],

@@ -68,4 +68,19 @@ import Testing
         intake.complete(event.inboxID)
         #expect(intake.newest == event.inboxID)
     }
+
+    @Test func whatIsGivenUpLeavesNothingBehind() async throws {
+        let intake = EventIntake()
+        let account = FakeAccount()
+        for number in 0..<10 {
+            let event = try account.message("\(number)")
+            let task = Task { try await intake.take(event) }
+            task.cancel()
+            await #expect(throws: CancellationError.self) { try await task.value }
+        }
+        #expect(intake.count == 0)
+        let reader = Task { for await _ in intake.events {} }
+        reader.cancel()
+        await reader.value
+    }
 }

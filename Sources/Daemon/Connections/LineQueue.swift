@@ -27,6 +27,9 @@ public final class LineQueue: Sendable {
         let continuation: CheckedContinuation<Bool, Never>
     }
 
+    /// What is handed to the writer at once, unless one line is longer.
+    private static let batchBytes = 65_536
+
     private let limit: Int
     private let state = Mutex(State())
 
@@ -66,14 +69,18 @@ public final class LineQueue: Sendable {
     @discardableResult
     public func put(_ line: String) async -> Bool {
         while true {
-            let isTaken: Bool? = self.change { state in
-                guard !state.isClosed else { return false }
-                guard self.hasRoom(for: line.utf8.count, state) else { return nil }
-                self.append(line, &state)
-                return true
-            }
-            if let isTaken { return isTaken }
+            if let isTaken = self.putNow(line) { return isTaken }
             guard await self.wait({ _ in .room(for: line.utf8.count) }) else { return false }
+        }
+    }
+
+    /// Appends a line if there is room: nil if there is none, false if the queue was closed.
+    func putNow(_ line: String) -> Bool? {
+        self.change { state in
+            guard !state.isClosed else { return false }
+            guard self.hasRoom(for: line.utf8.count, state) else { return nil }
+            self.append(line, &state)
+            return true
         }
     }
 
@@ -91,7 +98,7 @@ public final class LineQueue: Sendable {
             let result: [String]?? = self.change { state in
                 state.written += state.inFlight
                 state.inFlight = 0
-                if let batch = Self.take(&state) { return .some(batch) }
+                if let batch = self.take(&state) { return .some(batch) }
                 if state.isClosed { return .some(nil) }
                 state.reader = continuation
                 return nil
@@ -125,14 +132,21 @@ public final class LineQueue: Sendable {
         state.accepted += 1
     }
 
-    private static func take(_ state: inout State) -> [String]? {
+    /// Not all at once: whoever waits for room sees that a slow reader reads.
+    private func take(_ state: inout State) -> [String]? {
         guard !state.lines.isEmpty else { return nil }
-        let batch = state.lines
-        state.inFlight = batch.count
-        state.lines = []
-        state.bytes = 0
-        state.hasLong = false
-        return batch
+        var count = 0
+        var bytes = 0
+        for line in state.lines {
+            let length = line.utf8.count
+            guard count == 0 || bytes + length <= Self.batchBytes else { break }
+            count += 1
+            bytes += length
+            if length > self.limit { state.hasLong = false } else { state.bytes -= length }
+        }
+        state.inFlight = count
+        defer { state.lines.removeFirst(count) }
+        return Array(state.lines[..<count])
     }
 
     private func wait(_ aim: @escaping @Sendable (State) -> Waiter.Aim) async -> Bool {
@@ -161,7 +175,7 @@ public final class LineQueue: Sendable {
             let result = body(&state)
             if let reader = state.reader, !state.lines.isEmpty || state.isClosed {
                 state.reader = nil
-                reading = (reader, Self.take(&state))
+                reading = (reader, self.take(&state))
             }
             let waiters = state.waiters
             state.waiters = []

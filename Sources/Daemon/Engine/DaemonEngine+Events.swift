@@ -9,16 +9,23 @@ extension DaemonEngine {
     /// Records events and tells of them, in this order, before anything that comes later.
     func tell(_ events: [DaemonEvent]) async {
         guard !events.isEmpty else { return }
-        await self.eventTurn.run { _ = await self.deliver(events, inboxID: nil) }
+        await self.eventTurn.run { _ = await self.deliver(events, of: .nothing) }
     }
 
     /// Tells what belongs to a command, some of it before its reply and some after. All of it is recorded first: whoever
     /// has the reply does not ask again.
-    func tell(of done: Done, reply: () async -> Void) async {
+    func tell(of done: Done, to client: DaemonClient, reply: () async -> Void) async {
+        let events = done.before + done.after
+        if client.origin == .program {
+            // It is told from the record, and one that does not read its replies holds no event up.
+            if !events.isEmpty {
+                await self.eventTurn.run { _ = await self.deliver(events, of: .command(done.place)) }
+            }
+            return await reply()
+        }
         await self.eventTurn.run {
-            let events = done.before + done.after
             if events.isEmpty { return await reply() }
-            let (first, isNew) = await self.record(events, inboxID: done.place?.number)
+            let (first, isNew) = await self.record(events, of: .command(done.place))
             let listeners = self.listeners(from: first, events.count, isNew: isNew)
             _ = await self.hand(done.before, first, to: listeners)
             await reply()
@@ -30,7 +37,7 @@ extension DaemonEngine {
     func tell(_ events: [DaemonEvent], of event: CoreEvent) async {
         if !events.isEmpty {
             let isTold = await self.eventTurn.run { () -> Bool in
-                await self.isTold(await self.deliver(events, inboxID: event.inboxID))
+                await self.isTold(await self.deliver(events, of: .event(event)))
             }
             // It comes again after the next start.
             guard isTold else { return }
@@ -54,8 +61,8 @@ extension DaemonEngine {
     }
 
     /// Returns whether the standard client's queue took everything.
-    private func deliver(_ events: [DaemonEvent], inboxID: Int64?) async -> Bool {
-        let (first, isNew) = await self.record(events, inboxID: inboxID)
+    private func deliver(_ events: [DaemonEvent], of occasion: Occasion) async -> Bool {
+        let (first, isNew) = await self.record(events, of: occasion)
         return await self.hand(events, first, to: self.listeners(from: first, events.count, isNew: isNew))
     }
 
@@ -123,7 +130,13 @@ extension DaemonEngine {
         switch event.content {
         case .message(let message): await self.tell(await self.events(of: message, in: event.chatID), of: event)
         case .commit(let commit): await self.tell(await self.events(of: commit, in: event.chatID), of: event)
-        case .call(let call): await self.tell(self.events(of: call, in: event.chatID), of: event)
+        case .call(let call):
+            // Whether the call is for the program is known only now.
+            if self.settings.program != nil {
+                await self.refreshState()
+                await self.tellCallNews()
+            }
+            await self.tell(self.events(of: call, in: event.chatID), of: event)
         case .joined:
             guard !self.isAccepting else {
                 self.heldJoins.append(event)

@@ -16,6 +16,7 @@ public actor DaemonEngine {
     nonisolated let standard: DaemonClient
     private nonisolated let updates: AsyncStream<AppUpdate>
     private nonisolated let readiness = Answer<Bool>()
+    private nonisolated let firstState = Answer<Bool>()
     nonisolated let ending = Answer<Bool>()
     /// One command after the other.
     private nonisolated let commandTurn = Turnstile()
@@ -113,6 +114,8 @@ public actor DaemonEngine {
     private func work() async throws -> Bool {
         try await self.awaitRelay()
         await self.restoreLogs()
+        // A program is told only of chats that there are.
+        if self.settings.program != nil { _ = await self.firstState.wait() }
         await self.standard.lines.put(DaemonEvent.ready(account: self.core.account).line())
         self.readiness.give(true)
         await withTaskGroup(of: Void.self) { group in
@@ -144,13 +147,8 @@ public actor DaemonEngine {
         for await update in self.updates {
             switch update {
             case .fullState(let whole):
-                let state = self.core.shown(whole)
-                self.state = state
-                for (id, condition) in self.conditions where condition.isMet(state) {
-                    self.conditions[id] = nil
-                    condition.answer.give(true)
-                }
-                self.stateChanged.yield()
+                self.show(whole)
+                self.firstState.give(true)
             case .finished(_, let request, let outcome): self.outcomes.removeValue(forKey: request)?.give(outcome)
             case .delivery(_, _, let messageID, let delivery): self.deliveries.note(delivery, of: messageID)
             case .accountCreated: break
@@ -159,9 +157,25 @@ public actor DaemonEngine {
         return false
     }
 
+    private func show(_ whole: AppState) {
+        // It may have been asked for meanwhile.
+        guard whole.rev >= self.state.rev else { return }
+        let state = self.core.shown(whole)
+        self.state = state
+        for (id, condition) in self.conditions where condition.isMet(state) {
+            self.conditions[id] = nil
+            condition.answer.give(true)
+        }
+        self.stateChanged.yield()
+    }
+
+    /// Looks at the account as it is now: what of it is shown may have changed without it.
+    func refreshState() async { self.show(await self.core.state) }
+
     private func finish() {
         self.isEnding = true
         self.readiness.give(nil)
+        self.firstState.give(nil)
         self.ending.give(true)
         self.stateChanged.finish()
         self.background.finish()
@@ -235,7 +249,7 @@ public actor DaemonEngine {
             let done = try await self.performOnce(request, for: client)
             let isForStandard = done.repliesToStandard && self.repliesOnStandard(client)
             let target = isForStandard ? self.standard : client
-            await self.tell(of: done) {
+            await self.tell(of: done, to: client) {
                 guard let later = done.later else {
                     return await self.send(
                         DaemonReply.ok(requestID: request.requestID, result: done.result).line, to: target)
@@ -297,7 +311,8 @@ public actor DaemonEngine {
 
     func send(_ line: String, to client: DaemonClient) async {
         switch client.origin {
-        case .standard, .program: await client.lines.put(line)
+        case .standard: await client.lines.put(line)
+        case .program: await self.reply(line, to: client)
         case .socket: self.offer(line, to: client)
         }
     }

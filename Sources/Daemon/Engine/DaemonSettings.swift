@@ -30,7 +30,8 @@ public struct DaemonSettings: Sendable {
     public var scope = "daemon"
     /// Whether commands that send wait for a relay; otherwise until what they send is durable and on its way.
     public var waitsForRelays = true
-    /// The events of the core whose numbers are remembered; more than may be under way at once.
+    /// The events of the core whose numbers are remembered; more than may be under way at once. For a program, the
+    /// newest of each chat is instead.
     public var rememberedEvents = 32
     /// What the program may do that this daemon is for; nil for a daemon with clients.
     public var program: ProgramRules?

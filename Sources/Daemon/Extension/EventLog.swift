@@ -46,16 +46,21 @@ extension DaemonEngine {
         if let stored = await self.stored(TakenEvents.key) { self.taken = TakenEvents(stored) }
     }
 
+    /// What events are recorded for: if that comes again, they have the numbers that they have.
+    enum Occasion {
+        case nothing
+        case event(CoreEvent)
+        /// With an idempotency key, if it has a place.
+        case command(ReplyPlace?)
+    }
+
     /// Makes events durable. Returns the number of the first, and whether they were not recorded before.
     ///
     /// One at a time: the caller holds ``DaemonEngine/eventTurn``.
-    func record(_ events: [DaemonEvent], inboxID: Int64?) async -> (first: Int64, isNew: Bool) {
-        if let inboxID, let known = self.log.recorded.first(where: { $0.inboxID == inboxID }) {
-            return (known.cursor, false)
-        }
+    func record(_ events: [DaemonEvent], of occasion: Occasion) async -> (first: Int64, isNew: Bool) {
+        if let known = await self.cursor(of: occasion) { return (known, false) }
         let first = self.log.last + 1
-        if let inboxID { self.log.note(inboxID: inboxID, cursor: first, keeping: self.settings.rememberedEvents) }
-        var values: [(key: String, value: JSONObject?)] = []
+        var values = self.note(occasion, first)
         for (offset, event) in events.enumerated() {
             let cursor = first + Int64(offset)
             values.append((self.slot(of: cursor), self.entry(event, cursor)))
@@ -64,6 +69,38 @@ extension DaemonEngine {
         await self.store(values)
         return (first, true)
     }
+
+    /// Where events are that were recorded before.
+    private func cursor(of occasion: Occasion) async -> Int64? {
+        switch occasion {
+        case .nothing: return nil
+        case .command(let place): return place?.cursor
+        case .event(let event):
+            if let known = self.log.recorded.first(where: { $0.inboxID == event.inboxID }) { return known.cursor }
+            guard self.settings.program != nil, let known = await self.stored(Self.newestKey(event.chatID)),
+                known["inbox"]?.integer == event.inboxID
+            else { return nil }
+            return known["cursor"]?.integer
+        }
+    }
+
+    /// Beside a program other bots may be at work on an event for long after it was recorded, but on one of each chat:
+    /// of those, the newest is remembered. A daemon handles one event after the other.
+    private func note(_ occasion: Occasion, _ cursor: Int64) -> [(key: String, value: JSONObject?)] {
+        switch occasion {
+        case .nothing, .command(nil): return []
+        case .command(let place?):
+            return [(place.name, ["of": .string(place.fingerprint), "cursor": .integer(cursor)])]
+        case .event(let event) where self.settings.program != nil:
+            let value: JSONObject = ["inbox": .integer(event.inboxID), "cursor": .integer(cursor)]
+            return [(Self.newestKey(event.chatID), value)]
+        case .event(let event):
+            self.log.note(inboxID: event.inboxID, cursor: cursor, keeping: self.settings.rememberedEvents)
+            return []
+        }
+    }
+
+    private static func newestKey(_ chatID: String) -> String { "newest/\(chatID)" }
 
     private func slot(of cursor: Int64) -> String { "log/\(cursor % self.settings.keptEvents)" }
 

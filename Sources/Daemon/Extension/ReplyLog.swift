@@ -23,12 +23,8 @@ struct ReplyLog: Sendable {
 struct ReplyPlace: Sendable {
     let name: String
     let fingerprint: String
-
-    /// Stands in the record of events for an inbox id, which is positive: told again, they have the same numbers.
-    var number: Int64 {
-        let digest = Array(SHA256.hash(data: Array(self.name.utf8)))
-        return -1 - Int64(digest.prefix(6).reduce(UInt64(0)) { $0 << 8 | UInt64($1) })
-    }
+    /// The number of the first event that belongs to the command, if they were recorded before.
+    var cursor: Int64?
 }
 
 extension DaemonEngine {
@@ -43,19 +39,20 @@ extension DaemonEngine {
         else { return try await self.perform(request.command, key: nil, client) }
         let name = "reply/" + Self.hash(key)
         let fingerprint = Self.hash(request.fingerprintText)
+        var place = ReplyPlace(name: name, fingerprint: fingerprint)
         if let known = await self.stored(name) {
             guard known["of"]?.string == fingerprint else {
                 throw DaemonFailure(.keyReused, "the idempotency_key was used for another command")
             }
             if known["done"]?.bool == true { return Done(result: known["result"]?.object) }
+            place.cursor = known["cursor"]?.integer
         } else {
             await self.noteKey(name, fingerprint)
         }
         var done = try await self.perform(request.command, key: key, client)
-        let place = ReplyPlace(name: name, fingerprint: fingerprint)
         done.place = place
         if let later = done.later {
-            done.later = {
+            done.later = { [place] in
                 let outcome = await later()
                 if case .success(let result) = outcome { await self.keepReply(result, at: place) }
                 return outcome

@@ -59,7 +59,7 @@ extension DaemonEngine {
     private func blame(_ feed: Feed, _ failure: ProgramFailure) async -> (cursor: Int64, count: Int)? {
         // One that fails at its start does not fail with an event; one that does not listen may have been told nothing.
         guard feed.isProven else { return nil }
-        let newest = failure == .stalled ? self.log.last : feed.position
+        let newest = failure == .stalled(.takesNothing) ? self.log.last : feed.position
         guard let rules = self.settings.program, let cursor = self.taken.oldestOpen(upTo: newest) else { return nil }
         let count = self.taken.noteFailure(of: cursor)
         if count >= rules.tries {
@@ -79,18 +79,28 @@ extension DaemonEngine {
         {
             self.feed?.position = cursor
             let event = await self.recorded(cursor)
-            guard self.feed?.wish == feed.wish else { continue }
-            guard let event else {
-                // What was kept by reference is gone: there is nothing left to take.
+            guard let event, await !self.isWithdrawn(event) else {
+                // What was kept by reference is gone, or is not the program's any more: there is nothing left to take.
                 await self.take(cursor)
                 continue
             }
+            guard self.feed?.wish == feed.wish else { continue }
             let isExtended = self.sessions[client.id]?.isExtended == true
             guard await client.lines.put(event.line(cursor: isExtended ? cursor : nil)) else { return }
             guard feed.manner == .written else { continue }
             guard await client.lines.flush() else { return }
             if self.feed?.wish == feed.wish { await self.noteWritten(cursor) }
         }
+    }
+
+    /// Whether an event is of a chat in which the program is not at work any more, or which is gone.
+    private func isWithdrawn(_ event: DaemonEvent) async -> Bool {
+        guard let chatID = event.chatOfMembers else { return false }
+        await self.refreshState()
+        guard self.groupIfThere(chatID) == nil else { return false }
+        Counter(label: "bot_inbox_given_up_total", dimensions: [("reason", "chat_withdrawn")]).increment()
+        self.logger.notice("an event was given up: its chat is not the program's any more")
+        return true
     }
 
     private func noteWritten(_ cursor: Int64) async {
@@ -135,8 +145,9 @@ extension DaemonEngine {
             let position = feed.manner == .acknowledged ? self.taken.upTo : feed.taken.upTo
             self.feed?.promised = (.acknowledged, position)
         } else {
+            // What it says that it has is taken; what was not written for sure comes again.
             let position = hello.cursor.map { max($0, self.oldestCursor - 1) }
-            self.feed?.promised = (.written, position ?? feed.position)
+            self.feed?.promised = (.written, position ?? max(self.taken.upTo, feed.written))
         }
     }
 
@@ -151,6 +162,11 @@ extension DaemonEngine {
         self.feed?.position = promised.position
         self.feed?.written = promised.position
         self.feed?.decide(promised.manner, now: self.clock.nowMilliseconds)
+        if promised.manner == .written, self.taken.upTo < promised.position {
+            self.taken.take(through: promised.position)
+            self.admitWaiting()
+            await self.storeTaken()
+        }
         await self.noteManner(promised.manner)
     }
 
@@ -195,17 +211,28 @@ extension DaemonEngine {
         self.feed?.news.wake.yield()
     }
 
-    /// Returns true when the program has not taken what waits for it for so long, false when it is over.
-    public func waitForStall(of client: DaemonClient, milliseconds: Int64) async -> Bool {
+    /// Returns what the program has not done for so long, nil when it is over.
+    public func waitForStall(of client: DaemonClient, milliseconds: Int64) async -> ProgramStall? {
         while !Task.isCancelled, let feed = self.feed, feed.client === client {
             let now = self.clock.nowMilliseconds
-            let isWaiting = feed.isBehind(self.taken, last: self.log.last)
-            let end = (isWaiting ? feed.movedAt : now) + milliseconds
-            if isWaiting, now >= end { return true }
+            let behind = feed.behind(self.taken, last: self.log.last)
+            let end = (behind?.since ?? now) + milliseconds
+            if let behind, now >= end { return behind.stall }
             try? await self.clock.sleep(untilMilliseconds: end)
         }
-        return false
+        return nil
     }
+
+    /// A reply for which there is no room waits, and with it what the program says next; how long, is counted.
+    func reply(_ line: String, to client: DaemonClient) async {
+        guard client.lines.putNow(line) == nil else { return }
+        if self.feed?.client === client { self.feed?.beginWaiting(now: self.clock.nowMilliseconds) }
+        await client.lines.put(line)
+        if self.feed?.client === client { self.feed?.endWaiting(now: self.clock.nowMilliseconds) }
+    }
+
+    /// Recorded events that the program has not taken.
+    public var waitingEvents: Int64 { self.taken.span(upTo: self.log.last) - Int64(self.taken.beyond.count) }
 
     // MARK: Room
 

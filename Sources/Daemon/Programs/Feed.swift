@@ -28,6 +28,8 @@ struct Feed {
     var isProven = false
     /// Milliseconds: when something was taken last, or something began to wait.
     var movedAt: Int64
+    /// Replies for which there is no room, and since when none was taken.
+    private var blocked: (count: Int, since: Int64) = (0, 0)
     /// It wants to end.
     var isShutDown = false
     /// Lines that were no commands.
@@ -61,6 +63,23 @@ struct Feed {
         case .acknowledged: taken.oldestOpen(upTo: last) != nil
         }
     }
+
+    /// What it has not done, and since when; nil if nothing waits for it.
+    func behind(_ taken: TakenEvents, last: Int64) -> (stall: ProgramStall, since: Int64)? {
+        let isBlocked = self.blocked.count > 0
+        guard self.isBehind(taken, last: last) else {
+            return isBlocked ? (.readsNothing, self.blocked.since) : nil
+        }
+        return isBlocked && self.blocked.since <= self.movedAt
+            ? (.readsNothing, self.blocked.since) : (.takesNothing, self.movedAt)
+    }
+
+    mutating func beginWaiting(now: Int64) {
+        if self.blocked.count == 0 { self.blocked.since = now }
+        self.blocked.count += 1
+    }
+
+    mutating func endWaiting(now: Int64) { self.blocked = (max(0, self.blocked.count - 1), now) }
 
     /// The event to tell now; nil if none may be told.
     func next(_ taken: TakenEvents, last: Int64, width: Int) -> Int64? {

@@ -35,6 +35,14 @@ public struct ProgramReport: Sendable {
 /// How a program has failed that was not told to end.
 public enum ProgramFailure: Sendable, Hashable {
     case ended
-    /// It took nothing of what waited for it, for too long.
-    case stalled
+    /// It was killed for it.
+    case stalled(ProgramStall)
+}
+
+/// What a program has not done for too long.
+public enum ProgramStall: String, Sendable, Hashable {
+    /// Events wait for it.
+    case takesNothing = "it took nothing of what waited for it"
+    /// Replies wait, and there is no room for more.
+    case readsNothing = "it did not read the replies to its commands"
 }

@@ -34,6 +34,15 @@ struct TakenEvents: Hashable, Sendable {
         while self.beyond.remove(self.upTo + 1) != nil { self.upTo += 1 }
     }
 
+    /// Takes all up to this one.
+    mutating func take(through cursor: Int64) {
+        guard cursor > self.upTo else { return }
+        self.failures = self.failures.filter { $0.key > cursor }
+        self.beyond = self.beyond.filter { $0 > cursor }
+        self.upTo = cursor
+        while self.beyond.remove(self.upTo + 1) != nil { self.upTo += 1 }
+    }
+
     /// Returns how often it has failed now.
     mutating func noteFailure(of cursor: Int64) -> Int {
         let count = (self.failures[cursor] ?? 0) + 1

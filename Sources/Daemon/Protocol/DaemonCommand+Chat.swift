@@ -17,6 +17,16 @@ extension DaemonCommand {
         }
     }
 
+    /// The call that the command is about, as it was written; nil if it is about none that there is.
+    public var callID: String? {
+        switch self {
+        case .acceptCall(let id), .rejectCall(let id, _), .endCall(let id, _), .sendAudioResponse(let id, _),
+            .sendAudioFile(let id, _, _, _), .sendCallData(let id, _, _):
+            id
+        default: nil
+        }
+    }
+
     /// The commands that a configuration may allow to a program: `hello`, `ack` and `shutdown` need no permission, and
     /// the account's relays are the configuration's.
     public static let names: Set<String> = [

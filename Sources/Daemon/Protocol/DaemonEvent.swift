@@ -39,6 +39,20 @@ public enum DaemonEvent: Hashable, Sendable {
         }
     }
 
+    /// The chat that an event belongs to and that only its members should hear of; nil for what concerns those who are
+    /// in none.
+    var chatOfMembers: String? {
+        let json = self.json
+        let update = json["update"]
+        switch json["type"]?.string {
+        case "group_updated" where update?["kind"]?.string != DaemonGroupUpdate.Kind.left.rawValue:
+            return update?["nostr_group_id"]?.string
+        case "message_received", "group_joined", "group_created", "call_invite_received", "call_session_started":
+            return json["nostr_group_id"]?.string
+        default: return nil
+        }
+    }
+
     var type: String { self.json["type"]?.string ?? "" }
 
     var json: JSONObject {

@@ -19,8 +19,17 @@ struct CommandGate: Sendable {
         if case .publishKeyPackage(let relays) = command, !relays.isEmpty {
             throw DaemonFailure(.notAllowed, "no program may choose the account's relays: leave relays out")
         }
-        if let chatID = command.chatID?.lowercased() { try await judge(chatID) }
+        if let chatID = await chat(of: command) { try await judge(chatID) }
         if command.isSending { await pace.wait() }
+    }
+
+    /// Commands about a call touch its chat.
+    private func chat(of command: DaemonCommand) async -> String? {
+        if let chatID = command.chatID?.lowercased() { return chatID }
+        guard let callID = command.callID, let call = await account.state.activeCall, call.callID == callID else {
+            return nil
+        }
+        return call.chatID
     }
 
     /// A chat that nobody knows is refused by the command itself.

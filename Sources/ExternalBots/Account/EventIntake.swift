@@ -1,40 +1,43 @@
+import BotDispatch
 import PikaCore
+import ServiceLifecycle
 import Synchronization
 
 /// Events on their way from an account's dispatcher to the daemon of one program.
 ///
-/// The dispatcher decides what the program gets; whoever hands an event over waits until the daemon has recorded it.
+/// The dispatcher decides what the program gets; whoever hands an event over waits until the daemon has recorded it, for
+/// however long there is no room. So there are never more here than chats that are handled at once.
 final class EventIntake: Sendable {
     private struct State {
+        /// Those that the daemon has not fetched, in order.
+        var queue: [CoreEvent] = []
         var waiting: [Int64: CheckedContinuation<Void, any Error>] = [:]
         var newest: Int64 = 0
+        var reader: CheckedContinuation<CoreEvent?, Never>?
     }
 
-    let events: AsyncStream<CoreEvent>
-    private let input: AsyncStream<CoreEvent>.Continuation
     private let state = Mutex(State())
 
-    init() {
-        (events, input) = AsyncStream.makeStream()
-    }
+    /// What is handed over, in order; one reader.
+    var events: AsyncStream<CoreEvent> { AsyncStream { await self.next() } }
 
     /// The newest event that was handed over; 0 if there was none.
     var newest: Int64 { state.withLock { $0.newest } }
 
-    /// Returns when the event is recorded; throws when the task is cancelled before.
+    /// Events that the daemon has not fetched.
+    var count: Int { state.withLock { $0.queue.count } }
+
+    /// Returns when the event is recorded. Throws when the task is cancelled before, and
+    /// ``BotDispatch/EventPostponed`` when a graceful shutdown begins.
     func take(_ event: CoreEvent) async throws {
-        try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { continuation in
-                let earlier = state.withLock { state in
-                    state.newest = max(state.newest, event.inboxID)
-                    return state.waiting.updateValue(continuation, forKey: event.inboxID)
-                }
-                earlier?.resume(throwing: CancellationError())
-                input.yield(event)
-                if Task.isCancelled { giveUp(event.inboxID) }
+        try await withGracefulShutdownHandler {
+            try await withTaskCancellationHandler {
+                try await handOver(event)
+            } onCancel: {
+                self.giveUp(event.inboxID, CancellationError())
             }
-        } onCancel: {
-            giveUp(event.inboxID)
+        } onGracefulShutdown: {
+            self.giveUp(event.inboxID, EventPostponed())
         }
     }
 
@@ -42,7 +45,46 @@ final class EventIntake: Sendable {
         state.withLock { $0.waiting.removeValue(forKey: inboxID) }?.resume()
     }
 
-    private func giveUp(_ inboxID: Int64) {
-        state.withLock { $0.waiting.removeValue(forKey: inboxID) }?.resume(throwing: CancellationError())
+    private func handOver(_ event: CoreEvent) async throws {
+        try await withCheckedThrowingContinuation { continuation in
+            let (earlier, reader) = state.withLock { state in
+                state.newest = max(state.newest, event.inboxID)
+                let earlier = state.waiting.updateValue(continuation, forKey: event.inboxID)
+                let reader = state.reader.take()
+                if reader == nil { state.queue.append(event) }
+                return (earlier, reader)
+            }
+            earlier?.resume(throwing: CancellationError())
+            reader?.resume(returning: event)
+            // Either may have come before there was anything to give up.
+            if Task.isCancelled { giveUp(event.inboxID, CancellationError()) }
+            if Task.isShuttingDownGracefully { giveUp(event.inboxID, EventPostponed()) }
+        }
+    }
+
+    /// One that the daemon has fetched may still be recorded: then it is known when it comes again.
+    private func giveUp(_ inboxID: Int64, _ reason: any Error) {
+        let waiter = state.withLock { state in
+            state.queue.removeAll { $0.inboxID == inboxID }
+            return state.waiting.removeValue(forKey: inboxID)
+        }
+        waiter?.resume(throwing: reason)
+    }
+
+    /// Nil when the task is cancelled.
+    private func next() async -> CoreEvent? {
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let result: CoreEvent?? = state.withLock { state in
+                    if Task.isCancelled { return .some(nil) }
+                    if !state.queue.isEmpty { return .some(state.queue.removeFirst()) }
+                    state.reader = continuation
+                    return nil
+                }
+                if let result { continuation.resume(returning: result) }
+            }
+        } onCancel: {
+            state.withLock { $0.reader.take() }?.resume(returning: nil)
+        }
     }
 }

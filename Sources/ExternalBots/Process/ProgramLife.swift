@@ -9,19 +9,20 @@ struct ProgramLife: Sendable {
     /// How it ended.
     struct End: Sendable, Hashable {
         var exit: ProgramExit
-        /// It took nothing of what waited for it, and was killed.
-        var isStalled = false
+        /// What it did not do, and was killed for.
+        var stall: ProgramStall?
         /// It was told to end, or has asked for it.
         var isOrdered = false
 
-        var isSuccess: Bool { !isStalled && (isOrdered || exit.isSuccess) }
+        var isSuccess: Bool { stall == nil && (isOrdered || exit.isSuccess) }
         /// A metric label.
-        var reason: String { isStalled ? "stall" : exit.reason }
+        var reason: String { stall == nil ? exit.reason : "stall" }
+        var description: String { stall.map { "stalled: \($0.rawValue)" } ?? "\(exit)" }
     }
 
     private enum Piece: Sendable {
         case served
-        case stalled(Bool)
+        case stalled(ProgramStall?)
         case exited(ProgramExit)
     }
 
@@ -43,7 +44,7 @@ struct ProgramLife: Sendable {
         } onGracefulShutdown: {
             process.stop()
         }
-        let failure: ProgramFailure? = end.isStalled ? .stalled : end.isOrdered ? nil : .ended
+        let failure: ProgramFailure? = end.stall.map { .stalled($0) } ?? (end.isOrdered ? nil : .ended)
         let report = await engine.finish(client, because: failure)
         end.isOrdered = end.isOrdered || report.isShutDown
         if let (cursor, count) = report.blamed {
@@ -66,9 +67,9 @@ struct ProgramLife: Sendable {
                 switch piece {
                 // Its lines were closed: by `shutdown`, by the engine's end, or because it has ended.
                 case .served: process.stop()
-                case .stalled(let isStalled):
-                    guard isStalled else { continue }
-                    end.isStalled = true
+                case .stalled(let stall):
+                    guard let stall else { continue }
+                    end.stall = stall
                     process.kill()
                 case .exited(let exit):
                     end.exit = exit

@@ -23,7 +23,11 @@ struct ProgramProcess: Sendable {
     private let orders: AsyncStream<Order>
     private let order: AsyncStream<Order>.Continuation
 
+    /// A program that is killed while it is written to must not end this process, as the signal would.
+    private static let survivesBrokenPipes: Void = { _ = signal(SIGPIPE, SIG_IGN) }()
+
     init(_ program: ExternalBotProgram, lines: LineQueue, grace: Duration) {
+        _ = Self.survivesBrokenPipes
         self.program = program
         self.lines = lines
         self.grace = grace

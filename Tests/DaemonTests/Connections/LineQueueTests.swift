@@ -48,6 +48,19 @@ import Testing
         #expect(await queue.next() == ["bye"])
     }
 
+    @Test func whoReadsSlowlyGetsAPartAndMakesRoomForAsMuch() async {
+        let queue = LineQueue(limit: 200_000)
+        let line = String(repeating: "x", count: 20_000)
+        for _ in 0..<10 { #expect(queue.putNow(line) == true) }
+        #expect(queue.putNow(line) == nil)
+        #expect(await queue.next()?.count == 3)
+        for _ in 0..<3 { #expect(queue.putNow(line) == true) }
+        #expect(queue.putNow(line) == nil)
+        for count in [3, 3, 3, 1] { #expect(await queue.next()?.count == count) }
+        queue.close()
+        #expect(queue.putNow(line) == false)
+    }
+
     @Test func aLongLineWaitsForTheOneBeforeIt() async {
         let queue = LineQueue(limit: 2)
         await queue.put("longer than that")

@@ -43,7 +43,6 @@ final class ProgramLab: Sendable {
         var settings = DaemonSettings(core: configuration, relayPatience: nil, keptEvents: keptEvents)
         settings.scope = "program/test"
         settings.waitsForRelays = false
-        settings.rememberedEvents = 128
         settings.program = rules ?? ProgramRules(name: "test") { _, _ in }
         let final = settings
         let member = try await lab.member("program", configuration: configuration) { core in

@@ -158,7 +158,7 @@ import Testing
         let engine = world.engine
         let stalled = Flag()
         Task(executorPreference: world.lab.executor) {
-            if await engine.waitForStall(of: program.client, milliseconds: 10_000) { stalled.raise() }
+            if await engine.waitForStall(of: program.client, milliseconds: 10_000) == .takesNothing { stalled.raise() }
         }
         try await world.lab.advance(by: .seconds(60))
         #expect(!stalled.isUp, "nothing waits")
@@ -170,7 +170,7 @@ import Testing
         #expect(!stalled.isUp, "it goes on")
         try await world.lab.advance(by: .seconds(1))
         #expect(stalled.isUp)
-        #expect(try await world.finish(program, because: .stalled).blamed?.cursor == 3)
+        #expect(try await world.finish(program, because: .stalled(.takesNothing)).blamed?.cursor == 3)
     }
 
     @Test func aProgramThatDoesNotReadHoldsNobodyUp() async throws {
@@ -179,7 +179,7 @@ import Testing
         try await world.lab.advance(by: .seconds(16))
         for number in 0..<50 { try await bob.say("\(number)", in: chat) }
         #expect(world.account.store.inbox.isEmpty)
-        #expect(try await world.finish(deaf, because: .stalled).blamed?.cursor == 1)
+        #expect(try await world.finish(deaf, because: .stalled(.takesNothing)).blamed?.cursor == 1)
         let program = try await world.start()
         #expect(program.contents == (0..<50).map(String.init))
     }

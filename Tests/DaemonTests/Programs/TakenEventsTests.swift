@@ -17,6 +17,17 @@ import Testing
         #expect(taken.upTo == 3 && taken.beyond.isEmpty)
     }
 
+    @Test func whatIsTakenAtOnceTakesTheRestWithIt() {
+        var taken = TakenEvents()
+        for cursor in [2, 5, 7] as [Int64] { taken.take(cursor) }
+        _ = taken.noteFailure(of: 1)
+        _ = taken.noteFailure(of: 6)
+        taken.take(through: 4)
+        #expect(taken.upTo == 5 && taken.beyond == [7] && taken.failures == [6: 1])
+        taken.take(through: 3)
+        #expect(taken.upTo == 5)
+    }
+
     @Test func failuresAreCountedUntilTheEventIsTaken() {
         var taken = TakenEvents()
         #expect(taken.noteFailure(of: 1) == 1)

@@ -85,6 +85,26 @@ final class FakeAccount: DaemonCore {
                     epoch: 1)))
     }
 
+    /// A call of the peer, which the account's state shows already.
+    func call(_ id: String, in chatID: String) throws -> CoreEvent {
+        let session = CallSession(moqURL: "https://moq.example", broadcastBase: "pika/calls", tracks: [.audio])
+        let (number, state, readers) = content.withLock { content in
+            content.count += 1
+            content.state.rev += 1
+            content.state.activeCall = AppState.ActiveCall(
+                callID: id, chatID: chatID, peer: peer, isOutgoing: false, phase: .ringing, isVideo: false,
+                isMuted: false, isCameraOn: false, startedAt: 1_800_000_000, connectedAt: nil, tracks: session.tracks,
+                statistics: CallStatistics())
+            return (content.count, content.state, content.readers)
+        }
+        for reader in readers { reader.yield(.fullState(state)) }
+        let signal = CallSignal(callID: id, timestampMilliseconds: 1_800_000_000_000, body: .invite(session))
+        let eventID = try EventID(bytes: [UInt8](repeating: 0xCA, count: 32))
+        return CoreEvent(
+            inboxID: Int64(number), chatID: chatID, receivedAt: 1_800_000_000,
+            content: .call(CallEvent(id: eventID, sender: peer, signal: signal, epoch: 1)))
+    }
+
     // MARK: DaemonCore
 
     var newestInboxID: Int64 { Int64(content.withLock { $0.count }) }

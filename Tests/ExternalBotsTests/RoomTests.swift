@@ -1,0 +1,109 @@
+import BotDispatch
+import BotKit
+import Logging
+import PikaCore
+import ServiceLifecycle
+import Synchronization
+import Testing
+
+@testable import BotTesting
+@testable import ExternalBots
+
+/// A program for whose events there is no room.
+@Suite struct RoomTests {
+    private static let policy = BotPolicy(timeout: .seconds(30))
+
+    private static func bot() -> ExternalBot {
+        ExternalBot(
+            label: "tested", program: ExternalBotProgram(command: ["x"], directory: "/"), policy: Self.policy)
+    }
+
+    @Test func whatIsNotRecordedStaysInTheInboxHoweverLong() async throws {
+        let lab = try GroupLab(seed: 1)
+        let bot = Self.bot()
+        let member = try await lab.bots("program", LabBots([.init(bot, label: "tested", policy: Self.policy)]))
+        let bob = try await lab.member("bob")
+        let chat = try await bob.create("work", inviting: [member])
+        for number in 0..<5 { try await bob.say("\(number)", in: chat) }
+        try await lab.advance(by: .seconds(3_600))
+        #expect(member.store.inbox.count == 6, "that it has joined, and what was said")
+        #expect(bot.intake.count == 1, "one of each chat is on its way")
+        let reader = Task(executorPreference: lab.executor) {
+            for await event in bot.intake.events { bot.intake.complete(event.inboxID) }
+        }
+        try await lab.settle()
+        #expect(member.store.inbox.isEmpty && bot.intake.count == 0)
+        reader.cancel()
+        try await lab.settle()
+    }
+
+    /// Postpones the first thing that it is told.
+    private struct Postponing: SelfTimingBot {
+        static let name = "postponing"
+
+        let calls = Counted()
+
+        init() {}
+        init(settings: BotSettings) throws {}
+
+        var handlers: [Handler] {
+            Handler(label: "postpone") { (_: CoreEvent, _: EventScope) -> Handler.Work? in
+                { _ in if calls.next() == 1 { throw EventPostponed() } }
+            }
+        }
+
+        final class Counted: Sendable {
+            private let count = Mutex(0)
+
+            func next() -> Int {
+                count.withLock { count in
+                    count += 1
+                    return count
+                }
+            }
+        }
+    }
+
+    @Test func whatIsPostponedIsNotDoneWith() async throws {
+        let lab = try GroupLab(seed: 2)
+        let member = try await lab.bots("program", LabBots([.init(Postponing(), label: "p", policy: Self.policy)]))
+        let bob = try await lab.member("bob")
+        _ = try await bob.create("work", inviting: [member])
+        #expect(member.store.inbox.count == 1)
+        member.crash()
+        try await member.restart()
+        #expect(member.store.inbox.isEmpty)
+    }
+
+    private struct HandOver: Service {
+        let intake: EventIntake
+        let event: CoreEvent
+        let begun: AsyncStream<Void>.Continuation
+        let failure = Failure()
+
+        final class Failure: Sendable {
+            let error = Mutex<(any Error)?>(nil)
+        }
+
+        func run() async {
+            begun.yield()
+            do { try await intake.take(event) } catch { failure.error.withLock { $0 = error } }
+        }
+    }
+
+    @Test func aShutdownDoesNotWaitForRoom() async throws {
+        let (starts, begun) = AsyncStream.makeStream(of: Void.self)
+        let service = HandOver(intake: EventIntake(), event: try FakeAccount().message("x"), begun: begun)
+        var configuration = ServiceGroupConfiguration(
+            services: [.init(service: service, successTerminationBehavior: .gracefullyShutdownGroup)],
+            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+        configuration.maximumGracefulShutdownDuration = .seconds(60)
+        let group = ServiceGroup(configuration: configuration)
+        async let run: Void = group.run()
+        for await _ in starts { break }
+        await group.triggerGracefulShutdown()
+        try await run
+        #expect(service.failure.error.withLock { $0 is EventPostponed })
+        #expect(service.intake.count == 0)
+    }
+}
