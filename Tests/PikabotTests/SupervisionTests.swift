@@ -90,7 +90,13 @@ struct StatusViewTests {
                 "name": "a", "state": "ready", "pid": 8, "age": 61, "restarts": 2, "lastExit": "signal 9",
                 "reason": nil,
                 "needsRestart": ["accounts[a].key"],
-                "worker": ["relays": [["connected": true], ["connected": false]], "chats": 3, "outbox": 0],
+                "worker": [
+                    "relays": [["connected": true], ["connected": false]], "chats": 3, "outbox": 0,
+                    "programs": [
+                        ["name": "scribe", "state": "running", "age": 61, "restarts": 1, "waiting": 12],
+                        ["name": "poll", "state": "waiting", "age": nil, "restarts": 0, "waiting": 0],
+                    ],
+                ],
             ],
             [
                 "name": "bot-two", "state": "quarantined", "pid": nil, "age": nil, "restarts": 0,
@@ -112,6 +118,9 @@ struct StatusViewTests {
                 ACCOUNT  STATE        PROCESS  UP       RESTARTS  RELAYS  CHATS  OUTBOX
                 a        ready        8        1min 1s  2         1 of 2  3      0
                 bot-two  quarantined  -        -        0         -       -      -
+                ACCOUNT  PROGRAM  STATE    UP       RESTARTS  EVENTS WAITING
+                a        scribe   running  1min 1s  1         12
+                a        poll     waiting  -        0         0
                 a: changed, and needs a restart of the account: accounts[a].key
                 bot-two: no_key: account bot-two has no key
                 The file is wrong and was not taken over; the configuration before it holds:

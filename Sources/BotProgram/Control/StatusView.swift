@@ -13,6 +13,7 @@ struct StatusView {
         var lines = ["process \(Self.number(result["pid"])), up \(Self.duration(result["uptime"]?.integer ?? 0))"]
         lines += Self.table(
             [["ACCOUNT", "STATE", "PROCESS", "UP", "RESTARTS", "RELAYS", "CHATS", "OUTBOX"]] + workers.map(row))
+        lines += programs
         for worker in workers { lines += notes(worker) }
         lines += configurationNotes
         return lines.joined(separator: "\n")
@@ -28,6 +29,21 @@ struct StatusView {
             worker["age"]?.integer.map(Self.duration) ?? "-", Self.number(worker["restarts"]), relays ?? "-",
             Self.number(own?["chats"]), Self.number(own?["outbox"]),
         ]
+    }
+
+    /// Bots that are programs, if there are any.
+    private var programs: [String] {
+        let rows = workers.flatMap { worker in
+            (worker["worker"]?["programs"]?.array ?? []).map { program in
+                [
+                    worker["name"]?.string ?? "-", program["name"]?.string ?? "-", program["state"]?.string ?? "-",
+                    program["age"]?.integer.map(Self.duration) ?? "-", Self.number(program["restarts"]),
+                    Self.number(program["waiting"]),
+                ]
+            }
+        }
+        guard !rows.isEmpty else { return [] }
+        return Self.table([["ACCOUNT", "PROGRAM", "STATE", "UP", "RESTARTS", "EVENTS WAITING"]] + rows)
     }
 
     private func notes(_ worker: JSONValue) -> [String] {

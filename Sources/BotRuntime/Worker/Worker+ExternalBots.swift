@@ -1,5 +1,6 @@
 import BotDispatch
 import ExternalBots
+import Nostr
 import PikaCore
 import ServiceLifecycle
 
@@ -25,6 +26,24 @@ extension Worker {
             environment: ProgramEnvironment.make(listed: variables, from: environment), commands: external.commands,
             groups: external.groups, restart: external.restart)
         return ExternalBot(label: bot.name, program: program, policy: bot.policy)
+    }
+
+    /// What an operator is shown of the worker, and of its programs: seconds that each has run, restarts, and events that
+    /// wait for it.
+    func withPrograms(_ status: JSONValue) async -> JSONValue {
+        guard var object = status.object, !programs.isEmpty else { return status }
+        let now = SystemClock().nowMilliseconds
+        var list: [JSONValue] = []
+        for program in programs {
+            let status = await program.status
+            let age = status.since.map { JSONValue.integer(max(0, now - $0) / 1000) }
+            list.append([
+                "name": .string(status.name), "state": .string(status.state.rawValue), "age": age ?? .null,
+                "restarts": .integer(Int64(status.restarts)), "waiting": .integer(status.waiting),
+            ])
+        }
+        object["programs"] = .array(list)
+        return .object(object)
     }
 
     /// They begin before the dispatcher, which hands events to them, and end after it.

@@ -162,7 +162,7 @@ extension Worker {
         var requests = WorkerRequests()
         health.answer(&requests)
         requests.on("reload") { try await reload($0, core, dispatcher, admission) }
-        requests.on("status") { _ in await core.statusForOperators() }
+        requests.on("status") { _ in await withPrograms(await core.statusForOperators()) }
         requests.answerOperators(admission, bots: bots.map(\.label), core)
         requests.answerProbes(dispatcher)
         return requests
