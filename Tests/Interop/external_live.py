@@ -39,6 +39,14 @@ accounts:
 """
 
 
+STUBBORN = """\
+import signal, time
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+while True:
+    time.sleep(1000)
+"""
+
+
 class ProgramWorker(EchoWorker):
     """`pikabot run` with one account, whose bot is a script."""
 
@@ -139,6 +147,43 @@ async def kills(stage):
     print(f"  {len(victims) + 1} kills, {len(found)} answers", flush=True)
 
 
+async def gone(pid, seconds=20):
+    """Whether a process ends; one that nobody has reaped yet has."""
+    deadline = asyncio.get_running_loop().time() + seconds
+    while asyncio.get_running_loop().time() < deadline:
+        with suppress(FileNotFoundError, ProcessLookupError):
+            if Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX":
+                await asyncio.sleep(0.05)
+                continue
+        return True
+    return False
+
+
+async def outlives_nothing(stage):
+    """A program that heeds neither the end of its input nor SIGTERM ends with its killed worker, or supervisor."""
+    relay = await stage.relay()
+    script = stage.folder / "stubborn.py"
+    script.write_text(STUBBORN)
+    bot = await stage.enter(ProgramWorker(stage.options.pikabot, relay, stage.folder / "programs", script))
+    first = await bot.program_pid()
+    await bot.kill("worker")
+    check(await gone(first), "the program has outlived its killed worker")
+    second = await bot.program_pid(other_than=[first])
+    deadline = asyncio.get_running_loop().time() + JOIN_SECONDS
+    while True:
+        status = await asyncio.create_subprocess_exec(
+            stage.options.pikabot, "status", bot.file, stdout=asyncio.subprocess.PIPE)
+        lines = (await status.communicate())[0].decode().splitlines()
+        row = next((line.split() for line in lines if line.split()[1:2] == ["tested"]), [])
+        if row[2:3] == ["running"]:
+            break
+        check(asyncio.get_running_loop().time() < deadline, f"status tells nothing of the program: {lines}")
+        await asyncio.sleep(0.2)
+    check(row[0] == "programs" and row[-2:] == ["0", "0"], f"status: {lines}")
+    await bot.kill("supervisor")
+    check(await gone(second), "the program has outlived its killed supervisor")
+
+
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("pikabot", type=Path, help="the executable under test")
@@ -148,7 +193,12 @@ def arguments():
     return parser
 
 
-SCENARIOS = {"a: echo.py answers": answers, "b: poll.py counts votes": polls, "c: kill -9 of everything": kills}
+SCENARIOS = {
+    "a: echo.py answers": answers,
+    "b: poll.py counts votes": polls,
+    "c: kill -9 of everything": kills,
+    "d: nothing outlives the killed": outlives_nothing,
+}
 
 if __name__ == "__main__":
     main(SCENARIOS, arguments())
