@@ -150,7 +150,7 @@ DEADLY = """\
 
 
 async def deadly_event(stage):
-    """An event of which the worker dies is given up after two deaths; others are answered, and nobody is quarantined."""
+    """An event of which the worker dies is given up after three deaths; others are answered, and nobody is quarantined."""
     relay = await stage.enter(OurRelay(stage.options.pikabot, stage.folder))
     # The backtracer would let a process go on after a signal that no instruction of its own has caused.
     environment = {"SWIFT_BACKTRACE": "enable=no"}
@@ -174,15 +174,15 @@ async def deadly_event(stage):
     await ask(first, "/ping", "a", "pong")
     await guest.command("send", group=second, content="/slow")
     trap = await guest.command("send", group=first, content="/trap")
-    await bots.until("second death", lambda workers: workers["a"]["restarts"] == 2)
+    await bots.until("third death", lambda workers: workers["a"]["restarts"] == 3)
     await ask(other, "hi", "b", "echo: hi")
     await ask(first, "/slow", "a", "at last")
     await guest.until_message(second, "at last", bots.keys["a"])
     _, workers = await bots.status()
-    check(workers["a"]["restarts"] == 2 and workers["a"]["lastExit"] == "signal 4", f"{workers['a']}")
+    check(workers["a"]["restarts"] == 3 and workers["a"]["lastExit"] == "signal 4", f"{workers['a']}")
     check((await bots.until_ready("a", "b"))["b"] == pids["b"], "b was touched")
     trapped = (bots.folder / "trapped").read_text()
-    check(trapped == "x\n" * 2, f"the handler ran {len(trapped) // 2} times")
+    check(trapped == "x\n" * 3, f"the handler ran {len(trapped) // 2} times")
     said = [event for event in guest.events if event["event"] == "message" and event["content"] == "at last"]
     check(len(said) == 2, f"said twice, or not at all: {said}")
     code, text, _ = await bots.command("why", trap["message_id"])

@@ -4,8 +4,8 @@ import Synchronization
 /// How often a process has died with a job in hand, across processes.
 ///
 /// Each job is noted before its handlers run and struck out after them. What is noted when the next process begins was in
-/// hand when the last one died, together with what else was. Such a job runs alone from then on: if the process dies
-/// again, it was this one, and it is given up.
+/// hand when the last one died, together with what else was. Such a job runs alone from then on. If the process dies again
+/// it was this one, or somebody has killed the process just then; at the third death it is given up.
 final class JobsInHand: Sendable {
     private struct Entry {
         let key: UInt64
@@ -14,7 +14,7 @@ final class JobsInHand: Sendable {
     }
 
     /// A job that was in hand at so many deaths is not begun again.
-    static let maximumDeaths = 2
+    static let maximumDeaths = 3
     /// More than can be in hand at once; a line each.
     private static let maximumEntries = 64
 

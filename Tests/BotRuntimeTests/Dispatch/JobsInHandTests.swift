@@ -28,7 +28,7 @@ struct JobsInHandTests {
         return process
     }
 
-    @Test func whatWasInHandAtTwoDeathsIsKnown() {
+    @Test func whatWasInHandAtThreeDeathsIsKnown() {
         let first = process()
         for job in [a, b] { first.take(job) }
         let second = process()
@@ -39,9 +39,13 @@ struct JobsInHandTests {
         second.take(b)
         let third = process()
         #expect([a, b].map(third.deaths) == [0, 2])
-        #expect(![a, b].contains(where: third.isSuspect))
+        #expect([a, b].map(third.isSuspect) == [false, true])
         // Nothing of that is lost when the process dies of something else.
         #expect([a, b].map(process().deaths) == [0, 2])
+        process().take(b)
+        let last = process()
+        #expect(last.deaths(of: b) == 3)
+        #expect(!last.isSuspect(b))
     }
 
     @Test func onlyASuddenEndCounts() {

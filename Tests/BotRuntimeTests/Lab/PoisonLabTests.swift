@@ -88,7 +88,7 @@ struct PoisonLabTests {
             .filter { $0.labels.contains(.init("reason", "crashed")) }.map(\.value).reduce(0, +) ?? 0
     }
 
-    @Test func anEventThatKillsTwiceIsGivenUpAndNoOther() async throws {
+    @Test func anEventThatKillsAgainAndAgainIsGivenUpAndNoOther() async throws {
         let before = givenUp()
         let setup = try await PoisonSetup()
         try await setup.alice.say("slow", in: setup.other)
@@ -96,31 +96,31 @@ struct PoisonLabTests {
         let event = try await setup.alice.say("trap", in: setup.chat)
         #expect(setup.bot.hasCrashed)
         try await setup.alice.say("behind trap", in: setup.chat)
-        #expect(try await setup.heal() == 2)
-        #expect(setup.poison.begun.count { $0 == "trap" } == 2)
+        #expect(try await setup.heal() == 3)
+        #expect(setup.poison.begun.count { $0 == "trap" } == 3)
         #expect(setup.heard(setup.chat) == ["heard behind trap"])
         #expect(setup.heard(setup.other) == ["heard slow", "heard behind slow"])
         #expect(setup.bot.store.inbox.isEmpty)
         #expect(
             setup.bot.why(event).contains {
-                $0.contains("given up: the worker ended again and again") && $0.contains("2 ends")
+                $0.contains("given up: the worker ended again and again") && $0.contains("3 ends")
             })
         #expect(givenUp() >= before + 1)
         // The next one has its own count.
         try await setup.alice.say("trap", in: setup.other)
-        #expect(try await setup.heal() == 2)
+        #expect(try await setup.heal() == 3)
         try await setup.alice.say("hello", in: setup.other)
         #expect(setup.heard(setup.other).last == "heard hello")
-        #expect(setup.poison.begun.count { $0 == "trap" } == 4)
+        #expect(setup.poison.begun.count { $0 == "trap" } == 6)
     }
 
-    @Test func aTimerThatKillsTwiceIsGivenUp() async throws {
+    @Test func aTimerThatKillsAgainAndAgainIsGivenUp() async throws {
         let setup = try await PoisonSetup()
         try await setup.alice.say("later", in: setup.chat)
         try await setup.lab.advance(by: .seconds(6))
         #expect(setup.bot.hasCrashed)
-        #expect(try await setup.heal() == 2)
-        #expect(setup.poison.begun == ["later", "timer later", "timer later"])
+        #expect(try await setup.heal() == 3)
+        #expect(setup.poison.begun == ["later", "timer later", "timer later", "timer later"])
         try await setup.alice.say("hello", in: setup.chat)
         #expect(setup.heard(setup.chat) == ["heard hello"])
     }
