@@ -15,6 +15,9 @@ extension BotDispatcher {
             return found != nil
         }
         guard verdict == .admitted, let found else { return BotAnswer(bot: bot.label) }
+        // What waits for a program's room may wait long, and the process does not die of a program.
+        if bot.timesItself { inHand.putDown(.event(event), isDone: false) }
+        defer { if bot.timesItself { inHand.take(.event(event)) } }
         return await run(bot, found, about: .event(event), scope, timeout: bot.timeout)
     }
 

@@ -11,7 +11,7 @@ package struct InstalledBot: Sendable {
     let errorHandlers: [BotErrorHandler]
     let metrics: [HandlerMetrics]
     private let middleware: [BotMiddleware]
-    private let timesItself: Bool
+    let timesItself: Bool
 
     package init(_ bot: any Bot, label: String, policy: BotPolicy = BotPolicy()) {
         self.label = label

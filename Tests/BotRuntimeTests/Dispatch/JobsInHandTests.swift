@@ -16,6 +16,23 @@ private final class Page: HandPage {
     func write(_ bytes: [UInt8]) { self.bytes.withLock { $0 = bytes } }
 }
 
+/// Waits for something outside, as a program that is a bot does.
+private struct WaitingBot: SelfTimingBot {
+    static let name = "waiting"
+    let arrived: Gate
+    let room: Gate
+
+    init(settings: BotSettings) { (arrived, room) = (Gate(), Gate()) }
+
+    var handlers: [Handler] {
+        OnMessage { _, _ in
+            arrived.open()
+            await room.passed()
+        }
+    }
+}
+
+@Suite(.timeLimit(.minutes(15)))
 struct JobsInHandTests {
     private let page = Page()
     private let a = BotJob.event(arrived("", 1))
@@ -60,6 +77,18 @@ struct JobsInHandTests {
         for job in [a, b] { third.take(job) }
         for job in [a, b] { third.putDown(job, isDone: false) }
         #expect([a, b].map(process().deaths) == [1, 0])
+    }
+
+    @Test func whatWaitsForAProgramIsNotInHand() async throws {
+        let bot = WaitingBot(settings: .null)
+        let stage = Stage([InstalledBot(bot, label: "bot0")], page: page)
+        await stage.run { stage in
+            stage.core.deliver(arrived("hello", 1))
+            await bot.arrived.passed()
+            #expect(page.read() == [])
+            bot.room.open()
+            _ = await stage.core.completed(1)
+        }
     }
 
     @Test func whatIsDoneIsForgotten() {

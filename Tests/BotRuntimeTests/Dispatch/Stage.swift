@@ -10,11 +10,16 @@ struct Stage: Sendable {
     let clock: StandingClock
     let dispatcher: BotDispatcher
 
-    init(_ bots: [InstalledBot], core: ScriptedCore = ScriptedCore(), clock: StandingClock = StandingClock()) {
+    init(
+        _ bots: [InstalledBot], core: ScriptedCore = ScriptedCore(), clock: StandingClock = StandingClock(),
+        page: any HandPage = NoHandPage()
+    ) {
         self.core = core
         self.clock = clock
+        var configuration = BotDispatcher.Configuration(accountName: "greeter")
+        configuration.handPage = page
         dispatcher = BotDispatcher(
-            bots: bots, core: core, clock: clock, configuration: .init(accountName: "greeter"),
+            bots: bots, core: core, clock: clock, configuration: configuration,
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
     }
 
