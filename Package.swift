@@ -122,8 +122,8 @@ var targets: [Target] = [
     tests(
         "PikabotTests",
         [
-            "pikabot", "BotProgram", "BotRuntime", "BotKit", "BotTesting", "Diagnosis", "EmbeddedRelay", "Supervisor",
-            "Telemetry", "Storage", "PikaCore", "Nostr", arguments, logging,
+            "pikabot", "BotProgram", "BotRuntime", "BotKit", "BotTesting", "Diagnosis", "EmbeddedRelay", "RelayClient",
+            "Supervisor", "Telemetry", "Storage", "PikaCore", "Nostr", arguments, logging,
         ]),
     tests("DiagnosisTests", ["Diagnosis", "EmbeddedRelay", "Marmot", "MLS", "Nostr", logging, nioSSL] + nio),
     tests("DaemonTests", ["Daemon", "BotTesting", "PikaCore", "Nostr", crypto, lifecycle, logging] + nio),

@@ -55,7 +55,7 @@ extension BotProgram {
     /// The command line of a program that has nothing but bots of its own.
     private struct Root: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: URL(fileURLWithPath: Executable.path).lastPathComponent,
+            commandName: Executable.name,
             abstract: "Bots in end-to-end encrypted groups: MLS over Nostr relays.", discussion: exitStatuses,
             subcommands: commands)
     }

@@ -196,11 +196,8 @@ extension Supervisor {
 
     /// Only an answer is a sign of life. A refusal is none: one who hangs has no room for another question.
     private func askForHealth(_ worker: Int, _ generation: Int) async {
-        switch await ask(worker, "health", [:], within: nil) {
-        case .success: service.heard(from: worker)
-        // The question was never put: that is not the worker's silence, nor its word.
-        case .failure(let error): guard error.code == .tooManyAsks else { return }
-        }
+        guard case .success = await askForSignOfLife(worker) else { return }
+        service.heard(from: worker)
         perform(machine.answered(worker, generation: generation))
     }
 
@@ -250,12 +247,18 @@ extension Supervisor {
         }
     }
 
+    /// Takes back one of the changes of ``note(_:needRestartOf:)``.
+    public func withdraw(_ change: String, needRestartOf worker: String) {
+        guard let index = machine.index(of: worker) else { return }
+        machine.workers[index].record.needsRestart.removeAll { $0 == change }
+    }
+
     /// The configuration is being read anew.
     public func reloading() {
         service.reloading()
     }
 
-    /// That is over; false: it was wrong, and the old one holds.
+    /// That is over; false: it was wrong, or not every worker has taken it.
     public func reloaded(_ isSuccess: Bool) {
         metrics.recordReload(isSuccess)
         service.reloaded()

@@ -8,11 +8,12 @@ import asyncio
 import os
 import shutil
 import signal
-import subprocess
 from pathlib import Path
 
+import supervise_disk
+import supervise_reload
 from pikabot import LabMember, OurRelay, gone
-from scenario import Skip, check, main
+from scenario import check, main
 from supervised import SECONDS, Manager, Supervised
 
 IN_USE, NOTHING_RUNS, NO_KEY = 83, 3, 80
@@ -206,74 +207,6 @@ async def missing_key(stage):
     await bots.until_ready("a", "b")
 
 
-def mount(*arguments):
-    """Whether the system lets us mount."""
-    return subprocess.run(["mount", *map(str, arguments)], stderr=subprocess.DEVNULL).returncode == 0
-
-
-class SmallDisk:
-    """A file system of its own in the place of an account's state."""
-
-    def __init__(self, folder):
-        self.folder = folder
-
-    async def start(self):
-        self.folder.mkdir(parents=True, mode=0o700)
-        if os.geteuid() != 0 or not mount("-t", "tmpfs", "-o", "size=4m,mode=700", "tmpfs", self.folder):
-            raise Skip("file systems cannot be mounted here")
-
-    async def close(self):
-        subprocess.run(["umount", "-l", str(self.folder)], stderr=subprocess.DEVNULL)
-
-
-async def disk(stage, *, fail, mend, words, remounts=False):
-    """An account whose disk fails waits for it and goes on; the other one is unharmed."""
-    small = await stage.enter(SmallDisk(stage.folder / "bots" / "state" / "b"))
-    relay = await stage.enter(OurRelay(stage.options.pikabot, stage.folder))
-    bots = Supervised(stage.options.pikabot, relay, stage.folder / "bots-files")
-    # The file and the state are apart, so that the small disk can be there before the file.
-    bots.file.write_text(bots.file.read_text().replace("./state", str(stage.folder / "bots" / "state")))
-    (bots.folder / "state").symlink_to(stage.folder / "bots" / "state")
-    await stage.enter(bots)
-    pids = await bots.until_ready("a", "b")
-    if remounts:
-        # What is open for writing cannot become read-only.
-        await bots.command("stop", "b")
-        await bots.until_state("b", "stopped")
-    fail(small.folder)
-    if remounts:
-        await bots.command("restart", "b")
-    else:
-        os.kill(pids["b"], signal.SIGKILL)
-    worker = (await bots.until(
-        "failure in words", lambda workers: workers["b"]["restarts"] >= 3 and workers["b"]["lastExit"] == "exit status 75"))["b"]
-    check(worker["state"] != "quarantined", f"{worker}")
-    check((await bots.until_ready("a"))["a"] == pids["a"], "a was touched")
-    _, text, _ = await bots.command("logs", "b")
-    check(any(word in text for word in words), f"no reason in: {text}")
-    mend(small.folder)
-    await bots.until_ready("a", "b")
-
-
-async def full_disk(stage):
-    def fill(folder):
-        with (folder / "ballast").open("wb", buffering=0) as file:
-            try:
-                while file.write(b"x" * 4096):
-                    pass
-            except OSError:
-                pass
-
-    await disk(stage, fail=fill, mend=lambda folder: (folder / "ballast").unlink(), words=["disk_full"])
-
-
-async def read_only(stage):
-    await disk(
-        stage, fail=lambda folder: check(mount("-o", "remount,ro", folder), "no remount"),
-        mend=lambda folder: check(mount("-o", "remount,rw", folder), "no remount"), words=["permission", "writable"],
-        remounts=True)
-
-
 async def notify(stage):
     """What systemd hears, from the start to the end."""
     manager = Manager(stage.folder / "notify")
@@ -311,8 +244,8 @@ SCENARIOS = {
     "kill -9 of the supervisor": killed_supervisor,
     "an event that its worker dies of": deadly_event,
     "a key that is gone": missing_key,
-    "a full disk": full_disk,
-    "a read-only state": read_only,
+    **supervise_disk.SCENARIOS,
+    **supervise_reload.SCENARIOS,
     "systemd's notify socket": notify,
 }
 

@@ -18,9 +18,12 @@ struct ObservatoryTests {
         """
 
     /// An observatory of accounts whose workers answer this: a text, or an error.
-    private func observatory(_ answers: [(String, Result<String, SupervisorError>)]) -> Observatory {
+    private func observatory(
+        _ answers: [(String, Result<String, SupervisorError>)], ended: Set<String> = []
+    ) -> Observatory {
         let answers = Dictionary(uniqueKeysWithValues: answers)
-        return Observatory(accounts: { answers.keys.sorted() }, registry: MetricRegistry([])) {
+        let accounts = answers.keys.sorted().map { (name: $0, isExpected: !ended.contains($0)) }
+        return Observatory(accounts: { accounts }, registry: MetricRegistry([])) {
             (account, question, _) throws(SupervisorError) in
             let text = try answers[account]?.get() ?? ""
             return Data((question == "metrics" ? Self.metrics : text).utf8)
@@ -63,6 +66,20 @@ struct ObservatoryTests {
         #expect(String(decoding: try await get("/startupz", of: gone).body, as: UTF8.self) == "not started yet: b\n")
         let body = String(decoding: try await get("/readyz", of: gone).body, as: UTF8.self)
         #expect(body.contains("b does not run"))
+    }
+
+    @Test func anAccountThatHasEndedAsItShouldIsNotWaitedFor() async throws {
+        let gone = SupervisorError(.notRunning, "b does not run")
+        let over = observatory([("a", .success(Self.well)), ("b", .failure(gone))], ended: ["b"])
+        #expect(try await statuses(over) == [200, 200, 200])
+        let body = String(decoding: try await get("/readyz", of: over).body, as: UTF8.self)
+        #expect(body.contains("it has ended as it was meant to") && body.hasSuffix("\"ready\" : true\n}\n"))
+        let metrics = String(decoding: try await get("/metrics", of: over).body, as: UTF8.self)
+        #expect(metrics.contains(#"bot_worker_up{account="a"} 1"#) && !metrics.contains(#"account="b""#))
+        // Of the others nothing is forgiven.
+        #expect(
+            try await statuses(observatory([("a", .success(Self.ill)), ("b", .failure(gone))], ended: ["b"]))
+                == [200, 503, 200])
     }
 
     @Test func aWorkerThatDoesNotAnswerIsNotAlive() async throws {

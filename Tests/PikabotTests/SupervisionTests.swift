@@ -46,6 +46,18 @@ struct WorkerFailureTests {
         #expect(Set(ExitCode.finalStatuses.values).count == ExitCode.finalStatuses.count)
         #expect(ExitCode.finalStatuses.keys.sorted() == [78, 79, 80, 81, 82, 83, 84])
     }
+
+    /// The service manager does not start again what a start does not mend; a state directory may become free.
+    @Test(arguments: ["pikabot.service", "pikabot@.service"])
+    func theUnitsKnowTheFinalStatuses(unit: String) throws {
+        let repository = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent()
+        let text = try String(contentsOf: repository.appendingPathComponent("config/\(unit)"), encoding: .utf8)
+        let line = try #require(text.split(separator: "\n").first { $0.hasPrefix("RestartPreventExitStatus=") })
+        let statuses = Set(line.drop { $0 != "=" }.dropFirst().split(separator: " ").compactMap { Int32($0) })
+        let final = Set(ExitCode.finalStatuses.keys).subtracting([ExitCode.stateInUse.rawValue])
+        #expect(statuses == final.union([ExitCode.validationFailure.rawValue]))
+    }
 }
 
 private enum WorkerLineReader {
@@ -137,5 +149,27 @@ struct StatusViewTests {
 
     @Test func aStatusOfReadyAccountsIsGood() {
         #expect(StatusView(result: ["workers": [["name": "a", "state": "ready"]]]).isGood)
+    }
+
+    @Test func whoHasEndedAsItShouldIsNotMissed() {
+        let ready: JSONValue = ["name": "a", "state": "ready", "expected": true]
+        func status(_ expected: Bool) -> JSONValue {
+            ["workers": [ready, ["name": "b", "state": "finished", "expected": .bool(expected)]]]
+        }
+        #expect(StatusView(result: status(false)).isGood)
+        #expect(!StatusView(result: status(true)).isGood)
+    }
+
+    @Test func aReloadThatWasRefusedInPartIsNoSuccess() {
+        let reload: JSONValue = [
+            "success": false, "time": 1, "applied": ["observe.level: info, now debug"], "waiting": [],
+            "refused": ["b: it is busy"],
+        ]
+        #expect(ReloadView(result: reload).text == "now: observe.level: info, now debug\nrefused: b: it is busy")
+        #expect(!ReloadView(result: reload).isGood)
+        #expect(ReloadView(result: ["success": true]).text == "nothing has changed")
+        #expect(ReloadView(result: ["success": true]).isGood)
+        let view = StatusView(result: ["pid": 1, "uptime": 0, "workers": [], "configuration": ["lastReload": reload]])
+        #expect(view.text.hasSuffix("Not every account has taken what changed last:\n  b: it is busy"))
     }
 }

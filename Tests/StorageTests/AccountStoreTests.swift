@@ -92,6 +92,32 @@ import Testing
         #expect(error?.message.contains("state.sqlite: the disk is full") == true)
     }
 
+    /// The disk is full in the middle of a commit of many changes: nothing of it is there, before and after another
+    /// start, and once there is room it can be made whole.
+    @Test func aCommitThatFillsTheDiskLeavesNothing() async throws {
+        let directory = try TemporaryDirectory()
+        let store = try directory.open()
+        try await store.commit([.putInbox(InboxRow(id: 0, payload: [1])), .advanceCursor(name: "a", to: 1)])
+        try await store.pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA max_page_count = 60") }
+        let large: [StoreChange] =
+            [.deleteInbox(id: 0), .advanceCursor(name: "a", to: 2)]
+            + (Int64(1)...300).map { .putInbox(InboxRow(id: $0, payload: Sample.bytes(1, count: 1000))) }
+        for _ in 0..<3 {
+            await #expect(throws: StoreError(.diskFull, "")) { try await store.commit(large) }
+            let state = try await store.load()
+            #expect(state.inbox.map(\.id) == [0] && state.cursors["a"] == 1)
+        }
+        // A small one may find its place still.
+        try await store.commit([.putInbox(InboxRow(id: 1000, payload: [2]))])
+        try store.close()
+        let again = try directory.open()
+        #expect(try await again.load().inbox.map(\.id).sorted() == [0, 1000])
+        try await again.commit(large)
+        let state = try await again.load()
+        #expect(state.inbox.count == 301 && state.cursors["a"] == 2)
+        #expect(state.inbox.allSatisfy { $0.id == 1000 || $0.payload == Sample.bytes(1, count: 1000) })
+    }
+
     @Test func whatCannotBeReadBackIsRefused() async throws {
         let directory = try TemporaryDirectory()
         let store = try directory.open()

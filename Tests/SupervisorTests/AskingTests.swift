@@ -110,4 +110,52 @@ struct AskingTests {
         }
         try await run
     }
+
+    /// However much others ask: whether a worker lives is asked all the same, and its silence is noticed.
+    @Test func aFloodOfQuestionsHidesNoHangingWorker() async throws {
+        let clock = ManualClock()
+        var configuration = quick
+        configuration.patience = .seconds(60)
+        let harness = try Harness([python("w", oracle)], configuration, clock: clock)
+        async let run: Void = harness.supervisor.run()
+        try await harness.event(.ready(worker: "w"))
+        #expect(await clock.nextSleep() == .seconds(30))
+        await withTaskGroup { group in
+            for number in 1...256 {
+                group.addTask { _ = try? await harness.supervisor.ask("w", "mute", within: .seconds(1000)) }
+                #expect(await clock.nextSleep() == .seconds(1000))
+                guard number % 32 == 0, number < 256 else { continue }
+                // What is answered was read, and so was everything before it: the queue has room.
+                #expect(await ask(harness.supervisor, "double", ["value": 1]) == .success(["value": 2]))
+                #expect(await clock.nextSleep() == .seconds(10))
+            }
+            let full = SupervisorError(.tooManyAsks, "256 questions wait for an answer already")
+            #expect(await ask(harness.supervisor, "double", ["value": 1]) == .failure(full))
+            clock.advance(by: .seconds(30))
+            #expect(await clock.nextSleep() == .seconds(30))
+            clock.advance(by: .seconds(30))
+            try? await harness.event(.hung(worker: "w"))
+            harness.supervisor.drain()
+        }
+        try await run
+    }
+
+    @Test func nobodyElseAsksForASignOfLife() async throws {
+        let echo = python(
+            "w",
+            #"""
+            import json, sys
+            print('{"status":"ready"}', flush=True)
+            for line in sys.stdin:
+                ask = json.loads(line)
+                print(json.dumps({"answer": ask["id"], "result": ask}), flush=True)
+            """#)
+        let harness = try Harness([echo], quick, clock: ContinuousClock())
+        async let run: Void = harness.supervisor.run()
+        try await harness.event(.ready(worker: "w"))
+        let answer = await ask(harness.supervisor, "health", ["signOfLife": true, "x": 1])
+        #expect(try answer.get() == ["ask": "health", "id": 1, "x": 1])
+        harness.supervisor.drain()
+        try await run
+    }
 }

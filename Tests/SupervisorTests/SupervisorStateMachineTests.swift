@@ -67,6 +67,20 @@ struct SupervisorStateMachineTests {
         }
     }
 
+    /// A good end of one that is not to be started again; no other end, and not that of all.
+    @Test func onlyWhoHasEndedAsItShouldIsNotExpected() {
+        for (kind, end, isExpected) in [
+            (WorkerSpecification.Restart.transient, WorkerExit.exited(0), false), (.temporary, .exited(0), false),
+            (.temporary, .exited(1), true), (.temporary, .signaled(9), true), (.permanent, .exited(0), true),
+        ] {
+            var machine = machine(["a", "b"], restart: kind)
+            _ = exit(&machine, 0, end)
+            #expect(machine.status(now: .zero).map(\.isExpected) == [isExpected, true], "\(kind) \(end)")
+            _ = machine.drain()
+            #expect(machine.status(now: .zero).map(\.isExpected) == [true, true])
+        }
+    }
+
     @Test func oneForOneRestartsTheFailedWorkerAlone() {
         var machine = machine(["a", "b"])
         #expect(

@@ -33,7 +33,10 @@ extension BotProgram {
     package struct Reload: ParsableCommand {
         package static let configuration = CommandConfiguration(
             abstract: "Have the configuration file read anew, as SIGHUP does.",
-            discussion: "Prints what changed at once and what must wait; a wrong file changes nothing.")
+            discussion: """
+                Prints what changed at once, what must wait, and which accounts have not taken what changed; then, and \
+                if the file is wrong, which changes nothing, the exit status is 1.
+                """)
 
         @OptionGroup var options: ControlOptions
 
@@ -41,12 +44,8 @@ extension BotProgram {
 
         package func run() throws {
             let result = try ControlClient(options).call("reload")
-            guard !options.json else { return Console.print(result.prettyText) }
-            let parts = [("applied", "now"), ("waiting", "later"), ("refused", "refused")]
-            let lines = parts.flatMap { member, word in
-                (result[member]?.array ?? []).compactMap(\.string).map { "\(word): \($0)" }
-            }
-            Console.print(lines.isEmpty ? "nothing has changed" : lines.joined(separator: "\n"))
+            Console.print(options.json ? result.prettyText : ReloadView(result: result).text)
+            guard ReloadView(result: result).isGood else { throw ExitCode.failure }
         }
     }
 }

@@ -23,14 +23,14 @@ extension BotProgram {
                 try greeted
                 ? WorkerGreeting.read().load(file: file, registry: registry).configuration
                 : Configuration.loadOrExit(file)
+            if greeted { LastResort.arm(drain: configuration.supervisor.drain) }
             StandardErrorLog.bootstrap(configuration.observe)
             var options = WorkerOptions()
             options.metrics = MetricRegistry.bootstrap()
             options.reload = { [file] question in
-                let configuration = try WorkerGreeting(question).load(file: file, registry: registry).configuration
-                StandardErrorLog.level = configuration.observe.loggerLevel
-                return configuration
+                try WorkerGreeting(question).load(file: file, registry: registry).configuration
             }
+            options.apply = { StandardErrorLog.level = $0.observe.loggerLevel }
             do {
                 let worker = try Worker(
                     account: account, configuration: configuration, registry: registry, options: options,

@@ -30,7 +30,8 @@ struct ControlClient {
     init(_ options: ControlOptions) throws {
         let path = try options.path()
         guard let socket = try LineSocket(path: path) else {
-            Console.printError("error: no supervisor listens at \(path); start one with: run \(options.file)")
+            Console.printError(
+                "error: no supervisor listens at \(path); start one with: \(Executable.name) run \(options.file)")
             throw ExitCode.notRunning
         }
         self.socket = socket

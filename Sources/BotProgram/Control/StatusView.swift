@@ -4,8 +4,8 @@ import Nostr
 struct StatusView {
     let result: JSONValue
 
-    /// Whether every account is ready.
-    var isGood: Bool { workers.allSatisfy { $0["state"]?.string == "ready" } }
+    /// Whether every account is ready, but for those that have ended as they were meant to.
+    var isGood: Bool { workers.allSatisfy { $0["state"]?.string == "ready" || $0["expected"]?.bool == false } }
 
     private var workers: [JSONValue] { result["workers"]?.array ?? [] }
 
@@ -64,9 +64,15 @@ struct StatusView {
     private var configurationNotes: [String] {
         let configuration = result["configuration"]
         var notes: [String] = []
-        if configuration?["lastReload"]?["success"]?.bool == false {
-            notes.append("The file is wrong and was not taken over; the configuration before it holds:")
-            notes += configuration?["lastReload"]?["problems"]?.array?.compactMap(\.string).map { "  \($0)" } ?? []
+        if let last = configuration?["lastReload"], last["success"]?.bool == false {
+            let lists = [
+                ("problems", "The file is wrong and was not taken over; the configuration before it holds:"),
+                ("refused", "Not every account has taken what changed last:"),
+            ]
+            for (member, title) in lists {
+                let lines = last[member]?.array?.compactMap(\.string) ?? []
+                if !lines.isEmpty { notes += [title] + lines.map { "  \($0)" } }
+            }
         }
         let waiting = configuration?["needsRestart"]?.array?.compactMap(\.string) ?? []
         if !waiting.isEmpty {

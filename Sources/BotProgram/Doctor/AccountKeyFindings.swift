@@ -8,13 +8,14 @@ struct AccountKeyFindings: Sendable {
     let findings: [Finding]
     /// Nil if it cannot be read, or is kept by a remote signer.
     let keys: KeyPair?
-    let signerRelays: [RelayURL]
+    /// Where its remote signer is, if it has one.
+    let signer: BunkerURL?
 
     /// Reads the key as a worker would.
     init(_ account: AccountConfiguration, environment: [String: String]) {
         self.account = account
         var list = FindingList(Self.subject(account))
-        (keys, signerRelays) = Self.read(account, environment, &list)
+        (keys, signer) = Self.read(account, environment, &list)
         findings = list.all
     }
 
@@ -24,20 +25,20 @@ struct AccountKeyFindings: Sendable {
 
     private static func read(
         _ account: AccountConfiguration, _ environment: [String: String], _ findings: inout FindingList
-    ) -> (KeyPair?, [RelayURL]) {
+    ) -> (KeyPair?, BunkerURL?) {
         do {
             if case .bunker = account.key {
                 let url = try account.key.loadBunker(environment: environment)
                 let relays = url.relays.map(\.string).joined(separator: ", ")
                 findings.ok("key", "with the remote signer \(url.remoteSigner.npub) on \(relays)")
-                return (nil, url.relays)
+                return (nil, url)
             }
             let keys = try account.key.loadKeyPair(environment: environment)
             findings.ok("key", "of \(keys.publicKey.npub)")
-            return (keys, [])
+            return (keys, nil)
         } catch {
             findings.error("key", error.message, advice(error.code))
-            return (nil, [])
+            return (nil, nil)
         }
     }
 

@@ -26,10 +26,15 @@ struct Examination: Sendable {
         if let listen = configuration.observe.listen, listen.port > 0 {
             all += await ListenFindings.run(host: listen.host, port: listen.port, http: http)
         }
-        let relays = await relayResults(keys, http)
+        let signers = await signerResults(keys)
+        for key in keys { all += signers[key.account.name]?.findings ?? [] }
+        let owners = keys.compactMap { key in
+            (key.keys?.publicKey ?? signers[key.account.name]?.account).map { (key, $0) }
+        }
+        let relays = await relayResults(keys, owners.map(\.1), http)
         var offsets = relays.compactMap(\.result.clockOffset)
         all += relays.flatMap(\.result.findings)
-        all += published(keys, relays)
+        all += published(owners, relays)
         for server in configuration.media.servers {
             let (findings, offset) = await MediaServerDiagnosis.run(server, http: http)
             all += findings
@@ -58,17 +63,36 @@ struct Examination: Sendable {
         "\(configuration.stateDirectory)/\(account.name)"
     }
 
+    // MARK: Remote signers
+
+    /// By the account's name.
+    private func signerResults(
+        _ keys: [AccountKeyFindings]
+    ) async -> [String: (findings: [Finding], account: PublicKey?)] {
+        await withTaskGroup(of: (String, (findings: [Finding], account: PublicKey?)).self) { group in
+            for key in keys where key.signer != nil {
+                let directory = stateDirectory(of: key.account)
+                group.addTask {
+                    (
+                        key.account.name,
+                        await SignerFindings.run(key, directory: directory, limit: limit, logger: logger)
+                    )
+                }
+            }
+            return await group.reduce(into: [:]) { $0[$1.0] = $1.1 }
+        }
+    }
+
     // MARK: Relays
 
     private func relayResults(
-        _ keys: [AccountKeyFindings], _ http: HTTPProbe
+        _ keys: [AccountKeyFindings], _ authors: [PublicKey], _ http: HTTPProbe
     ) async -> [(relay: RelayURL, result: RelayDiagnosis.Result)] {
         // Those of remote signers too: without them the account's key is out of reach.
-        let wanted = configuration.relays + keys.flatMap(\.signerRelays)
+        let wanted = configuration.relays + keys.flatMap { $0.signer?.relays ?? [] }
         var seen: Set<RelayURL> = []
         let relays = wanted.filter { seen.insert($0).inserted }
         let account = keys.lazy.compactMap(\.keys).first
-        let authors = keys.compactMap(\.keys?.publicKey)
         return await withTaskGroup(of: (Int, RelayDiagnosis.Result).self) { group in
             for (index, relay) in relays.enumerated() {
                 let diagnosis = RelayDiagnosis(relay, account: account, authors: authors, limit: limit, logger: logger)
@@ -81,13 +105,12 @@ struct Examination: Sendable {
     }
 
     private func published(
-        _ keys: [AccountKeyFindings], _ relays: [(relay: RelayURL, result: RelayDiagnosis.Result)]
+        _ owners: [(AccountKeyFindings, PublicKey)], _ relays: [(relay: RelayURL, result: RelayDiagnosis.Result)]
     ) -> [Finding] {
         let answered = relays.filter { configuration.relays.contains($0.relay) }
             .compactMap { relay in relay.result.stored.map { (relay.relay, $0) } }
         let stored = Dictionary(answered) { first, _ in first }
-        return keys.flatMap { key -> [Finding] in
-            guard let own = key.keys?.publicKey else { return [] }
+        return owners.flatMap { key, own -> [Finding] in
             var findings = FindingList(key.subject)
             AccountPresence.judge(
                 own, stored: stored, relays: configuration.relays,

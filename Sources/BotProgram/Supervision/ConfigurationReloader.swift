@@ -11,22 +11,29 @@ actor ConfigurationReloader {
     private let registry: BotRegistry
     private let supervisor: Supervisor<ContinuousClock>
     private let logger: Logger
+    private let workers: @Sendable (ConfigurationFile) -> [WorkerSpecification]
     /// Where the state is as long as this process runs, and by which limits it is supervised.
     private let stateDirectory: String
     private let limits: SupervisorConfiguration
     private var current: ConfigurationFile
     private var isUnderWay = false
+    /// Somebody asked while the file was being read: what it says since then may have been missed.
+    private var isDueAgain = false
+    /// Accounts whose workers have not taken what changed, and what was noted of that.
+    private var refused: [String: String] = [:]
     /// Of the last time, for those who ask later.
     private var lastOutcome: ControlValue = .null
     private var needsRestart: [String] = []
 
+    /// - Parameter workers: What the supervisor runs for a configuration.
     init(
         path: String, file: ConfigurationFile, registry: BotRegistry, supervisor: Supervisor<ContinuousClock>,
-        logger: Logger
+        workers: @escaping @Sendable (ConfigurationFile) -> [WorkerSpecification], logger: Logger
     ) {
         self.path = path
         self.registry = registry
         self.supervisor = supervisor
+        self.workers = workers
         self.logger = logger
         current = file
         stateDirectory = file.configuration.stateDirectory
@@ -41,18 +48,36 @@ actor ConfigurationReloader {
         ]
     }
 
+    /// Reads the file, hands over what changed, and says what became of it; `success` is true if the file was right and
+    /// every worker took what concerns it.
     func reload() async -> ControlReply {
         guard !isUnderWay else { return .failure(code: "busy", message: "the configuration is being read already") }
         isUnderWay = true
         defer { isUnderWay = false }
+        var reply: ControlReply
+        repeat {
+            isDueAgain = false
+            reply = await readOnce()
+        } while isDueAgain
+        return reply
+    }
+
+    /// As ``reload()``; while that is under way it reads once more.
+    func reloadInTurn() async {
+        isDueAgain = true
+        if !isUnderWay { _ = await reload() }
+    }
+
+    private func readOnce() async -> ControlReply {
         await supervisor.reloading()
         let time = ControlValue.integer(Int64(Date().timeIntervalSince1970))
         do {
             let file = try ConfigurationFile(path: path, registry: registry)
             try file.requireSurroundings(environment: ProcessInfo.processInfo.environment)
             let result = try await apply(file)
-            lastOutcome = .object(["time": time, "success": true].merging(result) { $1 })
-            await supervisor.reloaded(true)
+            let isTaken = refused.isEmpty
+            lastOutcome = .object(["time": time, "success": .bool(isTaken)].merging(result) { $1 })
+            await supervisor.reloaded(isTaken)
             return .result(lastOutcome)
         } catch {
             let problems = (error as? ConfigurationError)?.problems.map(\.description) ?? ["\(error)"]
@@ -69,24 +94,14 @@ actor ConfigurationReloader {
 
     private func apply(_ file: ConfigurationFile) async throws -> [String: ControlValue] {
         let changes = current.configuration.changes(to: file.configuration)
-        try await supervisor.reconfigure(
-            WorkerSpecification.workers(of: file, path: path, stateDirectory: stateDirectory), limits)
+        try await supervisor.reconfigure(workers(file), limits)
         current = file
+        let waiting = await note(changes.filter { !$0.appliesAtOnce })
+        // Also to those that have not taken the last change.
+        let concerned = Set(changes.filter { $0.effect == .live }.flatMap(accounts)).union(refused.keys)
+        let refusals = await hand(file, to: concerned)
         StandardErrorLog.level = file.configuration.observe.loggerLevel
-        var applied: [String] = []
-        var waiting: [String] = []
-        for change in changes {
-            switch change.effect {
-            case .live, .addsAccount, .removesAccount: applied.append(change.description)
-            case .restartsWorker:
-                waiting.append(change.description)
-                for account in accounts(of: change) { await supervisor.note([change.path], needRestartOf: account) }
-            case .restartsSupervisor:
-                waiting.append(change.description)
-                if !needsRestart.contains(change.path) { needsRestart.append(change.path) }
-            }
-        }
-        let refusals = await hand(file, to: Set(changes.filter { $0.effect == .live }.flatMap(accounts)))
+        let applied = changes.filter(\.appliesAtOnce).map(\.description)
         for line in applied { logger.notice("Configuration changed", metadata: ["change": "\(line)"]) }
         for line in waiting { logger.warning("Configuration change must wait", metadata: ["change": "\(line)"]) }
         for line in refusals { logger.error("Configuration change not taken", metadata: ["reason": "\(line)"]) }
@@ -94,6 +109,18 @@ actor ConfigurationReloader {
             "applied": .array(applied.map { .string($0) }), "waiting": .array(waiting.map { .string($0) }),
             "refused": .array(refusals.map { .string($0) }),
         ]
+    }
+
+    /// Remembers what needs the restart of a worker or of everything, and says it.
+    private func note(_ changes: [ConfigurationChange]) async -> [String] {
+        for change in changes {
+            if change.effect == .restartsWorker {
+                for account in accounts(of: change) { await supervisor.note([change.path], needRestartOf: account) }
+            } else if !needsRestart.contains(change.path) {
+                needsRestart.append(change.path)
+            }
+        }
+        return changes.map(\.description)
     }
 
     private func accounts(of change: ConfigurationChange) -> [String] {
@@ -108,15 +135,30 @@ actor ConfigurationReloader {
         ]
         var refusals: [String] = []
         for account in accounts.sorted() {
+            let earlier = refused.removeValue(forKey: account)
+            if let earlier { await supervisor.withdraw(earlier, needRestartOf: account) }
             do throws(SupervisorError) {
-                _ = try await supervisor.ask(account, "reload", parameters)
+                let answer = try await supervisor.ask(account, "reload", parameters)
+                // It began with the configuration before; nothing is lost by beginning anew.
+                if ControlValue(json: answer)?["phase"] == "starting" { try await supervisor.restart(account) }
             } catch  where error.code == .notRunning || error.code == .unknownWorker {
                 // It reads the new configuration when it starts.
             } catch {
                 refusals.append("\(account): \(error.message)")
-                await supervisor.note(["what changed last: \(error.message)"], needRestartOf: account)
+                let note = "what changed last: \(error.message)"
+                refused[account] = note
+                await supervisor.note([note], needRestartOf: account)
             }
         }
         return refusals
+    }
+}
+
+extension ConfigurationChange {
+    fileprivate var appliesAtOnce: Bool {
+        switch effect {
+        case .live, .addsAccount, .removesAccount: true
+        case .restartsWorker, .restartsSupervisor: false
+        }
     }
 }

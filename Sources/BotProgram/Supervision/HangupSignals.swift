@@ -18,7 +18,7 @@ struct HangupSignals: Service {
                     logger.notice("The terminal is gone: draining")
                     supervisor.drain()
                 } else {
-                    _ = await reloader.reload()
+                    await reloader.reloadInTurn()
                 }
             }
             // The sequence ends with the task only.

@@ -7,6 +7,9 @@ import Telemetry
 ///
 /// Everything is asked when somebody wants to know it; nothing is remembered but which accounts have begun.
 final class Observatory: Sendable {
+    /// The accounts, and whether each is to be at work.
+    typealias Accounts = @Sendable () async -> [(name: String, isExpected: Bool)]
+
     /// Asks a worker: its account, the question, and how long it may take.
     typealias Ask = @Sendable (String, String, Duration) async throws(SupervisorError) -> Data
 
@@ -30,6 +33,8 @@ final class Observatory: Sendable {
         /// Whether it runs and does not answer, which is what a restart may help against.
         var isStuck = false
         var hasBegun = false
+        /// Whether it is to be at work; what is not keeps nothing from being ready.
+        var isExpected = true
 
         private enum CodingKeys: CodingKey { case account, ready, checks }
     }
@@ -39,18 +44,17 @@ final class Observatory: Sendable {
         var accounts: [Account]
     }
 
-    private let accounts: @Sendable () async -> [String]
+    private let accounts: Accounts
     private let registry: MetricRegistry
     private let patience: Duration
     private let ask: Ask
     private let begun = Mutex<Set<String>>([])
 
     /// - Parameters:
-    ///   - accounts: those that are to be at work, in the order of the configuration; a reload may change them.
+    ///   - accounts: those of the configuration, in its order; a reload may change them.
     ///   - patience: how long a worker may take to answer.
     init(
-        accounts: @escaping @Sendable () async -> [String], registry: MetricRegistry, patience: Duration = .seconds(8),
-        ask: @escaping Ask
+        accounts: @escaping Accounts, registry: MetricRegistry, patience: Duration = .seconds(8), ask: @escaping Ask
     ) {
         self.accounts = accounts
         self.registry = registry
@@ -71,15 +75,17 @@ final class Observatory: Sendable {
         return page(reports, isGood: !reports.contains(where: \.isStuck))
     }
 
-    /// 200 while every check of every account passes.
+    /// 200 while every check of every account passes that is to be at work.
     private func ready() async -> HTTPResponse {
         let reports = await reports()
-        return page(reports, isGood: reports.allSatisfy(\.ready))
+        return page(reports, isGood: Self.isReady(reports))
     }
+
+    private static func isReady(_ reports: [Account]) -> Bool { reports.allSatisfy { $0.ready || !$0.isExpected } }
 
     /// 200 from when every account's worker has once been at work: its state is open and it answers.
     private func started() async -> HTTPResponse {
-        let accounts = await accounts()
+        let accounts = await accounts().filter(\.isExpected).map(\.name)
         if begun.withLock({ !$0.isSuperset(of: accounts) }) { _ = await reports() }
         let missing = begun.withLock { begun in accounts.filter { !begun.contains($0) } }
         guard !missing.isEmpty else { return .text("started\n") }
@@ -90,7 +96,7 @@ final class Observatory: Sendable {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
         // Texts and truth values always have a JSON form.
-        let body = try? encoder.encode(Page(ready: reports.allSatisfy(\.ready), accounts: reports))
+        let body = try? encoder.encode(Page(ready: Self.isReady(reports), accounts: reports))
         return .json((body ?? Data()) + Data("\n".utf8), status: isGood ? 200 : 503)
     }
 }
@@ -100,9 +106,16 @@ final class Observatory: Sendable {
 extension Observatory {
     /// In the order of the configuration.
     func reports() async -> [Account] {
-        let reports = await each { account in await self.report(of: account) }
+        let reports = await each(of: await accounts()) { account in
+            account.isExpected ? await self.report(of: account.name) : Self.ended(account.name)
+        }
         begun.withLock { $0.formUnion(reports.filter(\.hasBegun).map(\.account)) }
         return reports
+    }
+
+    private static func ended(_ account: String) -> Account {
+        let check = Check(check: "worker", ok: true, message: "it has ended as it was meant to")
+        return Account(account: account, ready: false, checks: [check], isExpected: false)
     }
 
     private func report(of account: String) async -> Account {
@@ -125,7 +138,8 @@ extension Observatory {
 
     /// Those of this process, and those of every worker that answers, with its account as a label.
     func metrics() async -> [MetricFamily] {
-        let exports = await each { account -> (String, [MetricFamily]?) in
+        let accounts = await accounts().filter(\.isExpected)
+        let exports = await each(of: accounts) { (account, _) -> (String, [MetricFamily]?) in
             do {
                 let answer = try await self.ask(account, "metrics", self.patience)
                 return (account, try JSONDecoder().decode([MetricFamily].self, from: answer))
@@ -143,9 +157,11 @@ extension Observatory {
     }
 
     /// Asks all at the same time; the answers come in the order of the accounts.
-    private func each<Value: Sendable>(_ ask: @escaping @Sendable (String) async -> Value) async -> [Value] {
-        let accounts = await accounts()
-        return await withTaskGroup(of: (Int, Value).self) { group in
+    private func each<Value: Sendable>(
+        of accounts: [(name: String, isExpected: Bool)],
+        _ ask: @escaping @Sendable ((name: String, isExpected: Bool)) async -> Value
+    ) async -> [Value] {
+        await withTaskGroup(of: (Int, Value).self) { group in
             for (index, account) in accounts.enumerated() { group.addTask { (index, await ask(account)) } }
             var values: [(Int, Value)] = []
             for await value in group { values.append(value) }

@@ -19,15 +19,18 @@ struct SupervisedRun {
         let configuration = file.configuration
         lock = try Self.lock(configuration.stateDirectory, path: path)
         let process = ProcessInfo.processInfo
+        let workers = { @Sendable (file: ConfigurationFile) in
+            WorkerSpecification.workers(of: file, path: path, stateDirectory: configuration.stateDirectory)
+        }
         let supervisor = try Supervisor(
-            workers: WorkerSpecification.workers(
-                of: file, path: path, stateDirectory: configuration.stateDirectory),
+            workers: workers(file),
             configuration: SupervisorConfiguration(configuration.supervisor), clock: ContinuousClock(),
             generator: SystemRandomNumberGenerator(),
             notify: NotifySocket(environment: process.environment, process: process.processIdentifier),
             logger: logger)
         let reloader = ConfigurationReloader(
-            path: path, file: file, registry: BotProgram.registry, supervisor: supervisor, logger: logger)
+            path: path, file: file, registry: BotProgram.registry, supervisor: supervisor, workers: workers,
+            logger: logger)
         let commands = ControlCommands(
             supervisor: supervisor, process: process.processIdentifier, reload: { await reloader.reload() },
             details: { ["configuration": await reloader.status] })
@@ -48,7 +51,7 @@ struct SupervisedRun {
 
     private static func lock(_ directory: String, path: String) throws -> StateDirectoryLock {
         try PrivateFolder.create(directory)
-        return try StateDirectoryLock(directory: directory, file: "supervisor.lock", program: "pikabot run")
+        return try StateDirectoryLock(directory: directory, file: "supervisor.lock", program: "\(Executable.name) run")
     }
 }
 

@@ -7,7 +7,9 @@ extension Supervisor {
     /// Serves health and metrics where the configuration says so; nil if it says nothing.
     nonisolated func observation(of configuration: Configuration, registry: MetricRegistry) -> HTTPEndpoint? {
         guard let address = configuration.observe.listen else { return nil }
-        let observatory = Observatory(accounts: { await self.status.map(\.name) }, registry: registry) {
+        let observatory = Observatory(
+            accounts: { await self.status.map { ($0.name, $0.isExpected) } }, registry: registry
+        ) {
             (account, question, limit) throws(SupervisorError) in
             try await self.ask(account, question, within: limit)
         }

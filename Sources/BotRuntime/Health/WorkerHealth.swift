@@ -43,6 +43,8 @@ struct WorkerHealth: Service {
             for await update in core.updates() {
                 if case .fullState(let state) = update { note(state) }
             }
+            // The core has ended, and says itself why.
+            try? await gracefulShutdown()
         }
     }
 

@@ -9,12 +9,19 @@ struct BunkerConnection: Service {
     let signer: BunkerSigner
     private let pool: RelayPool
 
-    init(_ url: BunkerURL, _ identity: BunkerIdentity, clock: SystemClock, logger: Logger) throws {
+    init(
+        _ url: BunkerURL, _ identity: BunkerIdentity, clock: SystemClock,
+        timing: BunkerSigner.Timing = BunkerSigner.Timing(), logger: Logger
+    ) throws {
         let client = identity.clientKey
         self.pool = try RelayPool(signer: AccountKey.local(client).relaySigner(clock), logger: logger)
         self.signer = BunkerSigner(
-            url, clientKey: client, account: identity.account, transport: self.pool, clock: clock, logger: logger)
+            url, clientKey: client, account: identity.account, transport: self.pool, clock: clock, timing: timing,
+            logger: logger)
     }
+
+    /// Ends ``run()``.
+    func shutdown() async { await self.pool.shutdown() }
 
     func run() async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in

@@ -28,7 +28,8 @@ struct BunkerIdentity: Sendable, Equatable {
         return identity
     }
 
-    private static func load(_ file: String) throws(WorkerError) -> BunkerIdentity? {
+    /// Nil if there is no such file.
+    static func load(_ file: String) throws(WorkerError) -> BunkerIdentity? {
         guard FileManager.default.fileExists(atPath: file) else { return nil }
         let bytes: [UInt8]
         do { bytes = try SecretFile.read(file, isPrivate: true) } catch {

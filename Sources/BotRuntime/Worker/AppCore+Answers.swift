@@ -2,14 +2,13 @@ import Nostr
 import PikaCore
 
 extension AppCore {
-    /// Returns when everything that was enqueued before is taken in; false if the core has ended.
-    nonisolated func takesInputs(_ name: String) async -> Bool {
+    /// What becomes of an action; nil if the core has ended.
+    nonisolated func outcome(of action: AppAction, _ name: String) async -> ActionOutcome? {
         let request = RequestID(rawValue: name)
         let updates = self.updates()
-        // The core takes inputs in order: once this harmless one is answered, so are those before it.
-        self.dispatch(.clearToast, request: request)
-        for await case .finished(_, request, _) in updates { return true }
-        return false
+        self.dispatch(action, request: request)
+        for await case .finished(_, request, let outcome) in updates { return outcome }
+        return nil
     }
 
     /// What an operator is shown of a running worker.

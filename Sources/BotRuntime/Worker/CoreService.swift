@@ -1,6 +1,7 @@
 public import Logging
 public import PikaCore
 public import ServiceLifecycle
+import Synchronization
 
 /// Runs a core; on a graceful shutdown, until its outbox is empty or the time for that is over.
 ///
@@ -10,6 +11,7 @@ public struct CoreService: Service {
     private let clock: any CoreClock
     private let deadline: Duration
     private let logger: Logger
+    private let noted = CoreFailure()
 
     /// - Parameter deadline: how long a shutdown waits for relays.
     public init(core: AppCore, clock: any CoreClock, deadline: Duration, logger: Logger) {
@@ -23,10 +25,17 @@ public struct CoreService: Service {
         case core, drained, late
     }
 
+    /// Why the core ended, if it was not told to. Services that live by it may notice its end first: their words about
+    /// that say less.
+    var failure: (any Error)? { noted.failure.withLock { $0 } }
+
     public func run() async throws {
         try await withThrowingTaskGroup(of: Ending.self) { group in
             group.addTask {
-                try await core.run()
+                do { try await core.run() } catch {
+                    if !(error is CancellationError) { noted.failure.withLock { $0 = error } }
+                    throw error
+                }
                 return .core
             }
             group.addTask {
@@ -77,4 +86,8 @@ public struct CoreService: Service {
             if isAnswered, pending == 0 { return }
         }
     }
+}
+
+private final class CoreFailure: Sendable {
+    let failure = Mutex<(any Error)?>(nil)
 }

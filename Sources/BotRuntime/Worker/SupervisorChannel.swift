@@ -1,6 +1,7 @@
 import Foundation
 import Logging
 import Nostr
+import PikaCore
 import Synchronization
 
 /// The line from the supervisor: questions on standard input, answers among the lines of standard output.
@@ -8,25 +9,44 @@ import Synchronization
 /// A thread of its own reads, since reading blocks; it ends with the input or the process. (libdispatch's read sources
 /// on Linux crash when one is cancelled after its peer has hung up.)
 final class SupervisorChannel: Sendable {
+    /// Signs of life have room of their own: whatever else is asked cannot starve them.
+    private enum Kind: Hashable {
+        case signOfLife
+        case named(String)
+
+        /// Questions of one kind that are answered at the same time.
+        var width: Int { self == .signOfLife ? 4 : 16 }
+    }
+
     private struct State {
         var requests = WorkerRequests()
-        var active = 0
+        var active: [Kind: Int] = [:]
         var hasEnded = false
         var waiters: [AsyncStream<Never>.Continuation] = []
     }
 
     /// Bytes of a question: a whole configuration fits.
     private static let longestLine = 4 << 20
-    /// Questions answered at the same time.
+    /// Lines that were read and not looked at yet.
     private static let width = 16
+    /// How long an answer may take at least, whatever the supervisor's patience is.
+    static let shortestLimit = Duration.seconds(30)
 
     private let descriptor: Int32
+    private let limit: Duration
+    private let clock: any CoreClock
     private let write: @Sendable (String) -> Void
     private let logger: Logger
     private let state = Mutex(State())
 
-    init(descriptor: Int32 = STDIN_FILENO, write: @escaping @Sendable (String) -> Void, logger: Logger) {
+    /// - Parameter limit: After this a question has no answer, and its place is another's.
+    init(
+        descriptor: Int32 = STDIN_FILENO, limit: Duration = shortestLimit, clock: any CoreClock = SystemClock(),
+        write: @escaping @Sendable (String) -> Void, logger: Logger
+    ) {
         self.descriptor = descriptor
+        self.limit = limit
+        self.clock = clock
         self.write = write
         self.logger = logger
     }
@@ -50,7 +70,7 @@ final class SupervisorChannel: Sendable {
             for await line in lines {
                 room.signal()
                 guard let question = question(in: line) else { continue }
-                guard begin() else {
+                guard begin(question.kind) else {
                     refuse(question.id, "too many questions at once")
                     continue
                 }
@@ -94,6 +114,15 @@ extension SupervisorChannel {
         let name: String
         let id: Int64
         let body: JSONValue
+
+        var kind: Kind { body["signOfLife"]?.bool == true ? .signOfLife : .named(name) }
+    }
+
+    private enum Ending {
+        case answered(JSONValue)
+        case refused(String)
+        case late
+        case cancelled
     }
 
     private func question(in line: InputLine) -> Question? {
@@ -106,25 +135,49 @@ extension SupervisorChannel {
         return Question(name: name, id: id, body: body)
     }
 
-    private func begin() -> Bool {
+    private func begin(_ kind: Kind) -> Bool {
         state.withLock { state in
-            guard state.active < Self.width else { return false }
-            state.active += 1
+            guard state.active[kind, default: 0] < kind.width else { return false }
+            state.active[kind, default: 0] += 1
             return true
         }
     }
 
+    private func end(_ kind: Kind) {
+        state.withLock { state in
+            let left = state.active[kind, default: 0] - 1
+            // Names come from outside: those that nobody asks are not kept.
+            state.active[kind] = left > 0 ? left : nil
+        }
+    }
+
+    /// What is not answered in time is given up, and its place is free, also if it cannot be stopped.
     private func answer(_ question: Question) async {
-        defer { state.withLock { $0.active -= 1 } }
+        await withTaskGroup(of: Ending.self) { group in
+            group.addTask { await self.ending(of: question) }
+            group.addTask {
+                let end = self.clock.nowMilliseconds + Int64(self.limit / .milliseconds(1))
+                return (try? await self.clock.sleep(untilMilliseconds: end)) == nil ? .cancelled : .late
+            }
+            for await ending in group {
+                switch ending {
+                case .answered(let result):
+                    write(JSONValue.object(["answer": .integer(question.id), "result": result]).jsonText)
+                case .refused(let reason): refuse(question.id, reason)
+                case .late: refuse(question.id, "no answer within \(limit)")
+                case .cancelled: continue
+                }
+                end(question.kind)
+                return group.cancelAll()
+            }
+        }
+    }
+
+    private func ending(of question: Question) async -> Ending {
         guard let answer = state.withLock({ $0.requests[question.name] }) else {
-            return refuse(question.id, "this worker cannot be asked \"\(question.name.prefix(40))\" now")
+            return .refused("this worker cannot be asked \"\(question.name.prefix(40))\" now")
         }
-        do {
-            let result = try await answer(question.body)
-            write(JSONValue.object(["answer": .integer(question.id), "result": result]).jsonText)
-        } catch {
-            refuse(question.id, String(describing: error))
-        }
+        do { return .answered(try await answer(question.body)) } catch { return .refused(String(describing: error)) }
     }
 
     private func refuse(_ id: Int64, _ reason: String) {

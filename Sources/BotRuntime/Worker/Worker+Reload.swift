@@ -14,10 +14,17 @@ extension Worker {
             throw WorkerRefusal("the account is not in the configuration")
         }
         // What can be refused comes first: then nothing has changed.
-        try await dispatcher.reconfigure(try bots(as: account))
+        let bots = try bots(as: account)
+        try await dispatcher.reconfigure(bots)
+        for bot in bots { programs.first { $0.label == bot.label }?.policy = bot.policy }
+        let change = AppAction.reloadConfiguration(Self.coreConfiguration(configuration, account))
+        switch await core.outcome(of: change, "reload") {
+        case nil: throw WorkerRefusal("the core has ended")
+        case .failed(let error): throw WorkerRefusal(error.message)
+        default: break
+        }
         admission.operators = account.operators
-        core.dispatch(.reloadConfiguration(Self.coreConfiguration(configuration, account)))
-        guard await core.takesInputs("reload") else { throw WorkerRefusal("the core has ended") }
+        options.apply?(configuration)
         return .object([:])
     }
 
@@ -36,7 +43,6 @@ extension Worker {
                     try registry.makeBot(name, settings: settings), label: new.name, policy: new.policy)
             case (.external, .external):
                 changed.policy = new.policy
-                programs.first { $0.label == new.name }?.policy = new.policy
                 return changed
             default: return installed
             }

@@ -50,7 +50,9 @@ public struct Worker: Service {
         var logger = logger
         logger[metadataKey: "account.name"] = "\(name)"
         self.logger = logger
-        channel = SupervisorChannel(write: output, logger: logger)
+        channel = SupervisorChannel(
+            limit: max(configuration.supervisor.patience, SupervisorChannel.shortestLimit), write: output,
+            logger: logger)
         self.registry = registry
         (bots, programs) = try Self.install(account.bots, from: registry, environment)
     }
@@ -132,7 +134,7 @@ public struct Worker: Service {
             services.append(
                 .init(service: EndOfInput(channel: channel), successTerminationBehavior: .gracefullyShutdownGroup))
         }
-        try await run(services)
+        do { try await run(services) } catch { throw coreService.failure ?? error }
     }
 
     /// Until one of them ends, or all are told to.
@@ -152,7 +154,8 @@ extension Worker {
     /// While there is no core: a signer that never said whose key it holds may be waited for.
     private var requestsWhileStarting: WorkerRequests {
         var requests = WorkerRequests()
-        requests.on("health") { _ in .object(["phase": "starting"]) }
+        // To `reload` the same: whoever asks may start it anew.
+        for ask in ["health", "reload"] { requests.on(ask) { _ in .object(["phase": "starting"]) } }
         return requests
     }
 

@@ -3,9 +3,11 @@ public import Telemetry
 
 /// How a worker runs, besides what its configuration file says.
 public struct WorkerOptions: Sendable {
-    /// Makes a configuration of the question `reload` of the supervisor, and applies what is the whole process's; nil:
-    /// the worker cannot be told of another one.
+    /// Makes a configuration of the question `reload` of the supervisor, and changes nothing; nil: the worker cannot be
+    /// told of another one.
     public var reload: (@Sendable (JSONValue) throws -> Configuration)?
+    /// Applies what is the whole process's of a configuration that the worker has taken over.
+    public var apply: (@Sendable (Configuration) -> Void)?
     /// Whether event lines carry what messages say, shortened; otherwise only that there was one.
     public var reportsTraffic = false
     /// Whether the end of standard input is the order to end; it is what a supervisor's death looks like.

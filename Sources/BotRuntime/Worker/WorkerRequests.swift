@@ -3,6 +3,7 @@ public import Nostr
 /// What a worker's supervisor may ask, and how each question is answered.
 ///
 /// On the wire `{"ask":NAME,"id":N,…}` comes in and `{"answer":N,"result":…}` or `{"answer":N,"error":TEXT}` goes out.
+/// A question with `"signOfLife":true` is answered also while there are too many others.
 public struct WorkerRequests: Sendable {
     /// Gets the whole question. What it throws is answered as an error, in words: no secret may be in it.
     public typealias Answer = @Sendable (JSONValue) async throws -> JSONValue

@@ -3,8 +3,11 @@ import NIOHTTP1
 
 extension HTTPAnswer {
     /// The head of the response, with the headers that every answer has.
-    func head(to request: HTTPRequestHead, isLast: Bool) -> HTTPResponseHead {
+    ///
+    /// - Parameter now: Unix seconds.
+    func head(to request: HTTPRequestHead, isLast: Bool, now: Int64) -> HTTPResponseHead {
         var headers = headers
+        if let date = HTTPDate.text(now) { headers.replaceOrAdd(name: "Date", value: date) }
         headers.replaceOrAdd(name: "Access-Control-Allow-Origin", value: "*")
         // The star does not stand for Authorization.
         headers.replaceOrAdd(name: "Access-Control-Allow-Headers", value: "Authorization, *")

@@ -32,6 +32,7 @@ final class HTTPConnection: ChannelDuplexHandler, RemovableChannelHandler {
 
     private let router: HTTPRouter
     private let mostDiscarded: Int
+    private let now: @Sendable () -> Int64
     private let logger: Logger
     private var phase = Phase.idle
     private var unwritten = 0
@@ -39,10 +40,13 @@ final class HTTPConnection: ChannelDuplexHandler, RemovableChannelHandler {
     /// Whether the client took something since the last look at a silent connection.
     private var hasProgressed = false
 
-    /// - Parameter mostDiscarded: bytes of a refused body that are read, so that the client sees the refusal.
-    init(router: HTTPRouter, mostDiscarded: Int, logger: Logger) {
+    /// - Parameters:
+    ///   - mostDiscarded: bytes of a refused body that are read, so that the client sees the refusal.
+    ///   - now: Unix seconds.
+    init(router: HTTPRouter, mostDiscarded: Int, now: @escaping @Sendable () -> Int64, logger: Logger) {
         self.router = router
         self.mostDiscarded = mostDiscarded
+        self.now = now
         self.logger = logger
     }
 
@@ -171,7 +175,7 @@ final class HTTPConnection: ChannelDuplexHandler, RemovableChannelHandler {
     private func send(
         _ answer: HTTPAnswer, to request: HTTPRequestHead, isLast: Bool, _ context: ChannelHandlerContext
     ) -> EventLoopFuture<Void> {
-        let head = answer.head(to: request, isLast: isLast)
+        let head = answer.head(to: request, isLast: isLast, now: now())
         context.write(wrapOutboundOut(.head(head)), promise: nil)
         guard request.method != .HEAD, let file = answer.file else {
             if request.method != .HEAD, answer.body.readableBytes > 0 {

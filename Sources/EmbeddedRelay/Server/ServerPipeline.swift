@@ -19,7 +19,8 @@ struct ServerPipeline: Sendable {
         )
         try pipeline.configureHTTPServerPipeline(withServerUpgrade: upgrade)
         try pipeline.addHandler(
-            HTTPConnection(router: router, mostDiscarded: core.limits.blobBytes, logger: core.logger))
+            HTTPConnection(
+                router: router, mostDiscarded: core.limits.blobBytes, now: core.now, logger: core.logger))
     }
 
     private func upgrader() -> NIOWebSocketServerUpgrader {

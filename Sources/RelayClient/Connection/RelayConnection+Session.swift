@@ -94,7 +94,7 @@ extension RelayConnection {
             }
             return Disconnection(.goodbye, "goodbye")
         } catch {
-            return Disconnection(.failed, "writing failed: \(error)")
+            return Disconnection(.failed, "writing failed: \(Disconnection.words(error))")
         }
     }
 }

@@ -4,6 +4,14 @@ import NIOPosix
 import NIOSSL
 import NIOWebSocket
 
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
 extension Disconnection {
     /// What kept a connection from being made.
     init(connecting error: any Error) {
@@ -45,9 +53,23 @@ extension Disconnection {
             }
     }
 
-    private static func words(_ error: any Error) -> String {
-        guard let error = error as? NIOConnectionError else { return "\(error)" }
-        if let failure = error.connectionErrors.first { return "\(failure.error)" }
-        return "the host name is not known"
+    static func words(_ error: any Error) -> String {
+        switch error {
+        case let error as NIOConnectionError:
+            error.connectionErrors.first.map { words($0.error) } ?? "the host name is not known"
+        // What it says of itself is about system calls.
+        case let error as IOError: words(ofSystem: error.errnoCode)
+        case ChannelError.connectTimeout: "no connection in time"
+        case ChannelError.ioOnClosedChannel, ChannelError.alreadyClosed, ChannelError.eof: "the connection is closed"
+        default: "\(error)"
+        }
+    }
+
+    /// As the system says it, such as `connection refused`.
+    private static func words(ofSystem number: CInt) -> String {
+        let text = String(cString: strerror(number))
+        // As part of a sentence, but for words such as `RPC` or `I/O`.
+        guard let first = text.first, text.dropFirst().first?.isLowercase == true else { return text }
+        return first.lowercased() + text.dropFirst()
     }
 }

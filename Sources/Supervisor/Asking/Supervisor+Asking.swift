@@ -14,23 +14,30 @@ extension Supervisor {
         try await self.ask(try index(of: worker), ask, parameters, within: limit).get()
     }
 
-    /// - Parameter limit: nil: until the worker answers or ends.
-    func ask(
-        _ worker: Int, _ ask: String, _ parameters: [String: ControlValue], within limit: Duration?
+    /// Asks for a worker's health until it answers or ends.
+    func askForSignOfLife(_ worker: Int) async -> PendingAsks.Outcome {
+        await ask(worker, "health", ["signOfLife": true], within: nil, isSignOfLife: true)
+    }
+
+    private func ask(
+        _ worker: Int, _ ask: String, _ parameters: [String: ControlValue], within limit: Duration?,
+        isSignOfLife: Bool = false
     ) async -> PendingAsks.Outcome {
         let name = machine.name(worker)
         guard let control = controls[worker] else {
             return .failure(SupervisorError(.notRunning, "\(name) does not run"))
         }
-        guard let id = asks.nextID() else {
+        guard let id = asks.nextID(isSignOfLife: isSignOfLife) else {
             let count = PendingAsks.maximum
             return .failure(SupervisorError(.tooManyAsks, "\(count) questions wait for an answer already"))
         }
         var line = parameters
+        // Of those who ask from outside no question is a sign of life.
+        line["signOfLife"] = isSignOfLife ? true : nil
         line["ask"] = .string(ask)
         line["id"] = .integer(id)
         return await withCheckedContinuation { continuation in
-            asks.add(id, worker: worker, continuation)
+            asks.add(id, worker: worker, isSignOfLife: isSignOfLife, continuation)
             if !control.send(ControlValue.object(line).json) {
                 let error = SupervisorError(.noAnswer, "\(name) does not read what it is asked")
                 asks.answer(id, .failure(error))

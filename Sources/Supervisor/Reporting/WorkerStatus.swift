@@ -13,6 +13,8 @@ public struct WorkerStatus: Hashable, Sendable {
     public var reason: String?
     /// What of a changed configuration it does not have before its next start.
     public var needsRestart: [String]
+    /// Whether it is to be at work: false for one that has ended as it was meant to and is not started again by itself.
+    public var isExpected: Bool
 }
 
 extension WorkerStatus {
@@ -22,7 +24,7 @@ extension WorkerStatus {
             "age": age.map { .integer(Int64($0 / .seconds(1))) } ?? .null, "restarts": .integer(Int64(restarts)),
             "lastExit": lastExit.map { .string($0.description) } ?? .null,
             "reason": reason.map { .string($0) } ?? .null,
-            "needsRestart": .array(needsRestart.map { .string($0) }),
+            "needsRestart": .array(needsRestart.map { .string($0) }), "expected": .bool(isExpected),
         ])
     }
 }
@@ -36,7 +38,9 @@ extension SupervisorStateMachine {
             return WorkerStatus(
                 name: worker.specification.name, state: worker.state.word, pid: record.pid,
                 age: record.startedAt.map { now - $0 }, restarts: record.restarts, lastExit: record.lastExit,
-                reason: record.quarantine ?? record.lastWords, needsRestart: record.needsRestart)
+                reason: record.quarantine ?? record.lastWords, needsRestart: record.needsRestart,
+                // The end of all is not the end of one.
+                isExpected: isDraining || worker.state != .finished || record.lastExit?.isSuccess != true)
         }
     }
 }

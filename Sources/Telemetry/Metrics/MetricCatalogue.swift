@@ -95,7 +95,9 @@ public enum MetricCatalogue {
         .gauge(
             "bot_programs_quarantined", "Whether a program that is a bot is not started again (1).", labels: ["bot"]),
         .gauge("bot_supervisor_quarantined", "Workers that are not started again."),
-        .gauge("bot_config_reload_success", "Whether the configuration was taken over the last time (1) or not (0)."),
+        .gauge(
+            "bot_config_reload_success",
+            "Whether the configuration was taken over the last time, by every account (1), or not (0)."),
     ]
 
     private static let daemon: [MetricDescription] = [

@@ -1,6 +1,9 @@
+import BotTesting
 import Foundation
 import Logging
 import Nostr
+import PikaCore
+import Synchronization
 import Testing
 
 @testable import BotRuntime
@@ -79,5 +82,110 @@ struct SupervisorChannelTests {
             try await answers(to: input, requests) == [
                 #"{"answer":1,"result":"slow"}"#, #"{"answer":2,"result":"quick"}"#,
             ])
+    }
+
+    /// A worker with these answers and this input, and what it writes, one line after the other.
+    private func serving(
+        _ requests: WorkerRequests, clock: any CoreClock,
+        _ body: (FileHandle, _ next: @escaping @Sendable () async -> String?) async throws -> Void
+    ) async throws {
+        let pipe = Pipe()
+        let (lines, written) = AsyncStream.makeStream(of: String.self)
+        let channel = SupervisorChannel(
+            descriptor: pipe.fileHandleForReading.fileDescriptor, clock: clock, write: { written.yield($0) },
+            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+        channel.install(requests)
+        async let serving: Void = channel.serve()
+        try await body(pipe.fileHandleForWriting) {
+            for await line in lines { return line }
+            return nil
+        }
+        try pipe.fileHandleForWriting.close()
+        await serving
+    }
+
+    /// Answers `mute` when the gate opens, whether or not it is cancelled, and `health` at once.
+    private func requests(_ gate: Gate) -> WorkerRequests {
+        var requests = WorkerRequests()
+        requests.on("mute") { _ in
+            await gate.wait()
+            return .null
+        }
+        requests.on("health") { _ in "well" }
+        return requests
+    }
+
+    /// Opens once; cancelling those who wait does not wake them.
+    private final class Gate: Sendable {
+        private let waiting = Mutex<[CheckedContinuation<Void, Never>]?>([])
+
+        func wait() async {
+            await withCheckedContinuation { continuation in
+                let isOpen = waiting.withLock { waiting in
+                    waiting?.append(continuation)
+                    return waiting == nil
+                }
+                if isOpen { continuation.resume() }
+            }
+        }
+
+        func open() {
+            for continuation in waiting.withLock({ waiting in
+                defer { waiting = nil }
+                return waiting ?? []
+            }) { continuation.resume() }
+        }
+    }
+
+    private func ask(_ name: String, _ ids: some Sequence<Int>, _ more: String = "") -> Data {
+        Data(ids.map { "{\"ask\":\"\(name)\",\"id\":\($0)\(more)}\n" }.joined().utf8)
+    }
+
+    @Test func whatIsNeverAnsweredGivesItsPlaceToOthers() async throws {
+        let (clock, gate) = (ManualClock(), Gate())
+        try await serving(requests(gate), clock: clock) { input, next in
+            try input.write(contentsOf: ask("mute", 0..<17))
+            #expect(await next() == #"{"answer":16,"error":"too many questions at once"}"#)
+            await clock.untilSleepers(16)
+            clock.advance(by: .seconds(30))
+            var refused: Set<String?> = []
+            for _ in 0..<16 { refused.insert(await next()) }
+            #expect(refused == Set((0..<16).map { #"{"answer":\#($0),"error":"no answer within 30.0 seconds"}"# }))
+            try input.write(contentsOf: ask("mute", [17]))
+            await clock.untilSleepers(1)
+            gate.open()
+            #expect(await next() == #"{"answer":17,"result":null}"#)
+        }
+    }
+
+    /// Questions of other kinds, and questions for health that come from elsewhere, leave room for it.
+    @Test func aSignOfLifeHasAlwaysRoom() async throws {
+        let (clock, gate) = (ManualClock(), Gate())
+        var requests = requests(gate)
+        let (asked, count) = AsyncStream.makeStream(of: Void.self)
+        requests.on("health") { question in
+            guard question["signOfLife"] == nil else { return "well" }
+            count.yield()
+            await gate.wait()
+            return "late"
+        }
+        try await serving(requests, clock: clock) { input, next in
+            try input.write(contentsOf: ask("mute", 0..<16))
+            try input.write(contentsOf: ask("health", 16..<32))
+            var iterator = asked.makeAsyncIterator()
+            for _ in 0..<16 { await iterator.next() }
+            try input.write(contentsOf: ask("health", [32]))
+            #expect(await next() == #"{"answer":32,"error":"too many questions at once"}"#)
+            try input.write(contentsOf: ask("health", [33], #","signOfLife":true"#))
+            #expect(await next() == #"{"answer":33,"result":"well"}"#)
+            gate.open()
+        }
+    }
+}
+
+extension ManualClock {
+    /// Returns when so many sleep; whoever lies down is on the way already.
+    fileprivate func untilSleepers(_ count: Int) async {
+        while sleeperCount < count { await Task.yield() }
     }
 }

@@ -1,6 +1,12 @@
+import BotDispatch
 import BotKit
+import BotTesting
 import EchoBot
 import Logging
+import Nostr
+import PikaCore
+import RelayClient
+import Synchronization
 import Testing
 
 @testable import BotRuntime
@@ -8,7 +14,7 @@ import Testing
 struct WorkerTests {
     private func worker(
         account: String = "a", bots: String = "[ { use: echo } ]", key: String = "{ env: KEY }",
-        environment: [String: String] = [:]
+        environment: [String: String] = [:], options: WorkerOptions = WorkerOptions()
     ) throws -> Worker {
         let configuration = try Configuration.parse(
             """
@@ -17,7 +23,7 @@ struct WorkerTests {
             accounts: [ { name: a, key: \(key), bots: \(bots) } ]
             """, file: "bot.yaml", folder: "/nonexistent", knownBots: ["echo", "other"])
         return try Worker(
-            account: account, configuration: configuration, registry: BotRegistry(EchoBot.self),
+            account: account, configuration: configuration, registry: BotRegistry(EchoBot.self), options: options,
             environment: environment, output: { _ in },
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
     }
@@ -28,6 +34,39 @@ struct WorkerTests {
                 == "unknown_account: no account is named b; there are a")
         #expect(
             #expect(throws: WorkerError.self) { try worker(bots: "[ { use: other } ]") }?.code == .unknownBot)
+    }
+
+    /// What is the whole process's changes last, when everything that may refuse has agreed.
+    @Test(arguments: ["b", "a"])
+    func aReloadThatIsRefusedChangesNothing(of account: String) async throws {
+        let applied = Mutex(0)
+        var options = WorkerOptions()
+        options.apply = { _ in applied.withLock { $0 += 1 } }
+        options.reload = { _ in
+            try Configuration.parse(
+                """
+                version: 1
+                relays: [wss://relay.example]
+                accounts: [ { name: \(account), key: { env: KEY }, bots: [] } ]
+                """, file: "bot.yaml", folder: "/nonexistent", knownBots: ["echo"])
+        }
+        let worker = try worker(options: options)
+        let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+        var generator = SeededGenerator(seed: 1)
+        let clock = ManualClock()
+        let core = AppCore(
+            account: KeyPair.generate(using: &generator), configuration: CoreConfiguration(relays: []),
+            transport: try RelayPool(logger: logger), store: MemoryCoreStore(), clock: clock, logger: logger)
+        // A core that has ended agrees to nothing.
+        let run = Task { try await core.run() }
+        run.cancel()
+        _ = await run.result
+        let dispatcher = BotDispatcher(
+            bots: [], core: core, clock: clock, configuration: .init(accountName: "a"), logger: logger)
+        await #expect(throws: WorkerRefusal.self) {
+            try await worker.reload(.null, core, dispatcher, Admission(operators: []))
+        }
+        #expect(applied.withLock { $0 } == 0)
     }
 
     @Test func endsBeforeItTouchesAnythingWithoutAKey() async throws {

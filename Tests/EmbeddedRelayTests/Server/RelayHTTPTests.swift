@@ -26,6 +26,24 @@ struct RelayHTTPTests {
         }
     }
 
+    @Test func everyAnswerHasTheTimeOfTheRelay() async throws {
+        let clock = ManualClock(now: 784_111_777)
+        try await withEmbeddedRelay(now: { clock.now }) { _, address in
+            let date = "\r\nDate: Sun, 06 Nov 1994 08:49:37 GMT"
+            #expect(try await ask("GET /", "Accept: application/nostr+json", at: address).head.contains(date))
+            #expect(try await ask("GET /nothing", at: address).head.contains(date))
+            clock.now = 951_782_400
+            #expect(
+                try await ask("HEAD /health", at: address).head.contains("\r\nDate: Tue, 29 Feb 2000 00:00:00 GMT"))
+        }
+    }
+
+    @Test func datesThatCannotBeWrittenAreLeftOut() {
+        #expect(HTTPDate.text(0) == "Thu, 01 Jan 1970 00:00:00 GMT")
+        #expect(HTTPDate.text(253_402_300_799) == "Fri, 31 Dec 9999 23:59:59 GMT")
+        for time in [253_402_300_800, -62_167_219_201, Int64.max, Int64.min] { #expect(HTTPDate.text(time) == nil) }
+    }
+
     @Test func describesItself() async throws {
         var configuration = RelayConfiguration()
         configuration.name = "a \"relay\""

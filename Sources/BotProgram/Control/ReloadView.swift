@@ -1,0 +1,17 @@
+import Nostr
+
+/// What `reload` prints for people.
+struct ReloadView {
+    let result: JSONValue
+
+    /// Whether every account has taken what changed.
+    var isGood: Bool { result["success"]?.bool != false }
+
+    var text: String {
+        let parts = [("applied", "now"), ("waiting", "later"), ("refused", "refused")]
+        let lines = parts.flatMap { member, word in
+            (result[member]?.array ?? []).compactMap(\.string).map { "\(word): \($0)" }
+        }
+        return lines.isEmpty ? "nothing has changed" : lines.joined(separator: "\n")
+    }
+}

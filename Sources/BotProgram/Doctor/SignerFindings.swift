@@ -1,0 +1,51 @@
+import BotRuntime
+import Diagnosis
+import Logging
+import Nostr
+import PikaCore
+
+/// What is to be said of an account's remote signer.
+enum SignerFindings {
+    /// Nothing for an account without one.
+    ///
+    /// - Parameters:
+    ///   - directory: the account's state.
+    ///   - limit: how long it may take for each answer.
+    static func run(
+        _ key: AccountKeyFindings, directory: String, limit: Duration, logger: Logger
+    ) async -> (findings: [Finding], account: PublicKey?) {
+        guard let url = key.signer else { return ([], nil) }
+        var list = FindingList(key.subject)
+        do {
+            let probe = try SignerProbe(url, directory: directory)
+            judge(try await probe.run(limit: limit, logger: logger), isKnown: probe.account != nil, into: &list)
+            return (list.all, probe.account)
+        } catch let error as WorkerError {
+            list.error("signer", error.description, "see who may read the account's state; run this as its user")
+        } catch {
+            list.error("signer", "cannot be asked: \(error)", "run this again")
+        }
+        return (list.all, nil)
+    }
+
+    static func judge(_ answer: SignerAnswer, isKnown: Bool, into list: inout FindingList) {
+        switch answer {
+        case .holds(let account): list.ok("signer", "answers, and holds the key of \(account.npub)")
+        case .answersStrangers: list.ok("signer", "answers; the account makes itself known at its first start")
+        case .wantsApproval(let address):
+            list.warning("signer", "wants somebody to agree", "open \(address), and run this again")
+        case .failed(let error) where error.code == .away && !isKnown:
+            list.warning(
+                "signer", "\(error.message); the account was never made known to it, and some do not answer strangers",
+                "see that it runs, and that it uses these relays")
+        case .failed(let error) where error.code == .away:
+            list.error("signer", error.message, "see that it runs, and that it uses these relays")
+        case .failed(let error) where error.code == .refused:
+            list.error("signer", "refuses this account's client: \(error.message)", "ask its owner for a new address")
+        case .failed(let error) where error.code == .wrongAccount:
+            list.error(
+                "signer", error.message, "use the address of this account's signer, or another state directory")
+        case .failed(let error): list.error("signer", error.message, "ask the signer's owner")
+        }
+    }
+}
