@@ -45,6 +45,21 @@ struct OperatorTests {
         #expect(machine.workers[1].state == .running(isReady: false))
     }
 
+    /// One that fails again and again says why also while it starts; a life that ends without words has no reason.
+    @Test func theReasonOfTheLastEndIsShownUntilTheNext() {
+        var machine = machine()
+        _ = machine.reported(0, .failed("the disk is full"))
+        _ = exit(&machine, 0)
+        #expect(machine.status(now: .zero)[0].reason == "the disk is full")
+        _ = machine.elapsed(.backoff(worker: 0, generation: 1))
+        _ = machine.spawned(0, pid: 9)
+        #expect(machine.status(now: .zero)[0].reason == "the disk is full")
+        _ = exit(&machine, 0)
+        #expect(machine.status(now: .zero)[0].reason?.hasSuffix("the last time: exit status 1") == true)
+        _ = machine.restart(0)
+        #expect(machine.status(now: .zero)[0].reason == nil)
+    }
+
     @Test func restartBringsAQuarantinedWorkerBack() {
         var machine = machine()
         _ = exit(&machine, 0)

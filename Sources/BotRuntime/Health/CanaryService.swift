@@ -17,7 +17,7 @@ extension RelayPool: CanaryTransport {}
 
 /// Sends canaries through each configured relay, and notes how long they took to come back by that relay.
 struct CanaryService: Service {
-    let relays: [RelayURL]
+    let relays: WatchedRelays
     let interval: Duration
     let budget: Duration
     let transport: any CanaryTransport
@@ -28,12 +28,16 @@ struct CanaryService: Service {
 
     func run() async throws {
         try await cancelWhenGracefulShutdown {
-            try await withThrowingDiscardingTaskGroup { group in
-                for (index, relay) in relays.enumerated() {
-                    group.addTask {
-                        var watch = CanaryWatch(service: self, relay: relay, id: "canary-\(index)")
-                        await watch.run()
+            while !Task.isCancelled {
+                try await withThrowingDiscardingTaskGroup { group in
+                    for (index, relay) in relays.current.enumerated() {
+                        group.addTask {
+                            var watch = CanaryWatch(service: self, relay: relay, id: "canary-\(index)")
+                            await watch.run()
+                        }
                     }
+                    for await _ in relays.changes { break }
+                    group.cancelAll()
                 }
             }
         }

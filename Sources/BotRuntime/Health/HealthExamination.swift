@@ -13,7 +13,7 @@ struct HealthExamination: Sendable {
     }
 
     /// The relays of the configuration: others are named by whoever invites the account, and must not make it unready.
-    let relays: [RelayURL]
+    let relays: WatchedRelays
     /// Milliseconds between two canaries, and how long one may take; nil if none are sent.
     let canary: (interval: Int64, budget: Int64)?
     var limits = Limits()
@@ -22,6 +22,7 @@ struct HealthExamination: Sendable {
     func checks(_ vitals: CoreVitals, _ canaries: (RelayURL) -> CanaryBoard.Entry?, now: Int64) -> [HealthCheck] {
         // An answer leaves the core only after something was written.
         var checks = [HealthCheck(check: "store", ok: true, message: "the state can be written")]
+        let relays = relays.current
         checks += relays.map { connection(of: $0, vitals.state) }
         if let canary { checks += relays.map { self.canary($0, canaries($0), canary, now) } }
         let seconds = now / 1000

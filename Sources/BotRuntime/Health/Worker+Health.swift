@@ -7,14 +7,14 @@ extension Worker {
         let canary = observe.canary.map {
             (interval: Int64($0 / .milliseconds(1)), budget: Int64(observe.canaryBudget / .milliseconds(1)))
         }
-        return HealthExamination(relays: configuration.relays, canary: canary)
+        return HealthExamination(relays: relays, canary: canary)
     }
 
     /// Nil if the configuration wants none.
     func canaries(_ pool: RelayPool, _ board: CanaryBoard, _ clock: any CoreClock) -> CanaryService? {
         guard let interval = configuration.observe.canary else { return nil }
         return CanaryService(
-            relays: configuration.relays, interval: interval, budget: configuration.observe.canaryBudget,
+            relays: relays, interval: interval, budget: configuration.observe.canaryBudget,
             transport: pool, clock: clock, board: board, generator: SystemRandomNumberGenerator(), logger: logger)
     }
 }

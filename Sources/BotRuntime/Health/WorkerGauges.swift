@@ -1,6 +1,7 @@
 import Metrics
 import Nostr
 import PikaCore
+import Synchronization
 import Telemetry
 
 /// The gauges that follow from how it stands with the core; set when somebody asks, since nobody looks at them before.
@@ -14,15 +15,9 @@ struct WorkerGauges: Sendable {
     private let outboxDepth = Gauge(label: "bot_outbox_depth")
     private let outboxAge = Gauge(label: "bot_outbox_oldest_age_seconds")
     private let deadLetters = Gauge(label: "bot_dead_letters")
-    private let connected: [String: Gauge]
-    private let relays: [RelayURL]
+    private let connected = ConnectedGauges()
 
-    init(relays: [RelayURL]) {
-        self.relays = relays
-        connected = Dictionary(
-            uniqueKeysWithValues: Set(relays.map(\.authority)).map {
-                ($0, Gauge(label: "bot_relay_connected", dimensions: [("relay", $0)]))
-            })
+    init() {
         // To a rule, what appears with its first increment has not increased: everything that rules ask for begins at 0.
         for label in ["bot_loop_breaker_trips_total", "bot_groups_overtaken_total"] { _ = Counter(label: label) }
         for result in ["accepted", "failed"] {
@@ -35,7 +30,8 @@ struct WorkerGauges: Sendable {
         info.record(1)
     }
 
-    func set(_ vitals: CoreVitals) {
+    /// - Parameter relays: Those of the configuration.
+    func set(_ vitals: CoreVitals, relays: [RelayURL]) {
         revision.record(Double(vitals.state.rev))
         groups.record(vitals.groupCount)
         inboxDepth.record(vitals.inboxDepth)
@@ -44,17 +40,34 @@ struct WorkerGauges: Sendable {
         outboxAge.record(vitals.oldestOutboxAt.map { max(0, vitals.takenAt - $0) } ?? 0)
         deadLetters.record(vitals.deadLetters)
         let open = Set(vitals.state.relays.filter { $0.connection == .connected }.map(\.url))
-        for (authority, gauge) in connected {
-            // Two addresses on one host are one series: all of them count.
-            let isOpen = relays.allSatisfy { $0.authority != authority || open.contains($0) }
-            gauge.record(isOpen ? 1 : 0)
-        }
+        // Two addresses on one host are one series: all of them count.
+        connected.set(Dictionary(grouping: relays, by: \.authority).mapValues { $0.allSatisfy(open.contains) })
     }
 
     func set(_ checks: [HealthCheck]) {
         ready.record(checks.allSatisfy(\.ok) ? 1 : 0)
         for (check, all) in Dictionary(grouping: checks, by: \.check) {
             Gauge(label: "bot_check_passed", dimensions: [("check", check)]).record(all.allSatisfy(\.ok) ? 1 : 0)
+        }
+    }
+}
+
+/// `bot_relay_connected` of each relay; one that left the configuration has none any more.
+private final class ConnectedGauges: Sendable {
+    private let gauges = Mutex<[String: Gauge]>([:])
+
+    func set(_ open: [String: Bool]) {
+        gauges.withLock { gauges in
+            for (authority, gauge) in gauges where open[authority] == nil {
+                gauge.destroy()
+                gauges[authority] = nil
+            }
+            for (authority, isOpen) in open {
+                let gauge =
+                    gauges[authority] ?? Gauge(label: "bot_relay_connected", dimensions: [("relay", authority)])
+                gauge.record(isOpen ? 1 : 0)
+                gauges[authority] = gauge
+            }
         }
     }
 }

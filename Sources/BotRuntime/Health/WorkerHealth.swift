@@ -33,7 +33,7 @@ struct WorkerHealth: Service {
         self.clock = clock
         self.isDispatching = isDispatching
         self.hanging = hanging
-        gauges = WorkerGauges(relays: examination.relays)
+        gauges = WorkerGauges()
         deafTime = DeafTime(now: clock.nowMilliseconds)
     }
 
@@ -54,7 +54,7 @@ struct WorkerHealth: Service {
         var checks = examination.checks(vitals, { board[$0] }, now: clock.nowMilliseconds)
         checks.append(HealthExamination.bots(areServed: await isDispatchingInTime(), hanging: hanging()))
         gauges.set(checks)
-        gauges.set(vitals)
+        gauges.set(vitals, relays: examination.relays.current)
         note(vitals.state)
         return HealthReport(checks)
     }
@@ -79,9 +79,8 @@ struct WorkerHealth: Service {
     }
 
     private func note(_ state: AppState) {
-        let isConnected = state.relays.contains { status in
-            status.connection == .connected && examination.relays.contains(status.url)
-        }
+        let relays = examination.relays.current
+        let isConnected = state.relays.contains { $0.connection == .connected && relays.contains($0.url) }
         deafTime.note(isConnected: isConnected, now: clock.nowMilliseconds)
     }
 }

@@ -23,6 +23,7 @@ extension Worker {
         case .failed(let error): throw WorkerRefusal(error.message)
         default: break
         }
+        relays.set(configuration.relays)
         admission.operators = account.operators
         options.apply?(configuration)
         return .object([:])

@@ -25,6 +25,8 @@ public struct Worker: Service {
     let environment: [String: String]
     private let lines: WorkerLines
     let channel: SupervisorChannel
+    /// Of the configuration, also after a reload.
+    let relays: WatchedRelays
     let logger: Logger
 
     /// - Parameters:
@@ -54,6 +56,7 @@ public struct Worker: Service {
             limit: max(configuration.supervisor.patience, SupervisorChannel.shortestLimit), write: output,
             logger: logger)
         self.registry = registry
+        relays = WatchedRelays(configuration.relays)
         (bots, programs) = try Self.install(account.bots, from: registry, environment)
     }
 

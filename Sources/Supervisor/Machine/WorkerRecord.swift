@@ -7,8 +7,10 @@ struct WorkerRecord: Equatable {
     /// Restarts since it was configured.
     var restarts = 0
     var lastExit: WorkerExit?
-    /// What the worker said of its own failure before it ended.
+    /// What the worker said of its own failure in this life.
     var lastWords: String?
+    /// The last words of the life before: while it is started again and again they are the reason.
+    var earlierWords: String?
     /// Why it is quarantined.
     var quarantine: String?
     /// What of a changed configuration it does not have before its next start.
@@ -24,6 +26,7 @@ struct WorkerRecord: Equatable {
     mutating func ended(_ exit: WorkerExit) {
         pid = nil
         startedAt = nil
+        earlierWords = lastWords
         lastExit = exit
     }
 }

@@ -38,7 +38,7 @@ extension SupervisorStateMachine {
             return WorkerStatus(
                 name: worker.specification.name, state: worker.state.word, pid: record.pid,
                 age: record.startedAt.map { now - $0 }, restarts: record.restarts, lastExit: record.lastExit,
-                reason: record.quarantine ?? record.lastWords, needsRestart: record.needsRestart,
+                reason: record.quarantine ?? record.lastWords ?? record.earlierWords, needsRestart: record.needsRestart,
                 // The end of all is not the end of one.
                 isExpected: isDraining || worker.state != .finished || record.lastExit?.isSuccess != true)
         }

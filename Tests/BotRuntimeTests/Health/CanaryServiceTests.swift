@@ -13,13 +13,41 @@ import Testing
 struct CanaryServiceTests {
     private let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 
+    @Test func aRelayThatComesWithAReloadIsTriedAtOnce() async throws {
+        try await withEmbeddedRelay { _, first in
+            try await withEmbeddedRelay { _, second in
+                let (one, two) = (try RelayURL(first), try RelayURL(second))
+                let pool = try RelayPool(logger: logger)
+                await pool.setRelays([one, two])
+                let relays = WatchedRelays([one])
+                let service = CanaryService(
+                    relays: relays, interval: .seconds(3600), budget: .seconds(60), transport: pool,
+                    clock: SystemClock(), board: CanaryBoard(), generator: SystemRandomNumberGenerator(),
+                    logger: logger)
+                let (before, after) = (service.board.outcomes(of: one), service.board.outcomes(of: two))
+                try await withThrowingDiscardingTaskGroup { group in
+                    group.addTask { try await pool.run() }
+                    group.addTask { try await service.run() }
+                    for await _ in before { break }
+                    #expect(service.board[two] == nil)
+                    relays.set([two])
+                    for await outcome in after {
+                        if case .returned = outcome {} else { Issue.record("\(outcome)") }
+                        break
+                    }
+                    group.cancelAll()
+                }
+            }
+        }
+    }
+
     @Test func aCanaryComesBackByTheRelayThatItWasSentTo() async throws {
         try await withEmbeddedRelay { _, address in
             let relay = try RelayURL(address)
             let pool = try RelayPool(logger: logger)
             await pool.setRelays([relay])
             let service = CanaryService(
-                relays: [relay], interval: .seconds(3600), budget: .seconds(60), transport: pool,
+                relays: WatchedRelays([relay]), interval: .seconds(3600), budget: .seconds(60), transport: pool,
                 clock: SystemClock(), board: CanaryBoard(), generator: SystemRandomNumberGenerator(), logger: logger)
             let outcomes = service.board.outcomes(of: relay)
             try await withThrowingDiscardingTaskGroup { group in

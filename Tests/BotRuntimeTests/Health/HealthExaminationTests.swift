@@ -34,7 +34,7 @@ struct HealthExaminationTests {
         canary: CanaryBoard.Entry? = nil, _ change: (inout CoreVitals) -> Void = { _ in }
     ) -> [String: String] {
         let entry = canary ?? CanaryBoard.Entry(outcome: .returned(milliseconds: 12), at: now * 1000 - 1000)
-        let examination = HealthExamination(relays: [relay], canary: (interval: 60_000, budget: 10_000))
+        let examination = HealthExamination(relays: WatchedRelays([relay]), canary: (interval: 60_000, budget: 10_000))
         let checks = examination.checks(vitals(change), { _ in entry }, now: now * 1000)
         #expect(Set(checks.map(\.check)) == ["store", "relay", "canary", "inbox", "outbox", "key_package"])
         #expect(checks.allSatisfy { $0.relay == nil || $0.relay == "relay.example:4848" })
@@ -67,6 +67,17 @@ struct HealthExaminationTests {
         #expect(check([:], areServed: false) == "the dispatcher does not answer")
     }
 
+    @Test func otherRelaysAreLookedAtFromTheirReloadOn() throws {
+        let relays = WatchedRelays([relay])
+        let examination = HealthExamination(relays: relays, canary: nil)
+        func looked() -> [String?] {
+            examination.checks(vitals(), { _ in nil }, now: now * 1000).filter { $0.check == "relay" }.map(\.relay)
+        }
+        #expect(looked() == ["relay.example:4848"])
+        relays.set([try RelayURL("wss://other.example"), try RelayURL("wss://third.example")])
+        #expect(looked() == ["other.example", "third.example"])
+    }
+
     @Test func theNewestCanaryMustHaveComeBackLately() {
         #expect(
             failing(canary: .init(outcome: .failed(.silent, detail: "x"), at: now * 1000))
@@ -76,11 +87,11 @@ struct HealthExaminationTests {
         #expect(
             failing(canary: .init(outcome: .returned(milliseconds: 1), at: now * 1000 - 80_001))
                 == ["canary": "none has been sent lately"])
-        let examination = HealthExamination(relays: [relay], canary: (interval: 60_000, budget: 10_000))
+        let examination = HealthExamination(relays: WatchedRelays([relay]), canary: (interval: 60_000, budget: 10_000))
         #expect(
             examination.checks(vitals(), { _ in nil }, now: now * 1000).filter { !$0.ok }.map(\.message)
                 == ["none has come back yet"])
-        let without = HealthExamination(relays: [relay], canary: nil)
+        let without = HealthExamination(relays: WatchedRelays([relay]), canary: nil)
         #expect(!without.checks(vitals(), { _ in nil }, now: now * 1000).contains { $0.check == "canary" })
     }
 

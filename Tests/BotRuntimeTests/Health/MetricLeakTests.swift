@@ -65,13 +65,13 @@ struct MetricLeakTests {
                     InstalledBot(try EchoBot(settings: .object([:])), label: "echo"),
                     InstalledBot(MoodyBot(settings: .object([:])), label: "moody"),
                 ], core: bob.core, clock: SystemClock(), configuration: .init(accountName: "bob"), logger: logger)
-            let board = CanaryBoard()
+            let (board, relays) = (CanaryBoard(), WatchedRelays([relay]))
             let health = WorkerHealth(
-                core: bob.core, examination: HealthExamination(relays: [relay], canary: (3_600_000, 60_000)),
+                core: bob.core, examination: HealthExamination(relays: relays, canary: (3_600_000, 60_000)),
                 board: board, registry: registry, clock: SystemClock(), isDispatching: dispatcher.isResponsive,
                 hanging: { dispatcher.hangingHandlers })
             let canaries = CanaryService(
-                relays: [relay], interval: .seconds(3600), budget: .seconds(60), transport: bob.pool,
+                relays: relays, interval: .seconds(3600), budget: .seconds(60), transport: bob.pool,
                 clock: SystemClock(), board: board, generator: SystemRandomNumberGenerator(), logger: logger)
             try await withThrowingDiscardingTaskGroup { group in
                 for account in [alice, bob] {

@@ -29,12 +29,12 @@ struct RelayHTTPTests {
     @Test func everyAnswerHasTheTimeOfTheRelay() async throws {
         let clock = ManualClock(now: 784_111_777)
         try await withEmbeddedRelay(now: { clock.now }) { _, address in
-            let date = "\r\nDate: Sun, 06 Nov 1994 08:49:37 GMT"
-            #expect(try await ask("GET /", "Accept: application/nostr+json", at: address).head.contains(date))
-            #expect(try await ask("GET /nothing", at: address).head.contains(date))
+            let found = try await ask("GET /", "Accept: application/nostr+json", at: address).head
+            let missing = try await ask("GET /nothing", at: address).head
+            for head in [found, missing] { #expect(head.contains("\r\nDate: Sun, 06 Nov 1994 08:49:37 GMT")) }
             clock.now = 951_782_400
-            #expect(
-                try await ask("HEAD /health", at: address).head.contains("\r\nDate: Tue, 29 Feb 2000 00:00:00 GMT"))
+            let later = try await ask("HEAD /health", at: address).head
+            #expect(later.contains("\r\nDate: Tue, 29 Feb 2000 00:00:00 GMT"))
         }
     }
 

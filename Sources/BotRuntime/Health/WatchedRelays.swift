@@ -1,0 +1,25 @@
+import Nostr
+import Synchronization
+
+/// The relays of the configuration as it is now, for those who look whether they work.
+final class WatchedRelays: Sendable {
+    private let relays: Mutex<[RelayURL]>
+    private let changed: AsyncStream<Void>.Continuation
+    /// Yields after changes; for one consumer, which misses none and may see several as one.
+    let changes: AsyncStream<Void>
+
+    init(_ relays: [RelayURL]) {
+        self.relays = Mutex(relays)
+        (changes, changed) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+    }
+
+    var current: [RelayURL] { relays.withLock { $0 } }
+
+    func set(_ new: [RelayURL]) {
+        let isNew = relays.withLock { relays in
+            defer { relays = new }
+            return relays != new
+        }
+        if isNew { changed.yield() }
+    }
+}
