@@ -116,7 +116,7 @@ async def second_process(stage):
     pids = await bots.until_ready("a", "b")
     code, _, text = await bots.command("run")
     check(code == IN_USE, f"the second one ended with {code}: {text}")
-    check(f"in use by process {bots.process.pid} (pikabot run) on " in text and " UTC (command: " in text, text)
+    check(f"in use by process {bots.process.pid} ({bots.binary.name} run) on " in text and " UTC (command: " in text, text)
     check(await bots.until_ready("a", "b") == pids, "the first one was harmed")
 
 

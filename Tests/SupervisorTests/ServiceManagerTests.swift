@@ -215,7 +215,7 @@ struct ServiceManagerTests {
             """#
         let supervisor = try Supervisor(
             workers: [python("w", script)], configuration: quick, clock: ContinuousClock(),
-            generator: SeededGenerator(state: 3), notify: manager.socket(watchdog: "400000"),
+            generator: SeededGenerator(state: 3), notify: manager.socket(watchdog: "2000000"),
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
         async let run: Void = supervisor.run()
         var heard: [String] = []
