@@ -53,6 +53,7 @@ async def operators(stage):
     check(await asyncio.wait_for(bots.process.wait(), SECONDS) == 0, "it did not end well")
     code, _, text = await bots.command("status")
     check(code == NOTHING_RUNS and "no supervisor listens" in text, f"status of nothing, {code}: {text}")
+    check(f"start one with: {bots.binary.name} run {bots.file}" in text, f"the way to start one: {text}")
 
 
 async def killed_worker(stage):
