@@ -31,6 +31,7 @@ final class Manager {
     }
 
     deinit {
+        _ = shutdown(descriptor, Int32(SHUT_RDWR))
         close(descriptor)
         if path.hasPrefix("/") { unlink(path) }
     }
@@ -52,6 +53,23 @@ final class Manager {
             if text.isEmpty { return texts }
             texts.append(text)
         }
+    }
+
+    /// Everything that comes from now on, read by a thread of its own: waiting must not hold up what sends. The thread
+    /// ends with the manager.
+    func texts() -> AsyncStream<String> {
+        let (texts, continuation) = AsyncStream.makeStream(of: String.self)
+        let descriptor = descriptor
+        Thread.detachNewThread {
+            var buffer = [UInt8](repeating: 0, count: 4096)
+            while true {
+                let count = recv(descriptor, &buffer, buffer.count, 0)
+                guard count > 0 else { break }
+                continuation.yield(String(decoding: buffer.prefix(count), as: UTF8.self))
+            }
+            continuation.finish()
+        }
+        return texts
     }
 
     func socket(watchdog: String? = nil) throws -> NotifySocket {
@@ -219,14 +237,13 @@ struct ServiceManagerTests {
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
         async let run: Void = supervisor.run()
         var heard: [String] = []
-        while heard.count(where: { $0 == "WATCHDOG=1" }) < 3 {
-            let text = manager.next()
-            try #require(!text.isEmpty)
+        for await text in manager.texts() {
             heard.append(text)
+            if text == "STOPPING=1" { break }
+            if heard.count(where: { $0 == "WATCHDOG=1" }) == 3 { supervisor.drain() }
         }
-        #expect(heard.contains("READY=1\nSTATUS=1 of 1 accounts ready"))
-        supervisor.drain()
         try await run
-        #expect(manager.all().contains("STOPPING=1"))
+        #expect(heard.contains("READY=1\nSTATUS=1 of 1 accounts ready"))
+        #expect(heard.last == "STOPPING=1")
     }
 }
