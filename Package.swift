@@ -28,6 +28,7 @@ let nio: [Target.Dependency] = [
 let unixSignals: Target.Dependency = .product(name: "UnixSignals", package: "swift-service-lifecycle")
 let httpClient: Target.Dependency = .product(name: "AsyncHTTPClient", package: "async-http-client")
 let nioTLS: Target.Dependency = .product(name: "NIOTLS", package: "swift-nio")
+let histogram: Target.Dependency = .product(name: "Histogram", package: "hdrhistogram-swift")
 let nioSSL: Target.Dependency = .product(name: "NIOSSL", package: "swift-nio-ssl")
 
 func library(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
@@ -79,6 +80,7 @@ var targets: [Target] = [
     library(
         "Diagnosis",
         ["RelayClient", "PikaCore", "Marmot", "MLS", "Nostr", httpClient, nioSSL, nioTLS, logging] + nio),
+    library("LoadReport", [histogram]),
     library(
         "BotProgram",
         [
@@ -126,6 +128,7 @@ var targets: [Target] = [
             "Supervisor", "Telemetry", "Storage", "PikaCore", "Nostr", arguments, logging,
         ]),
     tests("DiagnosisTests", ["Diagnosis", "EmbeddedRelay", "Marmot", "MLS", "Nostr", logging, nioSSL] + nio),
+    tests("LoadReportTests", ["LoadReport"]),
     tests("DaemonTests", ["Daemon", "BotTesting", "PikaCore", "Nostr", crypto, lifecycle, logging] + nio),
     tests("SupervisorTests", ["Supervisor", "Restarts", "Telemetry", lifecycle, logging, metrics]),
 ]
@@ -150,6 +153,7 @@ let package = Package(
     platforms: [.macOS(.v15)],
     products: targets.filter { $0.type == .regular }.map { .library(name: $0.name, targets: [$0.name]) },
     dependencies: [
+        .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", from: "0.2.0"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),

@@ -1,0 +1,48 @@
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// What a process used of the machine so far.
+public struct ProcessUsage: Equatable, Sendable {
+    /// Processor seconds in the program, and in the kernel for it.
+    public var userSeconds: Double
+    public var systemSeconds: Double
+    public var peakMemoryBytes: UInt64
+
+    public init(userSeconds: Double, systemSeconds: Double, peakMemoryBytes: UInt64) {
+        self.userSeconds = userSeconds
+        self.systemSeconds = systemSeconds
+        self.peakMemoryBytes = peakMemoryBytes
+    }
+
+    /// This process's, from `getrusage`; nil when the system does not say.
+    public static func current() -> ProcessUsage? {
+        var usage = rusage()
+        #if canImport(Glibc)
+            let (whose, unit) = (__rusage_who_t(RUSAGE_SELF.rawValue), UInt64(1_024))
+        #elseif canImport(Musl)
+            let (whose, unit) = (RUSAGE_SELF, UInt64(1_024))
+        #else
+            let (whose, unit) = (RUSAGE_SELF, UInt64(1))
+        #endif
+        guard getrusage(whose, &usage) == 0 else { return nil }
+        return ProcessUsage(
+            userSeconds: seconds(usage.ru_utime), systemSeconds: seconds(usage.ru_stime),
+            peakMemoryBytes: UInt64(max(0, usage.ru_maxrss)) * unit)
+    }
+
+    /// What was used since an earlier reading; the peak of memory stays the process's.
+    public func since(_ earlier: ProcessUsage) -> ProcessUsage {
+        ProcessUsage(
+            userSeconds: max(0, userSeconds - earlier.userSeconds),
+            systemSeconds: max(0, systemSeconds - earlier.systemSeconds), peakMemoryBytes: peakMemoryBytes)
+    }
+
+    private static func seconds(_ time: timeval) -> Double {
+        (Double(time.tv_sec) * 1e6 + Double(time.tv_usec)) / 1e6
+    }
+}

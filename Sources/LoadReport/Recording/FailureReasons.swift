@@ -1,0 +1,33 @@
+/// Why an operation failed, counted by reason; a bounded number of reasons of a bounded length.
+struct FailureReasons: Sendable {
+    /// One reason: how often, and when first and last, in nanoseconds of the run.
+    struct Tally: Sendable {
+        var count = 0
+        var first: UInt64
+        var last: UInt64
+    }
+
+    /// Where the reasons go that come after the table is full.
+    static let other = "other"
+    static let limit = 32
+    static let lengthLimit = 160
+
+    private(set) var total = 0
+    private(set) var tallies: [String: Tally] = [:]
+
+    mutating func add(_ reason: String, at nanoseconds: UInt64) {
+        total += 1
+        let key = key(for: reason)
+        var tally = tallies[key] ?? Tally(first: nanoseconds, last: nanoseconds)
+        tally.count += 1
+        tally.first = min(tally.first, nanoseconds)
+        tally.last = max(tally.last, nanoseconds)
+        tallies[key] = tally
+    }
+
+    private func key(for reason: String) -> String {
+        let scalars = String.UnicodeScalarView(reason.unicodeScalars.prefix(Self.lengthLimit))
+        let short = scalars.isEmpty ? "unknown" : String(scalars)
+        return tallies[short] != nil || tallies.count < Self.limit ? short : Self.other
+    }
+}

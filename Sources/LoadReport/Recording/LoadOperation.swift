@@ -1,0 +1,103 @@
+/// Something an agent does that is counted and timed.
+///
+/// The name is what reports, metrics and thresholds call it (`join.p95`), so it never changes once released.
+public enum LoadOperation: Int, CaseIterable, Sendable, Hashable {
+    /// Opening a connection to a relay.
+    case connect
+    /// Making an account and announcing its relay lists.
+    case createIdentity
+    case publishKeyPackage
+    case fetchKeyPackage
+    case createGroup
+    /// Adding members: from the decision to the relay's `OK` for the commit and the Welcomes.
+    case add
+    /// From the Welcome's publication until the invited agent has unwrapped it.
+    case welcomeSeen
+    /// From the decision to invite until the invited agent is a member.
+    case join
+    /// From joining until the first message is decrypted.
+    case firstMessage
+    /// From the call until a relay's `OK`.
+    case send
+    /// From the call to send until one member has decrypted it; one sample a receiver.
+    case deliver
+    case commit
+    /// Making a commit anew that lost a race: from the loss until the new one is accepted.
+    case conflictRetry
+    case remove
+    case leave
+    /// An agent that starts with an old or empty state: from its start until it has caught up.
+    case coldSync
+}
+
+extension LoadOperation {
+    /// The short name: letters only, as thresholds and metrics spell it.
+    public var name: String {
+        switch self {
+        case .connect: "connect"
+        case .createIdentity: "identity"
+        case .publishKeyPackage: "publish"
+        case .fetchKeyPackage: "fetch"
+        case .createGroup: "create"
+        case .add: "add"
+        case .welcomeSeen: "welcome"
+        case .join: "join"
+        case .firstMessage: "firstMessage"
+        case .send: "send"
+        case .deliver: "deliver"
+        case .commit: "commit"
+        case .conflictRetry: "retry"
+        case .remove: "remove"
+        case .leave: "leave"
+        case .coldSync: "coldSync"
+        }
+    }
+
+    /// The operation of a short name.
+    public init?(name: String) {
+        guard let operation = Self.allCases.first(where: { $0.name == name }) else { return nil }
+        self = operation
+    }
+
+    /// What it is, in words for people.
+    public var title: String {
+        switch self {
+        case .connect: "connect to a relay"
+        case .createIdentity: "create identity"
+        case .publishKeyPackage: "publish key package"
+        case .fetchKeyPackage: "fetch key package"
+        case .createGroup: "create group"
+        case .add: "add member"
+        case .welcomeSeen: "welcome seen"
+        case .join: "join group"
+        case .firstMessage: "first message decrypted"
+        case .send: "send message"
+        case .deliver: "deliver message"
+        case .commit: "commit"
+        case .conflictRetry: "conflict retry"
+        case .remove: "remove member"
+        case .leave: "leave group"
+        case .coldSync: "cold sync"
+        }
+    }
+
+    /// What it belongs to; the first column of Locust's tables.
+    public var family: String {
+        switch self {
+        case .connect: "relay"
+        case .createIdentity: "identity"
+        case .publishKeyPackage, .fetchKeyPackage: "keypackage"
+        case .createGroup, .add, .welcomeSeen, .join, .commit, .conflictRetry, .remove, .leave: "group"
+        case .firstMessage, .send, .deliver: "message"
+        case .coldSync: "sync"
+        }
+    }
+
+    /// Whether it publishes a commit, so that a conflict could have happened.
+    var commits: Bool {
+        switch self {
+        case .createGroup, .add, .commit, .conflictRetry, .remove, .leave: true
+        default: false
+        }
+    }
+}

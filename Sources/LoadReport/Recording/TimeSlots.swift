@@ -1,0 +1,42 @@
+/// Something that is kept for each slot of time and can be put together with the next one's.
+protocol TimeSlot: Sendable {
+    init()
+    mutating func merge(_ later: Self)
+}
+
+/// What happened in each second; when there are too many seconds, in each two, four, eight and so on.
+struct TimeSlots<Slot: TimeSlot>: Sendable {
+    /// How long a slot is, in seconds: a power of two.
+    private(set) var width = 1
+    private(set) var slots: [Slot] = []
+    private let capacity: Int
+
+    init(capacity: Int) { self.capacity = max(2, capacity) }
+
+    /// Changes the slot of a moment of the run.
+    mutating func update(at nanoseconds: UInt64, _ change: (inout Slot) -> Void) {
+        let second = Int(nanoseconds / 1_000_000_000)
+        while second / width >= capacity { coarsen() }
+        let index = second / width
+        while slots.count <= index { slots.append(Slot()) }
+        change(&slots[index])
+    }
+
+    /// The slots of a width that is this one's or a later one's.
+    func coarsened(to wanted: Int) -> [Slot] {
+        var copy = self
+        while copy.width < wanted { copy.coarsen() }
+        return copy.slots
+    }
+
+    private mutating func coarsen() {
+        var halved: [Slot] = []
+        for index in stride(from: 0, to: slots.count, by: 2) {
+            var slot = slots[index]
+            if index + 1 < slots.count { slot.merge(slots[index + 1]) }
+            halved.append(slot)
+        }
+        slots = halved
+        width *= 2
+    }
+}

@@ -1,0 +1,45 @@
+/// How long something took; all times in seconds.
+public struct LatencySummary: Codable, Equatable, Sendable {
+    /// How many samples it has, filled-in ones of closed users included.
+    public var samples: Int
+    public var min: Double
+    public var mean: Double
+    public var max: Double
+    public var sum: Double
+    /// Percentiles to three significant digits.
+    public var percentiles: [LoadPercentile: Double]
+    /// How many samples were at most as long as each of ``bounds``.
+    public var buckets: [Int]
+
+    /// Upper bounds of the buckets, in seconds; the last bucket ends nowhere and holds all samples.
+    public static let bounds: [Double] = [
+        0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60,
+    ]
+
+    public init(
+        samples: Int, min: Double, mean: Double, max: Double, sum: Double, percentiles: [LoadPercentile: Double],
+        buckets: [Int]
+    ) {
+        self.samples = samples
+        self.min = min
+        self.mean = mean
+        self.max = max
+        self.sum = sum
+        self.percentiles = percentiles
+        self.buckets = buckets
+    }
+
+    /// Nil when there are no samples: nothing is known then, which is not the same as zero.
+    init?(_ tally: LatencyTally) {
+        guard tally.samples > 0 else { return nil }
+        let found = LoadPercentile.allCases.compactMap { percentile in
+            tally.percentile(percentile.percent).map { (percentile, $0.loadSeconds) }
+        }
+        self.init(
+            samples: Int(clamping: tally.samples), min: tally.minimum.loadSeconds,
+            mean: (tally.sumNanoseconds / Double(tally.samples)).rounded() / 1e9, max: tally.maximum.loadSeconds,
+            sum: tally.sumNanoseconds.rounded() / 1e9,
+            percentiles: Dictionary(uniqueKeysWithValues: found),
+            buckets: Self.bounds.map { Int(clamping: tally.count(upTo: UInt64($0 * 1e6))) })
+    }
+}

@@ -1,0 +1,94 @@
+/// What became of a threshold.
+public struct ThresholdOutcome: Codable, Equatable, Sendable {
+    public var key: String
+    /// As it was written: `< 3s`.
+    public var condition: String
+    public var unit: ThresholdUnit
+    /// What was measured, in the unit; nil when it never was.
+    public var value: Double?
+    public var passed: Bool
+    /// What was found, in words: `2.31 s`, or why nothing was.
+    public var found: String
+
+    public init(
+        key: String, condition: String, unit: ThresholdUnit, value: Double?, passed: Bool, found: String
+    ) {
+        self.key = key
+        self.condition = condition
+        self.unit = unit
+        self.value = value
+        self.passed = passed
+        self.found = found
+    }
+}
+
+extension LoadThreshold {
+    /// Compares it with a result. What was never measured does not pass, whatever the condition says.
+    public func judge(_ result: LoadResult) -> ThresholdOutcome {
+        let value = key.value(in: result)
+        return ThresholdOutcome(
+            key: key.name, condition: condition, unit: key.unit, value: value,
+            passed: value.map { comparison.holds($0, bound) } ?? false,
+            found: value.map(key.unit.text) ?? "never measured: \(key.whyUnmeasured(in: result))")
+    }
+}
+
+extension ThresholdKey {
+    /// The value; nil when it was never measured.
+    func value(in result: LoadResult) -> Double? {
+        let correctness = result.correctness
+        return switch self {
+        case .operation(let operation, let statistic): statistic.value(result.operation(operation))
+        case .lag(let statistic): result.generator.lag.flatMap(statistic.value)
+        case .delivery: correctness.deliveryRatio
+        case .order: correctness.orderRatio
+        case .duplicates: correctness.duplicateRatio
+        case .divergence: correctness.compared > 0 ? Double(correctness.diverged) : nil
+        case .joins: result.funnel.joinRatio
+        case .conflicts: result.hasCommits ? Double(correctness.conflicts) : nil
+        }
+    }
+
+    fileprivate func whyUnmeasured(in result: LoadResult) -> String {
+        switch self {
+        case .operation(let operation, _):
+            guard let found = result.operation(operation) else { return "no \(operation.name) was tried" }
+            return "no \(operation.name) succeeded, \(found.failures) failed"
+        case .lag: return "nothing had an intended start"
+        case .delivery: return "no delivery was expected"
+        case .order, .duplicates: return "nothing was delivered"
+        case .divergence: return "no member was compared with its group"
+        case .joins: return "no join was planned"
+        case .conflicts: return "no commit was made"
+        }
+    }
+}
+
+extension ThresholdKey.Statistic {
+    /// Of an operation; how often it happened is known even if it never did.
+    fileprivate func value(_ operation: OperationResult?) -> Double? {
+        switch self {
+        case .count: Double(operation?.count ?? 0)
+        case .rate: operation?.rate ?? 0
+        case .failures: operation.map { Double($0.failures) }
+        default: operation?.latency.flatMap(value)
+        }
+    }
+
+    fileprivate func value(_ latency: LatencySummary) -> Double? {
+        switch self {
+        case .percentile(let percentile): latency.percentiles[percentile]
+        case .min: latency.min
+        case .mean: latency.mean
+        case .max: latency.max
+        case .count, .failures, .rate: nil
+        }
+    }
+}
+
+extension LoadResult {
+    /// Whether a commit was tried, so that one could have been in conflict.
+    fileprivate var hasCommits: Bool {
+        LoadOperation.allCases.contains { $0.commits && operation($0) != nil }
+    }
+}

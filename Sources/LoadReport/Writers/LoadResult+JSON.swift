@@ -1,0 +1,35 @@
+public import Foundation
+
+extension LoadResult {
+    /// The result as JSON: `schemaVersion` says which shape, times are seconds, moments are RFC 3339.
+    public func json() throws -> Data {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .prettyPrinted, .withoutEscapingSlashes]
+        return try encoder.encode(self)
+    }
+
+    /// Reads what ``json()`` wrote.
+    ///
+    /// - Throws: ``LoadReportError`` of `unsupported_schema` for another version, `malformed_result` for anything else.
+    public init(json: Data) throws(LoadReportError) {
+        struct Version: Decodable { let schemaVersion: Int }
+        let version: Int
+        do {
+            version = try JSONDecoder().decode(Version.self, from: json).schemaVersion
+        } catch {
+            throw LoadReportError(.malformedResult, "expected a result with its schemaVersion", cause: error)
+        }
+        guard version == Self.schemaVersion else {
+            throw LoadReportError(
+                .unsupportedSchema,
+                "expected schemaVersion \(Self.schemaVersion), found \(version); read it with the release that wrote it"
+            )
+        }
+        do {
+            self = try JSONDecoder().decode(LoadResult.self, from: json)
+        } catch {
+            throw LoadReportError(
+                .malformedResult, "this is not a result of schemaVersion \(version)", cause: error)
+        }
+    }
+}
