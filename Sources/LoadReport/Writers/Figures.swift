@@ -60,6 +60,14 @@ enum Figures {
         return significant(number) + " " + units[index]
     }
 
+    /// A time of the run: `1:05`, `1:02:03`.
+    static func clock(_ seconds: Double) -> String {
+        let whole = Int64(min(max(seconds, 0), 1e9))
+        let tail = WallTime.pad(whole % 60, 2)
+        let minutes = whole / 60 % 60
+        return whole < 3_600 ? "\(minutes):\(tail)" : "\(whole / 3_600):\(WallTime.pad(minutes, 2)):\(tail)"
+    }
+
     private static func minutes(_ seconds: Double) -> String {
         guard seconds.isFinite, seconds < 1e12 else { return "–" }
         let whole = Int(seconds.rounded())

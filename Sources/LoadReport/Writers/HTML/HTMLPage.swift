@@ -1,0 +1,25 @@
+/// A result as one page with charts, without scripts, and without anything from a network.
+public enum HTMLPage {
+    public static func html(_ result: LoadResult) -> String {
+        let title = Markup.escaped(Plain.line(result.run.name))
+        return """
+            <!DOCTYPE html>
+            <html lang="en">
+            <head>
+            <meta charset="utf-8">
+            <meta name="viewport" content="width=device-width, initial-scale=1">
+            <meta name="color-scheme" content="light dark">
+            <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+            <title>\(title) – load report</title>
+            <style>\(HTMLStyle.css)</style>
+            </head>
+            <body>
+            <main>
+            \(HTMLSections.all(result).joined(separator: "\n"))
+            </main>
+            </body>
+            </html>
+
+            """
+    }
+}

@@ -1,0 +1,25 @@
+import Foundation
+import LoadReport
+import Testing
+
+/// Writes reports for other programs to judge: `Tests/Interop/check_load_reports.py` reads them.
+@Suite struct SampleReportsTests {
+    private static let folder = ProcessInfo.processInfo.environment["LOAD_REPORT_SAMPLES"]
+
+    @Test(.enabled(if: folder != nil, "LOAD_REPORT_SAMPLES names no folder"))
+    func everyFormatIsWritten() throws {
+        let folder = URL(fileURLWithPath: try #require(Self.folder), isDirectory: true)
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let results = [
+            "plain": try SyntheticRun.result(), "hostile": try HostileRun.result(), "empty": EmptyRun.result(),
+            "long": LongRun.result(),
+        ]
+        for (name, result) in results {
+            let metrics = MetricsSnapshot.text(result, .prometheus)
+            let files = try ReportFormat.allCases.flatMap { try $0.files(of: result, base: name) }
+            for file in files + [ReportFile(name: name + ".prometheus.txt", contents: metrics)] {
+                try file.contents.write(to: folder.appending(path: file.name), atomically: true, encoding: .utf8)
+            }
+        }
+    }
+}
