@@ -5,6 +5,7 @@ enum Figures {
     /// A time in the unit that suits it, to three digits: `850 µs`, `23.4 ms`, `1.25 s`, `2 min 5 s`.
     static func time(_ seconds: Double) -> String {
         switch seconds {
+        case 0: "0 s"
         case ..<0.000_999_5: "\(significant(seconds * 1e6)) µs"
         case ..<0.999_5: "\(significant(seconds * 1e3)) ms"
         case ..<119.5: "\(significant(seconds)) s"

@@ -8,8 +8,8 @@ struct ChartScale {
     let ticks: [Double]
 
     /// From 0 to something round above the largest value.
-    static func linear(upTo largest: Double, ticks wanted: Int = 4) -> ChartScale {
-        let step = roundStep(max(largest, 1e-9) / Double(wanted))
+    static func linear(upTo largest: Double, isWhole: Bool = false) -> ChartScale {
+        let step = max(roundStep(max(largest, 1e-9) / 4), isWhole ? 1 : 0)
         let count = max(1, Int((largest / step).rounded(.up)))
         return ChartScale(
             lower: 0, upper: Double(count) * step, isLogarithmic: false, ticks: (0...count).map { Double($0) * step })
@@ -28,7 +28,7 @@ struct ChartScale {
     static func time(upTo seconds: Double) -> ChartScale {
         let upper = max(seconds, 1)
         let steps: [Double] = [
-            0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1_800, 3_600, 7_200, 14_400, 43_200,
+            1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1_800, 3_600, 7_200, 14_400, 43_200,
         ]
         let step = steps.first { upper / $0 <= 7 } ?? 86_400
         return ChartScale(

@@ -6,7 +6,7 @@ struct DistributionChart {
     private static let preferred: [LoadOperation] = [.deliver, .send, .join, .firstMessage, .commit, .add]
 
     static func card(_ result: LoadResult) -> String? {
-        let rows = preferred.compactMap { result.operation($0) }.filter { ($0.latency?.samples ?? 0) > 0 }
+        let rows = preferred.compactMap { result.operation($0) }.filter { ($0.latency?.samples ?? 0) > 1 }
         let values = rows.flatMap { $0.latency.map { Array($0.percentiles.values) + [$0.max] } ?? [] }.filter { $0 > 0 }
         guard let smallest = values.min(), let largest = values.max() else { return nil }
         let frame = ChartFrame(across: nines, up: .logarithmic(smallest, largest))

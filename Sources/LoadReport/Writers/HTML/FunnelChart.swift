@@ -28,7 +28,7 @@ struct FunnelChart {
         return SVG.text(stage.name, x: nameEnd, y: top + 12.5, anchor: "end", style: "name")
             + track("class=\"track\"", barEnd - nameEnd) + track("style=\"fill:var(--c0)\"", width)
             + SVG.text(
-                "\(Figures.count(stage.count))  \(Figures.percent(share))", x: barEnd + 16, y: top + 12.5,
+                "\(Figures.count(stage.count)) · \(Figures.percent(share))", x: barEnd + 16, y: top + 12.5,
                 style: "value")
             + (lost.isEmpty ? "" : SVG.text(cut(lost, to: 68), x: nameEnd + 8, y: top + 28))
     }

@@ -7,16 +7,24 @@ extension HTMLSections {
         return [
             grid("Course of the run", course),
             grid("Latency over time", main.map { latency($0, result) } + [DistributionChart.card(result)]),
-            grid("Joins", [FunnelChart.card(result), messages(result)]),
-            grid("Other operations over time", others.map { latency($0, result) }),
+            grid("Joins and messages", [FunnelChart.card(result), messages(result)]),
+            folded("Other operations over time", others.map { latency($0, result) }),
         ].filter { !$0.isEmpty }
     }
 
     private static func grid(_ title: String, _ cards: [String?]) -> String {
         let found = cards.compactMap { $0 }
-        return found.isEmpty
-            ? ""
-            : "<section><h2>\(title)</h2>\n<div class=\"grid\">\n\(found.joined(separator: "\n"))\n</div></section>"
+        return found.isEmpty ? "" : "<section><h2>\(title)</h2>\n\(grid(of: found))</section>"
+    }
+
+    /// Closed until somebody wants to see it.
+    private static func folded(_ title: String, _ cards: [String?]) -> String {
+        let found = cards.compactMap { $0 }
+        return found.isEmpty ? "" : "<details><summary>\(title)</summary>\n\(grid(of: found))</details>"
+    }
+
+    private static func grid(of cards: [String]) -> String {
+        "<div class=\"grid\">\n\(cards.joined(separator: "\n"))\n</div>"
     }
 
     /// Of a second, the last slot by what the run had of it.
@@ -59,13 +67,22 @@ extension HTMLSections {
             .card(result)
     }
 
+    /// A gauge stays at what was said last.
+    private static func held(_ values: [Double?]) -> [Double?] {
+        var last: Double?
+        return values.map { value in
+            last = value ?? last
+            return last
+        }
+    }
+
     private static func agents(_ result: LoadResult) -> String? {
         let lines = zip([LoadGauge.agents, .groups], ["--c0", "--c2"]).compactMap { gauge, color in
-            result.series.gauges[gauge].map { LineChart.Line(name: gauge.rawValue, color: color, values: $0) }
+            result.series.gauges[gauge].map { LineChart.Line(name: gauge.rawValue, color: color, values: held($0)) }
         }
         return LineChart(
             title: "Agents and groups", note: "at the end of each interval", lines: lines, isLogarithmic: false,
-            format: { Figures.count(Int($0.rounded())) }
+            isWhole: true, format: { Figures.count(Int($0.rounded())) }
         ).card(result)
     }
 
@@ -82,9 +99,9 @@ extension HTMLSections {
         return LineChart(
             title: "Deliveries", note: "since the start; the gap is what is under way or lost",
             lines: [
-                LineChart.Line(name: "expected", color: "--c5", values: sums(result.series.expected)),
+                LineChart.Line(name: "expected", color: "--c5", values: sums(result.series.expected), isWide: true),
                 LineChart.Line(name: "delivered", color: "--c1", values: sums(result.series.delivered)),
-            ], isLogarithmic: false, format: { Figures.count(Int($0.rounded())) }
+            ], isLogarithmic: false, isWhole: true, format: { Figures.count(Int($0.rounded())) }
         ).card(result)
     }
 

@@ -31,11 +31,12 @@ enum HTMLSections {
     }
 
     private static func thresholds(_ result: LoadResult) -> String {
-        var table = HTMLTable([.key("Threshold"), .key("Must be"), .wide("Found"), .key("")])
+        var table = HTMLTable([.key("Threshold"), .key(""), .key("Must be"), .wide("Found")])
         for outcome in result.thresholds {
             let mark =
                 outcome.passed ? "<span class=\"mark good\">holds</span>" : "<span class=\"mark bad\">fails</span>"
-            table.add(markup: [outcome.key, outcome.condition, outcome.found].map(HTMLTable.text) + [mark])
+            table.add(
+                markup: [HTMLTable.text(outcome.key), mark] + [outcome.condition, outcome.found].map(HTMLTable.text))
         }
         return table.isEmpty ? "" : table.html
     }

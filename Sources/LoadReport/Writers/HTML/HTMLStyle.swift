@@ -33,17 +33,19 @@ enum HTMLStyle {
         .verdict.good, .mark.good { background: var(--good-back); }
         .verdict.bad, .mark.bad { background: var(--bad-back); }
         .mark { padding: 1px 8px; border-radius: 5px; font-weight: 650; font-size: 12.5px; white-space: nowrap; }
-        .tiles { display: grid; gap: 12px; grid-template-columns: repeat(auto-fit, minmax(150px, 1fr)); margin: 18px 0; }
+        .tiles { display: grid; gap: 12px; grid-template-columns: repeat(auto-fit, minmax(125px, 1fr)); margin: 18px 0; }
         .card { background: var(--card); border: 1px solid var(--line); border-radius: 10px; padding: 14px 16px; min-width: 0; }
         .tiles .card { padding: 10px 14px; }
         .tiles b { display: block; font-size: 22px; line-height: 1.3; font-variant-numeric: tabular-nums; }
-        .grid { display: grid; gap: 14px; grid-template-columns: repeat(auto-fit, minmax(min(100%, 460px), 1fr)); }
+        .grid { display: grid; gap: 14px; grid-template-columns: repeat(auto-fill, minmax(min(100%, 460px), 1fr)); }
+        details summary { font-size: 18px; font-weight: 700; margin: 36px 0 12px; cursor: pointer; }
         .scroll { overflow-x: auto; }
         table { border-collapse: collapse; width: 100%; font-size: 13.5px; font-variant-numeric: tabular-nums; }
         th { text-align: left; color: var(--soft); font-weight: 550; font-size: 12.5px; }
         th, td { padding: 5px 12px 5px 0; border-bottom: 1px solid var(--line); vertical-align: top; }
         tr:last-child td { border-bottom: 0; }
         th.n, td.n { text-align: right; white-space: nowrap; }
+        .n + :not(.n) { padding-left: 14px; }
         td.w { overflow-wrap: anywhere; min-width: 160px; }
         td.k { white-space: nowrap; }
         pre { margin: 0; font: 12.5px/1.5 ui-monospace, "DejaVu Sans Mono", monospace; white-space: pre-wrap; overflow-wrap: anywhere; }
@@ -57,6 +59,7 @@ enum HTMLStyle {
         svg .edge { stroke: var(--fault); stroke-width: 1.2; stroke-dasharray: 3 3; }
         svg .badge { fill: var(--fault); } svg .badge-text { fill: var(--card); font-size: 10px; font-weight: 700; }
         svg .series { fill: none; stroke-width: 1.8; stroke-linejoin: round; stroke-linecap: round; }
+        svg .wide { stroke-width: 5; opacity: .4; }
         svg .hover { fill: transparent; } svg .hover:hover { fill: var(--soft); opacity: .22; }
         svg .track { fill: var(--grid); }
         .number { display: inline-block; min-width: 18px; padding: 0 5px; border-radius: 9px; text-align: center;

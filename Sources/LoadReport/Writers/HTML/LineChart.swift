@@ -6,6 +6,8 @@ struct LineChart {
         /// The variable of the style sheet.
         let color: String
         let values: [Double?]
+        /// Broad and pale, so that a line on top of it does not hide it.
+        var isWide = false
     }
 
     let title: String
@@ -13,6 +15,8 @@ struct LineChart {
     let lines: [Line]
     /// Decades upwards, for latencies.
     let isLogarithmic: Bool
+    /// Nothing lies between whole numbers.
+    var isWhole = false
     let format: (Double) -> String
 
     /// The card with title, key and picture; nil when there is nothing to show.
@@ -21,7 +25,7 @@ struct LineChart {
         guard let largest = values.max(), let smallest = values.min() else { return nil }
         let frame = ChartFrame(
             across: .time(upTo: result.duration),
-            up: isLogarithmic ? .logarithmic(smallest, largest) : .linear(upTo: largest))
+            up: isLogarithmic ? .logarithmic(smallest, largest) : .linear(upTo: largest, isWhole: isWhole))
         let parts =
             [frame.course(result), frame.axes(Figures.clock, format)] + lines.map { path($0, frame, result) }
             + [hovers(frame, result)]
@@ -32,7 +36,7 @@ struct LineChart {
     static func card(title: String, note: String, keys: [(name: String, color: String)], _ picture: String) -> String {
         let key = keys.map { "<span><i style=\"background:var(\($0.color))\"></i>\(HTMLTable.text($0.name))</span>" }
         return "<div class=\"card\"><h3>\(HTMLTable.text(title))</h3><p class=\"soft\">\(HTMLTable.text(note))</p>"
-            + (keys.count > 1 ? "<div class=\"keys\">\(key.joined())</div>" : "") + "\n\(picture)</div>"
+            + (!keys.isEmpty ? "<div class=\"keys\">\(key.joined())</div>" : "") + "\n\(picture)</div>"
     }
 
     /// Where a slot's value is drawn: in its middle, or in the middle of what the run had of it.
@@ -55,7 +59,9 @@ struct LineChart {
             steps += (isDrawing ? "L" : "M") + x + " " + y
             isDrawing = true
         }
-        return "<path class=\"series\" style=\"stroke:var(\(line.color))\" d=\"\(steps)\"/>" + dots
+        return
+            "<path class=\"series\(line.isWide ? " wide" : "")\" style=\"stroke:var(\(line.color))\" d=\"\(steps)\"/>"
+            + dots
     }
 
     /// What is shown under the pointer: at most 120 strips, each with the values of the slot in its middle.
