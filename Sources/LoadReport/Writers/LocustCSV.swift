@@ -106,10 +106,9 @@ public enum LocustCSV {
     }
 
     private static func quoted(_ cell: String) -> String {
-        let special = cell.unicodeScalars.contains { $0 == "," || $0 == "\"" || $0 == "\r" || $0 == "\n" }
-        let kept = String(String.UnicodeScalarView(cell.unicodeScalars.filter { $0 != "\0" }))
-        guard special else { return kept }
-        return "\"" + kept.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"") + "\""
+        let plain = Plain.lines(cell)
+        guard plain.contains(where: { $0 == "," || $0 == "\"" || $0 == "\n" }) else { return plain }
+        return "\"" + plain.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"") + "\""
     }
 }
 

@@ -1,4 +1,6 @@
 /// A result as one page with charts, without scripts, and without anything from a network.
+///
+/// The page is well-formed XML too, so that what was not escaped shows in tests.
 public enum HTMLPage {
     public static func html(_ result: LoadResult) -> String {
         let title = Markup.escaped(Plain.line(result.run.name))
@@ -6,10 +8,10 @@ public enum HTMLPage {
             <!DOCTYPE html>
             <html lang="en">
             <head>
-            <meta charset="utf-8">
-            <meta name="viewport" content="width=device-width, initial-scale=1">
-            <meta name="color-scheme" content="light dark">
-            <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+            <meta charset="utf-8"/>
+            <meta name="viewport" content="width=device-width, initial-scale=1"/>
+            <meta name="color-scheme" content="light dark"/>
+            <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'"/>
             <title>\(title) – load report</title>
             <style>\(HTMLStyle.css)</style>
             </head>
