@@ -11,7 +11,8 @@ import Testing
         let folder = URL(fileURLWithPath: try #require(Self.folder), isDirectory: true)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         let results = [
-            "plain": try SyntheticRun.result(), "hostile": try HostileRun.result(), "empty": EmptyRun.result(),
+            "plain": try SyntheticRun.result(), "small": try SmallRun.result(), "hostile": try HostileRun.result(),
+            "empty": EmptyRun.result(),
             "long": LongRun.result(),
         ]
         for (name, result) in results {

@@ -71,7 +71,7 @@ import Testing
                 let index = Int((percentile.percent / 100 * Double(values.count)).rounded(.up)) - 1
                 let expected = Double(sorted[max(0, index)])
                 #expect(near(tally.percentile(percentile.percent).map { Double($0) / 1_000 }, expected, within: 0.001))
-                #expect(near(compact.percentile(percentile.percent).map(Double.init), expected, within: 0.008))
+                #expect(near(compact.percentile(percentile.percent).map { Double($0) }, expected, within: 0.008))
             }
             #expect(tally.minimum == sorted[0] * 1_000)
             #expect(tally.maximum == sorted[4_999] * 1_000)

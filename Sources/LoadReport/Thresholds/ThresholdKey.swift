@@ -74,8 +74,12 @@ extension ThresholdKey {
             "nothing called \"\(shown)\" is measured; expected \(known); did you mean \"\(nearest(to: shown))\"?")
     }
 
+    /// Among those that begin with the same word, if it is a known one.
     private static func nearest(to name: String) -> String {
-        all.map { ($0.name, editDistance(name, $0.name)) }.min { $0.1 < $1.1 }?.0 ?? "delivery"
+        let names = all.map(\.name)
+        let alike = names.filter { $0.hasPrefix(name.prefix { $0 != "." } + ".") }
+        let found = (alike.isEmpty ? names : alike).map { ($0, editDistance(name, $0)) }.min { $0.1 < $1.1 }
+        return found?.0 ?? "delivery"
     }
 }
 

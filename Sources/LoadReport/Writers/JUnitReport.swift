@@ -20,7 +20,8 @@ public enum JUnitReport {
         lines.append("    </properties>")
         lines += result.thresholds.flatMap(testCase)
         lines += [
-            "    <system-out>\(escaped(TextReport.text(result)))</system-out>", "  </testsuite>", "</testsuites>",
+            "    <system-out>\(Markup.escaped(TextReport.text(result)))</system-out>", "  </testsuite>",
+            "</testsuites>",
         ]
         return lines.joined(separator: "\n") + "\n"
     }
@@ -37,8 +38,8 @@ public enum JUnitReport {
         ]
     }
 
-    /// Text for XML 1.0, which has no control characters at all.
-    private static func escaped(_ text: String) -> String { Markup.escaped(Plain.lines(text)) }
+    /// Text for XML 1.0, which has no control characters at all, and turns line ends in attributes into spaces.
+    private static func escaped(_ text: String) -> String { Markup.escaped(Plain.line(text)) }
 }
 
 /// Text inside of XML and HTML.

@@ -39,7 +39,11 @@ enum EmptyRun {
 
 /// Four hours with a fault every few minutes, so that slots are coarse and numbers are crowded.
 enum LongRun {
-    static func result() -> LoadResult {
+    static func result() -> LoadResult { made }
+
+    private static let made = make()
+
+    private static func make() -> LoadResult {
         let recorder = LoadRecorder()
         var random = SeededGenerator(seed: 11)
         for second in 0..<14_400 {

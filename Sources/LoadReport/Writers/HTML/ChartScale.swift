@@ -30,7 +30,7 @@ struct ChartScale {
         let steps: [Double] = [
             1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1_800, 3_600, 7_200, 14_400, 43_200,
         ]
-        let step = steps.first { upper / $0 <= 7 } ?? 86_400
+        let step = steps.first { upper / $0 <= 7 } ?? 86_400 * (upper / 86_400 / 7).rounded(.up)
         return ChartScale(
             lower: 0, upper: upper, isLogarithmic: false,
             ticks: Array(stride(from: 0, through: upper + step / 1_000, by: step)))
