@@ -128,7 +128,7 @@ var targets: [Target] = [
             "Supervisor", "Telemetry", "Storage", "PikaCore", "Nostr", arguments, logging,
         ]),
     tests("DiagnosisTests", ["Diagnosis", "EmbeddedRelay", "Marmot", "MLS", "Nostr", logging, nioSSL] + nio),
-    tests("LoadReportTests", ["LoadReport"]),
+    tests("LoadReportTests", ["LoadReport", histogram]),
     tests("DaemonTests", ["Daemon", "BotTesting", "PikaCore", "Nostr", crypto, lifecycle, logging] + nio),
     tests("SupervisorTests", ["Supervisor", "Restarts", "Telemetry", lifecycle, logging, metrics]),
 ]

@@ -179,7 +179,7 @@ import Testing
 
     @Test func metrics() throws {
         #expect(
-            try file(.openmetrics, "small.prom") == #"""
+            try file(.openmetrics, "small.openmetrics.txt") == #"""
                 # HELP load_op_duration_seconds From the intended start of an operation to its end.
                 # TYPE load_op_duration_seconds histogram
                 # UNIT load_op_duration_seconds seconds
@@ -218,8 +218,8 @@ import Testing
                 # HELP load_agents Agents of the run, at most.
                 # TYPE load_agents gauge
                 load_agents 3
-                # HELP load_run Where the run was made.
-                # TYPE load_run info
+                # HELP load_run_info Where the run was made.
+                # TYPE load_run_info gauge
                 load_run_info{seed="7",software="pikabot 1",build="debug",store="memory",relays="ws://a,b",processor="cpu\\1\n2",processors="2",kernel="6"} 1
                 # EOF
 

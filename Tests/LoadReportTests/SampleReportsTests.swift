@@ -16,9 +16,8 @@ import Testing
             "long": LongRun.result(),
         ]
         for (name, result) in results {
-            let metrics = MetricsSnapshot.text(result, .prometheus)
             let files = try ReportFormat.allCases.flatMap { try $0.files(of: result, base: name) }
-            for file in files + [ReportFile(name: name + ".prometheus.txt", contents: metrics)] {
+            for file in files {
                 try file.contents.write(to: folder.appending(path: file.name), atomically: true, encoding: .utf8)
             }
         }

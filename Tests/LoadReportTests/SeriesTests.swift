@@ -1,3 +1,4 @@
+import Histogram
 import Testing
 
 @testable import LoadReport
@@ -76,6 +77,17 @@ import Testing
             #expect(tally.minimum == sorted[0] * 1_000)
             #expect(tally.maximum == sorted[4_999] * 1_000)
             #expect(tally.samples == 5_000)
+        }
+    }
+
+    @Test func fillingInIsThatOfHdrHistogram() {
+        for (value, interval) in [(100, 10), (105, 10), (9, 10), (10, 10), (19, 10), (20, 10), (5_000, 7)]
+            as [(UInt64, UInt64)]
+        {
+            var (tally, histogram) = (LatencyTally(), Histogram<UInt64>(numberOfSignificantValueDigits: .three))
+            tally.record(value * 1_000, every: interval * 1_000)
+            histogram.recordCorrectedValue(value, expectedInterval: interval)
+            #expect(tally.histogram == histogram)
         }
     }
 

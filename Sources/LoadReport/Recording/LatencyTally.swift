@@ -12,22 +12,24 @@ struct LatencyTally: Sendable {
     var samples: UInt64 { histogram.totalCount }
 
     mutating func record(_ nanoseconds: UInt64) {
-        histogram.record(Self.microseconds(nanoseconds))
-        note(nanoseconds)
+        histogram.record((nanoseconds + 500) / 1_000)
+        sumNanoseconds += Double(nanoseconds)
+        minimum = min(minimum, nanoseconds)
+        maximum = max(maximum, nanoseconds)
     }
 
     /// Records a latency and the ones that were not seen because of it: somebody who acts every `interval` and waited
     /// for `nanoseconds` would have found `nanoseconds - interval`, `nanoseconds - 2 * interval` and so on.
+    ///
+    /// The same values as HdrHistogram's `recordCorrectedValue` fills in; here they count for the mean as well.
     mutating func record(_ nanoseconds: UInt64, every interval: UInt64) {
-        note(nanoseconds)
+        record(nanoseconds)
         // At most so many values are filled in, lest a tiny interval stop the run.
         let step = max(interval, nanoseconds / 10_000, 1_000)
-        histogram.recordCorrectedValue(Self.microseconds(nanoseconds), expectedInterval: Self.microseconds(step))
-        guard nanoseconds > step else { return }
-        var missing = nanoseconds - step
-        while missing >= step {
-            note(missing)
+        var missing = nanoseconds
+        while missing >= 2 * step {
             missing -= step
+            record(missing)
         }
     }
 
@@ -40,14 +42,6 @@ struct LatencyTally: Sendable {
 
     /// How many samples were at most so many microseconds, to the histogram's precision.
     func count(upTo microseconds: UInt64) -> UInt64 { histogram.count(within: 0...microseconds) }
-
-    private mutating func note(_ nanoseconds: UInt64) {
-        sumNanoseconds += Double(nanoseconds)
-        minimum = min(minimum, nanoseconds)
-        maximum = max(maximum, nanoseconds)
-    }
-
-    private static func microseconds(_ nanoseconds: UInt64) -> UInt64 { (nanoseconds + 500) / 1_000 }
 }
 
 extension Duration {

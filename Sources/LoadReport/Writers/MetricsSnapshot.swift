@@ -29,8 +29,8 @@ public enum MetricsSnapshot {
             ("processor", host.processor), ("processors", String(host.processors)), ("kernel", host.kernel),
         ]
         let sample = [Sample("load_run_info", 1, labels.map { (name: $0.0, value: Plain.lines($0.1)) })]
-        let isOpen = page.format == .openMetrics
-        page.family(isOpen ? "load_run" : "load_run_info", isOpen ? "info" : "gauge", "Where the run was made.", sample)
+        // A gauge, as Prometheus' text format has no type of its own for constants.
+        page.family("load_run_info", "gauge", "Where the run was made.", sample)
     }
 
     private static func durations(_ result: LoadResult, _ page: inout MetricsPage) {

@@ -10,7 +10,7 @@ public enum ReportFormat: String, CaseIterable, Codable, Sendable {
     case csv
     /// One test case a threshold.
     case junit
-    /// A snapshot of the metrics.
+    /// A snapshot of the metrics: one file of OpenMetrics, and one of Prometheus' older text format for node_exporter.
     case openmetrics
     /// A page with charts that needs nothing else.
     case html
@@ -36,7 +36,11 @@ extension ReportFormat {
             [ReportFile(name: base + ".json", contents: String(decoding: try result.json(), as: UTF8.self) + "\n")]
         case .csv: LocustCSV.files(result, base: base)
         case .junit: [ReportFile(name: base + ".junit.xml", contents: JUnitReport.xml(result))]
-        case .openmetrics: [ReportFile(name: base + ".prom", contents: MetricsSnapshot.text(result, .openMetrics))]
+        case .openmetrics:
+            [
+                ReportFile(name: base + ".openmetrics.txt", contents: MetricsSnapshot.text(result, .openMetrics)),
+                ReportFile(name: base + ".prom", contents: MetricsSnapshot.text(result, .prometheus)),
+            ]
         case .html: [ReportFile(name: base + ".html", contents: HTMLPage.html(result))]
         }
     }

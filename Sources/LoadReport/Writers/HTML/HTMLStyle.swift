@@ -15,7 +15,7 @@ enum HTMLStyle {
             --good: #5fd39a; --good-back: #14351f; --bad: #ff8f86; --bad-back: #45191a; --fault: #ff9a5c;
             --stage: rgba(160, 190, 230, .06);
             --c0: #6ea8ff; --c1: #3fcab6; --c2: #f0a54a; --c3: #c58af0; --c4: #f57aa8; --c5: #a3b1c2;
-            --p50: #4a76b8; --p95: #6ea8ff; --p99: #cfe1ff;
+            --p50: #5b8bd0; --p95: #6ea8ff; --p99: #cfe1ff;
           }
         }
         * { box-sizing: border-box; }
