@@ -6,7 +6,7 @@
 FOLDER holds what the tests write with LOAD_REPORT_SAMPLES=FOLDER (several runs, one of them with hostile texts), or what
 `pikabot load` wrote. CSV is compared with the columns of the installed Locust, when there is one, metrics are judged by
 promtool and by prometheus_client's OpenMetrics parser, JUnit and HTML by XML parsers, JSON by docs/load-result.schema.json
-with the jsonschema package. Prints what was left out for want of a program; ends with a status of 1 if anything is wrong.
+with the jsonschema package. Says SKIP for what it lacks a program; ends with a status of 1 if anything is wrong.
 """
 
 import argparse
@@ -174,7 +174,9 @@ def main():
             except Exception as problem:  # noqa: BLE001: whatever a parser throws is the finding
                 problems += 1
                 print(f"FAIL {base} {name}: {problem!r}")
-    print(f"left out: {', '.join(sorted(missing - {None})) or 'nothing'}; {len(bases)} runs, {problems} problems")
+    for program in sorted(missing - {None}):
+        print(f"SKIP what {program} would have checked: it is not here")
+    print(f"load reports: {len(bases)} runs, {problems} problems")
     return 1 if problems or not bases else 0
 
 
