@@ -109,6 +109,19 @@ import Testing
         }
     }
 
+    @Test func whatIsWrittenEqualsWhatIsMeasured() throws {
+        let recorder = LoadRecorder()
+        recorder.expectDeliveries(1_000, at: .zero)
+        for _ in 0..<999 { recorder.delivered(.inOrder, at: .zero) }
+        recorder.success(.send, from: .zero, to: .milliseconds(35))
+        let usage = ProcessUsage(userSeconds: 0, systemSeconds: 0, peakMemoryBytes: 0)
+        let result = recorder.result(SyntheticRun.facts, cost: usage, at: .seconds(60))
+        for (key, condition) in [
+            ("delivery", "== 99.9%"), ("delivery", ">= 0.999"), ("send.max", "== 35ms"), ("send.max", "== 0.035s"),
+            ("send.p99", "<= 35000us"), ("send.rate", "== 1/min"), ("send.rate", ">= 60/h"),
+        ] { #expect(try LoadThreshold(key: key, condition: condition).judge(result).passed, "\(key) \(condition)") }
+    }
+
     @Test func aRunIsJudgedByAllItsThresholds() throws {
         let result = try SyntheticRun.result()
         #expect(result.thresholds.map(\.key) == SyntheticRun.standardThresholds.keys.sorted())

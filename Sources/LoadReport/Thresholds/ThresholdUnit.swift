@@ -16,11 +16,21 @@ extension ThresholdUnit {
             throw .notANumber
         }
         guard let factor = factors[String(suffix)] else { throw .wrongUnit }
-        let value = number * factor
+        let value = scaled(number, factor)
         switch self {
         case .ratio where value > 1: throw .wrongUnit
         case .count where value != value.rounded(): throw .wrongUnit
         default: return value
+        }
+    }
+
+    /// What was measured as 35 ms has to equal what is written as `35ms`, and 0.999 what is written as `99.9%`: rounded
+    /// to a millionth of a millionth, both are the same number.
+    private func scaled(_ number: Double, _ factor: Double) -> Double {
+        switch self {
+        case .seconds, .ratio: number * factor < 9_000 ? (number * factor * 1e12).rounded() / 1e12 : number * factor
+        case .count: number
+        case .perSecond: number / factor
         }
     }
 
@@ -46,13 +56,14 @@ extension ThresholdUnit {
         }
     }
 
+    /// By what a number is multiplied; for rates, divided.
     private var factors: [String: Double] {
         switch self {
         case .seconds:
             ["ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1, "m": 60, "min": 60, "h": 3_600]
         case .ratio: ["": 1, "%": 0.01]
         case .count: ["": 1]
-        case .perSecond: ["": 1, "/s": 1, "/min": 1.0 / 60, "/h": 1.0 / 3_600]
+        case .perSecond: ["": 1, "/s": 1, "/min": 60, "/h": 3_600]
         }
     }
 }
