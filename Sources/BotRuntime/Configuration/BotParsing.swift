@@ -80,7 +80,7 @@ extension ConfigurationParser {
                 with.fail(expected: "a mapping", fix: "write with: { key: value } or remove it")
                 return nil
             }
-            settings = self.settings(with)
+            settings = with.settings
         }
         guard let use else { return nil }
         for problem in known.judge(use, settings) { value.problems.add(problem, below: "\(value.keyPath).with") }
@@ -93,51 +93,5 @@ extension ConfigurationParser {
             in: names,
             expected: names.isEmpty ? "a registered bot, of which there are none" : "a bot: \(oneOf(names))",
             fix: "use a bot that this program has", advice: { "write use: \($0)" })
-    }
-
-    private func settings(_ value: ConfigurationValue) -> BotSettings {
-        func child(_ node: Node, _ suffix: String) -> BotSettings {
-            settings(ConfigurationValue(node: node, keyPath: value.keyPath + suffix, problems: value.problems))
-        }
-        switch value.node {
-        case .scalar(let scalar):
-            return scalar.style == .plain ? BotSettings(plainScalar: scalar.string) : .string(scalar.string)
-        case .sequence(let sequence):
-            return .array(sequence.enumerated().map { child($0.element, "[\($0.offset)]") })
-        case .mapping(let mapping):
-            var members: [String: BotSettings] = [:]
-            for (key, item) in mapping {
-                guard let name = key.string else {
-                    ConfigurationValue(node: key, keyPath: value.keyPath, problems: value.problems)
-                        .fail(expected: "a word as key", fix: "write the key as a word")
-                    continue
-                }
-                members[name] = child(item, ".\(name)")
-            }
-            return .object(members)
-        case .alias:
-            return .null
-        }
-    }
-}
-
-extension BotSettings {
-    /// A scalar without quotes, by the core schema of YAML 1.2: `yes` and `0x10` are texts.
-    init(plainScalar text: String) {
-        let numeric = Set("0123456789+-.eE")
-        switch text {
-        case "", "~", "null": self = .null
-        case "true": self = .bool(true)
-        case "false": self = .bool(false)
-        default:
-            let isNumber = text.allSatisfy(numeric.contains) && text.contains { $0.isNumber }
-            if isNumber, let value = Int(text) {
-                self = .int(value)
-            } else if isNumber, let value = Double(text), value.isFinite {
-                self = .double(value)
-            } else {
-                self = .string(text)
-            }
-        }
     }
 }

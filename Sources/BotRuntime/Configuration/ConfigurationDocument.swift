@@ -12,7 +12,7 @@ enum ConfigurationDocument {
             problems.add(
                 nil, "", expected: "at most \(maximumBytes) bytes", found: "\(text.utf8.count)",
                 fix: "move what is long into files of its own")
-            throw try error(of: problems)
+            throw problems.error
         }
         // Some editors write a byte order mark; it is no part of the first line.
         let text = text.unicodeScalars.first == "\u{FEFF}" ? String(text.unicodeScalars.dropFirst()) : text
@@ -20,30 +20,24 @@ enum ConfigurationDocument {
             problems.add(
                 line: line, column: 1, "", expected: "keys that are plain words",
                 found: "an alias or a collection as a key", fix: "write the key as a word")
-            throw try error(of: problems)
+            throw problems.error
         }
         let node: Node?
         do {
             node = try Yams.compose(yaml: text, .default, .default, .utf8)
         } catch {
             note(error, in: text, problems)
-            throw try self.error(of: problems)
+            throw problems.error
         }
         guard let node else {
             problems.add(
                 nil, "", expected: "a configuration", found: "an empty file", fix: "begin with version: 1")
-            throw try error(of: problems)
+            throw problems.error
         }
         let root = ConfigurationValue(node: node, keyPath: "", problems: problems)
         var inspection = ConfigurationInspection()
-        guard inspection.inspect(root, key: nil) else { throw try error(of: problems) }
+        guard inspection.inspect(root, key: nil) else { throw problems.error }
         return root
-    }
-
-    /// The error that the problems noted make.
-    private static func error(of problems: ConfigurationProblems) throws(ConfigurationError) -> ConfigurationError {
-        try problems.throwIfAny()
-        preconditionFailure("a configuration was refused without a reason")
     }
 
     /// The parser's own words and place, without the piece of the file it quotes: that may hold a secret.

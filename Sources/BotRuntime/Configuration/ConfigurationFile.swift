@@ -27,6 +27,11 @@ public struct ConfigurationFile: Sendable {
     }
 
     init(path: String, known: KnownBots) throws(ConfigurationError) {
+        try self.init(try Self.text(of: path), file: path, folder: Self.folder(of: path), known: known)
+    }
+
+    /// The text of a file, within bounds.
+    static func text(of path: String) throws(ConfigurationError) -> String {
         let limit = ConfigurationDocument.maximumBytes
         guard let handle = FileHandle(forReadingAtPath: path),
             let data = try? handle.read(upToCount: limit + 1) ?? Data()
@@ -39,7 +44,7 @@ public struct ConfigurationFile: Sendable {
             throw ConfigurationError(
                 file: path, expected: "UTF-8 text", found: "other bytes", fix: "save the file as UTF-8")
         }
-        try self.init(text, file: path, folder: Self.folder(of: path), known: known)
+        return text
     }
 
     /// - Parameters:

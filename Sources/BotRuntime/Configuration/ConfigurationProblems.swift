@@ -48,7 +48,7 @@ final class ConfigurationProblems {
 
     /// What a bot says about its settings, which stand at `keyPath`. An unknown key is where it stands itself.
     func add(_ problem: BotSettingsError.Problem, below keyPath: String) {
-        var path = problem.path.isEmpty ? keyPath : "\(keyPath).\(problem.path)"
+        var path = [keyPath, problem.path].filter { !$0.isEmpty }.joined(separator: ".")
         let place = nearestPlace(to: path)
         let isAboutKey = problem.found.hasPrefix("the unknown key ")
         if isAboutKey, let end = path.lastIndex(of: ".") { path = String(path[..<end]) }
@@ -68,6 +68,12 @@ final class ConfigurationProblems {
             path = path[..<end]
         }
         return Place(line: 1, column: 1, keyLine: 1, keyColumn: 1)
+    }
+
+    /// Everything that was noted, which must be something.
+    var error: ConfigurationError {
+        precondition(!problems.isEmpty, "a file was refused without a reason")
+        return ConfigurationError(problems: problems)
     }
 
     func throwIfAny() throws(ConfigurationError) {

@@ -27,6 +27,12 @@ public enum ProcessMetrics {
         }
     }
 
+    /// Memory of this process that is in use now; nil where the kernel does not say.
+    public static func residentBytes() -> Double? {
+        text(of: "/proc/self/stat").flatMap { ProcessStat($0) }
+            .map { $0.residentPages * Double(sysconf(Int32(_SC_PAGESIZE))) }
+    }
+
     /// Seconds since 1970 when the machine started, from `/proc/stat`.
     static func bootTime(_ text: String) -> Double? {
         text.split(separator: "\n").first { $0.hasPrefix("btime ") }.flatMap { Double($0.dropFirst(6)) }

@@ -1,0 +1,57 @@
+import BotTesting
+import Foundation
+import Logging
+import Nostr
+import PikaCore
+import RelayClient
+import Storage
+
+/// Gives agents their state and their connections; the state of one that ended is there when it starts again.
+actor AgentHost {
+    private let state: LoadPlan.StateKind
+    private let directory: String
+    private let logger: Logger
+    private var memories: [Int: MemoryCoreStore] = [:]
+
+    /// - Parameter directory: holds the agents' databases.
+    init(state: LoadPlan.StateKind, directory: String, logger: Logger) {
+        self.state = state
+        self.directory = directory
+        self.logger = logger
+    }
+
+    /// An agent's state, opened.
+    struct OpenStore: Sendable {
+        let store: any CoreStore
+        let close: @Sendable () -> Void
+    }
+
+    func openStore(_ index: Int, account: PublicKey) throws -> OpenStore {
+        switch state {
+        case .memory:
+            let store = memories[index] ?? MemoryCoreStore()
+            memories[index] = store
+            return OpenStore(store: store, close: {})
+        case .disk:
+            let folder = "\(directory)/agent-\(index)"
+            try FileManager.default.createDirectory(
+                atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+            let sealingKey = try SealingKey.loadOrCreate(file: "\(folder)/sealing.key")
+            let store = try AccountStore.open(directory: folder, sealingKey: sealingKey, account: account)
+            return OpenStore(store: store, close: { [logger] in
+                do { try store.close() } catch {
+                    logger.warning("An agent's state did not close", metadata: ["error": "\(error)"])
+                }
+            })
+        }
+    }
+
+    nonisolated func openPool(_ key: KeyPair) throws -> RelayPool {
+        try RelayPool(
+            signer: { challenge, relay in
+                var generator = SystemRandomNumberGenerator()
+                return NIP42.authenticationEvent(
+                    challenge: challenge, relay: relay, by: key, now: SystemClock().now, using: &generator)
+            }, logger: logger)
+    }
+}

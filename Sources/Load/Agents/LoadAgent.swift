@@ -1,0 +1,171 @@
+import Logging
+import Nostr
+import PikaCore
+import Synchronization
+
+/// One account of a load test, with its own state and connections as a worker has them.
+///
+/// ``run()`` does its work; ``start()`` begins a life, ``end()`` ends it at once as if the process were killed.
+final class LoadAgent: Sendable {
+    /// Hears how something ended; called once, and quick.
+    typealias Done = @Sendable (Result<ActionOutcome, any Error>) -> Void
+
+    private struct State {
+        var core: AppCore?
+        /// Ends the life under way.
+        var ending: AsyncStream<Never>.Continuation?
+        var waiting: [RequestID: Done] = [:]
+        var lastRequest = 0
+    }
+
+    let index: Int
+    let key: KeyPair
+    private let configuration: CoreConfiguration
+    private let host: AgentHost
+    private let listener: any AgentListener
+    private let logger: Logger
+    private let starts: AsyncStream<Void>
+    private let nextStart: AsyncStream<Void>.Continuation
+    private let state = Mutex(State())
+
+    init(
+        index: Int, key: KeyPair, configuration: CoreConfiguration, host: AgentHost, listener: any AgentListener,
+        logger: Logger
+    ) {
+        self.index = index
+        self.key = key
+        self.configuration = configuration
+        self.host = host
+        self.listener = listener
+        self.logger = logger
+        (starts, nextStart) = AsyncStream.makeStream()
+    }
+
+    /// Begins a life; one that is under way goes on.
+    func start() { nextStart.yield() }
+
+    /// Ends the life under way; what waits for an answer of it fails.
+    func end() { state.withLock { $0.ending }?.finish() }
+
+    /// Lives whenever it is started, until the task is cancelled.
+    func run() async {
+        for await _ in starts {
+            do { try await live() } catch is CancellationError {} catch {
+                listener.agent(index, .failed("\(error)"))
+            }
+            abandonWaiting()
+        }
+    }
+
+    // MARK: What it is told to do
+
+    /// Nil between lives.
+    var core: AppCore? { state.withLock { $0.core } }
+
+    /// Does something. It fails with the ``PikaCore/AppCoreError`` of what went wrong, and with ``AgentIsAway`` when the
+    /// agent's life ends first or none is under way.
+    func dispatch(_ action: AppAction, _ done: @escaping Done) {
+        let isAway = state.withLock { state in
+            guard let core = state.core else { return true }
+            state.lastRequest += 1
+            let request = RequestID(rawValue: "load/\(state.lastRequest)")
+            state.waiting[request] = done
+            core.dispatch(action, request: request)
+            return false
+        }
+        if isAway { done(.failure(AgentIsAway())) }
+    }
+
+    /// As ``dispatch(_:_:)``, and waits for the end.
+    func perform(_ action: AppAction) async throws -> ActionOutcome {
+        try await withCheckedThrowingContinuation { continuation in
+            dispatch(action) { continuation.resume(with: $0) }
+        }
+    }
+
+    // MARK: One life
+
+    private func live() async throws {
+        let opened = try await host.openStore(index, account: key.publicKey)
+        defer { opened.close() }
+        let pool = try host.openPool(key)
+        let transport = ObservedTransport(pool) { [listener, index] in listener.agent(index, $0) }
+        let core = AppCore(
+            account: key, configuration: configuration, transport: transport, store: opened.store, clock: SystemClock(),
+            logger: logger)
+        let updates = core.updates()
+        let (end, ending) = AsyncStream.makeStream(of: Never.self)
+        state.withLock { ($0.core, $0.ending) = (core, ending) }
+        defer { state.withLock { ($0.core, $0.ending) = (nil, nil) } }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await pool.run() }
+            group.addTask { try await core.run() }
+            group.addTask { await self.hear(core) }
+            group.addTask { await self.follow(updates) }
+            group.addTask { for await _ in end {} }
+            // Whatever ends first ends the life.
+            defer { group.cancelAll() }
+            try await group.next()
+        }
+    }
+
+    /// Is done with every event as soon as it is told.
+    private func hear(_ core: AppCore) async {
+        for await event in core.events {
+            switch event.content {
+            case .message(let message):
+                listener.agent(index, .message(chatID: event.chatID, message, inboxID: event.inboxID))
+            case .commit(let commit): listener.agent(index, .commit(chatID: event.chatID, commit))
+            case .joined: listener.agent(index, .joined(chatID: event.chatID))
+            case .call: break
+            }
+            core.complete(event.inboxID, effects: [])
+        }
+    }
+
+    private func follow(_ updates: AsyncStream<AppUpdate>) async {
+        var (isPublished, isRead) = (false, false)
+        for await update in updates {
+            switch update {
+            case .fullState(let state):
+                if !isPublished, state.hasPublishedKeyPackage {
+                    isPublished = true
+                    listener.agent(index, .keyPackagePublished)
+                }
+                if !isRead, state.isRead {
+                    isRead = true
+                    listener.agent(index, .caughtUp)
+                }
+            case .finished(_, let request, let outcome):
+                let done = state.withLock { $0.waiting.removeValue(forKey: request) }
+                if case .failed(let error) = outcome { done?(.failure(error)) } else { done?(.success(outcome)) }
+            case .delivery(_, _, let messageID, let delivery): listener.agent(index, .delivery(messageID, delivery))
+            case .accountCreated: break
+            }
+        }
+    }
+
+    private func abandonWaiting() {
+        let waiting = state.withLock { state in
+            defer { state.waiting = [:] }
+            return Array(state.waiting.values)
+        }
+        for done in waiting { done(.failure(AgentIsAway())) }
+    }
+}
+
+/// An agent's life ended before an answer came, or none was under way.
+struct AgentIsAway: Error, CustomStringConvertible {
+    var description: String { "the agent was not running" }
+}
+
+extension AppState {
+    /// Whether there are relays, and every one was read or does not answer.
+    fileprivate var isRead: Bool {
+        !relays.isEmpty
+            && relays.allSatisfy { relay in
+                if case .retrying = relay.connection { return true }
+                return relay.isCaughtUp
+            }
+    }
+}

@@ -1,0 +1,52 @@
+import Nostr
+import PikaCore
+
+/// A transport that somebody looks at: every gift wrap that goes out or comes in is told.
+struct ObservedTransport<Base: RelayTransport>: RelayTransport {
+    let base: Base
+    let tell: @Sendable (AgentEvent) -> Void
+    let updates: AsyncStream<RelayUpdate>
+
+    init(_ base: Base, tell: @escaping @Sendable (AgentEvent) -> Void) {
+        self.base = base
+        self.tell = tell
+        let source = StreamBox(base.updates)
+        updates = AsyncStream {
+            let update = await source.next()
+            if case .event(_, _, let event) = update, event.kind == .giftWrap { tell(.wrapSeen) }
+            return update
+        }
+    }
+
+    func setRelays(_ relays: [RelayURL]) async { await base.setRelays(relays) }
+    func reconnect() async { await base.reconnect() }
+    func subscribe(_ subscription: RelaySubscription) async { await base.subscribe(subscription) }
+    func unsubscribe(_ id: String) async { await base.unsubscribe(id) }
+    func publish(_ event: Event, to relays: [RelayURL]) async -> AsyncStream<PublishReport> {
+        if event.kind == .giftWrap, let tag = event.tags.first(where: { $0.name == "p" }), let value = tag.value,
+            let recipient = try? PublicKey(hex: value)
+        {
+            tell(.wrapSent(to: recipient))
+        }
+        return await base.publish(event, to: relays)
+    }
+    func fetch(_ filters: [Filter], from relays: [RelayURL], timeout: Duration) async -> [RelayURL: FetchOutcome] {
+        await base.fetch(filters, from: relays, timeout: timeout)
+    }
+    func shutdown() async { await base.shutdown() }
+}
+
+/// One consumer's place in a stream.
+private actor StreamBox<Element: Sendable> {
+    private var iterator: AsyncStream<Element>.Iterator
+
+    init(_ stream: AsyncStream<Element>) {
+        iterator = stream.makeAsyncIterator()
+    }
+
+    func next() async -> Element? {
+        var copy = iterator
+        defer { iterator = copy }
+        return await copy.next(isolation: self)
+    }
+}

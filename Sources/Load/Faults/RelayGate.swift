@@ -1,0 +1,127 @@
+import NIOCore
+import NIOPosix
+import Nostr
+import Synchronization
+
+/// A place on the way to a relay where connections can be cut, refused or held up.
+///
+/// Agents connect to ``address``; what they send goes on to the relay as it is, and back.
+final class RelayGate: Sendable {
+    enum State: Sendable {
+        case open
+        /// Connections are cut, and new ones hung up on.
+        case down
+        /// Connections stay, and carry nothing.
+        case stalled
+    }
+
+    private struct Content {
+        var state = State.open
+        var connections: [ObjectIdentifier: GateConnection] = [:]
+    }
+
+    /// Where agents find the relay.
+    let address: RelayURL
+    private let listener: any Channel
+    private let content: ContentBox
+
+    private final class ContentBox: Sendable {
+        let value = Mutex(Content())
+    }
+
+    /// Listens on a free port of the loopback address.
+    ///
+    /// Throws ``LoadError/Code/badPlan`` for a relay with TLS, whose certificate names another host.
+    init(to relay: RelayURL) async throws {
+        guard !relay.isSecure else {
+            throw LoadError(
+                .badPlan, "faults of \(relay): only ws:// relays can be cut off; leave the fault out, or name another relay")
+        }
+        let content = ContentBox()
+        listener = try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
+            .serverChannelOption(.backlog, value: 4096)
+            .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+            .childChannelOption(.autoRead, value: false)
+            .childChannelInitializer { agent in
+                Self.connect(agent, host: relay.host, port: relay.port, content)
+            }
+            .bind(host: "127.0.0.1", port: 0).get()
+        self.content = content
+        guard let port = listener.localAddress?.port else { throw LoadError(.badPlan, "the gate has no port") }
+        address = try RelayURL("ws://127.0.0.1:\(port)\(relay.path)")
+    }
+
+    func set(_ state: State) {
+        let connections = content.value.withLock { content in
+            content.state = state
+            return Array(content.connections.values)
+        }
+        for connection in connections { connection.apply(state) }
+    }
+
+    func close() async {
+        set(.down)
+        try? await listener.close()
+    }
+
+    private static func connect(
+        _ agent: any Channel, host: String, port: Int, _ content: ContentBox
+    ) -> EventLoopFuture<Void> {
+        guard content.value.withLock({ $0.state }) != .down else { return agent.close() }
+        return ClientBootstrap(group: agent.eventLoop).channelOption(.autoRead, value: false)
+            .connect(host: host, port: port)
+            .flatMapThrowing { relay in
+                try agent.pipeline.syncOperations.addHandler(GateHandler(peer: relay))
+                try relay.pipeline.syncOperations.addHandler(GateHandler(peer: agent))
+                let connection = GateConnection(agent: agent, relay: relay)
+                let id = ObjectIdentifier(connection)
+                let state = content.value.withLock { content in
+                    content.connections[id] = connection
+                    return content.state
+                }
+                relay.closeFuture.whenComplete { _ in
+                    content.value.withLock { _ = $0.connections.removeValue(forKey: id) }
+                }
+                connection.apply(state)
+            }
+            .flatMapError { _ in agent.close() }
+    }
+}
+
+/// An agent's connection and the one that goes on to the relay.
+private final class GateConnection: Sendable {
+    private let agent: any Channel
+    private let relay: any Channel
+
+    init(agent: any Channel, relay: any Channel) {
+        (self.agent, self.relay) = (agent, relay)
+    }
+
+    func apply(_ state: RelayGate.State) {
+        for channel in [agent, relay] {
+            switch state {
+            case .open: channel.setOption(.autoRead, value: true).whenSuccess { channel.read() }
+            case .stalled: channel.setOption(.autoRead, value: false).whenComplete { _ in }
+            case .down: channel.close(promise: nil)
+            }
+        }
+    }
+}
+
+/// Hands on what comes in; both channels are on one event loop.
+private final class GateHandler: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+    typealias OutboundOut = ByteBuffer
+
+    private let peer: any Channel
+
+    init(peer: any Channel) { self.peer = peer }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        peer.writeAndFlush(unwrapInboundIn(data), promise: nil)
+    }
+
+    func channelInactive(context: ChannelHandlerContext) { peer.close(promise: nil) }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
+}

@@ -1,0 +1,63 @@
+import LoadReport
+import PikaCore
+
+/// A commit that an agent wants, and no relay has yet.
+struct PendingCommit {
+    let operation: LoadOperation
+    let startedAt: Duration
+    /// When another commit came first.
+    var lostAt: Duration?
+}
+
+extension Board {
+    /// An agent begins to change a group; false if it is at that already.
+    func commits(_ agent: Int, to group: Int, _ operation: LoadOperation) -> Bool {
+        let now = timeline.now
+        let key = JoinKey(agent: agent, group: group)
+        return state.withLock { state in
+            guard state.commits[key] == nil else { return false }
+            state.commits[key] = PendingCommit(operation: operation, startedAt: now)
+            return true
+        }
+    }
+
+    func commitEnded(_ agent: Int, to group: Int, failure: (any Error)?) {
+        let now = timeline.now
+        guard let commit = state.withLock({ $0.commits.removeValue(forKey: JoinKey(agent: agent, group: group)) })
+        else { return }
+        if let failure {
+            recorder.failure(commit.operation, reason: failure.loadReason, at: now)
+            if commit.lostAt != nil { recorder.failure(.conflictRetry, reason: failure.loadReason, at: now) }
+        } else {
+            recorder.success(commit.operation, from: commit.startedAt, to: now)
+            if let lostAt = commit.lostAt { recorder.success(.conflictRetry, from: lostAt, to: now) }
+        }
+    }
+
+    /// Another member's commit, while an own one is under way, has won against it.
+    func committed(_ index: Int, _ chatID: String, _ commit: CommitEvent, _ now: Duration) {
+        let hasLost = state.withLock { state in
+            guard let group = state.numbers[chatID] else { return false }
+            if commit.removedSelf {
+                _ = state.groups[group]?.leaves(index)
+                state.groups[group]?.forget(index)
+            }
+            let key = JoinKey(agent: index, group: group)
+            guard !commit.isOwn, state.commits[key] != nil, state.commits[key]?.lostAt == nil else { return false }
+            state.commits[key]?.lostAt = now
+            return true
+        }
+        if hasLost { recorder.conflict() }
+    }
+}
+
+extension Error {
+    /// A few words without names in them, so that equal failures count as equal.
+    var loadReason: String {
+        switch self {
+        case let error as AppCoreError: "\(error.code)"
+        case let error as AgentIsAway: error.description
+        default: "\(type(of: self))"
+        }
+    }
+}

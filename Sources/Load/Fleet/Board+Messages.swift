@@ -1,0 +1,85 @@
+import LoadReport
+import Nostr
+import PikaCore
+
+/// A message that no relay has yet.
+struct PendingSend {
+    let group: Int
+    let stamp: MessageStamp
+    let times: SendTimes
+    /// Who waits until it is sent, or will not be.
+    let done: @Sendable () -> Void
+}
+
+extension Board {
+    /// An agent is about to send; nil if the group is not there.
+    func sends(_ agent: Int, to group: Int, intended: Duration?) -> (stamp: MessageStamp, times: SendTimes)? {
+        let now = timeline.now
+        let times = SendTimes(sent: now, intended: intended)
+        guard let sent = state.withLock({ $0.groups[group]?.send(from: agent, times) }) else { return nil }
+        recorder.expectDeliveries(sent.owed, at: now)
+        if let intended { recorder.started(intended: intended, actual: now) }
+        return (sent.stamp, times)
+    }
+
+    /// The message is on its way, and stays so over a restart.
+    func queued(_ messageID: EventID, _ send: PendingSend) {
+        let early = state.withLock { state in
+            guard let early = state.earlyDeliveries.removeValue(forKey: messageID) else {
+                state.sends[messageID] = send
+                return AppState.Delivery?.none
+            }
+            return early
+        }
+        if let early { finish(send, early, timeline.now) }
+    }
+
+    /// The message will not go out.
+    func notSent(_ send: PendingSend, reason: String) {
+        let now = timeline.now
+        let excused = state.withLock { $0.groups[send.group]?.withdraw(send.stamp) ?? 0 }
+        recorder.excuseDeliveries(excused, at: now)
+        recorder.failure(.send, reason: reason, at: now)
+        send.done()
+    }
+
+    // MARK: What agents tell
+
+    func delivered(_ messageID: EventID, _ delivery: AppState.Delivery, _ now: Duration) {
+        guard delivery != .pending, delivery != .received else { return }
+        let send = state.withLock { state in
+            guard let send = state.sends.removeValue(forKey: messageID) else {
+                state.earlyDeliveries[messageID] = delivery
+                return PendingSend?.none
+            }
+            return send
+        }
+        if let send { finish(send, delivery, now) }
+    }
+
+    private func finish(_ send: PendingSend, _ delivery: AppState.Delivery, _ now: Duration) {
+        if case .failed(let reason) = delivery { return notSent(send, reason: "refused: \(reason)") }
+        recorder.success(.send, from: send.times.sent, to: now, intended: send.times.intended)
+        send.done()
+    }
+
+    func received(_ index: Int, _ chatID: String, _ message: MessageEvent, _ inboxID: Int64, _ now: Duration) {
+        guard let stamp = MessageStamp(message.content) else { return }
+        let heard = state.withLock { state -> (GroupLedger.Arrival, Duration?)? in
+            // What was told before a restart, and was not durably done with, comes again: that is no repeat.
+            guard inboxID > state.lastInboxIDs[index] ?? 0, let group = state.numbers[chatID] else { return nil }
+            state.lastInboxIDs[index] = inboxID
+            guard let arrival = state.groups[group]?.received(stamp, by: index) else { return nil }
+            return (arrival, state.joinedAt[JoinKey(agent: index, group: group)])
+        }
+        guard let (arrival, joinedAt) = heard else { return }
+        if arrival.isFirstForMember, let joinedAt {
+            recorder.reached(.firstMessage)
+            recorder.success(.firstMessage, from: joinedAt, to: now)
+        }
+        if arrival.verdict == .repeated { recorder.delivered(.duplicate, at: now) }
+        guard let times = arrival.owedSince else { return }
+        recorder.delivered(arrival.verdict == .inOrder ? .inOrder : .outOfOrder, at: now)
+        recorder.success(.deliver, from: times.sent, to: now, intended: times.intended)
+    }
+}

@@ -1,0 +1,114 @@
+import LoadReport
+import Nostr
+import PikaCore
+import Synchronization
+
+/// What is going on in the fleet, and who hears of it: turns what agents tell into records.
+///
+/// Everything behind one lock that is held for microseconds.
+final class Board: AgentListener {
+    struct State {
+        var groups: [Int: GroupLedger] = [:]
+        var numbers: [String: Int] = [:]
+        /// Joins that were told before it was known which group that is.
+        var earlyJoins: [String: [Int]] = [:]
+        var lives: [Int: Life] = [:]
+        var joins: [JoinKey: PendingJoin] = [:]
+        var joinedAt: [JoinKey: Duration] = [:]
+        var sends: [EventID: PendingSend] = [:]
+        /// What became of messages before it was known which ones they are.
+        var earlyDeliveries: [EventID: AppState.Delivery] = [:]
+        var commits: [JoinKey: PendingCommit] = [:]
+        var lastInboxIDs: [Int: Int64] = [:]
+        var running = 0
+    }
+
+    /// An agent and a group.
+    struct JoinKey: Hashable {
+        let agent: Int
+        let group: Int
+    }
+
+    /// From an agent's start until it ends.
+    struct Life {
+        let startedAt: Duration
+        let isFirst: Bool
+        var isPublished = false
+        var isRead = false
+    }
+
+    let recorder: LoadRecorder
+    let timeline: Timeline
+    /// The agents by their keys.
+    let indexes: [PublicKey: Int]
+    let state = Mutex(State())
+
+    init(recorder: LoadRecorder, timeline: Timeline, indexes: [PublicKey: Int]) {
+        self.recorder = recorder
+        self.timeline = timeline
+        self.indexes = indexes
+    }
+
+    func agent(_ index: Int, _ event: AgentEvent) {
+        let now = timeline.now
+        switch event {
+        case .keyPackagePublished: published(index, now)
+        case .caughtUp: caughtUp(index, now)
+        case .wrapSent(let recipient): wrapSent(to: recipient, now)
+        case .wrapSeen: wrapSeen(by: index, now)
+        case .joined(let chatID): joined(index, chatID, now)
+        case .message(let chatID, let message, let inboxID): received(index, chatID, message, inboxID, now)
+        case .commit(let chatID, let commit): committed(index, chatID, commit, now)
+        case .delivery(let messageID, let delivery): delivered(messageID, delivery, now)
+        case .failed(let reason): recorder.exception("agent ended: \(reason)", at: now)
+        }
+    }
+
+    // MARK: Lives
+
+    /// Just before an agent's start.
+    func starts(_ index: Int) {
+        let now = timeline.now
+        state.withLock { $0.lives[index] = Life(startedAt: now, isFirst: $0.lives[index] == nil) }
+    }
+
+    private func published(_ index: Int, _ now: Duration) {
+        let life = state.withLock { state in
+            state.lives[index]?.isPublished = true
+            return state.lives[index]
+        }
+        guard let life, life.isFirst else { return }
+        recorder.success(.publishKeyPackage, from: life.startedAt, to: now)
+    }
+
+    private func caughtUp(_ index: Int, _ now: Duration) {
+        let life = state.withLock { state in
+            state.lives[index]?.isRead = true
+            return state.lives[index]
+        }
+        guard let life else { return }
+        recorder.success(life.isFirst ? .createIdentity : .coldSync, from: life.startedAt, to: now)
+    }
+
+    /// Agents that others can find.
+    var publishedAgents: Int { state.withLock { $0.lives.values.count { $0.isPublished || !$0.isFirst } } }
+    var readAgents: Int { state.withLock { $0.lives.values.count(where: \.isRead) } }
+
+    // MARK: Groups
+
+    func group(_ number: Int) -> GroupLedger? { state.withLock { $0.groups[number] } }
+    var groupNumbers: [Int] { state.withLock { $0.groups.keys.sorted() } }
+    /// Deliveries that are owed and have not come.
+    var outstanding: Int { state.withLock { $0.groups.values.reduce(0) { $0 + $1.outstanding } } }
+    var pendingJoins: Int { state.withLock { $0.joins.count } }
+    var pendingSends: Int { state.withLock { $0.sends.count } }
+    var pendingCommits: Int { state.withLock { $0.commits.count } }
+}
+
+/// The time of a run: from its start on.
+struct Timeline: Sendable {
+    let start = ContinuousClock.now
+
+    var now: Duration { ContinuousClock.now - start }
+    func instant(_ time: Duration) -> ContinuousClock.Instant { start + time }
+}

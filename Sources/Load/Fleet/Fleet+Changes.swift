@@ -1,0 +1,86 @@
+import LoadReport
+import PikaCore
+
+extension Fleet {
+    /// Members that come and go: in turns somebody is removed, leaves, or is added, in groups of chance.
+    func churn(at rate: PerSecond, until end: Duration) async {
+        await arrivals(at: rate, until: end) { _ in
+            let groups = foundedGroups
+            guard let number = roll({ groups.randomElement(using: &$0) }) else { return }
+            change(number, turn: roll { Int.random(in: 0..<4, using: &$0) })
+        }
+    }
+
+    /// Half of the changes add: groups keep their size.
+    private func change(_ number: Int, turn: Int) {
+        guard let ledger = board.group(number) else { return }
+        let others = ledger.members.filter { $0 != ledger.founder }
+        switch turn {
+        case 0:
+            guard others.count > 1, let member = roll({ others.randomElement(using: &$0) }) else { return }
+            remove(member, from: number, by: ledger.founder)
+        case 1:
+            guard others.count > 1, let member = roll({ others.randomElement(using: &$0) }) else { return }
+            leave(member, number)
+        default:
+            let outside = agents.indices.filter { ledger.memberships[$0] == nil }
+            guard ledger.memberships.count <= LoadPlan.largestGroup,
+                let agent = roll({ outside.randomElement(using: &$0) })
+            else { return }
+            board.invites([agent], to: number)
+            board.foundKeyPackages(1)
+            add([agent], to: number, by: ledger.founder) {}
+        }
+    }
+
+    private func remove(_ member: Int, from number: Int, by admin: Int) {
+        guard let chatID = chat(of: number), board.commits(admin, to: number, .remove) else { return }
+        board.leaves(member, number)
+        perform(.removeGroupMembers(chatID: chatID, peers: keys(of: [member])), of: admin, in: number)
+    }
+
+    private func leave(_ member: Int, _ number: Int) {
+        guard let chatID = chat(of: number), board.commits(member, to: number, .leave) else { return }
+        board.leaves(member, number)
+        perform(.leaveGroup(chatID: chatID), of: member, in: number)
+    }
+
+    /// Members who renew their keys, in groups of chance.
+    func commit(at rate: PerSecond, until end: Duration) async {
+        await arrivals(at: rate, until: end) { _ in
+            guard let (number, member) = someMember({ self.board.group($0)?.members ?? [] }) else { return }
+            renewKeys(of: member, in: number)
+        }
+    }
+
+    /// Several members of one group renew their keys at the same moment, again and again: one wins each time.
+    func storm(_ storm: LoadPlan.Storm, until end: Duration) async {
+        var due = timeline.now + storm.every
+        while due < end {
+            do { try await ContinuousClock().sleep(until: timeline.instant(due)) } catch { return }
+            let groups = foundedGroups
+            if let number = roll({ groups.randomElement(using: &$0) }) {
+                let members = board.group(number)?.members ?? []
+                for member in roll({ members.shuffled(using: &$0) }).prefix(storm.members) {
+                    renewKeys(of: member, in: number)
+                }
+            }
+            due += storm.every
+        }
+    }
+
+    private func renewKeys(of member: Int, in number: Int) {
+        guard let chatID = chat(of: number), board.commits(member, to: number, .commit) else { return }
+        perform(.updateGroupKeys(chatID: chatID), of: member, in: number)
+    }
+
+    /// Nobody waits for it: a change that takes long must not hold up the load.
+    private func perform(_ action: AppAction, of agent: Int, in number: Int) {
+        agents[agent].dispatch(action) { [board] result in
+            switch result {
+            case .success: board.commitEnded(agent, to: number, failure: nil)
+            case .failure(let error): board.commitEnded(agent, to: number, failure: error)
+            }
+        }
+    }
+}

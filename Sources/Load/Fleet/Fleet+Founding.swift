@@ -1,0 +1,153 @@
+import LoadReport
+import Nostr
+import PikaCore
+
+extension Fleet {
+    /// Starts all agents, so many a second, and waits until others can find them.
+    func ramp() async {
+        let gap = Duration.seconds(1) / plan.agents.rampPerSecond
+        for agent in agents {
+            let due = gap * agent.index
+            do { try await ContinuousClock().sleep(until: timeline.instant(due)) } catch { return }
+            board.starts(agent.index)
+            agent.start()
+            recorder.gauge(.agents, Double(agent.index + 1), at: timeline.now)
+        }
+        await until(within: Self.patience) { self.board.publishedAgents == self.agents.count }
+        let missing = agents.count - board.publishedAgents
+        for _ in 0..<missing { recorder.failure(.publishKeyPackage, reason: "not in time", at: timeline.now) }
+    }
+
+    /// Founds all groups, some at the same time, and waits until everybody has joined or does not.
+    func foundGroups() async {
+        let queue = Queue((0..<plan.groups.count).map { (number: $0, members: roster(of: $0)) })
+        await withDiscardingTaskGroup { group in
+            for _ in 0..<plan.groups.founding {
+                group.addTask {
+                    while let next = queue.next() { await self.found(next.number, next.members) }
+                }
+            }
+        }
+        await until(within: Self.patience) { self.board.pendingJoins == 0 }
+        board.giveUpJoins()
+    }
+
+    /// Different agents, the founder first: groups overlap as chance has it.
+    private func roster(of number: Int) -> [Int] {
+        let size = min(plan.groups.size(of: number), agents.count)
+        return roll { dice in Array(Array(agents.indices).shuffled(using: &dice).prefix(size)) }
+    }
+
+    private func found(_ number: Int, _ members: [Int]) async {
+        let founder = members[0]
+        board.plans(number, founder: founder)
+        let first = Array(members.dropFirst().prefix(Self.membersAtOnce))
+        board.invites(Array(members.dropFirst()), to: number)
+        let found = await findKeyPackages(of: first, by: founder, group: number)
+        let began = timeline.now
+        do {
+            let outcome = try await agents[founder].perform(
+                .createGroupChat(name: "load \(number)", peers: keys(of: found), missing: .goOnWithout))
+            let chatID = try addedTo(outcome, found, group: number)
+            recorder.success(.createGroup, from: began, to: timeline.now)
+            note(chatID, of: number)
+            board.founded(number, by: founder, chatID: chatID)
+            recorder.gauge(.groups, Double(chatCount), at: timeline.now)
+        } catch {
+            recorder.failure(.createGroup, reason: error.loadReason, at: timeline.now)
+            for member in members.dropFirst() {
+                board.lose(member, of: number, before: .added, reason: "group not founded: \(error.loadReason)")
+            }
+            return
+        }
+        await addRest(Array(members.dropFirst(1 + Self.membersAtOnce)), to: number, by: founder)
+    }
+
+    private func addRest(_ members: [Int], to number: Int, by founder: Int) async {
+        for start in stride(from: 0, to: members.count, by: Self.membersAtOnce) {
+            let batch = Array(members[start..<min(members.count, start + Self.membersAtOnce)])
+            let found = await findKeyPackages(of: batch, by: founder, group: number)
+            await withCheckedContinuation { done in add(found, to: number, by: founder) { done.resume() } }
+        }
+    }
+
+    /// Those whose key packages are there.
+    private func findKeyPackages(of members: [Int], by founder: Int, group: Int) async -> [Int] {
+        guard !members.isEmpty else { return [] }
+        let began = timeline.now
+        do {
+            guard case .found(let verdicts) = try await agents[founder].perform(.findKeyPackages(keys(of: members)))
+            else { return [] }
+            recorder.success(.fetchKeyPackage, from: began, to: timeline.now)
+            let usable = members.filter { verdicts[agents[$0].key.publicKey]?.isUsable == true }
+            for member in members where !usable.contains(member) {
+                board.lose(member, of: group, before: .keyPackage, reason: "no usable key package")
+            }
+            board.foundKeyPackages(usable.count)
+            return usable
+        } catch {
+            recorder.failure(.fetchKeyPackage, reason: error.loadReason, at: timeline.now)
+            for member in members { board.lose(member, of: group, before: .keyPackage, reason: error.loadReason) }
+            return []
+        }
+    }
+
+    /// Adds members that were invited; they join later, or are given up.
+    ///
+    /// - Parameter done: called once, when a relay has the commit or it is known that it will not be.
+    func add(_ members: [Int], to number: Int, by admin: Int, done: @escaping @Sendable () -> Void) {
+        guard !members.isEmpty else { return done() }
+        guard let chatID = chat(of: number), board.commits(admin, to: number, .add) else {
+            for member in members { board.lose(member, of: number, before: .added, reason: "busy") }
+            return done()
+        }
+        let action = AppAction.addGroupMembers(chatID: chatID, peers: keys(of: members), missing: .goOnWithout)
+        agents[admin].dispatch(action) { result in
+            do {
+                _ = try self.addedTo(try result.get(), members, group: number)
+                self.board.commitEnded(admin, to: number, failure: nil)
+            } catch {
+                self.board.commitEnded(admin, to: number, failure: error)
+                for member in members { self.board.lose(member, of: number, before: .added, reason: error.loadReason) }
+            }
+            done()
+        }
+    }
+
+    /// Notes who was added and who was left out; returns the chat's id.
+    private func addedTo(_ outcome: ActionOutcome, _ members: [Int], group: Int) throws -> String {
+        switch outcome {
+        case .done(let chatID?):
+            board.added(members, to: group)
+            return chatID
+        case .partlyDone(let chatID, let left):
+            let leftOut = members.filter { left[agents[$0].key.publicKey] != nil }
+            for member in leftOut {
+                let reason = left[agents[member].key.publicKey]?.loadReason ?? "left out"
+                board.lose(member, of: group, before: .added, reason: reason)
+            }
+            board.added(members.filter { !leftOut.contains($0) }, to: group)
+            return chatID
+        default: throw AppCoreError(.unknownChat, "the action ended without naming its chat")
+        }
+    }
+
+    func keys(of members: [Int]) -> [PublicKey] { members.map { agents[$0].key.publicKey } }
+
+    /// Waits until something holds, looking often; not longer than `limit`.
+    func until(within limit: Duration, _ holds: () -> Bool) async {
+        let end = ContinuousClock.now + limit
+        while !holds(), ContinuousClock.now < end {
+            do { try await Task.sleep(for: .milliseconds(20)) } catch { return }
+        }
+    }
+}
+
+extension LeftOut {
+    fileprivate var loadReason: String {
+        switch self {
+        case .keyPackage: "no usable key package"
+        case .welcomeRefused: "welcome refused by every relay"
+        }
+    }
+}

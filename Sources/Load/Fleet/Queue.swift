@@ -1,0 +1,10 @@
+import Synchronization
+
+/// Work that several take from.
+final class Queue<Element: Sendable>: Sendable {
+    private let rest: Mutex<ArraySlice<Element>>
+
+    init(_ elements: [Element]) { rest = Mutex(elements[...]) }
+
+    func next() -> Element? { rest.withLock { $0.popFirst() } }
+}

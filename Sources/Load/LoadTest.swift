@@ -1,0 +1,138 @@
+import Foundation
+public import LoadReport
+public import Logging
+import Nostr
+import PikaCore
+import Telemetry
+
+/// A load test: agents that come up, found groups, and do what the plan says, while everything is written down.
+public struct LoadTest: Sendable {
+    public let plan: LoadPlan
+    /// The plan as its author wrote it, for the reports.
+    private let text: String
+    private let name: String
+    private let thresholds: [LoadThreshold]
+    /// Holds the agents' databases, if they have any.
+    private let directory: String
+    private let logger: Logger
+    private let recorder = LoadRecorder()
+
+    /// - Parameters:
+    ///   - name: A short name of the test, such as the file's.
+    ///   - directory: For the agents' databases; nothing in it is deleted.
+    ///
+    /// Throws ``LoadReport/LoadReportError`` for thresholds that cannot be understood.
+    public init(_ plan: LoadPlan, text: String, name: String, directory: String, logger: Logger) throws(LoadReportError) {
+        self.plan = plan
+        self.text = text
+        self.name = name
+        self.directory = directory
+        self.logger = logger
+        thresholds = try LoadThreshold.all(
+            Dictionary(plan.thresholds.map { ($0.name, $0.condition) }, uniquingKeysWith: { first, _ in first }))
+    }
+
+    /// Does all of it and returns what came of it. A cancelled test ends early and tells what it saw until then.
+    ///
+    /// - Parameter progress: Called every second with where it stands.
+    /// - Throws: ``LoadError`` when it cannot begin.
+    public func run(progress: @escaping @Sendable (LoadProgress) -> Void = { _ in }) async throws -> LoadResult {
+        let before = ProcessUsage.current()
+        let startedAt = WallTime.now()
+        let gates = try await openGates()
+        let timeline = Timeline()
+        let fleet = fleet(timeline, gates)
+        let stages = StageLog()
+        await withDiscardingTaskGroup { group in
+            for agent in fleet.agents { group.addTask { await agent.run() } }
+            group.addTask { await self.watch(fleet, stages, progress) }
+            await perform(fleet, gates, stages)
+            group.cancelAll()
+        }
+        for gate in gates.values { await gate.close() }
+        let run = LoadReport.LoadRun(
+            name: name, seed: plan.seed, plan: text, startedAt: startedAt, environment: environment,
+            stages: stages.all)
+        let cost = ProcessUsage.current().map { usage in before.map { usage.since($0) } ?? usage }
+        return recorder.result(
+            run, cost: cost ?? ProcessUsage(userSeconds: 0, systemSeconds: 0, peakMemoryBytes: 0), at: timeline.now,
+            thresholds: thresholds)
+    }
+
+    /// The parts of the test, one after the other.
+    private func perform(_ fleet: Fleet, _ gates: [Int: RelayGate], _ stages: StageLog) async {
+        await stages.run("start \(plan.agents.count) agents", fleet) { await fleet.ramp() }
+        if plan.groups.count > 0 {
+            await stages.run("found \(plan.groups.count) groups", fleet) { await fleet.foundGroups() }
+        }
+        let start = fleet.timeline.now
+        await withDiscardingTaskGroup { group in
+            group.addTask { await fleet.injectFaults(from: start, gates: gates) }
+            for stage in plan.stages where !Task.isCancelled {
+                await stages.run(stage.title, fleet) { await fleet.perform(stage) }
+            }
+            group.cancelAll()
+        }
+        await stages.run("settle", fleet) { await fleet.settle() }
+        await fleet.compareGroups()
+    }
+
+    // MARK: Parts
+
+    private func openGates() async throws -> [Int: RelayGate] {
+        let wanted = Set(
+            plan.faults.compactMap { fault -> Int? in
+                switch fault.action {
+                case .down(let relay, _), .stall(let relay, _): relay
+                case .restartAgents: nil
+                }
+            })
+        var gates: [Int: RelayGate] = [:]
+        for index in wanted.sorted() { gates[index] = try await RelayGate(to: plan.relays[index]) }
+        return gates
+    }
+
+    private func fleet(_ timeline: Timeline, _ gates: [Int: RelayGate]) -> Fleet {
+        // Keys are new in each run: a relay may still have what another run left.
+        var generator = SystemRandomNumberGenerator()
+        let keys = (0..<plan.agents.count).map { _ in KeyPair.generate(using: &generator) }
+        let indexes = Dictionary(uniqueKeysWithValues: keys.enumerated().map { ($0.element.publicKey, $0.offset) })
+        let board = Board(recorder: recorder, timeline: timeline, indexes: indexes)
+        let host = AgentHost(state: plan.agents.state, directory: directory, logger: logger)
+        // Members who all renew their keys after joining would be a storm that the plan did not ask for.
+        let configuration = CoreConfiguration(
+            relays: plan.relays.enumerated().map { gates[$0.offset]?.address ?? $0.element }, invites: .anyone,
+            selfUpdate: .never, readsProfiles: false)
+        let agents = keys.enumerated().map { index, key in
+            LoadAgent(
+                index: index, key: key, configuration: configuration, host: host, listener: board, logger: logger)
+        }
+        return Fleet(plan: plan, agents: agents, board: board)
+    }
+
+    /// Notes the machine's state and says where the test stands, every second.
+    private func watch(
+        _ fleet: Fleet, _ stages: StageLog, _ progress: @Sendable (LoadProgress) -> Void
+    ) async {
+        var usage = ProcessUsage.current()
+        var last = fleet.timeline.now
+        while !Task.isCancelled {
+            do { try await Task.sleep(for: .seconds(1)) } catch { return }
+            let now = fleet.timeline.now
+            if let current = ProcessUsage.current() {
+                let spent = current.since(usage ?? current)
+                let busy = (spent.userSeconds + spent.systemSeconds) / ((now - last) / .seconds(1))
+                recorder.gauge(.processors, busy, at: now)
+                (usage, last) = (current, now)
+            }
+            if let bytes = ProcessMetrics.residentBytes() { recorder.gauge(.memory, bytes, at: now) }
+            progress(recorder.progress(stage: stages.current, at: now))
+        }
+    }
+
+    private var environment: LoadEnvironment {
+        LoadEnvironment(
+            host: .current(), software: "pikabot", store: plan.agents.state.rawValue,
+            relays: plan.relays.map(\.string))
+    }
+}

@@ -1,0 +1,79 @@
+import BotKit
+import BotRuntime
+import Testing
+
+@testable import Load
+
+struct LoadPlanTests {
+    private func read(_ text: String) throws -> LoadPlan {
+        try SettingsFile.read(text, file: "plan.yaml") { (settings, _) throws(BotSettingsError) in
+            try LoadPlan(settings: settings)
+        }
+    }
+
+    @Test func thePlanOfTheManualIsRead() throws {
+        let plan = try read(
+            """
+            version: 1
+            load:
+              seed: 7
+              relays: [ws://127.0.0.1:7777]
+              agents: { count: 60, rampPerSecond: 20 }
+              groups: { count: 6, sizes: { fixed: 10 } }
+              stages: [ { for: 15s, sendRate: 20/s }, { for: 30s, churn: 30/min } ]
+              faults: [ { at: 20s, for: 5s, relay: 0, action: down }, { at: 40s, action: restartAgents, share: 0.1 } ]
+            thresholds: { join.p95: "< 3s", deliver.p99: "< 2s", delivery: ">= 0.999", order: ">= 0.999", divergence: "== 0" }
+            report: { dir: ./out, formats: [text, json, csv, junit, openmetrics, html] }
+            """)
+        #expect(plan.seed == 7)
+        #expect(plan.relays.map(\.string) == ["ws://127.0.0.1:7777"])
+        #expect(plan.agents == .init(count: 60, rampPerSecond: 20, state: .memory))
+        #expect(plan.groups == .init(count: 6, sizes: .fixed(10), publishers: nil, founding: 4))
+        #expect(plan.stages.map(\.length) == [.seconds(15), .seconds(30)])
+        #expect(plan.stages[0].sendRate == PerSecond(20))
+        #expect(plan.stages[1].churn == PerSecond(0.5))
+        #expect(
+            plan.faults == [
+                .init(at: .seconds(20), action: .down(relay: 0, length: .seconds(5))),
+                .init(at: .seconds(40), action: .restartAgents(share: 0.1)),
+            ])
+        #expect(plan.thresholds.map(\.name) == ["deliver.p99", "delivery", "divergence", "join.p95", "order"])
+        #expect(plan.report.formats == Set(LoadPlan.ReportFormat.allCases))
+        #expect(plan.report.directory == "./out")
+    }
+
+    private static let least = """
+        version: 1
+        load: { relays: [ws://r.example], agents: { count: 10 }, groups: { count: 2, sizes: { fixed: 3 } } }
+        """
+
+    @Test func everythingElseHasADefault() throws {
+        let plan = try read(Self.least)
+        #expect(plan.stages.isEmpty && plan.faults.isEmpty && plan.thresholds.isEmpty)
+        #expect(plan.report == .init(directory: ".", formats: [.text]))
+        #expect(plan.settle == .seconds(20))
+    }
+
+    @Test func sizesByPowerFallWithTheirNumber() throws {
+        let plan = try read(Self.least.replacing("fixed: 3", with: "law: power, max: 9"))
+        #expect((0..<6).map { plan.groups.size(of: $0) } == [9, 4, 3, 2, 2, 2])
+    }
+
+    @Test(arguments: [
+        ("version: 1", "version: 2", #"plan.yaml:1:10: version: expected a whole number from 1 to 1, found "2"; write such a number"#),
+        ("count: 10", "cout: 10", #"plan.yaml:2:43: load.agents: expected one of count, rampPerSecond, state, found the unknown key "cout"; write count"#),
+        ("count: 10", "count: 0", #"plan.yaml:2:50: load.agents.count: expected a whole number from 1 to 100000, found "0"; write such a number"#),
+        ("[ws://r.example]", "[r.example]", #"plan.yaml:2:18: load.relays[0]: expected one of relay addresses, found "r.example"; write a list of relay addresses"#),
+        ("[ws://r.example]", "[]", #"plan.yaml:2:17: load.relays: expected at least one relay, found an empty list; write relays: [ws://…]"#),
+        ("fixed: 3", "fixed: 30", #"plan.yaml:2:91: load.groups.sizes.fixed: expected a whole number from 2 to 10, found "30"; write such a number"#),
+        ("fixed: 3", "law: gauss", #"plan.yaml:2:89: load.groups.sizes.law: expected power, found "gauss"; write law: power or fixed: N"#),
+        ("fixed: 3 } }", "fixed: 3 } }, stages: [ { for: 1s, sendRate: 20 } ]", #"plan.yaml:2:132: load.stages[0].sendRate: expected a rate, found "20"; write N/s, N/min or N/h, such as 20/s"#),
+        ("fixed: 3 } }", "fixed: 3 } }, stages: [ { sendRate: 2/s } ]", #"plan.yaml:2:111: load.stages[0]: expected the key for, found none; add for: …"#),
+        ("fixed: 3 } }", "fixed: 3 } }, faults: [ { at: 1s, action: burn } ]", #"plan.yaml:2:129: load.faults[0].action: expected one of down, stall, restartAgents, found "burn"; write one of them"#),
+        ("fixed: 3 } }", "fixed: 3 } }, faults: [ { at: 1s, for: 1s, action: down, relay: 1 } ]", #"plan.yaml:2:150: load.faults[0].relay: expected a whole number from 0 to 0, found "1"; write such a number"#),
+    ])
+    func aWrongPlanIsToldWithItsPlace(right: String, wrong: String, message: String) {
+        let error = #expect(throws: ConfigurationError.self) { try read(Self.least.replacing(right, with: wrong)) }
+        #expect(error?.description.split(separator: "\n").contains { $0 == message } == true, "\(error?.description ?? "")")
+    }
+}
