@@ -82,6 +82,11 @@ var targets: [Target] = [
         ["RelayClient", "PikaCore", "Marmot", "MLS", "Nostr", httpClient, nioSSL, nioTLS, logging] + nio),
     library("LoadReport", [histogram]),
     library(
+        "Load",
+        [
+            "LoadReport", "BotKit", "BotTesting", "Telemetry", "RelayClient", "Storage", "PikaCore", "Nostr", logging,
+        ] + nio),
+    library(
         "BotProgram",
         [
             "BotKit", "BotRuntime", "Diagnosis", "Supervisor", "Telemetry", "Storage", "PikaCore", "Nostr", arguments,
@@ -91,8 +96,8 @@ var targets: [Target] = [
     .executableTarget(
         name: "pikabot",
         dependencies: [
-            "BotProgram", "BotRuntime", "BotKit", "BlossomClient", "Daemon", "EchoBot", "ResponderBot", "Supervisor",
-            "Telemetry",
+            "BotProgram", "BotRuntime", "BotKit", "BlossomClient", "Daemon", "EchoBot", "Load", "LoadReport",
+            "ResponderBot", "Supervisor", "Telemetry",
             "EmbeddedRelay", "RelayClient", "Storage", "PikaCore",
             "Marmot", "MLS", "Nostr", arguments, lifecycle, unixSignals, logging,
         ],
@@ -129,6 +134,9 @@ var targets: [Target] = [
         ]),
     tests("DiagnosisTests", ["Diagnosis", "EmbeddedRelay", "Marmot", "MLS", "Nostr", logging, nioSSL] + nio),
     tests("LoadReportTests", ["LoadReport", histogram]),
+    tests(
+        "LoadTests",
+        ["Load", "LoadReport", "BotKit", "BotRuntime", "EmbeddedRelay", "PikaCore", "Nostr", lifecycle, logging] + nio),
     tests("DaemonTests", ["Daemon", "BotTesting", "PikaCore", "Nostr", crypto, lifecycle, logging] + nio),
     tests("SupervisorTests", ["Supervisor", "Restarts", "Telemetry", lifecycle, logging, metrics]),
 ]

@@ -1,4 +1,3 @@
-import Foundation
 public import LoadReport
 public import Logging
 import Nostr
@@ -22,7 +21,8 @@ public struct LoadTest: Sendable {
     ///   - directory: For the agents' databases; nothing in it is deleted.
     ///
     /// Throws ``LoadReport/LoadReportError`` for thresholds that cannot be understood.
-    public init(_ plan: LoadPlan, text: String, name: String, directory: String, logger: Logger) throws(LoadReportError) {
+    public init(_ plan: LoadPlan, text: String, name: String, directory: String, logger: Logger) throws(LoadReportError)
+    {
         self.plan = plan
         self.text = text
         self.name = name
@@ -34,11 +34,13 @@ public struct LoadTest: Sendable {
 
     /// Does all of it and returns what came of it. A cancelled test ends early and tells what it saw until then.
     ///
-    /// - Parameter progress: Called every second with where it stands.
+    /// - Parameter progress: Called every second with the stage under way and where it stands.
     /// - Throws: ``LoadError`` when it cannot begin.
-    public func run(progress: @escaping @Sendable (LoadProgress) -> Void = { _ in }) async throws -> LoadResult {
+    public func run(progress: @escaping @Sendable (_ stage: String, LoadSnapshot) -> Void = { _, _ in }) async throws
+        -> LoadResult
+    {
         let before = ProcessUsage.current()
-        let startedAt = WallTime.now()
+        let startedAt = WallTime(unixMilliseconds: SystemClock().nowMilliseconds)
         let gates = try await openGates()
         let timeline = Timeline()
         let fleet = fleet(timeline, gates)
@@ -50,7 +52,7 @@ public struct LoadTest: Sendable {
             group.cancelAll()
         }
         for gate in gates.values { await gate.close() }
-        let run = LoadReport.LoadRun(
+        let run = LoadRun(
             name: name, seed: plan.seed, plan: text, startedAt: startedAt, environment: environment,
             stages: stages.all)
         let cost = ProcessUsage.current().map { usage in before.map { usage.since($0) } ?? usage }
@@ -112,7 +114,7 @@ public struct LoadTest: Sendable {
 
     /// Notes the machine's state and says where the test stands, every second.
     private func watch(
-        _ fleet: Fleet, _ stages: StageLog, _ progress: @Sendable (LoadProgress) -> Void
+        _ fleet: Fleet, _ stages: StageLog, _ progress: @Sendable (String, LoadSnapshot) -> Void
     ) async {
         var usage = ProcessUsage.current()
         var last = fleet.timeline.now
@@ -126,13 +128,13 @@ public struct LoadTest: Sendable {
                 (usage, last) = (current, now)
             }
             if let bytes = ProcessMetrics.residentBytes() { recorder.gauge(.memory, bytes, at: now) }
-            progress(recorder.progress(stage: stages.current, at: now))
+            progress(stages.current, recorder.snapshot(at: now))
         }
     }
 
     private var environment: LoadEnvironment {
         LoadEnvironment(
-            host: .current(), software: "pikabot", store: plan.agents.state.rawValue,
+            host: .current(), software: "pikabot \(SoftwareVersion.current)", store: plan.agents.state.rawValue,
             relays: plan.relays.map(\.string))
     }
 }

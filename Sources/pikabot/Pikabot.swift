@@ -13,7 +13,7 @@ struct Pikabot: AsyncParsableCommand {
             RelayCommand.self, Init.self, Identity.self, PublishKeyPackage.self, Groups.self, Welcomes.self,
             AcceptWelcome.self, Invite.self, Send.self, Messages.self, DownloadMedia.self, Listen.self, QR.self,
             Profile.self, UpdateProfile.self, UpdateGroupProfile.self, SendHypernote.self,
-            HypernoteCatalogCommand.self, DaemonCommand.self, LabMemberCommand.self,
+            HypernoteCatalogCommand.self, DaemonCommand.self, LoadCommand.self, LabMemberCommand.self,
         ])
 
     static func main() async {

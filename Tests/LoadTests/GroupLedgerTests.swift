@@ -96,7 +96,9 @@ struct MessageStampTests {
         }
     }
 
-    @Test(arguments: ["", "load", "load 1", "load 1 x", "load -1 2", "hello 1 2", "load 1 -2", "load 99999999999999999999 1"])
+    @Test(arguments: [
+        "", "load", "load 1", "load 1 x", "load -1 2", "hello 1 2", "load 1 -2", "load 99999999999999999999 1",
+    ])
     func otherTextsAreNone(text: String) {
         #expect(MessageStamp(text) == nil)
     }

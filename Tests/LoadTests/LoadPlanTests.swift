@@ -60,20 +60,54 @@ struct LoadPlanTests {
     }
 
     @Test(arguments: [
-        ("version: 1", "version: 2", #"plan.yaml:1:10: version: expected a whole number from 1 to 1, found "2"; write such a number"#),
-        ("count: 10", "cout: 10", #"plan.yaml:2:43: load.agents: expected one of count, rampPerSecond, state, found the unknown key "cout"; write count"#),
-        ("count: 10", "count: 0", #"plan.yaml:2:50: load.agents.count: expected a whole number from 1 to 100000, found "0"; write such a number"#),
-        ("[ws://r.example]", "[r.example]", #"plan.yaml:2:18: load.relays[0]: expected one of relay addresses, found "r.example"; write a list of relay addresses"#),
-        ("[ws://r.example]", "[]", #"plan.yaml:2:17: load.relays: expected at least one relay, found an empty list; write relays: [ws://…]"#),
-        ("fixed: 3", "fixed: 30", #"plan.yaml:2:91: load.groups.sizes.fixed: expected a whole number from 2 to 10, found "30"; write such a number"#),
-        ("fixed: 3", "law: gauss", #"plan.yaml:2:89: load.groups.sizes.law: expected power, found "gauss"; write law: power or fixed: N"#),
-        ("fixed: 3 } }", "fixed: 3 } }, stages: [ { for: 1s, sendRate: 20 } ]", #"plan.yaml:2:132: load.stages[0].sendRate: expected a rate, found "20"; write N/s, N/min or N/h, such as 20/s"#),
-        ("fixed: 3 } }", "fixed: 3 } }, stages: [ { sendRate: 2/s } ]", #"plan.yaml:2:111: load.stages[0]: expected the key for, found none; add for: …"#),
-        ("fixed: 3 } }", "fixed: 3 } }, faults: [ { at: 1s, action: burn } ]", #"plan.yaml:2:129: load.faults[0].action: expected one of down, stall, restartAgents, found "burn"; write one of them"#),
-        ("fixed: 3 } }", "fixed: 3 } }, faults: [ { at: 1s, for: 1s, action: down, relay: 1 } ]", #"plan.yaml:2:150: load.faults[0].relay: expected a whole number from 0 to 0, found "1"; write such a number"#),
+        (
+            "version: 1", "version: 2",
+            #"plan.yaml:1:10: version: expected a whole number from 1 to 1, found "2"; write such a number"#
+        ),
+        (
+            "count: 10", "cout: 10",
+            #"plan.yaml:2:43: load.agents: expected one of count, rampPerSecond, state, found the unknown key "cout"; write count"#
+        ),
+        (
+            "count: 10", "count: 0",
+            #"plan.yaml:2:50: load.agents.count: expected a whole number from 1 to 100000, found "0"; write such a number"#
+        ),
+        (
+            "[ws://r.example]", "[r.example]",
+            #"plan.yaml:2:18: load.relays[0]: expected one of relay addresses, found "r.example"; write a list of relay addresses"#
+        ),
+        (
+            "[ws://r.example]", "[]",
+            #"plan.yaml:2:17: load.relays: expected at least one relay, found an empty list; write relays: [ws://…]"#
+        ),
+        (
+            "fixed: 3", "fixed: 30",
+            #"plan.yaml:2:91: load.groups.sizes.fixed: expected a whole number from 2 to 10, found "30"; write such a number"#
+        ),
+        (
+            "fixed: 3", "law: gauss",
+            #"plan.yaml:2:89: load.groups.sizes.law: expected power, found "gauss"; write law: power or fixed: N"#
+        ),
+        (
+            "fixed: 3 } }", "fixed: 3 } }, stages: [ { for: 1s, sendRate: 20 } ]",
+            #"plan.yaml:2:132: load.stages[0].sendRate: expected a rate, found "20"; write N/s, N/min or N/h, such as 20/s"#
+        ),
+        (
+            "fixed: 3 } }", "fixed: 3 } }, stages: [ { sendRate: 2/s } ]",
+            #"plan.yaml:2:111: load.stages[0]: expected the key for, found none; add for: …"#
+        ),
+        (
+            "fixed: 3 } }", "fixed: 3 } }, faults: [ { at: 1s, action: burn } ]",
+            #"plan.yaml:2:129: load.faults[0].action: expected one of down, stall, restartAgents, found "burn"; write one of them"#
+        ),
+        (
+            "fixed: 3 } }", "fixed: 3 } }, faults: [ { at: 1s, for: 1s, action: down, relay: 1 } ]",
+            #"plan.yaml:2:150: load.faults[0].relay: expected a whole number from 0 to 0, found "1"; write such a number"#
+        ),
     ])
     func aWrongPlanIsToldWithItsPlace(right: String, wrong: String, message: String) {
         let error = #expect(throws: ConfigurationError.self) { try read(Self.least.replacing(right, with: wrong)) }
-        #expect(error?.description.split(separator: "\n").contains { $0 == message } == true, "\(error?.description ?? "")")
+        #expect(
+            error?.description.split(separator: "\n").contains { $0 == message } == true, "\(error?.description ?? "")")
     }
 }

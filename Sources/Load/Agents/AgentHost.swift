@@ -38,11 +38,13 @@ actor AgentHost {
                 atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
             let sealingKey = try SealingKey.loadOrCreate(file: "\(folder)/sealing.key")
             let store = try AccountStore.open(directory: folder, sealingKey: sealingKey, account: account)
-            return OpenStore(store: store, close: { [logger] in
-                do { try store.close() } catch {
-                    logger.warning("An agent's state did not close", metadata: ["error": "\(error)"])
-                }
-            })
+            return OpenStore(
+                store: store,
+                close: { [logger] in
+                    do { try store.close() } catch {
+                        logger.warning("An agent's state did not close", metadata: ["error": "\(error)"])
+                    }
+                })
         }
     }
 

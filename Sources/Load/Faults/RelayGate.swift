@@ -35,7 +35,8 @@ final class RelayGate: Sendable {
     init(to relay: RelayURL) async throws {
         guard !relay.isSecure else {
             throw LoadError(
-                .badPlan, "faults of \(relay): only ws:// relays can be cut off; leave the fault out, or name another relay")
+                .badPlan,
+                "faults of \(relay): only ws:// relays can be cut off; leave the fault out, or name another relay")
         }
         let content = ContentBox()
         listener = try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)

@@ -9,7 +9,9 @@ extension Fleet {
             var views: [View] = []
             for member in ledger.members { views.append(await view(of: member, chatID)) }
             let tally = Dictionary(grouping: views) { $0 }.mapValues(\.count)
-            guard let common = tally.max(by: { ($0.value, $0.key.epoch) < ($1.value, $1.key.epoch) })?.key else { continue }
+            guard let common = tally.max(by: { ($0.value, $0.key.epoch) < ($1.value, $1.key.epoch) })?.key else {
+                continue
+            }
             for view in views { recorder.compared(diverged: view != common) }
         }
     }

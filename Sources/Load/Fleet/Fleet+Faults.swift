@@ -13,23 +13,23 @@ extension Fleet {
     private func inject(_ fault: LoadPlan.Fault, from start: Duration, _ gates: [Int: RelayGate]) async {
         do {
             try await ContinuousClock().sleep(until: timeline.instant(start + fault.at))
-            let began = timeline.now
             switch fault.action {
             case .down(let relay, let length):
+                note("relay down", plan.relays[relay].string, length)
                 try await hold(gates[relay], .down, for: length)
-                note("relay down", plan.relays[relay].string, began)
             case .stall(let relay, let length):
+                note("relay stalled", plan.relays[relay].string, length)
                 try await hold(gates[relay], .stalled, for: length)
-                note("relay stalled", plan.relays[relay].string, began)
             case .restartAgents(let share):
-                let count = restart(share)
-                note("agents restarted", "\(count) agents", began)
+                note("agents restarted", "\(restart(share)) agents", .zero)
             }
         } catch { return }
     }
 
-    private func note(_ action: String, _ target: String, _ began: Duration) {
-        recorder.injected(LoadFault(from: began, to: timeline.now, action: action, target: target))
+    private func note(_ action: String, _ target: String, _ length: Duration) {
+        let began = timeline.now
+        let end = length == .zero ? nil : began + length
+        recorder.injected(LoadFault(from: began, to: end, action: action, target: target))
     }
 
     /// The gate opens again in any case, also when the test is cancelled meanwhile.

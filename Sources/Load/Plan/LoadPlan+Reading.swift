@@ -1,4 +1,5 @@
 public import BotKit
+import LoadReport
 import Nostr
 
 extension LoadPlan {
@@ -117,7 +118,8 @@ extension LoadPlan {
         let relay = reader.int("relay", in: 0...max(0, (relays ?? 1) - 1), default: 0)
         guard let at, let length = reader.duration("for", required: true) else { return nil }
         return Fault(
-            at: at, action: action == "down" ? .down(relay: relay, length: length) : .stall(relay: relay, length: length))
+            at: at,
+            action: action == "down" ? .down(relay: relay, length: length) : .stall(relay: relay, length: length))
     }
 
     private static func thresholds(_ root: SettingsReader) -> [Threshold] {

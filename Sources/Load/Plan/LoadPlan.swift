@@ -1,4 +1,4 @@
-public import BotKit
+public import LoadReport
 public import Nostr
 
 /// What a load test does: how many agents, in which groups, how busy, what goes wrong, and what must hold.
@@ -94,10 +94,6 @@ public struct LoadPlan: Sendable, Hashable {
     public struct Report: Sendable, Hashable {
         public var directory: String
         public var formats: Set<ReportFormat>
-    }
-
-    public enum ReportFormat: String, Sendable, Hashable, CaseIterable {
-        case text, json, csv, junit, openmetrics, html
     }
 }
 

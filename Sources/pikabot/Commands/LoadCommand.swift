@@ -1,0 +1,110 @@
+import ArgumentParser
+import BotKit
+import BotProgram
+import BotRuntime
+import Foundation
+import Load
+import LoadReport
+import Logging
+import Nostr
+import UnixSignals
+
+extension Pikabot {
+    struct LoadCommand: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "load", abstract: "Put many agents into groups, as a plan says, and measure what comes of it.",
+            discussion: """
+                Exit status: 0 every threshold of the plan holds, 1 the test could not run, 5 a threshold does not hold, \
+                78 the plan is wrong, 130 it was interrupted; the reports are written all the same.
+                """)
+
+        @Argument(help: "The plan: a YAML file.") var file: String
+        @Option(help: "The seed of all choices, in the place of the plan's.") var seed: UInt64?
+        @Option(help: "Relays in the place of the plan's.") var relay: [String] = []
+        @Option(help: "Folder of the reports, in the place of the plan's.") var report: String?
+        @Option(help: "Folder of the agents' databases; one that is deleted afterwards unless given.") var state:
+            String?
+        @Flag(help: "Print no progress.") var quiet = false
+        @Flag(help: "Read the plan, say what is wrong with it, and do nothing.") var check = false
+
+        func run() async throws {
+            StandardErrorLog.bootstrap(level: .error)
+            let (plan, text) = try readPlan()
+            try await withTemporaryDirectory(named: "pikabot-load") { folder in
+                let test = try test(plan, text, directory: state ?? folder)
+                guard !check else { return Console.print("\(file) is right") }
+                let (result, isInterrupted) = try await measure(test)
+                try write(result, of: plan)
+                if isInterrupted { throw ExitCode.interrupted }
+                if !result.passed { throw ExitCode.thresholdFailed }
+            }
+        }
+
+        private func test(_ plan: LoadPlan, _ text: String, directory: String) throws -> LoadTest {
+            let name = URL(fileURLWithPath: file).deletingPathExtension().lastPathComponent
+            do {
+                return try LoadTest(
+                    plan, text: text, name: name, directory: directory, logger: Logger(label: "load"))
+            } catch {
+                Console.printError("error: \(file): thresholds: \(error)")
+                throw ExitCode.wrongConfiguration
+            }
+        }
+
+        private func readPlan() throws -> (LoadPlan, String) {
+            do {
+                var (plan, text) = try SettingsFile.read(path: file) { (settings, text) throws(BotSettingsError) in
+                    (try LoadPlan(settings: settings), text)
+                }
+                if let seed { plan.seed = seed }
+                if !relay.isEmpty { plan.relays = try relay.map { try RelayURL($0) } }
+                return (plan, text)
+            } catch let error as ConfigurationError {
+                for problem in error.problems { Console.printError("error: \(problem)") }
+                throw ExitCode.wrongConfiguration
+            }
+        }
+
+        /// The first SIGINT or SIGTERM ends the test early.
+        private func measure(_ test: LoadTest) async throws -> (result: LoadResult, isInterrupted: Bool) {
+            let view = LoadView(isQuiet: quiet)
+            return try await withThrowingTaskGroup(of: LoadResult?.self) { group in
+                group.addTask { try await test.run { view.show($0, $1) } }
+                group.addTask {
+                    await Self.firstSignal()
+                    return nil
+                }
+                let first = try await group.next() ?? nil
+                group.cancelAll()
+                if let first { return (first, false) }
+                guard let result = try await group.next() ?? nil else { throw CommandError("the test left no result") }
+                return (result, true)
+            }
+        }
+
+        private static func firstSignal() async {
+            let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm)
+            for await _ in signals { return }
+        }
+
+        /// The text goes to standard output too.
+        private func write(_ result: LoadResult, of plan: LoadPlan) throws {
+            Console.printText(TextReport.text(result))
+            let folder = report ?? plan.report.directory
+            let formats = ReportFormat.allCases.filter { plan.report.formats.contains($0) }
+            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+            for file in try formats.flatMap({ try $0.files(of: result) }) {
+                let path = "\(folder)/\(file.name)"
+                try file.contents.write(toFile: path, atomically: true, encoding: .utf8)
+                if !quiet { Console.printError("written: \(path)") }
+            }
+        }
+    }
+}
+
+extension ExitCode {
+    /// Of `load`: the test ran, and something was not as it must be.
+    fileprivate static let thresholdFailed = ExitCode(5)
+    /// As shells say it of a program that SIGINT ended.
+    fileprivate static let interrupted = ExitCode(130)
+}

@@ -1,0 +1,35 @@
+import BotProgram
+import Foundation
+import LoadReport
+import Synchronization
+
+/// Where a load test stands: on a terminal a table that changes, elsewhere a line every few seconds.
+final class LoadView: Sendable {
+    private static let linesEvery = 5
+    private static let width = 100
+
+    private let isQuiet: Bool
+    private let isTerminal = isatty(STDERR_FILENO) != 0
+    private let state = Mutex((calls: 0, lines: 0))
+
+    init(isQuiet: Bool) {
+        self.isQuiet = isQuiet
+    }
+
+    func show(_ stage: String, _ snapshot: LoadSnapshot) {
+        guard !isQuiet else { return }
+        let (calls, before) = state.withLock { state in
+            state.calls += 1
+            return state
+        }
+        guard isTerminal else {
+            if calls % Self.linesEvery == 1 { Console.printError("\(stage): \(LiveProgress.line(snapshot))") }
+            return
+        }
+        let lines = ["\(stage)"] + LiveProgress.table(snapshot, width: Self.width)
+        // Up to where the last table began, and everything below it gone.
+        let back = before > 0 ? "\u{1B}[\(before)A\u{1B}[J" : ""
+        Console.printError(back + lines.joined(separator: "\n"))
+        state.withLock { $0.lines = lines.count }
+    }
+}
