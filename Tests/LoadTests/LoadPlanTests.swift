@@ -1,5 +1,7 @@
 import BotKit
 import BotRuntime
+import LoadReport
+import Nostr
 import Testing
 
 @testable import Load
@@ -38,7 +40,7 @@ struct LoadPlanTests {
                 .init(at: .seconds(40), action: .restartAgents(share: 0.1)),
             ])
         #expect(plan.thresholds.map(\.name) == ["deliver.p99", "delivery", "divergence", "join.p95", "order"])
-        #expect(plan.report.formats == Set(LoadPlan.ReportFormat.allCases))
+        #expect(plan.report.formats == Set(ReportFormat.allCases))
         #expect(plan.report.directory == "./out")
     }
 
@@ -66,11 +68,11 @@ struct LoadPlanTests {
         ),
         (
             "count: 10", "cout: 10",
-            #"plan.yaml:2:43: load.agents: expected one of count, rampPerSecond, state, found the unknown key "cout"; write count"#
+            #"plan.yaml:2:45: load.agents: expected one of count, rampPerSecond, state, found the unknown key "cout"; write count"#
         ),
         (
             "count: 10", "count: 0",
-            #"plan.yaml:2:50: load.agents.count: expected a whole number from 1 to 100000, found "0"; write such a number"#
+            #"plan.yaml:2:52: load.agents.count: expected a whole number from 1 to 100000, found "0"; write such a number"#
         ),
         (
             "[ws://r.example]", "[r.example]",
@@ -82,11 +84,11 @@ struct LoadPlanTests {
         ),
         (
             "fixed: 3", "fixed: 30",
-            #"plan.yaml:2:91: load.groups.sizes.fixed: expected a whole number from 2 to 10, found "30"; write such a number"#
+            #"plan.yaml:2:94: load.groups.sizes.fixed: expected a whole number from 2 to 10, found "30"; write such a number"#
         ),
         (
             "fixed: 3", "law: gauss",
-            #"plan.yaml:2:89: load.groups.sizes.law: expected power, found "gauss"; write law: power or fixed: N"#
+            #"plan.yaml:2:92: load.groups.sizes.law: expected power, found "gauss"; write law: power or fixed: N"#
         ),
         (
             "fixed: 3 } }", "fixed: 3 } }, stages: [ { for: 1s, sendRate: 20 } ]",
@@ -102,7 +104,7 @@ struct LoadPlanTests {
         ),
         (
             "fixed: 3 } }", "fixed: 3 } }, faults: [ { at: 1s, for: 1s, action: down, relay: 1 } ]",
-            #"plan.yaml:2:150: load.faults[0].relay: expected a whole number from 0 to 0, found "1"; write such a number"#
+            #"plan.yaml:2:151: load.faults[0].relay: expected a whole number from 0 to 0, found "1"; write such a number"#
         ),
     ])
     func aWrongPlanIsToldWithItsPlace(right: String, wrong: String, message: String) {

@@ -1,6 +1,7 @@
 import Logging
 import Nostr
 import PikaCore
+import RelayClient
 import Synchronization
 
 /// One account of a load test, with its own state and connections as a worker has them.
@@ -76,10 +77,25 @@ final class LoadAgent: Sendable {
         if isAway { done(.failure(AgentIsAway())) }
     }
 
-    /// As ``dispatch(_:_:)``, and waits for the end.
-    func perform(_ action: AppAction) async throws -> ActionOutcome {
-        try await withCheckedThrowingContinuation { continuation in
-            dispatch(action) { continuation.resume(with: $0) }
+    /// As ``dispatch(_:_:)``, and waits for the end; throws ``TookTooLong`` after `limit`.
+    func perform(_ action: AppAction, within limit: Duration) async throws -> ActionOutcome {
+        let (results, report) = AsyncStream.makeStream(of: Result<ActionOutcome, any Error>.self)
+        dispatch(action) {
+            report.yield($0)
+            report.finish()
+        }
+        return try await withThrowingTaskGroup(of: ActionOutcome.self) { group in
+            group.addTask {
+                for await result in results { return try result.get() }
+                throw CancellationError()
+            }
+            group.addTask {
+                try await Task.sleep(for: limit)
+                throw TookTooLong()
+            }
+            defer { group.cancelAll() }
+            guard let outcome = try await group.next() else { throw CancellationError() }
+            return outcome
         }
     }
 
@@ -157,6 +173,11 @@ final class LoadAgent: Sendable {
 /// An agent's life ended before an answer came, or none was under way.
 struct AgentIsAway: Error, CustomStringConvertible {
     var description: String { "the agent was not running" }
+}
+
+/// Something did not end in its time; it may still.
+struct TookTooLong: Error, CustomStringConvertible {
+    var description: String { "not done in time" }
 }
 
 extension AppState {

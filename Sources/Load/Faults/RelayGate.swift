@@ -44,7 +44,10 @@ final class RelayGate: Sendable {
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             .childChannelOption(.autoRead, value: false)
             .childChannelInitializer { agent in
-                Self.connect(agent, host: relay.host, port: relay.port, content)
+                agent.eventLoop.makeCompletedFuture {
+                    try agent.pipeline.syncOperations.addHandler(
+                        GateEntrance { agent in Self.connect(agent, host: relay.host, port: relay.port, content) })
+                }
             }
             .bind(host: "127.0.0.1", port: 0).get()
         self.content = content
@@ -65,11 +68,10 @@ final class RelayGate: Sendable {
         try? await listener.close()
     }
 
-    private static func connect(
-        _ agent: any Channel, host: String, port: Int, _ content: ContentBox
-    ) -> EventLoopFuture<Void> {
-        guard content.value.withLock({ $0.state }) != .down else { return agent.close() }
-        return ClientBootstrap(group: agent.eventLoop).channelOption(.autoRead, value: false)
+    /// Goes on to the relay with a connection that has come and is not read yet.
+    private static func connect(_ agent: any Channel, host: String, port: Int, _ content: ContentBox) {
+        guard content.value.withLock({ $0.state }) != .down else { return agent.close(promise: nil) }
+        ClientBootstrap(group: agent.eventLoop).channelOption(.autoRead, value: false)
             .connect(host: host, port: port)
             .flatMapThrowing { relay in
                 try agent.pipeline.syncOperations.addHandler(GateHandler(peer: relay))
@@ -85,8 +87,19 @@ final class RelayGate: Sendable {
                 }
                 connection.apply(state)
             }
-            .flatMapError { _ in agent.close() }
+            .whenFailure { _ in agent.close(promise: nil) }
     }
+}
+
+/// Says when a connection has come.
+private final class GateEntrance: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+
+    private let entered: (any Channel) -> Void
+
+    init(entered: @escaping (any Channel) -> Void) { self.entered = entered }
+
+    func channelActive(context: ChannelHandlerContext) { entered(context.channel) }
 }
 
 /// An agent's connection and the one that goes on to the relay.
@@ -101,7 +114,7 @@ private final class GateConnection: Sendable {
     func apply(_ state: RelayGate.State) {
         for channel in [agent, relay] {
             switch state {
-            case .open: channel.setOption(.autoRead, value: true).whenSuccess { channel.read() }
+            case .open: channel.setOption(.autoRead, value: true).whenComplete { _ in }
             case .stalled: channel.setOption(.autoRead, value: false).whenComplete { _ in }
             case .down: channel.close(promise: nil)
             }

@@ -1,5 +1,6 @@
 import LoadReport
 import PikaCore
+import Synchronization
 
 /// A commit that an agent wants, and no relay has yet.
 struct PendingCommit {
@@ -56,7 +57,7 @@ extension Error {
     var loadReason: String {
         switch self {
         case let error as AppCoreError: "\(error.code)"
-        case let error as AgentIsAway: error.description
+        case is AgentIsAway, is TookTooLong: "\(self)"
         default: "\(type(of: self))"
         }
     }

@@ -1,5 +1,6 @@
 import LoadReport
 import Nostr
+import Synchronization
 
 /// An agent that was invited and has not joined yet.
 struct PendingJoin {

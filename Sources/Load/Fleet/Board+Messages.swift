@@ -1,6 +1,7 @@
 import LoadReport
 import Nostr
 import PikaCore
+import Synchronization
 
 /// A message that no relay has yet.
 struct PendingSend {

@@ -69,7 +69,17 @@ final class Board: AgentListener {
     /// Just before an agent's start.
     func starts(_ index: Int) {
         let now = timeline.now
-        state.withLock { $0.lives[index] = Life(startedAt: now, isFirst: $0.lives[index] == nil) }
+        let unanswered = state.withLock { state in
+            state.lives[index] = Life(startedAt: now, isFirst: state.lives[index] == nil)
+            let unanswered = state.sends.filter { $0.value.stamp.sender == index }
+            for messageID in unanswered.keys { state.sends[messageID] = nil }
+            return unanswered.values
+        }
+        // They stay queued and are owed to their receivers, but nobody tells any more when a relay has them.
+        for send in unanswered {
+            recorder.failure(.send, reason: "started anew before a relay answered", at: now)
+            send.done()
+        }
     }
 
     private func published(_ index: Int, _ now: Duration) {

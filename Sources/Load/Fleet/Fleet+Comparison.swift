@@ -1,4 +1,5 @@
 import LoadReport
+import Nostr
 import PikaCore
 
 extension Fleet {

@@ -1,4 +1,5 @@
 import LoadReport
+import Nostr
 
 extension Fleet {
     /// Does to relays and agents what the plan says, at its times from `start` on.

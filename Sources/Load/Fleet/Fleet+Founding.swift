@@ -47,7 +47,8 @@ extension Fleet {
         let began = timeline.now
         do {
             let outcome = try await agents[founder].perform(
-                .createGroupChat(name: "load \(number)", peers: keys(of: found), missing: .goOnWithout))
+                .createGroupChat(name: "load \(number)", peers: keys(of: found), missing: .goOnWithout),
+                within: Self.patience)
             let chatID = try addedTo(outcome, found, group: number)
             recorder.success(.createGroup, from: began, to: timeline.now)
             note(chatID, of: number)
@@ -76,7 +77,9 @@ extension Fleet {
         guard !members.isEmpty else { return [] }
         let began = timeline.now
         do {
-            guard case .found(let verdicts) = try await agents[founder].perform(.findKeyPackages(keys(of: members)))
+            guard
+                case .found(let verdicts) = try await agents[founder].perform(
+                    .findKeyPackages(keys(of: members)), within: Self.patience)
             else { return [] }
             recorder.success(.fetchKeyPackage, from: began, to: timeline.now)
             let usable = members.filter { verdicts[agents[$0].key.publicKey]?.isUsable == true }

@@ -20,11 +20,9 @@ extension Fleet {
                 let place = places[number % places.count]
                 tasks.addTask {
                     while self.timeline.now < end, !Task.isCancelled {
-                        await withCheckedContinuation { continuation in
-                            self.send(place.agent, to: place.group, bytes: bytes, intended: nil) {
-                                continuation.resume()
-                            }
-                        }
+                        let (sent, report) = AsyncStream.makeStream(of: Never.self)
+                        self.send(place.agent, to: place.group, bytes: bytes, intended: nil) { report.finish() }
+                        for await _ in sent {}
                         do { try await Task.sleep(for: users.think) } catch { return }
                     }
                 }

@@ -30,7 +30,7 @@ extension LoadPlan {
         if relays?.isEmpty == true {
             reader.fail("relays", expected: "at least one relay", found: "an empty list", fix: "write relays: [ws://…]")
         }
-        let agents = reader.object("agents", required: true).flatMap(agents)
+        let agents = reader.object("agents", required: true).flatMap { Self.agents($0) }
         let groups = reader.object("groups", required: true).flatMap { Self.groups($0, of: agents?.count) }
         let stages = reader.list("stages") { stage($0, groups: groups) }
         let faults = reader.list("faults") { fault($0, relays: relays?.count) }
@@ -53,7 +53,7 @@ extension LoadPlan {
         let count = reader.int("count", in: 0...maximumAgents, required: true)
         let publishers = reader.int("publishers", in: 1...maximumAgents)
         let founding = reader.int("founding", in: 1...1000, default: 4)
-        let sizes = reader.object("sizes", required: true).flatMap { sizes($0, agents: agents ?? maximumAgents) }
+        let sizes = reader.object("sizes", required: true).flatMap { Self.sizes($0, agents: agents ?? maximumAgents) }
         guard let count, let sizes else { return nil }
         return Groups(count: count, sizes: sizes, publishers: publishers, founding: founding)
     }
