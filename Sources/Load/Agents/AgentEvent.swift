@@ -3,6 +3,8 @@ import PikaCore
 
 /// What an agent tells while it lives. Times are taken when it is told.
 enum AgentEvent: Sendable {
+    /// A relay is connected, or is not any more.
+    case connection(RelayURL, isOpen: Bool)
     /// A relay has its key package.
     case keyPackagePublished
     /// Every relay was read, or does not answer.

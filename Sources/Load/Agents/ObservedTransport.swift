@@ -1,7 +1,8 @@
 import Nostr
 import PikaCore
 
-/// A transport that somebody looks at: every gift wrap that goes out or comes in is told.
+/// A transport that somebody looks at: connections are told, and every gift wrap that goes out or
+/// comes in.
 struct ObservedTransport<Base: RelayTransport>: RelayTransport {
     let base: Base
     let tell: @Sendable (AgentEvent) -> Void
@@ -13,7 +14,11 @@ struct ObservedTransport<Base: RelayTransport>: RelayTransport {
         let source = StreamBox(base.updates)
         updates = AsyncStream {
             let update = await source.next()
-            if case .event(_, _, let event) = update, event.kind == .giftWrap { tell(.wrapSeen) }
+            switch update {
+            case .event(_, _, let event) where event.kind == .giftWrap: tell(.wrapSeen)
+            case .state(let relay, let state): tell(.connection(relay, isOpen: state == .connected))
+            default: break
+            }
             return update
         }
     }

@@ -8,6 +8,8 @@ struct PendingSend {
     let group: Int
     let stamp: MessageStamp
     let times: SendTimes
+    /// How often its sender sends, if he waits for each message.
+    let interval: Duration?
     /// Who waits until it is sent, or will not be.
     let done: @Sendable () -> Void
 }
@@ -60,7 +62,11 @@ extension Board {
 
     private func finish(_ send: PendingSend, _ delivery: AppState.Delivery, _ now: Duration) {
         if case .failed(let reason) = delivery { return notSent(send, reason: "refused: \(reason)") }
-        recorder.success(.send, from: send.times.sent, to: now, intended: send.times.intended)
+        if let interval = send.interval {
+            recorder.success(.send, from: send.times.sent, to: now, expectedEvery: interval)
+        } else {
+            recorder.success(.send, from: send.times.sent, to: now, intended: send.times.intended)
+        }
         send.done()
     }
 

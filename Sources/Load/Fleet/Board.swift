@@ -33,6 +33,9 @@ final class Board: AgentListener {
     struct Life {
         let startedAt: Duration
         let isFirst: Bool
+        var connections: Set<RelayURL> = []
+        /// Relays that were connected at least once.
+        var reached: Set<RelayURL> = []
         var isPublished = false
         var isRead = false
     }
@@ -52,6 +55,7 @@ final class Board: AgentListener {
     func agent(_ index: Int, _ event: AgentEvent) {
         let now = timeline.now
         switch event {
+        case .connection(let relay, let isOpen): connection(index, relay, isOpen, now)
         case .keyPackagePublished: published(index, now)
         case .caughtUp: caughtUp(index, now)
         case .wrapSent(let recipient): wrapSent(to: recipient, now)
@@ -80,6 +84,22 @@ final class Board: AgentListener {
             recorder.failure(.send, reason: "started anew before a relay answered", at: now)
             send.done()
         }
+    }
+
+    private func connection(_ index: Int, _ relay: RelayURL, _ isOpen: Bool, _ now: Duration) {
+        let (life, count) = state.withLock { state -> (Life?, Int) in
+            if isOpen {
+                state.lives[index]?.connections.insert(relay)
+            } else {
+                state.lives[index]?.connections.remove(relay)
+            }
+            let before = state.lives[index]
+            if isOpen { state.lives[index]?.reached.insert(relay) }
+            return (before, state.lives.values.reduce(0) { $0 + $1.connections.count })
+        }
+        recorder.gauge(.connections, Double(count), at: now)
+        guard isOpen, let life, !life.reached.contains(relay) else { return }
+        recorder.success(.connect, from: life.startedAt, to: now)
     }
 
     private func published(_ index: Int, _ now: Duration) {

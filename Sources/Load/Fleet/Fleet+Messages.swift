@@ -7,7 +7,7 @@ extension Fleet {
     func send(at rate: PerSecond, until end: Duration, bytes: Int) async {
         await arrivals(at: rate, until: end) { due in
             guard let (group, agent) = self.someMember({ self.publishers(of: $0) }) else { return }
-            self.send(agent, to: group, bytes: bytes, intended: due) {}
+            self.send(agent, to: group, bytes: bytes, .due(due)) {}
         }
     }
 
@@ -21,7 +21,7 @@ extension Fleet {
                 tasks.addTask {
                     while self.timeline.now < end, !Task.isCancelled {
                         let (sent, report) = AsyncStream.makeStream(of: Never.self)
-                        self.send(place.agent, to: place.group, bytes: bytes, intended: nil) { report.finish() }
+                        self.send(place.agent, to: place.group, bytes: bytes, .every(users.think)) { report.finish() }
                         for await _ in sent {}
                         do { try await Task.sleep(for: users.think) } catch { return }
                     }
@@ -32,11 +32,11 @@ extension Fleet {
 
     /// - Parameter done: called once, when a relay has the message or it is known that none will.
     private func send(
-        _ agent: Int, to group: Int, bytes: Int, intended: Duration?, done: @escaping @Sendable () -> Void
+        _ agent: Int, to group: Int, bytes: Int, _ pace: Pace, done: @escaping @Sendable () -> Void
     ) {
-        guard let chatID = chat(of: group), let (stamp, times) = board.sends(agent, to: group, intended: intended)
+        guard let chatID = chat(of: group), let (stamp, times) = board.sends(agent, to: group, intended: pace.due)
         else { return done() }
-        let send = PendingSend(group: group, stamp: stamp, times: times, done: done)
+        let send = PendingSend(group: group, stamp: stamp, times: times, interval: pace.interval, done: done)
         let message = OutgoingMessage(content: stamp.text(bytes: bytes))
         agents[agent].dispatch(.sendMessage(chatID: chatID, message)) { [board] result in
             switch result {
@@ -45,6 +45,17 @@ extension Fleet {
             case .failure(let error): board.notSent(send, reason: error.loadReason)
             }
         }
+    }
+
+    /// Who decides when a message goes out.
+    private enum Pace {
+        /// The plan.
+        case due(Duration)
+        /// Its sender, so long after the one before.
+        case every(Duration)
+
+        var due: Duration? { if case .due(let time) = self { time } else { nil } }
+        var interval: Duration? { if case .every(let interval) = self { interval } else { nil } }
     }
 
     // MARK: Chance

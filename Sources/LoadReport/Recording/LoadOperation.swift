@@ -2,9 +2,9 @@
 ///
 /// The name is what reports, metrics and thresholds call it (`join.p95`), so it never changes once released.
 public enum LoadOperation: Int, CaseIterable, Sendable, Hashable {
-    /// Opening a connection to a relay.
+    /// From an agent's start until a relay is connected; one for each relay.
     case connect
-    /// Making an account and announcing its relay lists.
+    /// From an agent's first start until every relay was read.
     case createIdentity
     case publishKeyPackage
     case fetchKeyPackage
@@ -17,9 +17,9 @@ public enum LoadOperation: Int, CaseIterable, Sendable, Hashable {
     case join
     /// From joining until the first message is decrypted.
     case firstMessage
-    /// From the call until a relay's `OK`.
+    /// From when a message was due until a relay's `OK`.
     case send
-    /// From the call to send until one member has decrypted it; one sample a receiver.
+    /// From when a message was due until one member has decrypted it; one sample a receiver.
     case deliver
     case commit
     /// Making a commit anew that lost a race: from the loss until the new one is accepted.
