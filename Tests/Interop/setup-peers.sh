@@ -1,7 +1,7 @@
 #!/bin/bash
 # Installs the live-test peers into one folder: two releases of the reference Marmot implementation (mdk-python),
 # a newer C library and Python to run them on Debian 12, and a virtual environment with nostr-sdk, websockets, and what
-# judges the configuration's schema.
+# judges the configuration's schema and the reports of load tests.
 # Run once as root on Debian 12, amd64. Running it again only verifies. Nothing needs root afterwards.
 #
 #   setup-peers.sh [DIR]                          DIR defaults to .build-peers at the top of the repository
@@ -13,6 +13,8 @@ readonly NOSTR_SDK_VERSION=0.45.1
 readonly WEBSOCKETS_VERSION=15.0.1
 readonly JSONSCHEMA_VERSION=4.26.0
 readonly PYYAML_VERSION=6.0.3
+readonly LOCUST_VERSION=2.47.0
+readonly PROMETHEUS_CLIENT_VERSION=0.26.0
 readonly SUITE=trixie
 # What CPython and the MDK library load; everything else in the suite's base system stays out.
 readonly PACKAGES="libc6 libgcc-s1 libssl3t64 zlib1g libffi8 libexpat1 libsqlite3-0 libbz2-1.0 liblzma5
@@ -71,6 +73,7 @@ install_root() {
 install_venv() {
     local wanted="nostr-sdk==$NOSTR_SDK_VERSION websockets==$WEBSOCKETS_VERSION"
     wanted+=" jsonschema==$JSONSCHEMA_VERSION PyYAML==$PYYAML_VERSION"
+    wanted+=" locust==$LOCUST_VERSION prometheus_client==$PROMETHEUS_CLIENT_VERSION"
     [[ $(cat "$DIR/venv/.complete" 2>/dev/null) == "$wanted" ]] && return 0
     say "creating the virtual environment: $wanted"
     rm -rf "$DIR/venv"
