@@ -64,8 +64,8 @@ var targets: [Target] = [
     library(
         "BotRuntime",
         [
-            "BotKit", "BotDispatch", "BlossomClient", "ExternalBots", "Restarts", "Telemetry", "PikaCore", "Marmot",
-            "Nostr", "RelayClient", "Storage", yams, lifecycle, unixSignals, logging, metrics, httpClient, subprocess,
+            "BotKit", "BotDispatch", "BlossomClient", "Diagnosis", "ExternalBots", "Restarts", "Telemetry", "PikaCore",
+            "Marmot", "Nostr", "RelayClient", "Storage", yams, lifecycle, unixSignals, logging, metrics, httpClient, subprocess,
             systemPackage,
         ] + nio),
     library("BotTesting", ["BotKit", "BotDispatch", "PikaCore", "Marmot", "MLS", "Nostr", "EmbeddedRelay", logging]),
@@ -79,7 +79,7 @@ var targets: [Target] = [
         swiftSettings: settings),
     library(
         "Diagnosis",
-        ["RelayClient", "PikaCore", "Marmot", "MLS", "Nostr", httpClient, nioSSL, nioTLS, logging] + nio),
+        ["BotKit", "RelayClient", "PikaCore", "Marmot", "MLS", "Nostr", httpClient, nioSSL, nioTLS, logging] + nio),
     library("LoadReport", [histogram]),
     library(
         "Load",
@@ -132,7 +132,7 @@ var targets: [Target] = [
             "pikabot", "BotProgram", "BotRuntime", "BotKit", "BotTesting", "Diagnosis", "EmbeddedRelay", "RelayClient",
             "Supervisor", "Telemetry", "Storage", "PikaCore", "Nostr", arguments, logging,
         ]),
-    tests("DiagnosisTests", ["Diagnosis", "EmbeddedRelay", "Marmot", "MLS", "Nostr", logging, nioSSL] + nio),
+    tests("DiagnosisTests", ["Diagnosis", "BotKit", "EmbeddedRelay", "Marmot", "MLS", "Nostr", logging, nioSSL] + nio),
     tests("LoadReportTests", ["LoadReport", histogram]),
     tests(
         "LoadTests",

@@ -6,6 +6,7 @@ public struct BotServices: Sendable {
     public var files: any BotFiles
     public var chats: any BotChats
     public var metrics: any BotMetrics
+    public var relayProbes: any BotRelayProbes
     /// For pauses and deadlines inside a handler.
     public var clock: any CoreClock
 
@@ -13,7 +14,7 @@ public struct BotServices: Sendable {
         http: any BotHTTP = NoBotServices(), programs: any BotPrograms = NoBotServices(),
         secrets: any BotSecrets = NoBotServices(), files: any BotFiles = NoBotServices(),
         chats: any BotChats = NoBotServices(), metrics: any BotMetrics = NoBotServices(),
-        clock: any CoreClock = SystemClock()
+        relayProbes: any BotRelayProbes = NoBotServices(), clock: any CoreClock = SystemClock()
     ) {
         self.http = http
         self.programs = programs
@@ -21,6 +22,7 @@ public struct BotServices: Sendable {
         self.files = files
         self.chats = chats
         self.metrics = metrics
+        self.relayProbes = relayProbes
         self.clock = clock
     }
 }

@@ -21,9 +21,24 @@ public final class HTTPProbe: Sendable {
     private let limit: Duration
 
     /// - Parameter limit: How long one question may take.
-    public init(limit: Duration = .seconds(10)) {
+    public convenience init(limit: Duration = .seconds(10)) {
         var settings = HTTPClient.Configuration()
         settings.redirectConfiguration = .follow(max: 3, allowCycles: false)
+        self.init(settings, limit: limit)
+    }
+
+    /// Asks one host only, at one of its addresses: an answer that leads elsewhere is followed nowhere.
+    convenience init(host: String, at address: String, trustRootFiles: [String], limit: Duration) throws(NetworkError) {
+        var settings = HTTPClient.Configuration()
+        settings.redirectConfiguration = .disallow
+        settings.dnsOverride = [host: address]
+        settings.httpVersion = .http1Only
+        settings.tlsConfiguration = try TLSReach.settings(trustRootFiles)
+        self.init(settings, limit: limit)
+    }
+
+    private init(_ base: HTTPClient.Configuration, limit: Duration) {
+        var settings = base
         settings.connectionPool.retryConnectionEstablishment = false
         settings.timeout = .init(connect: TimeAmount(limit), read: TimeAmount(limit))
         client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: settings)

@@ -14,9 +14,30 @@ enum NameLookup {
     /// How many addresses of a host are looked at.
     static let mostAddresses = 8
 
-    /// The addresses of a host, each once, in the resolver's order. Throws ``NetworkError``.
-    static func addresses(of host: String, port: Int) async throws -> [SocketAddress] {
-        try await NIOSingletons.posixBlockingThreadPool.runIfActive { try resolve(host, port) }
+    /// The addresses of a host, each once, in the resolver's order. Throws ``NetworkError``, also when the resolver has
+    /// not answered in time: what it says later is for nobody.
+    static func addresses(
+        of host: String, port: Int, within limit: Duration = .seconds(30)
+    ) async throws -> [SocketAddress] {
+        typealias Answer = Result<[SocketAddress], NetworkError>
+        let (answers, answer) = AsyncStream.makeStream(of: Answer.self)
+        NIOSingletons.posixBlockingThreadPool.submit { state in
+            guard state == .active else { return answer.finish() }
+            answer.yield(Result { () throws(NetworkError) in try resolve(host, port) })
+        }
+        return try await withThrowingTaskGroup(of: Answer.self) { group in
+            group.addTask {
+                for await found in answers { return found }
+                return .failure(NetworkError("the resolver gave up"))
+            }
+            group.addTask {
+                try await Task.sleep(for: limit)
+                return .failure(NetworkError("the resolver did not answer in time"))
+            }
+            defer { group.cancelAll() }
+            guard let first = try await group.next() else { throw CancellationError() }
+            return try first.get()
+        }
     }
 
     private static func resolve(_ host: String, _ port: Int) throws(NetworkError) -> [SocketAddress] {

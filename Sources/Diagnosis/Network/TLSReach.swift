@@ -2,6 +2,7 @@ import NIOCore
 import NIOPosix
 import NIOSSL
 import NIOTLS
+import Synchronization
 
 /// A TLS handshake with a host, and what its certificate says.
 enum TLSReach {
@@ -9,21 +10,40 @@ enum TLSReach {
         /// Unix seconds.
         let begin: Int64
         let end: Int64
+        /// The earliest end in the whole chain that was shown; that of the certificate itself where only it was looked at.
+        var chainEnd: Int64
         /// What it is for; from outside, and fit for a terminal.
         let names: String
+
+        init(begin: Int64, end: Int64, chainEnd: Int64? = nil, names: String) {
+            (self.begin, self.end, self.chainEnd, self.names) = (begin, end, chainEnd ?? end, names)
+        }
+    }
+
+    /// The system's authorities, and those in PEM files. Throws ``NetworkError`` for a file that holds none.
+    static func settings(_ trustRootFiles: [String] = []) throws(NetworkError) -> TLSConfiguration {
+        var settings = TLSConfiguration.makeClientConfiguration()
+        do {
+            settings.additionalTrustRoots = try trustRootFiles.map {
+                .certificates(try NIOSSLCertificate.fromPEMFile($0))
+            }
+        } catch {
+            throw NetworkError("no certificates can be read from \(trustRootFiles.joined(separator: ", "))")
+        }
+        return settings
     }
 
     /// Throws ``NetworkError``.
     ///
     /// - Parameter isVerified: Whether the certificate must hold for the host and be trusted here; if not the handshake
-    ///   only fetches it.
+    ///   only fetches it, with its chain.
     static func handshake(
-        with host: String, at address: SocketAddress, isVerified: Bool = true, within limit: Duration
+        with host: String, at address: SocketAddress, isVerified: Bool = true, trustRootFiles: [String] = [],
+        within limit: Duration
     ) async throws(NetworkError) -> Certificate {
         do {
-            var settings = TLSConfiguration.makeClientConfiguration()
-            if !isVerified { settings.certificateVerification = .none }
-            let context = try NIOSSLContext(configuration: settings)
+            let context = try NIOSSLContext(configuration: try settings(trustRootFiles))
+            let chain = ChainNote()
             // Server name indication is for names only; an address is compared with the certificate as it is.
             let isAddress = (try? SocketAddress(ipAddress: host, port: 0)) != nil
             let handshake = NIOSingletons.posixEventLoopGroup.any().makePromise(of: Certificate.self)
@@ -31,7 +51,12 @@ enum TLSReach {
                 .connectTimeout(TimeAmount(limit))
                 .channelInitializer { channel in
                     channel.eventLoop.makeCompletedFuture {
-                        let tls = try NIOSSLClientHandler(context: context, serverHostname: isAddress ? nil : host)
+                        let name = isAddress ? nil : host
+                        let tls =
+                            isVerified
+                            ? try NIOSSLClientHandler(context: context, serverHostname: name)
+                            : try NIOSSLClientHandler(
+                                context: context, serverHostname: name, customVerificationCallback: chain.accept)
                         try channel.pipeline.syncOperations.addHandlers([tls, HandshakeHandler(handshake)])
                     }
                 }
@@ -41,7 +66,8 @@ enum TLSReach {
             }
             defer { timer.cancel() }
             do {
-                let certificate = try await handshake.futureResult.get()
+                var certificate = try await handshake.futureResult.get()
+                if let end = chain.end { certificate.chainEnd = min(end, certificate.end) }
                 try? await channel.close()
                 return certificate
             } catch {
@@ -49,6 +75,21 @@ enum TLSReach {
                 throw error
             }
         } catch let error as NetworkError { throw error } catch { throw NetworkError(error) }
+    }
+}
+
+/// Takes any certificates, and notes when the first of them ends.
+private final class ChainNote: Sendable {
+    private let earliest = Mutex<Int64?>(nil)
+
+    /// Unix seconds; nil for none, and for those that were judged otherwise.
+    var end: Int64? { earliest.withLock { $0 } }
+
+    @Sendable func accept(
+        _ certificates: [NIOSSLCertificate], _ promise: EventLoopPromise<NIOSSLVerificationResult>
+    ) {
+        earliest.withLock { $0 = certificates.map { Int64($0.notValidAfter) }.min() }
+        promise.succeed(.certificateVerified)
     }
 }
 

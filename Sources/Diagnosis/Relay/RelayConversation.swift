@@ -1,4 +1,3 @@
-import Foundation
 import Logging
 import Nostr
 import PikaCore
@@ -7,8 +6,6 @@ import Synchronization
 
 /// A conversation with one relay as a worker has it: connect, log in if it asks, write, read back.
 struct RelayConversation: Sendable {
-    /// Of no standard, ephemeral: passed on and not kept. That of the canaries, which a relay may have been told to take.
-    static let echoKind: Kind = 20_445
     private static let subscription = "pikabot-doctor"
 
     let relay: RelayURL
@@ -30,7 +27,7 @@ struct RelayConversation: Sendable {
         } catch {
             return RelayRecord(failure: error.message)
         }
-        let heard = HeardUpdates()
+        let heard = Heard<RelayUpdate>()
         var record = await withTaskGroup(of: Void.self) { group in
             group.addTask { try? await pool.run() }
             group.addTask { for await update in pool.updates { await heard.add(update) } }
@@ -47,12 +44,12 @@ struct RelayConversation: Sendable {
             note.set()
             guard let account else { return nil }
             var generator = SystemRandomNumberGenerator()
-            return NIP42.draft(challenge: challenge, relay: relay, by: account.publicKey, now: Self.now)
+            return NIP42.draft(challenge: challenge, relay: relay, by: account.publicKey, now: ThrowawayEvent.now)
                 .signed(by: account, using: &generator)
         }
     }
 
-    private func converse(_ pool: RelayPool, _ heard: HeardUpdates) async -> RelayRecord {
+    private func converse(_ pool: RelayPool, _ heard: Heard<RelayUpdate>) async -> RelayRecord {
         await pool.setRelays([relay])
         let state = await heard.first(within: limit * 2) {
             switch $0 {
@@ -79,11 +76,12 @@ struct RelayConversation: Sendable {
 
     // MARK: What is written
 
-    private func echo(_ pool: RelayPool, _ heard: HeardUpdates) async -> RelayRecord.Attempt {
-        let event = Self.event(Self.echoKind, by: account)
+    private func echo(_ pool: RelayPool, _ heard: Heard<RelayUpdate>) async -> RelayRecord.Attempt {
+        let event = ThrowawayEvent.make(ThrowawayEvent.echoKind, by: account ?? ThrowawayEvent.keys())
         await pool.subscribe(
             RelaySubscription(
-                id: Self.subscription, filters: [Filter(authors: [event.pubkey], kinds: [Self.echoKind])], overlap: 0))
+                id: Self.subscription, filters: [Filter(authors: [event.pubkey], kinds: [ThrowawayEvent.echoKind])],
+                overlap: 0))
         let logsIn = account != nil
         let opened = await heard.first(within: limit) {
             switch $0 {
@@ -103,24 +101,23 @@ struct RelayConversation: Sendable {
     }
 
     private func groupEvent(_ pool: RelayPool) async -> RelayRecord.Attempt {
-        let (keys, group) = (Self.throwaway(), Self.throwaway().publicKey.hex)
-        let event = Self.event(.groupEvent, by: keys, [Tag("h", group), .expiration(at: Self.now + 60)])
+        let (keys, group) = (ThrowawayEvent.keys(), ThrowawayEvent.keys().publicKey.hex)
+        let event = ThrowawayEvent.make(
+            .groupEvent, by: keys, [Tag("h", group), .expiration(at: ThrowawayEvent.now + 60)])
         let began = ContinuousClock.now
         if let failure = await failure(of: event, pool) { return failure }
         let outcome = await fetch(Filter(kinds: [.groupEvent], tags: ["h": [group]]), pool)
         let took = ContinuousClock.now - began
         // The relay may forget it: relays that know no expiration keep it otherwise.
-        var generator = SystemRandomNumberGenerator()
-        let deletion = Deletion(eventIDs: [event.id], kinds: [.groupEvent]).unsigned(by: keys.publicKey, now: Self.now)
-        _ = await failure(of: deletion.signed(by: keys, using: &generator), pool)
+        _ = await failure(of: ThrowawayEvent.deletion(of: [event], by: keys), pool)
         guard case .events(let events) = outcome, events.contains(event) else { return .kept }
         return .returned(took)
     }
 
     private func giftWrap(_ pool: RelayPool) async -> RelayRecord.Attempt {
-        let nobody = Self.throwaway().publicKey.hex
-        let tags = [Tag("p", nobody), Tag.expiration(at: Self.now + 60)]
-        return await failure(of: Self.event(.giftWrap, by: Self.throwaway(), tags), pool) ?? .kept
+        let nobody = ThrowawayEvent.keys().publicKey.hex
+        let tags = [Tag("p", nobody), Tag.expiration(at: ThrowawayEvent.now + 60)]
+        return await failure(of: ThrowawayEvent.make(.giftWrap, by: ThrowawayEvent.keys(), tags), pool) ?? .kept
     }
 
     /// Nil if the relay has it.
@@ -137,22 +134,6 @@ struct RelayConversation: Sendable {
 
     private func fetch(_ filter: Filter, _ pool: RelayPool) async -> FetchOutcome {
         await pool.fetch([filter], from: [relay], timeout: limit)[relay] ?? .failed("no answer")
-    }
-
-    private static var now: Int64 { Int64(Date().timeIntervalSince1970) }
-
-    private static func throwaway() -> KeyPair {
-        var generator = SystemRandomNumberGenerator()
-        return KeyPair.generate(using: &generator)
-    }
-
-    /// With content that nobody can read, as that of groups.
-    private static func event(_ kind: Kind, by keys: KeyPair?, _ tags: [Tag] = []) -> Event {
-        var generator = SystemRandomNumberGenerator()
-        let keys = keys ?? throwaway()
-        let content = Base64.encode((0..<256).map { _ in UInt8.random(in: .min ... .max, using: &generator) })
-        return UnsignedEvent(pubkey: keys.publicKey, createdAt: now, kind: kind, tags: tags, content: content)
-            .signed(by: keys, using: &generator)
     }
 }
 

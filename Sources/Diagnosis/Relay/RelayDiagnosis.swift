@@ -65,15 +65,10 @@ public struct RelayDiagnosis: Sendable {
                 "ask its operator what it allows")
             return answer.clockOffset
         }
-        let software = [information.software, information.version].compactMap { $0.map(Self.plain) }
+        let software = [information.software, information.version].compactMap { $0.map { PlainText.of($0) } }
         findings.ok(
             "information", software.isEmpty ? "tells of itself (NIP-11)" : "runs \(software.joined(separator: " "))")
         RelayLimits.judge(information.limitation ?? .init(), canLogIn: account != nil, into: &findings)
         return answer.clockOffset
-    }
-
-    /// A text of a stranger, for a terminal.
-    private static func plain(_ text: String) -> String {
-        String(text.unicodeScalars.filter { $0.properties.generalCategory != .control }.map(Character.init).prefix(100))
     }
 }

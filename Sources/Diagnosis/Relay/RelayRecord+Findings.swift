@@ -53,7 +53,7 @@ extension RelayRecord {
         }
     }
 
-    private static func advice(refusal reason: String) -> String {
+    static func advice(refusal reason: String) -> String {
         if reason.hasPrefix("auth-required") { return "let the account log in: run this where its key can be read" }
         if reason.hasPrefix("restricted") || reason.hasPrefix("blocked") {
             return "ask the relay's operator to let the account write, group messages from throwaway keys included"

@@ -1,7 +1,7 @@
 /// Why a connection ended or never came to be.
-struct Disconnection: Hashable, Sendable {
+package struct Disconnection: Hashable, Sendable {
     /// One of a few words, for counters.
-    enum Reason: String, Hashable, Sendable, CaseIterable {
+    package enum Reason: String, Hashable, Sendable, CaseIterable {
         /// No TCP connection: name not found, refused, timed out.
         case unreachable
         /// The certificate does not hold, or the handshake failed.
@@ -24,9 +24,9 @@ struct Disconnection: Hashable, Sendable {
         case goodbye
     }
 
-    let reason: Reason
+    package let reason: Reason
     /// In words, for people.
-    let text: String
+    package let text: String
 
     init(_ reason: Reason, _ text: String) {
         self.reason = reason

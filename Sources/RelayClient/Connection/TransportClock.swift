@@ -17,7 +17,7 @@ struct TransportClock: Sendable {
 }
 
 /// One source of randomness for many tasks.
-struct SharedGenerator: RandomNumberGenerator, Sendable {
+package struct SharedGenerator: RandomNumberGenerator, Sendable {
     private final class Source: Sendable {
         let generator: Mutex<any RandomNumberGenerator & Sendable>
 
@@ -28,9 +28,9 @@ struct SharedGenerator: RandomNumberGenerator, Sendable {
 
     private let source: Source
 
-    init(_ generator: any RandomNumberGenerator & Sendable) {
+    package init(_ generator: any RandomNumberGenerator & Sendable) {
         source = Source(generator)
     }
 
-    func next() -> UInt64 { source.generator.withLock { $0.next() } }
+    package func next() -> UInt64 { source.generator.withLock { $0.next() } }
 }

@@ -14,7 +14,7 @@ import NIOWebSocket
 
 extension Disconnection {
     /// What kept a connection from being made.
-    init(connecting error: any Error) {
+    package init(connecting error: any Error) {
         self =
             switch error {
             case is CancellationError: Disconnection(.goodbye, "given up")
@@ -30,7 +30,7 @@ extension Disconnection {
     }
 
     /// What ended a connection while it was read.
-    init(reading error: any Error) {
+    package init(reading error: any Error) {
         self =
             switch error {
             case is CancellationError: Disconnection(.goodbye, "given up")

@@ -1,11 +1,11 @@
-import NIOCore
+package import NIOCore
 import NIOHTTP1
 import NIOPosix
 import NIOSSL
-import NIOWebSocket
-import Nostr
+package import NIOWebSocket
+package import Nostr
 
-typealias WebSocketChannel = NIOAsyncChannel<WebSocketFrame, WebSocketFrame>
+package typealias WebSocketChannel = NIOAsyncChannel<WebSocketFrame, WebSocketFrame>
 
 extension ByteBuffer {
     /// What a close frame holds (RFC 6455 section 5.5.1).
@@ -18,7 +18,7 @@ extension ByteBuffer {
 /// Opens WebSockets: TCP, TLS if the address asks for it, HTTP upgrade (RFC 6455).
 ///
 /// Incoming frames are bounded in size and put together to messages before anybody sees them.
-struct WebSocketConnector: Sendable {
+package struct WebSocketConnector: Sendable {
     /// The server speaks HTTP, but no WebSocket here.
     struct NotUpgraded: Error {}
     struct TimedOut: Error {}
@@ -27,7 +27,7 @@ struct WebSocketConnector: Sendable {
     private let tls: NIOSSLContext
     private let generator: SharedGenerator
 
-    init(_ configuration: TransportConfiguration, generator: SharedGenerator) throws(TransportError) {
+    package init(_ configuration: TransportConfiguration, generator: SharedGenerator) throws(TransportError) {
         self.configuration = configuration
         self.generator = generator
         tls = try WebSocketConnector.tlsContext(configuration.trustRootFiles)
@@ -46,16 +46,25 @@ struct WebSocketConnector: Sendable {
     }
 
     /// Cancellation closes what has been opened so far.
-    func connect(to relay: RelayURL) async throws -> WebSocketChannel {
+    ///
+    /// - Parameter address: Where the relay is; nil to ask the system's resolver.
+    package func connect(to relay: RelayURL, at address: SocketAddress? = nil) async throws -> WebSocketChannel {
         let attempt = ConnectionAttempt()
+        let prepare: @Sendable (any Channel) -> EventLoopFuture<EventLoopFuture<WebSocketChannel>> = { channel in
+            attempt.began(channel, timeout: TimeAmount(configuration.connectTimeout))
+            return channel.eventLoop.makeCompletedFuture { try configure(channel, relay) }
+        }
         return try await withTaskCancellationHandler {
             do {
-                let upgrade = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+                let bootstrap = ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
                     .connectTimeout(TimeAmount(configuration.connectTimeout))
                     .channelOption(.tcpOption(.tcp_nodelay), value: 1)
-                    .connect(host: relay.host, port: relay.port) { channel in
-                        attempt.began(channel, timeout: TimeAmount(configuration.connectTimeout))
-                        return channel.eventLoop.makeCompletedFuture { try configure(channel, relay) }
+                let upgrade =
+                    if let address {
+                        try await bootstrap.connect(to: address, channelInitializer: prepare)
+                    } else {
+                        try await bootstrap.connect(
+                            host: relay.host, port: relay.port, channelInitializer: prepare)
                     }
                 let webSocket = try await upgrade.get()
                 attempt.succeeded()

@@ -1,27 +1,27 @@
-import PikaCore
-
-/// What a pool of relays has said, to be waited for.
-actor HeardUpdates {
+/// What a task that listens has heard, to be waited for.
+actor Heard<Update: Sendable> {
     private struct Waiter {
-        let matches: @Sendable (RelayUpdate) -> Bool
-        let continuation: CheckedContinuation<RelayUpdate?, Never>
+        let matches: @Sendable (Update) -> Bool
+        let continuation: CheckedContinuation<Update?, Never>
     }
 
-    private var updates: [RelayUpdate] = []
+    private(set) var updates: [Update] = []
     private var waiters: [Int: Waiter] = [:]
     private var lastNumber = 0
 
-    func add(_ update: RelayUpdate) {
+    func add(_ update: Update) {
         updates.append(update)
         for (number, waiter) in waiters where waiter.matches(update) { answer(number, update) }
     }
 
     /// The first that matches, of those that came and those that will; nil if there is none within `limit`, or when the
     /// task is cancelled.
+    ///
+    /// - Parameter start: How many of the first ones are left out.
     func first(
-        within limit: Duration, where matches: @escaping @Sendable (RelayUpdate) -> Bool
-    ) async -> RelayUpdate? {
-        if let known = updates.first(where: matches) { return known }
+        from start: Int = 0, within limit: Duration, where matches: @escaping @Sendable (Update) -> Bool
+    ) async -> Update? {
+        if let known = updates.dropFirst(start).first(where: matches) { return known }
         lastNumber += 1
         let number = lastNumber
         return await withTaskGroup(of: Void.self) { group in
@@ -35,7 +35,7 @@ actor HeardUpdates {
         }
     }
 
-    private func answer(_ number: Int, _ update: RelayUpdate?) {
+    private func answer(_ number: Int, _ update: Update?) {
         waiters.removeValue(forKey: number)?.continuation.resume(returning: update)
     }
 }

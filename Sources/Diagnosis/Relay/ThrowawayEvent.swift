@@ -1,0 +1,35 @@
+import Foundation
+import Nostr
+
+/// Events that only have to be taken and given back, by keys that nobody keeps.
+enum ThrowawayEvent {
+    /// Of no standard, ephemeral: passed on and not kept. That of the canaries, which a relay may have been told to take.
+    static let echoKind: Kind = 20_445
+
+    static var now: Int64 { Int64(Date().timeIntervalSince1970) }
+
+    static func keys() -> KeyPair {
+        var generator = SystemRandomNumberGenerator()
+        return KeyPair.generate(using: &generator)
+    }
+
+    /// With content that nobody can read, as that of groups.
+    static func make(
+        _ kind: Kind, by keys: KeyPair, _ tags: [Tag] = [], at time: Int64 = now, contentBytes: Int = 256
+    ) -> Event {
+        var generator = SystemRandomNumberGenerator()
+        let content = Base64.encode((0..<contentBytes).map { _ in UInt8.random(in: .min ... .max, using: &generator) })
+        return UnsignedEvent(pubkey: keys.publicKey, createdAt: time, kind: kind, tags: tags, content: content)
+            .signed(by: keys, using: &generator)
+    }
+
+    /// Asks relays to forget events of one author (NIP-09).
+    static func deletion(of events: [Event], by keys: KeyPair, _ tags: [Tag] = [], at time: Int64 = now) -> Event {
+        var generator = SystemRandomNumberGenerator()
+        var kinds: [Kind] = []
+        for event in events where !kinds.contains(event.kind) { kinds.append(event.kind) }
+        var draft = Deletion(eventIDs: events.map(\.id), kinds: kinds).unsigned(by: keys.publicKey, now: time)
+        draft.tags += tags
+        return draft.signed(by: keys, using: &generator)
+    }
+}

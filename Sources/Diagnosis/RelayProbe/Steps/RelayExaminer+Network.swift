@@ -1,0 +1,146 @@
+import BotKit
+import Foundation
+import NIOCore
+import Nostr
+
+/// From the name to an open WebSocket.
+extension RelayExaminer {
+    private static let checkAddress =
+        "check the address; if it is right the relay is down, or this machine has no way to it"
+
+    /// An address of it that takes connections, and TLS.
+    func reach() async -> SocketAddress? {
+        guard let found = await lookUp(), let address = await connect(found) else { return nil }
+        guard relay.isSecure else {
+            skip(.tls, "ws:// has none")
+            skip(.certificate, "ws:// has none")
+            return address
+        }
+        return await shakeHands(address) ? address : nil
+    }
+
+    private func lookUp() async -> [SocketAddress]? {
+        let began = ContinuousClock.now
+        do {
+            let found = try await NameLookup.addresses(of: relay.host, port: relay.port, within: budget.limit)
+            let allowed = found.filter { probe.permits($0.networkBytes) }
+            guard !allowed.isEmpty else {
+                fail(
+                    .notAllowed, .dns, .error, since: began, "is in a private network, where this probe may not look",
+                    "name exactly this relay among the targets if it is meant")
+                return nil
+            }
+            pass(.dns, since: began, allowed.compactMap(\.ipAddress).joined(separator: ", "))
+            return allowed
+        } catch {
+            fail(
+                .nameUnknown, .dns, .error, since: began, "has no known address: \(NetworkError(error))",
+                "check the spelling, and this machine's name server")
+            return nil
+        }
+    }
+
+    private func connect(_ addresses: [SocketAddress]) async -> SocketAddress? {
+        let began = ContinuousClock.now
+        var failures: [String] = []
+        for address in addresses where !budget.isSpent {
+            do {
+                try await TCPReach.connect(to: address, within: budget.limit)
+                let others = failures.isEmpty ? "" : ", not at \(failures.joined(separator: "; "))"
+                pass(.tcp, since: began, "\(address.ipAddress ?? relay.host) port \(relay.port)\(others)")
+                return address
+            } catch { failures.append("\(address.ipAddress ?? relay.host): \(error)") }
+        }
+        fail(
+            .unreachable, .tcp, .error, since: began,
+            "does not answer at port \(relay.port): \(failures.joined(separator: "; "))", Self.checkAddress)
+        return nil
+    }
+
+    func upgrade(_ address: SocketAddress) async -> RelayWire? {
+        let began = ContinuousClock.now
+        self.address = address
+        do {
+            let wire = try await open(address)
+            pass(.upgrade, since: began, "speaks WebSocket")
+            return wire
+        } catch {
+            fail(
+                .notWebSocket, .upgrade, .error, since: began, "opens no WebSocket: \(error)",
+                "check the address, also its path: no relay answers there")
+            return nil
+        }
+    }
+}
+
+// MARK: TLS
+
+extension RelayExaminer {
+    /// Certificates are renewed by themselves a month before their end, as a rule.
+    static let renewal: Int64 = 14 * 86_400
+
+    private func shakeHands(_ address: SocketAddress) async -> Bool {
+        let began = ContinuousClock.now
+        var failure: NetworkError?
+        do {
+            _ = try await TLSReach.handshake(
+                with: relay.host, at: address, trustRootFiles: probe.trustRootFiles, within: budget.limit)
+            pass(.tls, since: began, "the certificate holds for \(relay.host)")
+        } catch { failure = error }
+        let shown = try? await TLSReach.handshake(
+            with: relay.host, at: address, isVerified: false, within: budget.limit)
+        report.certificateEnd = shown?.chainEnd
+        guard let failure else {
+            judgeEnd(shown, began)
+            return true
+        }
+        let now = ThrowawayEvent.now
+        let (text, advice) =
+            switch shown {
+            case nil:
+                ("speaks no TLS: \(failure)", "check the port: no TLS is spoken there, or none that is known here")
+            case let shown? where shown.chainEnd <= now:
+                (
+                    "shows a certificate that ended \((now - shown.chainEnd) / 86_400) days ago",
+                    "tell its operator; check this machine's clock"
+                )
+            case let shown? where shown.begin > now:
+                ("shows a certificate that is not valid yet", "check this machine's clock")
+            case let shown?:
+                (
+                    "shows a certificate for \(shown.names) that does not hold for \(relay.host), or that nobody trusted"
+                        + " here has signed",
+                    "check the name; if the authority is your own, name its file as trusted"
+                )
+            }
+        fail(.tlsFailed, .tls, .error, since: began, text, advice)
+        return false
+    }
+
+    private func judgeEnd(_ shown: TLSReach.Certificate?, _ began: ContinuousClock.Instant) {
+        guard let shown else { return skip(.certificate, "was not shown a second time") }
+        let days = max(0, shown.chainEnd - ThrowawayEvent.now) / 86_400
+        guard shown.chainEnd < ThrowawayEvent.now + Self.renewal else {
+            return pass(.certificate, since: began, "holds \(days) days more")
+        }
+        fail(
+            .certificateEnds, .certificate, .warning, since: began, "shows a certificate that ends in \(days) days",
+            "tell its operator: after its end no connection can be made")
+    }
+}
+
+extension SocketAddress {
+    /// 4 or 16 bytes in network order; none for what is no Internet address.
+    fileprivate var networkBytes: [UInt8] {
+        // Where `sockaddr_in` and `sockaddr_in6` have the address.
+        let place =
+            switch self {
+            case .v4: 4..<8
+            case .v6: 8..<24
+            case .unixDomainSocket: 0..<0
+            }
+        return withSockAddr { pointer, size in
+            place.upperBound <= size ? Array(UnsafeRawBufferPointer(start: pointer, count: size)[place]) : []
+        }
+    }
+}

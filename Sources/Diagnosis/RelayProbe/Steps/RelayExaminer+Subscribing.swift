@@ -1,0 +1,134 @@
+import BotKit
+import Nostr
+
+/// Questions, live delivery, and what a login is good for.
+extension RelayExaminer {
+    /// Its id, and whether the relay gave it any answer.
+    func subscribe(_ listener: RelayWire) async -> String? {
+        let began = ContinuousClock.now
+        let filter = Filter(kinds: [.groupEvent], tags: ["h": [group]])
+        var id = await listener.begin([filter])
+        var end = await listener.end(of: id, within: budget.limit)
+        if case .closed(let text) = end, MessagePrefix(of: text) == .authenticationRequired,
+            await listener.hasLoggedIn(within: budget.limit)
+        {
+            id = await listener.begin([filter])
+            end = await listener.end(of: id, within: budget.limit)
+        }
+        switch end {
+        case .complete, .enough: pass(.subscribe, since: began, "ends what it has stored with EOSE")
+        case .closed(let text) where MessagePrefix(of: text) == .authenticationRequired:
+            // The login is at fault, and its phase says so.
+            report.wantsLogin = true
+            skip(.subscribe, "needs a login: \(text)")
+            return nil
+        case .closed(let text):
+            fail(
+                .readRefused, .subscribe, .error, since: began, "refuses questions: \(text)",
+                RelayRecord.advice(refusal: text))
+            return nil
+        case .lost(let reason):
+            fail(
+                .connectionLost, .subscribe, .error, since: began, "ends connections: \(PlainText.of(reason))",
+                "ask its operator why")
+            return nil
+        case .unanswered:
+            endsStored = false
+            guard await isSilent() else {
+                missEnd(since: began)
+                return id
+            }
+            guard probe.writes else {
+                beSilent(since: began)
+                return nil
+            }
+        }
+        return id
+    }
+
+    func missEnd(since began: ContinuousClock.Instant) {
+        fail(
+            .noEndOfStored, .subscribe, .error, since: began, "does not say where stored events end (EOSE)",
+            "use another relay: clients wait for that before they go on")
+    }
+
+    func beSilent(since began: ContinuousClock.Instant) {
+        fail(
+            .silent, .subscribe, .error, since: began, "takes connections and answers nothing",
+            "try again later; if it stays so use another relay")
+    }
+
+    /// Whether nobody has heard a word of it.
+    func isSilent() async -> Bool {
+        for wire in wires where await wire.manners.messages > 0 { return false }
+        return true
+    }
+
+    func hearLive(_ listener: RelayWire, _ subscription: String?) async {
+        let began = ContinuousClock.now
+        guard let subscription else { return skip(.live, "nothing could be subscribed to") }
+        guard let event = groupEvents.first else {
+            return skip(.live, "nothing could be written")
+        }
+        let news = await listener.heard.first(within: budget.limit) { news in
+            switch news {
+            case .message(.event(subscription, event)), .message(.closed(subscription, _)), .ended: true
+            default: false
+            }
+        }
+        guard case .message(.event) = news else {
+            return fail(
+                .noLiveDelivery, .live, .error, since: began,
+                "does not pass new events on to those who are subscribed",
+                "use another relay: messages come only to those who ask again")
+        }
+        pass(.live, since: began, "a second connection got it at once")
+    }
+
+    func judgeLogin() async {
+        for wire in wires where await wire.loginID != nil {
+            let outcome = await wire.loginOutcome(within: min(budget.limit, .seconds(1)))
+            if loginOutcome?.isAccepted != true { loginOutcome = outcome }
+        }
+        let began = ContinuousClock.now
+        let who = probe.login == nil ? "a stranger's key" : "the account"
+        guard let loginOutcome else {
+            guard report.wantsLogin else { return pass(.auth, since: began, "asks for no login") }
+            return fail(
+                .loginRefused, .auth, .error, since: began,
+                "wants clients to log in and gives them no challenge (NIP-42)",
+                "tell its operator")
+        }
+        report.wantsLogin = true
+        guard loginOutcome.isAccepted else {
+            let text = if case .refused(let words) = loginOutcome { words } else { "no answer" }
+            return fail(
+                .loginRefused, .auth, .error, since: began, "wants clients to log in and refuses \(who): \(text)",
+                "ask its operator to let the account in, and probe with the account's key")
+        }
+        pass(.auth, since: began, "asks for a login (NIP-42), and lets \(who) in")
+        blame(
+            .authRequired, .auth, .note, "asks clients to log in (NIP-42), and lets \(who) in",
+            "see that every client has a key that the relay knows")
+    }
+
+    func judgeManners() async {
+        var manners = WireManners()
+        for wire in wires { manners.add(await wire.manners) }
+        let began = ContinuousClock.now
+        if manners.garbage + manners.invalid > 0 {
+            fail(
+                .garbage, .manners, .warning, since: began,
+                "sends what is no message of a relay (\(manners.garbage)) or no true event (\(manners.invalid))",
+                "tell its operator")
+        }
+        let isKnown = has(.sinceIgnored)
+        if !manners.isBearable || manners.unasked > 0 && !isKnown {
+            fail(
+                .unasked, .manners, .warning, since: began,
+                "sends events that nobody asked for (\(manners.unasked) of \(manners.messages) messages)",
+                "use another relay: whoever asks it pays for that")
+        }
+        if !has(.garbage), !has(.unasked) { pass(.manners, since: began, "sent nothing but answers") }
+    }
+}

@@ -1,0 +1,173 @@
+import BotKit
+import Nostr
+
+/// One event of each kind that encrypted groups need.
+extension RelayExaminer {
+    /// How long what is written lasts where it is not deleted.
+    static let lifetime: Int64 = 3_600
+    /// NIP-59 dates gift wraps up to two days back.
+    static let backdating = Int64(RelayLimits.backdating - 120)
+    static let kinds: [Kind] = [
+        .groupEvent, .keyPackage, .addressableKeyPackage, .giftWrap, .inboxRelays, .keyPackageRelays,
+    ]
+
+    var now: Int64 { ThrowawayEvent.now + shift }
+
+    func make(_ kind: Kind, _ tags: [Tag] = [], age: Int64 = 0, contentBytes: Int = 256) -> Event {
+        ThrowawayEvent.make(
+            kind, by: author, tags + [.expiration(at: now + Self.lifetime)], at: now - age, contentBytes: contentBytes)
+    }
+
+    func sample(_ kind: Kind, age: Int64 = 0) -> Event {
+        switch kind {
+        case .groupEvent: return make(kind, [Tag("h", group)], age: age)
+        case .giftWrap: return make(kind, [.user(visitor.publicKey)], age: age)
+        case .inboxRelays, .keyPackageRelays: return make(kind, [Tag("relay", relay.string)], age: age)
+        default:
+            let slot = kind.isAddressable ? [Tag("d", "pikabot-probe")] : []
+            let tags = [
+                Tag("mls_protocol_version", "1.0"), Tag("mls_ciphersuite", "0x0001"),
+                Tag("mls_extensions", "0x000a", "0xf2ee"), Tag("mls_proposals", "0x000a"),
+                Tag("relays", relay.string), Tag("i", group), Tag("client", "pikabot probe"), Tag("encoding", "base64"),
+            ]
+            return make(kind, slot + tags, age: age)
+        }
+    }
+
+    func write(_ writer: RelayWire, _ listener: RelayWire) async {
+        let began = ContinuousClock.now
+        var events = samples()
+        var outcomes = await writer.publish(events, within: budget.limit)
+        if await findShift(writer, events, outcomes, since: began) {
+            events = samples()
+            outcomes = await writer.publish(events, within: budget.limit)
+        }
+        if !endsStored, outcomes.allSatisfy({ !$0.0.isAccepted }), await isSilent() {
+            return beSilent(since: began)
+        }
+        if !endsStored { missEnd(since: began) }
+        await retryUndated(writer, &events, &outcomes)
+        for (event, outcome) in zip(events, outcomes) where outcome.0.isAccepted { accepted.append(event) }
+        judgeWriting(events, outcomes, since: began)
+    }
+
+    private func samples() -> [Event] {
+        Self.kinds.map { sample($0, age: $0 == .giftWrap ? Self.backdating + shift : 0) }
+    }
+
+    // MARK: The relay's idea of the time
+
+    private static let wordsOfTime = [
+        "created_at", "future", "past", "timestamp", "too old", "too new", "too early", "too late", "expire", "clock",
+    ]
+
+    private func isAboutTime(_ outcome: Publication) -> Bool {
+        guard case .refused(let text) = outcome else { return false }
+        return Self.wordsOfTime.contains { text.lowercased().contains($0) }
+    }
+
+    /// Whether it takes events that are dated otherwise, and so has another time than we.
+    private func findShift(
+        _ writer: RelayWire, _ events: [Event], _ outcomes: [(Publication, Duration)],
+        since began: ContinuousClock.Instant
+    ) async -> Bool {
+        guard let first = outcomes.first?.0, isAboutTime(first), case .refused(let text) = first else { return false }
+        let shifts: [Int64] = [300, 900, 3_600, 4 * 3_600, 86_400].flatMap { [-$0, $0] }
+        let tries = shifts.map { shift in
+            ThrowawayEvent.make(
+                .groupEvent, by: author,
+                [Tag("h", visitor.publicKey.hex), .expiration(at: now + shift + Self.lifetime)],
+                at: now + shift)
+        }
+        let found = zip(shifts, await writer.publish(tries, within: budget.limit)).filter { $0.1.0.isAccepted }
+        for (event, outcome) in zip(events, outcomes) where outcome.0.isAccepted { accepted.append(event) }
+        accepted += zip(tries, shifts).filter { pair in found.contains { $0.0 == pair.1 } }.map(\.0)
+        guard let best = found.map(\.0).first else { return false }
+        shift = best
+        fail(
+            .clockOff, .clock, .error, since: began,
+            "refuses events dated now (\(text)) and takes those dated \(abs(best)) s "
+                + (best < 0 ? "back" : "ahead") + ": its clock and ours differ",
+            "compare this machine's clock (timedatectl); if it is right tell the relay's operator")
+        return true
+    }
+
+    /// A gift wrap that is refused only for its date.
+    private func retryUndated(
+        _ writer: RelayWire, _ events: inout [Event], _ outcomes: inout [(Publication, Duration)]
+    ) async {
+        guard let index = events.firstIndex(where: { $0.kind == .giftWrap }),
+            case .refused(let text) = outcomes[index].0,
+            outcomes.contains(where: { $0.0.isAccepted }), !outcomes[index].0.isRefused(.rateLimited)
+        else { return }
+        let undated = sample(.giftWrap)
+        let outcome = await writer.publish(undated, within: budget.limit)
+        guard outcome.0.isAccepted else { return }
+        (events[index], outcomes[index]) = (undated, outcome)
+        guard shift == 0 else { return }
+        fail(
+            .datedRefused, .kind1059, .error, since: .now,
+            "refuses invitations dated two days back, as NIP-59 has it: \(text)", "use another relay for invitations")
+    }
+
+    // MARK: Judging
+
+    private func judgeWriting(
+        _ events: [Event], _ outcomes: [(Publication, Duration)], since began: ContinuousClock.Instant
+    ) {
+        let hasty = outcomes.filter { $0.0.isRefused(.rateLimited) }
+        if let (outcome, _) = hasty.first, case .refused(let text) = outcome { noteHaste(.error, text) }
+        guard outcomes.contains(where: { $0.0.isAccepted }) else {
+            return judgeNothing(outcomes.map(\.0), since: began)
+        }
+        pass(.write, after: outcomes.first?.1 ?? .zero, "says OK to events of strangers")
+        for (event, (outcome, took)) in zip(events, outcomes) {
+            guard let phase = event.kind.phase else { continue }
+            judge(outcome, of: event.kind, phase, took)
+        }
+    }
+
+    private func judge(_ outcome: Publication, of kind: Kind, _ phase: RelayPhase, _ took: Duration) {
+        switch outcome {
+        case .accepted: pass(phase, after: took, "says OK")
+        case .refused where outcome.isRefused(.rateLimited): skip(phase, "was refused for haste")
+        case .refused(let text):
+            fail(
+                .kindRefused, phase, .error, since: .now - took, "refuses kind \(kind): \(text)",
+                RelayRecord.advice(refusal: text))
+        case .unanswered:
+            fail(
+                .writeUnanswered, phase, .error, since: .now - took, "says nothing to an event of kind \(kind)",
+                "use another relay: clients cannot know whether it took it")
+        case .lost(let reason):
+            fail(
+                .connectionLost, phase, .error, since: .now - took,
+                "ends the connection when it gets kind \(kind): \(PlainText.of(reason))", "ask its operator why")
+        }
+    }
+
+    private func judgeNothing(_ outcomes: [Publication], since began: ContinuousClock.Instant) {
+        let (why, advice): (String, String)
+        switch outcomes.first {
+        case .refused(let text) where outcomes[0].isRefused(.rateLimited):
+            return skip(.write, "was refused for haste: \(text)")
+        case .refused(let text) where outcomes[0].isRefused(.authenticationRequired):
+            // The login is at fault, and its phase says so.
+            report.wantsLogin = true
+            return skip(.write, "needs a login: \(text)")
+        case .refused(let text):
+            (why, advice) = (text, RelayRecord.advice(refusal: text))
+            for kind in Self.kinds { if let phase = kind.phase { skip(phase, "is refused like everything") } }
+            return fail(
+                .writeRefused, .write, .error, since: began, "takes no events of strangers: \(why)", advice)
+        case .lost(let reason):
+            return fail(
+                .connectionLost, .write, .error, since: began,
+                "ends the connection when something is written: \(PlainText.of(reason))", "ask its operator why")
+        default:
+            fail(
+                .writeUnanswered, .write, .error, since: began, "does not say whether it took an event (OK)",
+                "use another relay: clients cannot know whether it took it")
+        }
+    }
+}

@@ -1,0 +1,166 @@
+import Nostr
+
+/// What a relay said of an event.
+enum Publication: Hashable, Sendable {
+    /// With the words after `true`.
+    case accepted(String)
+    case refused(String)
+    case unanswered
+    /// The connection ended before.
+    case lost(String)
+
+    var isAccepted: Bool { if case .accepted = self { true } else { false } }
+
+    /// The refusal begins with this word.
+    func isRefused(_ prefix: MessagePrefix) -> Bool {
+        if case .refused(let text) = self { MessagePrefix(of: text) == prefix } else { false }
+    }
+}
+
+/// What a relay answered to a question.
+struct StoredAnswer: Hashable, Sendable {
+    enum End: Hashable, Sendable {
+        /// `EOSE`.
+        case complete
+        /// Everything that was waited for had come, before or without an end.
+        case enough
+        case closed(String)
+        case unanswered
+        case lost(String)
+    }
+
+    /// Each once, in the order in which they came.
+    var events: [Event]
+    var end: End
+
+    var ids: [EventID] { events.map(\.id) }
+}
+
+extension RelayWire {
+    /// Publishes all at once, and again what is refused until one has logged in.
+    ///
+    /// - Returns: In the order of the events: what came of each, and when, from the start.
+    nonisolated func publish(_ events: [Event], within limit: Duration) async -> [(Publication, Duration)] {
+        var outcomes = await publishOnce(events, within: limit)
+        let barred = events.indices.filter { outcomes[$0].0.isRefused(.authenticationRequired) }
+        guard !barred.isEmpty, await hasLoggedIn(within: limit) else { return outcomes }
+        for (index, outcome) in zip(barred, await publishOnce(barred.map { events[$0] }, within: limit)) {
+            outcomes[index] = outcome
+        }
+        return outcomes
+    }
+
+    nonisolated func publish(_ event: Event, within limit: Duration) async -> (Publication, Duration) {
+        await publish([event], within: limit).first ?? (.unanswered, limit)
+    }
+
+    private nonisolated func publishOnce(_ events: [Event], within limit: Duration) async -> [(Publication, Duration)] {
+        let start = await heard.updates.count
+        let began = ContinuousClock.now
+        for event in events { send(.event(event)) }
+        var outcomes: [(Publication, Duration)] = []
+        for event in events {
+            let left = max(.zero, limit - (ContinuousClock.now - began))
+            let news = await heard.first(from: start, within: left) { news in
+                switch news {
+                case .message(.ok(let id, _, _)): id == event.id
+                case .ended: true
+                default: false
+                }
+            }
+            let took = ContinuousClock.now - began
+            switch news {
+            case .message(.ok(_, true, let text)): outcomes.append((.accepted(PlainText.of(text)), took))
+            case .message(.ok(_, false, let text)): outcomes.append((.refused(PlainText.of(text)), took))
+            case .ended(let reason): outcomes.append((.lost(reason), took))
+            default: outcomes.append((.unanswered, took))
+            }
+        }
+        return outcomes
+    }
+
+    /// Asks for stored events, and again when that needs a login. Ends with `EOSE`, `CLOSED`, or when those have come
+    /// that `expected` names.
+    nonisolated func ask(_ filter: Filter, expecting expected: Set<EventID> = [], within limit: Duration) async
+        -> StoredAnswer
+    {
+        let answer = await askOnce(filter, expected, limit)
+        guard case .closed(let text) = answer.end, MessagePrefix(of: text) == .authenticationRequired,
+            await hasLoggedIn(within: limit)
+        else { return answer }
+        return await askOnce(filter, expected, limit)
+    }
+
+    private nonisolated func askOnce(_ filter: Filter, _ expected: Set<EventID>, _ limit: Duration) async
+        -> StoredAnswer
+    {
+        let id = await begin([filter])
+        let end = await end(of: id, expected, within: limit)
+        // Whatever its date is: whether that was heeded is for the asker to see.
+        var undated = filter
+        (undated.since, undated.until) = (nil, nil)
+        let events = await events(of: id).filter(undated.matches)
+        await self.end(id)
+        return StoredAnswer(events: events, end: end)
+    }
+
+    /// How the stored events of a subscription end; it stays open.
+    nonisolated func end(of id: String, _ expected: Set<EventID> = [], within limit: Duration) async
+        -> StoredAnswer.End
+    {
+        let missing = Countdown(expected)
+        let news = await heard.first(within: limit) { news in
+            switch news {
+            case .message(.endOfStoredEvents(id)), .message(.closed(id, _)), .ended: true
+            case .message(.event(id, let event)): missing.remove(event.id)
+            default: false
+            }
+        }
+        switch news {
+        case .message(.endOfStoredEvents): return .complete
+        case .message(.closed(_, let text)): return .closed(PlainText.of(text))
+        case .message: return .enough
+        case .ended(let reason): return .lost(reason)
+        case nil: return .unanswered
+        }
+    }
+
+    private nonisolated func events(of subscription: String) async -> [Event] {
+        var seen: Set<EventID> = []
+        return await heard.updates.compactMap { news in
+            guard case .message(.event(subscription, let event)) = news, seen.insert(event.id).inserted else {
+                return nil
+            }
+            return event
+        }
+    }
+
+    /// Whether the relay has let us in, or does so in time.
+    nonisolated func hasLoggedIn(within limit: Duration) async -> Bool {
+        await loginOutcome(within: limit)?.isAccepted ?? false
+    }
+
+    /// What came of the last login; nil if it never asked for one.
+    nonisolated func loginOutcome(within limit: Duration) async -> Publication? {
+        // The challenge may come after the refusal.
+        _ = await heard.first(within: limit) { news in
+            switch news {
+            case .message(.authentication), .ended: true
+            default: false
+            }
+        }
+        guard let id = await loginID else { return nil }
+        let news = await heard.first(within: limit) { news in
+            switch news {
+            case .message(.ok(id, _, _)), .ended: true
+            default: false
+            }
+        }
+        switch news {
+        case .message(.ok(_, true, let text)): return .accepted(PlainText.of(text))
+        case .message(.ok(_, false, let text)): return .refused(PlainText.of(text))
+        case .ended(let reason): return .lost(reason)
+        default: return .unanswered
+        }
+    }
+}

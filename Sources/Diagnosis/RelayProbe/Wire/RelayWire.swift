@@ -1,0 +1,137 @@
+import NIOCore
+import NIOWebSocket
+import Nostr
+import RelayClient
+
+/// One WebSocket to a relay without anything that a client would do about what it hears: no paging, no second attempt, no
+/// sorting out. Logs in when it is asked to.
+///
+/// ``serve()`` must run for as long as it is used.
+actor RelayWire {
+    /// What was heard, in order.
+    enum News: Sendable {
+        case message(RelayMessage)
+        /// Nothing more will come; why, in words.
+        case ended(String)
+    }
+
+    private let channel: WebSocketChannel
+    private let relay: RelayURL
+    private let login: RelayPool.Signer
+    private let frames: AsyncStream<WebSocketFrame>
+    private nonisolated let outbox: AsyncStream<WebSocketFrame>.Continuation
+    nonisolated let heard = Heard<News>()
+    /// The last login event that was sent.
+    private(set) var loginID: EventID?
+    private(set) var manners = WireManners()
+    private var lastSubscription = 0
+    private var open: [String: [Filter]] = [:]
+
+    init(_ channel: WebSocketChannel, relay: RelayURL, login: @escaping RelayPool.Signer) {
+        (self.channel, self.relay, self.login) = (channel, relay, login)
+        (frames, outbox) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(WireLimits.waitingFrames))
+    }
+
+    /// Reads and writes until the relay ends it, ``close()`` is called, or the task is cancelled.
+    @concurrent
+    nonisolated func serve() async {
+        var reason = "the connection is closed"
+        do {
+            reason = try await channel.executeThenClose { inbound, outbound in
+                await withTaskGroup(of: String?.self) { group in
+                    group.addTask { await self.read(inbound) }
+                    group.addTask { await self.write(outbound) }
+                    let first = await group.next() ?? nil
+                    group.cancelAll()
+                    return first ?? "the connection is closed"
+                }
+            }
+        } catch {
+            reason = Disconnection(reading: error).text
+        }
+        outbox.finish()
+        await heard.add(.ended(reason))
+    }
+
+    /// Says goodbye; what waits is sent first.
+    nonisolated func close() {
+        send(.connectionClose, ByteBuffer(bytes: [0x03, 0xe8]))
+        outbox.finish()
+    }
+
+    nonisolated func send(_ message: ClientMessage) { send(.text, ByteBuffer(bytes: message.json())) }
+
+    private nonisolated func send(_ opcode: WebSocketOpcode, _ data: ByteBuffer) {
+        outbox.yield(WebSocketFrame(fin: true, opcode: opcode, maskKey: .random(), data: data))
+    }
+
+    private nonisolated func write(_ outbound: NIOAsyncChannelOutboundWriter<WebSocketFrame>) async -> String? {
+        do {
+            for await frame in frames { try await outbound.write(frame) }
+            return nil
+        } catch {
+            return "writing failed"
+        }
+    }
+
+    private nonisolated func read(_ inbound: NIOAsyncChannelInboundStream<WebSocketFrame>) async -> String? {
+        do {
+            for try await frame in inbound {
+                switch frame.opcode {
+                case .text: await receive(Array(frame.data.readableBytesView))
+                case .ping: send(.pong, frame.data)
+                case .pong: break
+                case .connectionClose: return "the relay closed the connection"
+                default: await receiveGarbage(bytes: frame.data.readableBytes)
+                }
+                guard await manners.isBearable else { return "the relay sends without end" }
+            }
+            return "the relay closed the connection"
+        } catch {
+            return Disconnection(reading: error).text
+        }
+    }
+}
+
+// MARK: What is heard
+
+extension RelayWire {
+    private func receiveGarbage(bytes: Int) { manners.countGarbage(bytes: bytes) }
+
+    private func receive(_ json: [UInt8]) async {
+        guard let message = try? RelayMessage(json: json) else { return manners.countGarbage(bytes: json.count) }
+        manners.count(bytes: json.count)
+        switch message {
+        case .event(let subscription, let event):
+            guard (try? event.verify()) != nil else { return manners.countInvalid() }
+            // Late ones of a question that was closed are no fault.
+            if let filters = open[subscription], !filters.contains(where: { $0.matches(event) }) {
+                manners.countUnasked()
+            }
+        // Before it is told, so that whoever waits for it finds the login on its way.
+        case .authentication(let challenge): await answer(challenge)
+        case .ok, .endOfStoredEvents, .closed, .notice, .count: break
+        }
+        await heard.add(.message(message))
+    }
+
+    private func answer(_ challenge: String) async {
+        guard let event = await login(challenge, relay) else { return }
+        loginID = event.id
+        send(.authenticate(event))
+    }
+
+    /// A new question; its id.
+    func begin(_ filters: [Filter]) -> String {
+        lastSubscription += 1
+        let id = "pikabot-probe-\(lastSubscription)"
+        open[id] = filters
+        send(.request(subscription: id, filters: filters))
+        return id
+    }
+
+    func end(_ subscription: String) {
+        guard open.removeValue(forKey: subscription) != nil else { return }
+        send(.close(subscription: subscription))
+    }
+}
