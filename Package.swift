@@ -77,6 +77,9 @@ var targets: [Target] = [
     .target(
         name: "ResponderBot", dependencies: ["BotKit"], path: "bots/responder", exclude: ["README.md"],
         swiftSettings: settings),
+    .target(
+        name: "RelayProbeBot", dependencies: ["BotKit"], path: "bots/relay-probe", exclude: ["README.md"],
+        swiftSettings: settings),
     library(
         "Diagnosis",
         ["BotKit", "RelayClient", "PikaCore", "Marmot", "MLS", "Nostr", httpClient, nioSSL, nioTLS, logging] + nio),
@@ -97,7 +100,7 @@ var targets: [Target] = [
         name: "pikabot",
         dependencies: [
             "BotProgram", "BotRuntime", "BotKit", "BlossomClient", "Daemon", "EchoBot", "Load", "LoadReport",
-            "ResponderBot", "Supervisor", "Telemetry",
+            "RelayProbeBot", "ResponderBot", "Supervisor", "Telemetry",
             "EmbeddedRelay", "RelayClient", "Storage", "PikaCore",
             "Marmot", "MLS", "Nostr", arguments, lifecycle, unixSignals, logging,
         ],
@@ -118,6 +121,7 @@ var targets: [Target] = [
             "ExternalBots", "BotKit", "BotDispatch", "BotTesting", "Daemon", "Restarts", "PikaCore", "Nostr", lifecycle,
             logging,
         ]),
+    tests("RelayProbeBotTests", ["RelayProbeBot", "BotKit", "BotTesting", "PikaCore", "Nostr", logging]),
     tests("ResponderBotTests", ["ResponderBot", "BotKit", "BotTesting", "PikaCore", "Nostr", logging]),
     .testTarget(
         name: "BotRuntimeTests",

@@ -44,6 +44,7 @@ public enum RelayFault: String, Sendable, Hashable, CaseIterable {
     case expirationIgnored = "expiration_ignored"
     case deletionIgnored = "deletion_ignored"
     case rateLimited = "rate_limited"
+    case tooSlow = "too_slow"
     case unasked
     case garbage
 }

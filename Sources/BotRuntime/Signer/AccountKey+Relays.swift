@@ -7,13 +7,18 @@ extension AccountKey {
     /// them without.
     func relaySigner(_ clock: SystemClock) -> RelayPool.Signer {
         { challenge, relay in
-            let draft = NIP42.draft(challenge: challenge, relay: relay, by: self.publicKey, now: clock.now)
-            switch self {
-            case .local(let keys):
-                var generator = SystemRandomNumberGenerator()
-                return draft.signed(by: keys, using: &generator)
-            case .remote(_, let signer): return try? await signer.sign(draft)
-            }
+            try? await self.signed(
+                NIP42.draft(challenge: challenge, relay: relay, by: self.publicKey, now: clock.now))
+        }
+    }
+
+    /// Throws what a remote signer does.
+    func signed(_ draft: UnsignedEvent) async throws -> Event {
+        switch self {
+        case .local(let keys):
+            var generator = SystemRandomNumberGenerator()
+            return draft.signed(by: keys, using: &generator)
+        case .remote(_, let signer): return try await signer.sign(draft)
         }
     }
 }

@@ -109,7 +109,7 @@ public struct Worker: Service {
         var dispatching = BotDispatcher.Configuration(accountName: account.name)
         dispatching.admission = admission
         dispatching.parallelChats = options.parallelChats
-        dispatching.services = botServices(core, clock)
+        dispatching.services = botServices(core, held.key, pool, clock)
         dispatching.handPage = StoredHandPage(try store.openCrashPage(), logger: logger)
         let dispatcher = BotDispatcher(
             bots: bots, core: core, clock: clock, configuration: dispatching, logger: logger, observe: lines.observe)
@@ -198,13 +198,18 @@ extension Worker {
     }
 
     /// The world outside, as this machine has it.
-    private func botServices(_ core: AppCore, _ clock: SystemClock) -> BotServices {
+    private func botServices(
+        _ core: AppCore, _ key: AccountKey, _ pool: RelayPool, _ clock: SystemClock
+    ) -> BotServices {
         let folder = absolute(configuration.folder)
         let path = environment["PATH"] ?? LocalPrograms.standardPath
         return BotServices(
             http: HTTPRequests(), programs: LocalPrograms(folder: folder, path: path),
             secrets: ConfiguredSecrets(folder: folder, environment: environment), files: FolderFiles(folder: folder),
-            chats: CoreChats(core), metrics: MetricsFacade(), clock: clock)
+            chats: CoreChats(core), metrics: MetricsFacade(),
+            relayProbes: AccountRelayProbes(
+                key: key, pool: pool, relays: configuration.relays, folder: folder, clock: clock),
+            clock: clock)
     }
 
     var directory: String { "\(configuration.stateDirectory)/\(account.name)" }

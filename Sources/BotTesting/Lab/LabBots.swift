@@ -70,6 +70,19 @@ extension LabMember {
         try await self.lab.run { try await dispatcher.reconfigure(bots.map(\.installed)) }
     }
 
+    /// Has its bots look at something, as `GET /probe` does. Throws ``BotError/Code/probeRefused`` for what their settings
+    /// do not allow, and for a module that none of them has.
+    public func probe(_ request: ProbeRequest) async throws -> ProbeAnswer {
+        guard let dispatcher = self.dispatcher.withLock({ $0 }) else {
+            throw self.lab.error(.unmet, "\(self.name) has no bots")
+        }
+        switch try await self.lab.run({ await dispatcher.probe(request) }) {
+        case .answered(let answer): return answer
+        case .refused(let reason): throw BotError(.probeRefused, reason)
+        case .unknownModule(let modules): throw BotError(.probeRefused, "there are \(modules)")
+        }
+    }
+
     /// Tells a bot to pause, or to go on; settles.
     public func setPaused(_ isPaused: Bool, _ bot: String) async throws {
         guard let dispatcher = self.dispatcher.withLock({ $0 }) else {

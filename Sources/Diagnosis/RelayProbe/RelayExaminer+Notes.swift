@@ -51,8 +51,21 @@ extension RelayExaminer {
         if report.phases[index].outcome != .failed { report.phases[index] = entry }
     }
 
+    /// Without them nothing is known of a relay that could be reached.
+    private var essentials: [RelayPhase] { probe.writes ? [.subscribe, .write, .live, .readback] : [.subscribe] }
+
+    private func judgePace() {
+        guard budget.isSpent, report.isGood, let missing = essentials.first(where: { report.phase($0) == nil }) else {
+            return
+        }
+        fail(
+            .tooSlow, missing, .error, since: .now, "is too slow: after \(probe.timeout) there was no time for this",
+            "give the probe more time, or use another relay")
+    }
+
     /// Every phase has a word in the end.
     func skipRest() {
+        judgePace()
         let why =
             isDead || report.phase(.upgrade)?.outcome != .passed
             ? "there was no conversation"

@@ -35,12 +35,14 @@ extension Kind {
     public static let relayList: Kind = 10002
     public static let inboxRelays: Kind = 10050
     public static let keyPackageRelays: Kind = 10051
+    public static let relayMonitor: Kind = 10166
     public static let typing: Kind = 20067
     public static let clientAuthentication: Kind = 22242
     public static let remoteSigning: Kind = 24133
     public static let blossomAuthorization: Kind = 24242
     /// Arbitrary data of an application (NIP-78).
     public static let applicationData: Kind = 30078
+    public static let relayDiscovery: Kind = 30166
     public static let addressableKeyPackage: Kind = 30443
 }
 

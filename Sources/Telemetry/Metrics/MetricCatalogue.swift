@@ -123,7 +123,8 @@ extension MetricCatalogue {
             "nostr_probe_phase_duration_seconds", "Time that one phase of a relay's probe took.",
             labels: ["target", "phase"]),
         .gauge(
-            "nostr_probe_phase_success", "Whether a phase of a relay's probe passed (1) or not (0).",
+            "nostr_probe_phase_success",
+            "Whether a phase of a relay's probe passed (1), or did not or was kept from it by a fault (0).",
             labels: ["target", "phase"]),
         .gauge(
             "nostr_probe_readback_found", "Whether what was written was there on a new connection (1) or not (0).",

@@ -75,7 +75,7 @@ struct RelayProbeTests {
     @Test(
         arguments: [
             (.saysNothing, [.silent]), (.noEndOfStored, [.noEndOfStored]),
-            (.wantsLoginWithoutChallenge, [.readRefused, .loginRefused]),
+            (.wantsLoginWithoutChallenge, [.loginRefused]),
         ] as [(Lie, Set<RelayFault>)])
     func whatNeverComesIsNamed(lie: Lie, expected: Set<RelayFault>) async throws {
         let report = try await SmallRelay(lie).serve { try await probe("ws://127.0.0.1:\($0)", patience: .seconds(3)) }

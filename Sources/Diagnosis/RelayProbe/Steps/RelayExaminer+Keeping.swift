@@ -99,8 +99,7 @@ extension RelayExaminer {
     func delete(_ writer: RelayWire) async {
         let began = ContinuousClock.now
         guard !accepted.isEmpty else { return }
-        let expiry = Tag.expiration(at: now + Self.lifetime)
-        let event = ThrowawayEvent.deletion(of: accepted, by: author, [expiry], at: now)
+        let event = ThrowawayEvent.deletion(of: accepted, by: author, [expiration], at: now)
         let (outcome, _) = await writer.publish(event, within: max(budget.limit, .seconds(1)))
         guard outcome.isAccepted else {
             if outcome.isRefused(.rateLimited) { return noteHaste(.warning, "a deletion") }

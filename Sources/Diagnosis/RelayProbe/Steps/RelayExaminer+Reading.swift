@@ -86,8 +86,8 @@ extension RelayExaminer {
 
     private func askWithTimes(_ reader: RelayWire) async {
         let events = groupEvents.sorted { $0.createdAt > $1.createdAt }
-        guard events.count >= 3, !budget.isSpent else {
-            let why = "too little could be written"
+        guard events.count >= 3, endsStored, !budget.isSpent else {
+            let why = endsStored ? "too little could be written" : "no end of questions was heard"
             skip(.since, why)
             return skip(.limit, why)
         }

@@ -13,9 +13,12 @@ extension RelayExaminer {
 
     var now: Int64 { ThrowawayEvent.now + shift }
 
+    /// Ahead of both clocks.
+    var expiration: Tag { .expiration(at: max(ThrowawayEvent.now, now) + Self.lifetime) }
+
     func make(_ kind: Kind, _ tags: [Tag] = [], age: Int64 = 0, contentBytes: Int = 256) -> Event {
         ThrowawayEvent.make(
-            kind, by: author, tags + [.expiration(at: now + Self.lifetime)], at: now - age, contentBytes: contentBytes)
+            kind, by: author, tags + [expiration], at: now - age, contentBytes: contentBytes)
     }
 
     func sample(_ kind: Kind, age: Int64 = 0) -> Event {
@@ -74,10 +77,9 @@ extension RelayExaminer {
         guard let first = outcomes.first?.0, isAboutTime(first), case .refused(let text) = first else { return false }
         let shifts: [Int64] = [300, 900, 3_600, 4 * 3_600, 86_400].flatMap { [-$0, $0] }
         let tries = shifts.map { shift in
-            ThrowawayEvent.make(
-                .groupEvent, by: author,
-                [Tag("h", visitor.publicKey.hex), .expiration(at: now + shift + Self.lifetime)],
-                at: now + shift)
+            let end = Tag.expiration(at: now + max(0, shift) + Self.lifetime)
+            return ThrowawayEvent.make(
+                .groupEvent, by: author, [Tag("h", visitor.publicKey.hex), end], at: now + shift)
         }
         let found = zip(shifts, await writer.publish(tries, within: budget.limit)).filter { $0.1.0.isAccepted }
         for (event, outcome) in zip(events, outcomes) where outcome.0.isAccepted { accepted.append(event) }

@@ -1,0 +1,27 @@
+extension RelayProbeReport {
+    /// What is exported of it (`docs/metrics.md`), besides `probe_success` and `probe_duration_seconds`.
+    ///
+    /// - Parameter target: The label of a probe that runs by itself; nil for an answer to `/probe`.
+    public func samples(target: String? = nil) -> [MetricSample] {
+        let base = target.map { ["target": $0] } ?? [:]
+        var samples: [MetricSample] = []
+        if let certificateEnd {
+            samples.append(MetricSample("probe_ssl_earliest_cert_expiry", base, Double(certificateEnd)))
+        }
+        for phase in phases {
+            let labels = base.merging(["phase": phase.name.rawValue]) { $1 }
+            // What was not come to because of a fault did not pass; what has no place here is left out.
+            guard phase.outcome != .skipped || !isGood else { continue }
+            samples.append(
+                MetricSample("nostr_probe_phase_success", labels, phase.outcome == .passed ? 1 : 0))
+            guard phase.outcome != .skipped else { continue }
+            samples.append(
+                MetricSample("nostr_probe_phase_duration_seconds", labels, phase.duration / .seconds(1)))
+        }
+        if isReadBack != nil || !isGood {
+            samples.append(MetricSample("nostr_probe_readback_found", base, isReadBack == true ? 1 : 0))
+        }
+        if let clockOffset { samples.append(MetricSample("nostr_probe_clock_offset_seconds", base, clockOffset)) }
+        return samples
+    }
+}

@@ -1,0 +1,63 @@
+import BotKit
+import Synchronization
+
+/// Relays as a test has them, and the metrics that come of them.
+final class FakeRelays: BotRelayProbes, BotMetrics {
+    private let faults: [RelayProbeReport.Fault]
+    private let requests = Mutex<[RelayProbeRequest]>([])
+    private let announced = Mutex<[RelayAnnouncement]>([])
+    private let gauges = Mutex<[String: Double]>([:])
+
+    init(faults: [RelayProbeReport.Fault] = []) { self.faults = faults }
+
+    var asked: [RelayProbeRequest] { requests.withLock { $0 } }
+    var told: [RelayAnnouncement] { announced.withLock { $0 } }
+    /// By name and labels, as in `probe_success{target=relay.example:443}`.
+    var metrics: [String: Double] { gauges.withLock { $0 } }
+
+    var services: BotServices { BotServices(metrics: self, relayProbes: self) }
+
+    func probe(_ request: RelayProbeRequest) async throws(BotError) -> RelayProbeReport {
+        requests.withLock { $0.append(request) }
+        return Self.report(request.relay, faults)
+    }
+
+    static func report(_ relay: RelayURL, _ faults: [RelayProbeReport.Fault]) -> RelayProbeReport {
+        var report = RelayProbeReport(relay)
+        report.phases = [
+            .init(.dns, .passed, .milliseconds(2), "192.0.2.1"), .init(.tls, .skipped, .zero, "ws:// has none"),
+            .init(.readback, faults.isEmpty ? .passed : .failed, .milliseconds(30), "…"),
+        ]
+        report.faults = faults
+        report.duration = .milliseconds(40)
+        report.isReadBack = faults.isEmpty
+        return report
+    }
+
+    func announce(_ announcement: RelayAnnouncement) async throws(BotError) {
+        announced.withLock { $0.append(announcement) }
+    }
+
+    func set(_ sample: MetricSample) {
+        let labels = sample.labels.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }.joined(separator: ",")
+        gauges.withLock { $0["\(sample.name){\(labels)}"] = sample.value }
+    }
+
+    func observe(_ sample: MetricSample) {}
+    func add(_ sample: MetricSample) {}
+
+    static let forgets = RelayProbeReport.Fault(
+        .silentDrop, .readback, .error, "says OK to events and does not have them", advice: "use another relay")
+}
+
+extension BotSettings: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByBooleanLiteral,
+    ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
+{
+    public init(stringLiteral value: String) { self = .string(value) }
+    public init(integerLiteral value: Int) { self = .int(value) }
+    public init(booleanLiteral value: Bool) { self = .bool(value) }
+    public init(arrayLiteral elements: BotSettings...) { self = .array(elements) }
+    public init(dictionaryLiteral elements: (String, BotSettings)...) {
+        self = .object(Dictionary(elements) { $1 })
+    }
+}

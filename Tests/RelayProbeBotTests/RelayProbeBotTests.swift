@@ -1,0 +1,107 @@
+import BotKit
+import BotTesting
+import PikaCore
+import Testing
+
+@testable import RelayProbeBot
+
+@Suite(.timeLimit(.minutes(15)))
+struct RelayProbeBotTests {
+    private static let settings: BotSettings = [
+        "every": "60s", "targets": ["wss://one.example", "ws://127.0.0.1:7777"], "allow": ["wss://*.two.example"],
+    ]
+
+    private func ask(_ target: String, _ module: String = "relay") -> ProbeRequest {
+        ProbeRequest(module: module, target: target, timeout: .seconds(10))
+    }
+
+    @Test func targetsAreProbedEachInItsPlaceAndMeasured() async throws {
+        let (lab, relays) = (try GroupLab(seed: 1), FakeRelays())
+        _ = try await lab.bot(RelayProbeBot.self, settings: Self.settings, services: relays.services)
+        try await lab.advance(by: .seconds(130))
+        #expect(relays.asked.count >= 4)
+        #expect(Set(relays.asked.map(\.relay.string)) == ["wss://one.example", "ws://127.0.0.1:7777"])
+        #expect(relays.asked.allSatisfy { $0.writes && $0.reachesPrivateAddresses && $0.timeout == .seconds(20) })
+        #expect(relays.metrics["probe_success{target=one.example:443}"] == 1)
+        #expect(relays.metrics["probe_success{target=127.0.0.1:7777}"] == 1)
+        #expect(relays.metrics["probe_duration_seconds{target=one.example:443}"] == 0.04)
+        #expect(relays.metrics["nostr_probe_phase_success{phase=dns,target=one.example:443}"] == 1)
+        #expect(relays.metrics["nostr_probe_phase_duration_seconds{phase=readback,target=one.example:443}"] == 0.03)
+        #expect(relays.metrics["nostr_probe_readback_found{target=one.example:443}"] == 1)
+        #expect(relays.metrics["nostr_probe_phase_success{phase=tls,target=one.example:443}"] == nil)
+        #expect(relays.told == [])
+    }
+
+    @Test func whatIsWrongIsMeasured() async throws {
+        let (lab, relays) = (try GroupLab(seed: 1), FakeRelays(faults: [FakeRelays.forgets]))
+        _ = try await lab.bot(RelayProbeBot.self, settings: Self.settings, services: relays.services)
+        try await lab.advance(by: .seconds(70))
+        #expect(relays.metrics["probe_success{target=one.example:443}"] == 0)
+        #expect(relays.metrics["nostr_probe_phase_success{phase=readback,target=one.example:443}"] == 0)
+        #expect(relays.metrics["nostr_probe_readback_found{target=one.example:443}"] == 0)
+        // What was not come to did not pass.
+        #expect(relays.metrics["nostr_probe_phase_success{phase=tls,target=one.example:443}"] == 0)
+    }
+
+    @Test func whoAsksIsAnsweredForAllowedRelaysOnly() async throws {
+        let (lab, relays) = (try GroupLab(seed: 1), FakeRelays())
+        let bot = try await lab.bot(RelayProbeBot.self, settings: Self.settings, services: relays.services)
+        let answer = try await bot.probe(ask("wss://one.example"))
+        #expect(answer.isSuccess)
+        #expect(answer.samples.contains(MetricSample("nostr_probe_phase_success", ["phase": "dns"], 1)))
+        #expect(relays.asked.last?.timeout == .seconds(9.5))
+        #expect(relays.asked.last?.writes == true)
+        _ = try await bot.probe(ask("ws://127.0.0.1:7777", "relay_read"))
+        #expect(relays.asked.last?.writes == false)
+        #expect(relays.asked.last?.reachesPrivateAddresses == true)
+        _ = try await bot.probe(ask("wss://a.two.example"))
+        #expect(relays.asked.last?.reachesPrivateAddresses == false)
+        let before = relays.asked.count
+        for target in [
+            "wss://other.example", "ws://127.0.0.1:7778", "wss://two.example", "127.0.0.1", "", "file:///etc",
+        ] {
+            await #expect(throws: BotError.self) { _ = try await bot.probe(ask(target)) }
+        }
+        #expect(relays.asked.count == before)
+    }
+
+    @Test func whereNothingMayBeWrittenNoProbeWrites() async throws {
+        let (lab, relays) = (try GroupLab(seed: 1), FakeRelays())
+        let bot = try await lab.bot(
+            RelayProbeBot.self, settings: ["targets": ["wss://one.example"], "writes": false],
+            services: relays.services)
+        _ = try await bot.probe(ask("wss://one.example"))
+        try await lab.advance(by: .seconds(70))
+        #expect(relays.asked.count >= 2)
+        #expect(relays.asked.allSatisfy { !$0.writes })
+    }
+
+    @Test func operatorsHaveTheVerdictInTheirChat() async throws {
+        let (lab, relays) = (try GroupLab(seed: 1), FakeRelays(faults: [FakeRelays.forgets]))
+        let (ann, bob) = (try await lab.member("ann"), try await lab.member("bob"))
+        let place = LabBots.Place(try RelayProbeBot(settings: Self.settings), label: "relay-probe")
+        let bot = try await lab.bots(
+            "probe", LabBots([place], operators: [ann.publicKey], services: relays.services))
+        let chat = try await ann.create("the room", inviting: [bob, bot])
+        try await bob.say("/probe wss://one.example", in: chat)
+        #expect(ann.heard(in: chat, from: bot) == [])
+        try await ann.say("/probe wss://one.example", in: chat)
+        try await ann.say("/probe wss://other.example", in: chat)
+        #expect(
+            ann.heard(in: chat, from: bot) == [
+                "wss://one.example: Not fit for encrypted groups: it says OK to events and does not have them. "
+                    + "Use another relay.",
+                "this relay is neither among the targets nor allowed",
+            ])
+    }
+
+    @Test func othersAreToldOnlyIfSoIsSaid() async throws {
+        let (lab, relays) = (try GroupLab(seed: 1), FakeRelays())
+        _ = try await lab.bot(
+            RelayProbeBot.self, settings: ["targets": ["wss://one.example"], "announce": true],
+            services: relays.services)
+        try await lab.advance(by: .seconds(3_700))
+        #expect(relays.told.contains(.monitor(every: .seconds(60), timeout: .seconds(20))))
+        #expect(relays.told.contains(.relay(FakeRelays.report(try RelayURL("wss://one.example"), []))))
+    }
+}

@@ -1,0 +1,100 @@
+public import BotKit
+
+/// Probes relays: at regular times, when a Prometheus server asks, and on command. `docs/relay-probe.md` describes it.
+public struct RelayProbeBot: Bot {
+    public static let name = "relay-probe"
+
+    private let settings: RelayProbeSettings
+    private let places = ProbePlaces(8)
+
+    /// Throws ``BotSettingsError`` with everything that is wrong with the settings.
+    public init(settings: BotSettings) throws {
+        self.settings = try RelayProbeSettings(settings)
+    }
+
+    public var handlers: [Handler] {
+        for index in settings.targets.indices { watch(settings.targets[index], place: index) }
+        OnProbe("relay") { try await answer($0, $1, writes: true) }
+        OnProbe("relay_read") { try await answer($0, $1, writes: false) }
+        OnCommand("probe", help: "Looks at a relay.", arguments: [.word("relay")], matching: .fromOperator) {
+            await reply($0, $1)
+        }
+        if settings.announces {
+            OnSchedule("announcement", .every(.seconds(3600))) { try await announce($0) }
+        }
+    }
+}
+
+// MARK: At regular times
+
+extension RelayProbeBot {
+    /// No probe begins later than this, so that it has its time within that of a handler.
+    private static let longestWait = Duration.seconds(4)
+
+    /// Each of the targets has its place in the round, so that they are not probed all at once; and no two such bots
+    /// begin together.
+    private func watch(_ target: RelayProbeSettings.Target, place: Int) -> OnSchedule {
+        let share = min(settings.every / 4, Self.longestWait) / settings.targets.count
+        return OnSchedule("probe \(target.label)", .every(settings.every)) { context in
+            try await context.services.clock.sleep(for: share * (Double(place) + Double.random(in: 0..<1)))
+            guard
+                let request = settings.request(target.relay, writes: true, timeout: settings.timeout)
+            else { return }
+            let report = try await context.services.relayProbes.probe(request)
+            export(report, of: target, context)
+            guard settings.announces else { return }
+            try await context.services.relayProbes.announce(.relay(report))
+        }
+    }
+
+    private func export(_ report: RelayProbeReport, of target: RelayProbeSettings.Target, _ context: BotContext) {
+        let labels = ["target": target.label]
+        let metrics = context.services.metrics
+        metrics.set(MetricSample("probe_success", labels, report.isGood ? 1 : 0))
+        metrics.set(MetricSample("probe_duration_seconds", labels, report.duration / .seconds(1)))
+        for sample in report.samples(target: target.label) { metrics.set(sample) }
+        guard !report.isGood else { return }
+        context.logger.warning(
+            "Relay failed its probe", metadata: ["target": "\(target.label)", "verdict": "\(report.verdict)"])
+    }
+
+    private func announce(_ context: BotContext) async throws {
+        try await context.services.relayProbes.announce(.monitor(every: settings.every, timeout: settings.timeout))
+    }
+}
+
+// MARK: For those who ask
+
+extension RelayProbeBot {
+    private func answer(_ asked: ProbeRequest, _ context: BotContext, writes: Bool) async throws -> ProbeAnswer {
+        let report = try await probe(asked.target, writes: writes, timeout: asked.timeout, context)
+        return ProbeAnswer(isSuccess: report.isGood, samples: report.samples())
+    }
+
+    private func reply(_ command: Command, _ context: BotContext) async {
+        do {
+            let report = try await probe(
+                command.arguments.first ?? "", writes: true, timeout: settings.timeout, context)
+            context.reply("\(report.relay): \(report.verdict)")
+        } catch let error as BotError {
+            context.reply(error.message)
+        } catch {
+            context.reply("The probe was given up.")
+        }
+    }
+
+    private func probe(
+        _ target: String, writes: Bool, timeout: Duration, _ context: BotContext
+    ) async throws -> RelayProbeReport {
+        guard let relay = try? RelayURL(target) else {
+            throw BotError(.probeRefused, "this is no relay's address: write wss://HOST")
+        }
+        // A little of the asker's time is for the way back.
+        guard let request = settings.request(relay, writes: writes, timeout: timeout * 0.95) else {
+            throw BotError(.probeRefused, "this relay is neither among the targets nor allowed")
+        }
+        guard places.take() else { throw BotError(.probeRefused, "too many probes at once") }
+        defer { places.giveBack() }
+        return try await context.services.relayProbes.probe(request)
+    }
+}

@@ -1,0 +1,73 @@
+import BotKit
+
+/// What stands under `with:` of a relay probe.
+struct RelayProbeSettings: Sendable {
+    /// A relay that is probed at regular times, and how it is called in metrics.
+    struct Target: Hashable, Sendable {
+        var relay: RelayURL
+
+        var label: String { relay.host.contains(":") ? "[\(relay.host)]:\(relay.port)" : "\(relay.host):\(relay.port)" }
+    }
+
+    let every: Duration
+    let timeout: Duration
+    let targets: [Target]
+    let allow: [TargetPattern]
+    let writes: Bool
+    let trust: [String]
+    let logsInAsAccount: Bool
+    let announces: Bool
+
+    /// Throws ``BotSettingsError`` with everything that is wrong.
+    init(_ settings: BotSettings) throws(BotSettingsError) {
+        let reader = SettingsReader(settings)
+        every = reader.duration("every", default: .seconds(60))
+        timeout = reader.duration("timeout", default: .seconds(20))
+        writes = reader.bool("writes", default: true)
+        trust = reader.strings("trust") ?? []
+        logsInAsAccount = reader.bool("login", default: false)
+        announces = reader.bool("announce", default: false)
+        allow =
+            reader.values("allow", of: "relays, of which the first name may be a star") {
+                $0.stringValue.flatMap(TargetPattern.init)
+            } ?? []
+        targets =
+            reader.values("targets", of: "addresses of relays (wss://…)") { value in
+                value.stringValue.flatMap { try? RelayURL($0) }.map(Target.init)
+            } ?? []
+        if every < .seconds(10) {
+            reader.fail("every", expected: "10s or more", fix: "write every: 60s; each probe writes some 30 events")
+        }
+        if timeout > .seconds(25) || timeout < .seconds(1) {
+            reader.fail("timeout", expected: "1s to 25s", fix: "write timeout: 20s; a handler has 30s")
+        }
+        if targets.isEmpty, allow.isEmpty {
+            reader.fail(nil, expected: "targets or allow", fix: "name relays: targets: [wss://…]")
+        }
+        Self.check(targets, reader)
+        try reader.finish()
+    }
+
+    private static func check(_ targets: [Target], _ reader: SettingsReader) {
+        if targets.count > 100 {
+            reader.fail(
+                "targets", expected: "at most 100 relays", found: "\(targets.count)", fix: "use several accounts")
+        }
+        var labels: Set<String> = []
+        for target in targets where !labels.insert(target.label).inserted {
+            reader.fail(
+                "targets", expected: "each host and port once", found: target.label,
+                fix: "metrics call a relay by host and port; keep one of them")
+        }
+    }
+
+    /// How a relay may be looked at; nil if it may not.
+    func request(_ relay: RelayURL, writes: Bool, timeout: Duration) -> RelayProbeRequest? {
+        let isNamed = targets.contains { $0.relay == relay }
+        guard isNamed || allow.contains(where: { $0.matches(relay) }) else { return nil }
+        // A name that leads into a private network was not meant by a pattern.
+        return RelayProbeRequest(
+            relay: relay, writes: writes && self.writes, timeout: min(timeout, self.timeout),
+            reachesPrivateAddresses: isNamed, trustRootFiles: trust, logsInAsAccount: logsInAsAccount)
+    }
+}
