@@ -1,7 +1,7 @@
 #!/bin/bash
 # Installs the live-test peers into one folder: two releases of the reference Marmot implementation (mdk-python),
-# a newer C library and Python to run them on Debian 12, and a virtual environment with nostr-sdk, websockets, and what
-# judges the configuration's schema and the reports of load tests.
+# a newer C library and Python to run them on Debian 12, a virtual environment with nostr-sdk, websockets, and what
+# judges the configuration's schema and the reports of load tests, and one with nostr-relay.
 # Run once as root on Debian 12, amd64. Running it again only verifies. Nothing needs root afterwards.
 #
 #   setup-peers.sh [DIR]                          DIR defaults to .build-peers at the top of the repository
@@ -15,6 +15,7 @@ readonly JSONSCHEMA_VERSION=4.26.0
 readonly PYYAML_VERSION=6.0.3
 readonly LOCUST_VERSION=2.47.0
 readonly PROMETHEUS_CLIENT_VERSION=0.26.0
+readonly NOSTR_RELAY_VERSION=1.14
 readonly SUITE=trixie
 # What CPython and the MDK library load; everything else in the suite's base system stays out.
 readonly PACKAGES="libc6 libgcc-s1 libssl3t64 zlib1g libffi8 libexpat1 libsqlite3-0 libbz2-1.0 liblzma5
@@ -83,6 +84,17 @@ install_venv() {
     echo "$wanted" >"$DIR/venv/.complete"
 }
 
+# A relay by others, in an environment of its own: it wants another release of websockets than the tests.
+install_relay() {
+    local wanted="nostr-relay==$NOSTR_RELAY_VERSION"
+    [[ $(cat "$DIR/relay-venv/.complete" 2>/dev/null) == "$wanted" ]] && return 0
+    say "creating the environment of $wanted"
+    rm -rf "$DIR/relay-venv"
+    /usr/bin/python3 -m venv "$DIR/relay-venv"
+    "$DIR/relay-venv/bin/pip" install --quiet --disable-pip-version-check --only-binary :all: "$wanted"
+    echo "$wanted" >"$DIR/relay-venv/.complete"
+}
+
 install_mdk() {
     local version=$1 folder=$DIR/mdk-$1
     [[ -e $folder/.complete ]] && return 0
@@ -132,6 +144,7 @@ mkdir -p "$DIR"
 install_tools
 install_root
 install_venv
+install_relay
 for version in $MDK_VERSIONS; do
     install_mdk "$version"
 done

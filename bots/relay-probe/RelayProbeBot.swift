@@ -36,7 +36,9 @@ extension RelayProbeBot {
     private func watch(_ target: RelayProbeSettings.Target, place: Int) -> OnSchedule {
         let share = min(settings.every / 4, Self.longestWait) / settings.targets.count
         return OnSchedule("probe \(target.label)", .every(settings.every)) { context in
-            try await context.services.clock.sleep(for: share * (Double(place) + Double.random(in: 0..<1)))
+            let wait = share * (Double(place) + Double.random(in: 0..<1))
+            try await context.services.clock.sleep(
+                untilMilliseconds: context.nowMilliseconds + Int64(wait / .milliseconds(1)))
             guard
                 let request = settings.request(target.relay, writes: true, timeout: settings.timeout)
             else { return }

@@ -1,0 +1,45 @@
+"""nostr-sdk's LocalRelay in memory with its knobs: knob_relay.py PORT KNOB=VALUE…
+
+    login=write|read|both   needs NIP-42      refuse=1   takes nothing       notes=N   events a minute
+    filter=N                events an answer  reqs=N     open questions      pow=N     bits of work
+
+Prints `ready` when it listens and ends when its stdin does.
+"""
+
+import asyncio
+import sys
+
+from nostr_sdk import (
+    LocalRelayBuilder, LocalRelayBuilderNip42, LocalRelayBuilderNip42Mode, RateLimit, WritePolicy, WritePolicyResult,
+    uniffi_set_event_loop)
+
+
+class Nothing(WritePolicy):
+    async def admit_event(self, event, socket_addr):
+        return WritePolicyResult.REJECT("nobody writes here")
+
+
+async def main():
+    # The relay asks its policy through Python, from threads that have no event loop.
+    uniffi_set_event_loop(asyncio.get_running_loop())
+    knobs = dict(argument.split("=") for argument in sys.argv[2:])
+    builder = LocalRelayBuilder().addr("127.0.0.1").port(int(sys.argv[1]))
+    builder = builder.rate_limit(
+        RateLimit(max_reqs=int(knobs.get("reqs", 500)), notes_per_minute=int(knobs.get("notes", 1_000_000))))
+    if "login" in knobs:
+        mode = LocalRelayBuilderNip42Mode[knobs["login"].upper()]
+        builder = builder.nip42(LocalRelayBuilderNip42(mode=mode))
+    if "refuse" in knobs:
+        builder = builder.write_policy(Nothing())
+    if "filter" in knobs:
+        builder = builder.max_filter_limit(int(knobs["filter"])).default_filter_limit(int(knobs["filter"]))
+    if "pow" in knobs:
+        builder = builder.min_pow(int(knobs["pow"]))
+    relay = builder.build()
+    await relay.run()
+    print("ready", flush=True)
+    await asyncio.to_thread(sys.stdin.read)
+    relay.shutdown()
+
+
+asyncio.run(main())
