@@ -325,8 +325,8 @@ async def prometheus(stage):
 
 
 # What is always so of nostr-sdk's relay, and of PyPI nostr-relay.
-LOCAL = set()
-PYTHON = set()
+LOCAL = {"information_missing"}
+PYTHON = {"duplicate_refused", "expiration_ignored"}
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -341,7 +341,7 @@ if __name__ == "__main__":
         "login to read": on(lambda stage: KnobRelay(login="read"), LOCAL | {"auth_required"}),
         "nothing accepted": on(lambda stage: KnobRelay(refuse=1), LOCAL | {"write_refused"}, BAD),
         "work wanted": on(lambda stage: KnobRelay(pow=20), LOCAL | {"write_refused"}, BAD),
-        "rate limit": on(lambda stage: KnobRelay(notes=20), LOCAL | {"rate_limited"}),
+        "rate limit": on(lambda stage: KnobRelay(notes=15), LOCAL | {"rate_limited"}),
         "small answers": on(lambda stage: KnobRelay(filter=2), LOCAL | {"few_events"}),
         "few questions": on(lambda stage: KnobRelay(reqs=3), LOCAL | {"few_subscriptions"}),
         "nostr-relay, small events": on(

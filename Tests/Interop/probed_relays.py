@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import logging
 import os
 import signal
 import ssl
@@ -15,6 +16,8 @@ from peers import HERE, free_port
 from pikabot import end
 
 START_SECONDS = 30
+# Liars are asked for documents that they do not have, which they would tell at length.
+logging.getLogger("websockets.server").setLevel(logging.CRITICAL)
 NOSTR_RELAY = """\
 relay_name: probed
 max_event_size: {size}
@@ -26,7 +29,7 @@ storage:
     - nostr_relay.validators.is_recent
 verification: {{ nip05_verification: disabled }}
 authentication: {{ enabled: false }}
-garbage_collector: {{ collect_interval: 1 }}
+garbage_collector: {{ collect_interval: 300 }}
 gunicorn: {{ bind: "127.0.0.1:{port}", workers: 1, loglevel: warning, control_socket_disable: true }}
 purple: {{ host: 127.0.0.1, port: {port}, workers: 1, disable_compression: true }}
 subscription_limit: {subscriptions}

@@ -1,4 +1,4 @@
-import BotKit
+public import BotKit
 import Synchronization
 
 /// Relays as a test has them, and the metrics that come of them.
@@ -26,6 +26,7 @@ final class FakeRelays: BotRelayProbes, BotMetrics {
         var report = RelayProbeReport(relay)
         report.phases = [
             .init(.dns, .passed, .milliseconds(2), "192.0.2.1"), .init(.tls, .skipped, .zero, "ws:// has none"),
+            .init(.size, faults.isEmpty ? .skipped : .unreached, .zero, "what it needs did not work"),
             .init(.readback, faults.isEmpty ? .passed : .failed, .milliseconds(30), "…"),
         ]
         report.faults = faults

@@ -10,11 +10,11 @@ extension RelayProbeReport {
         }
         for phase in phases {
             let labels = base.merging(["phase": phase.name.rawValue]) { $1 }
-            // What was not come to because of a fault did not pass; what has no place here is left out.
-            guard phase.outcome != .skipped || !isGood else { continue }
+            // What a fault kept from being come to did not pass; what has no place here is left out.
+            guard phase.outcome != .skipped, phase.outcome != .unreached || !isGood else { continue }
             samples.append(
                 MetricSample("nostr_probe_phase_success", labels, phase.outcome == .passed ? 1 : 0))
-            guard phase.outcome != .skipped else { continue }
+            guard phase.outcome != .unreached else { continue }
             samples.append(
                 MetricSample("nostr_probe_phase_duration_seconds", labels, phase.duration / .seconds(1)))
         }

@@ -52,14 +52,18 @@ public enum RelayFault: String, Sendable, Hashable, CaseIterable {
 /// What a probe of one relay found.
 public struct RelayProbeReport: Sendable, Hashable {
     public enum Outcome: String, Sendable, Hashable {
-        case passed, failed, skipped
+        case passed, failed
+        /// Has no place at this relay, or in this probe.
+        case skipped
+        /// Was not come to, because of a fault or for lack of time.
+        case unreached
     }
 
     public struct Phase: Sendable, Hashable {
         public var name: RelayPhase
         public var outcome: Outcome
         public var duration: Duration
-        /// A sentence; of a skipped one why. Fit for a terminal, without secrets.
+        /// A sentence; of one that was not looked at why. Fit for a terminal, without secrets.
         public var text: String
 
         public init(_ name: RelayPhase, _ outcome: Outcome, _ duration: Duration, _ text: String) {
@@ -107,7 +111,7 @@ public struct RelayProbeReport: Sendable, Hashable {
     }
 
     public var relay: RelayURL
-    /// Those that were come to, in order.
+    /// In the order of ``RelayPhase``.
     public var phases: [Phase] = []
     /// In the order in which they were found.
     public var faults: [Fault] = []
@@ -152,6 +156,7 @@ extension RelayProbeReport {
                 "Unreachable: \(Self.list(errors))."
             } else if !errors.isEmpty {
                 "Not fit for encrypted groups: it \(Self.list(errors))."
+                    + (warnings.isEmpty ? "" : " It also \(Self.list(warnings)).")
             } else if !warnings.isEmpty {
                 "Good for encrypted groups, but it \(Self.list(warnings))."
             } else {

@@ -6,11 +6,20 @@ extension RelayProbeReport {
         let width = phases.map(\.name.rawValue.count).max() ?? 0
         let lines = phases.map { phase in
             let name = phase.name.rawValue.padded(to: width)
-            let outcome = phase.outcome == .passed ? "ok     " : phase.outcome == .failed ? "FAILED " : "skipped"
-            let time = phase.outcome == .skipped ? "" : "\(phase.duration.wholeMilliseconds) ms"
-            return "  \(name)  \(outcome)  \(time.padded(to: 8))  \(phase.text)"
+            let wasTried = phase.outcome == .passed || phase.outcome == .failed
+            let time = wasTried ? "\(phase.duration.wholeMilliseconds) ms" : ""
+            return "  \(name)  \(Self.word(phase.outcome))  \(time.padded(to: 8))  \(phase.text)"
         }
         return (["\(relay)", ""] + lines + ["", verdict]).joined(separator: "\n")
+    }
+
+    private static func word(_ outcome: Outcome) -> String {
+        switch outcome {
+        case .passed: "ok     "
+        case .failed: "FAILED "
+        case .skipped: "skipped"
+        case .unreached: "-      "
+        }
     }
 
     var json: JSONValue {

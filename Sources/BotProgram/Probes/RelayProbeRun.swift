@@ -1,4 +1,5 @@
 package import ArgumentParser
+import BotKit
 import BotRuntime
 import Diagnosis
 import Foundation

@@ -8,7 +8,11 @@ extension RelayExaminer {
 
     func pass(_ phase: RelayPhase, after duration: Duration, _ text: String) { note(phase, .passed, duration, text) }
 
+    /// Has no place here.
     func skip(_ phase: RelayPhase, _ why: String) { note(phase, .skipped, .zero, why) }
+
+    /// Cannot be looked at.
+    func miss(_ phase: RelayPhase, _ why: String) { note(phase, .unreached, .zero, why) }
 
     func fail(
         _ code: RelayFault, _ phase: RelayPhase, _ weight: RelayProbeReport.Weight,
@@ -70,7 +74,13 @@ extension RelayExaminer {
             isDead || report.phase(.upgrade)?.outcome != .passed
             ? "there was no conversation"
             : !probe.writes ? "nothing is written" : budget.isSpent ? "no time was left" : "what it needs did not work"
-        for phase in RelayPhase.allCases where report.phase(phase) == nil { skip(phase, why) }
+        for phase in RelayPhase.allCases where report.phase(phase) == nil {
+            if isDead || probe.writes || report.phase(.subscribe)?.outcome != .passed {
+                miss(phase, why)
+            } else {
+                skip(phase, why)
+            }
+        }
         let order = Dictionary(uniqueKeysWithValues: RelayPhase.allCases.enumerated().map { ($0.element, $0.offset) })
         report.phases.sort { order[$0.name, default: 0] < order[$1.name, default: 0] }
     }

@@ -36,6 +36,8 @@ public struct RelayProbe: Sendable {
             let report = await examiner.run()
             opened.finish()
             group.cancelAll()
+            await group.waitForAll()
+            for wire in examiner.wires { await wire.discard() }
             return report
         }
     }

@@ -57,8 +57,14 @@ final class SmallRelay: Sendable {
 
     private let state = Mutex(State())
     let lie: Lie
+    /// Who connected.
+    let visits: AsyncStream<Void>
+    private let visit: AsyncStream<Void>.Continuation
 
-    init(_ lie: Lie) { self.lie = lie }
+    init(_ lie: Lie) {
+        self.lie = lie
+        (visits, visit) = AsyncStream.makeStream()
+    }
 
     /// What was not deleted, with how many times something was.
     var rest: (events: [Event], deletions: Int) { state.withLock { ($0.events, $0.deletions) } }
@@ -69,6 +75,7 @@ final class SmallRelay: Sendable {
 
     func came(_ channel: any Channel) {
         state.withLock { $0.clients[ObjectIdentifier(channel)] = Client(channel: channel) }
+        visit.yield()
         switch lie {
         case .wantsLogin: say(.authentication(challenge: "who"), channel)
         case .talksGarbage: for _ in 0..<3 { write("[\"WHAT\"", channel) }

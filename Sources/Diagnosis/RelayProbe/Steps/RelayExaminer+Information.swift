@@ -17,10 +17,10 @@ extension RelayExaminer {
             let outcome = await ask(http, "\(scheme)://\(relay.authority)\(relay.path)")
             try? await http.shutdown()
             answer = try outcome.get()
-        } catch { return misses("\(error)", since: began) }
+        } catch { return missInformation("\(error)") }
         judgeClock(answer.clockOffset, began)
         guard answer.status == 200, let read = try? RelayInformation(json: answer.body) else {
-            return misses("its answer has status \(answer.status) and is no such document", since: began)
+            return missInformation("its answer has status \(answer.status) and is no such document")
         }
         information = read
         report.information = String(decoding: answer.body, as: UTF8.self)
@@ -37,9 +37,10 @@ extension RelayExaminer {
         } catch { return .failure(error) }
     }
 
-    private func misses(_ why: String, since began: ContinuousClock.Instant) {
-        fail(
-            .informationMissing, .information, .note, since: began, "says nothing of itself (NIP-11): \(why)",
+    private func missInformation(_ why: String) {
+        skip(.information, "says nothing of itself (NIP-11): \(why)")
+        blame(
+            .informationMissing, .information, .note, "says nothing of itself (NIP-11): \(why)",
             "ask its operator what it allows")
     }
 

@@ -33,7 +33,7 @@ extension RelayExaminer {
             return pass(.size, since: began, "takes messages of \(EventSizes.common) bytes")
         }
         guard !failure.isHaste else { return noteHaste(.warning, failure.text) }
-        guard !budget.isSpent else { return skip(.size, "no time was left") }
+        guard !budget.isSpent else { return miss(.size, "no time was left") }
         let text = "does not take messages of \(EventSizes.common) bytes (\(failure.text))"
         if let least = await self.failure(ofSize: EventSizes.least), !least.isHaste {
             return fail(
@@ -78,7 +78,7 @@ extension RelayExaminer {
         let mortal = accepted.filter { $0.kind == .groupEvent && ($0.expiration ?? .max) <= $0.createdAt + 60 }
         guard let last = mortal.compactMap(\.expiration).max(), shift == 0 else { return }
         let wait = Duration.seconds(max(0, last - ThrowawayEvent.now) + 1)
-        guard budget.has(wait + .milliseconds(500)) else { return skip(.expiration, "no time was left") }
+        guard budget.has(wait + .milliseconds(500)) else { return miss(.expiration, "no time was left") }
         try? await Task.sleep(for: wait)
         guard let reader = await another(.expiration) else { return }
         let ids = mortal.map(\.id)

@@ -28,7 +28,7 @@ extension RelayExaminer {
 
     func readBack() async {
         let began = ContinuousClock.now
-        guard let first = groupEvents.first else { return skip(.readback, "nothing was taken") }
+        guard let first = groupEvents.first else { return miss(.readback, "nothing was taken") }
         guard let reader = await another(.readback) else { return }
         let answer = await look(reader, for: [first])
         report.isReadBack = answer.ids.contains(first.id)
@@ -46,7 +46,7 @@ extension RelayExaminer {
             fail(
                 .silentDrop, .readback, .error, since: began,
                 "says OK to events and does not have them on a new connection", "use another relay: it loses messages")
-            return skip(.silentDrop, "not even a group's message is there")
+            return miss(.silentDrop, "not even a group's message is there")
         }
         await lookForDropped(reader)
         await askWithTimes(reader)
@@ -88,8 +88,8 @@ extension RelayExaminer {
         let events = groupEvents.sorted { $0.createdAt > $1.createdAt }
         guard events.count >= 3, endsStored, !budget.isSpent else {
             let why = endsStored ? "too little could be written" : "no end of questions was heard"
-            skip(.since, why)
-            return skip(.limit, why)
+            miss(.since, why)
+            return miss(.limit, why)
         }
         let filter = Filter(kinds: [.groupEvent], tags: ["h": [group]])
         let all = await reader.ask(filter, expecting: Set(events.map(\.id)), within: answerTime)
@@ -146,7 +146,7 @@ extension RelayExaminer {
 
     private func askAtOnce(_ reader: RelayWire) async {
         let began = ContinuousClock.now
-        guard endsStored, !budget.isSpent else { return skip(.subscriptions, "no end of questions was heard") }
+        guard endsStored, !budget.isSpent else { return miss(.subscriptions, "no end of questions was heard") }
         var ids: [String] = []
         for _ in 0..<RelayLimits.leastSubscriptions {
             ids.append(await reader.begin([Filter(kinds: [.groupEvent], tags: ["h": [group]])]))

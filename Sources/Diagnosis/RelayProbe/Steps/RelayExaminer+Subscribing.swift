@@ -20,7 +20,7 @@ extension RelayExaminer {
         case .closed(let text) where MessagePrefix(of: text) == .authenticationRequired:
             // The login is at fault, and its phase says so.
             report.wantsLogin = true
-            skip(.subscribe, "needs a login: \(text)")
+            miss(.subscribe, "needs a login: \(text)")
             return nil
         case .closed(let text):
             fail(
@@ -66,9 +66,9 @@ extension RelayExaminer {
 
     func hearLive(_ listener: RelayWire, _ subscription: String?) async {
         let began = ContinuousClock.now
-        guard let subscription else { return skip(.live, "nothing could be subscribed to") }
+        guard let subscription else { return miss(.live, "nothing could be subscribed to") }
         guard let event = groupEvents.first else {
-            return skip(.live, "nothing could be written")
+            return miss(.live, "nothing could be written")
         }
         let news = await listener.heard.first(within: budget.limit) { news in
             switch news {

@@ -132,7 +132,7 @@ extension RelayExaminer {
     private func judge(_ outcome: Publication, of kind: Kind, _ phase: RelayPhase, _ took: Duration) {
         switch outcome {
         case .accepted: pass(phase, after: took, "says OK")
-        case .refused where outcome.isRefused(.rateLimited): skip(phase, "was refused for haste")
+        case .refused where outcome.isRefused(.rateLimited): miss(phase, "was refused for haste")
         case .refused(let text):
             fail(
                 .kindRefused, phase, .error, since: .now - took, "refuses kind \(kind): \(text)",
@@ -152,14 +152,14 @@ extension RelayExaminer {
         let (why, advice): (String, String)
         switch outcomes.first {
         case .refused(let text) where outcomes[0].isRefused(.rateLimited):
-            return skip(.write, "was refused for haste: \(text)")
+            return miss(.write, "was refused for haste: \(text)")
         case .refused(let text) where outcomes[0].isRefused(.authenticationRequired):
             // The login is at fault, and its phase says so.
             report.wantsLogin = true
-            return skip(.write, "needs a login: \(text)")
+            return miss(.write, "needs a login: \(text)")
         case .refused(let text):
             (why, advice) = (text, RelayRecord.advice(refusal: text))
-            for kind in Self.kinds { if let phase = kind.phase { skip(phase, "is refused like everything") } }
+            for kind in Self.kinds { if let phase = kind.phase { miss(phase, "is refused like everything") } }
             return fail(
                 .writeRefused, .write, .error, since: began, "takes no events of strangers: \(why)", advice)
         case .lost(let reason):

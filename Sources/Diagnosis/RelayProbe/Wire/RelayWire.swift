@@ -24,6 +24,7 @@ actor RelayWire {
     /// The last login event that was sent.
     private(set) var loginID: EventID?
     private(set) var manners = WireManners()
+    private var isServed = false
     private var lastSubscription = 0
     private var open: [String: [Filter]] = [:]
 
@@ -35,6 +36,7 @@ actor RelayWire {
     /// Reads and writes until the relay ends it, ``close()`` is called, or the task is cancelled.
     @concurrent
     nonisolated func serve() async {
+        guard await begin() else { return }
         var reason = "the connection is closed"
         do {
             reason = try await channel.executeThenClose { inbound, outbound in
@@ -51,6 +53,18 @@ actor RelayWire {
         }
         outbox.finish()
         await heard.add(.ended(reason))
+    }
+
+    /// Closes one that nobody came to serve, as when the probe was given up meanwhile. Does nothing to others.
+    nonisolated func discard() async {
+        guard await begin() else { return }
+        // What it was closed for is known.
+        try? await channel.executeThenClose { _, _ in }
+    }
+
+    private func begin() -> Bool {
+        defer { isServed = true }
+        return !isServed
     }
 
     /// Says goodbye; what waits is sent first.

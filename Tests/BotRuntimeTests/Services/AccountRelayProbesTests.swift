@@ -1,0 +1,86 @@
+import BotKit
+import EmbeddedRelay
+import Logging
+import Nostr
+import PikaCore
+import RelayClient
+import Testing
+
+@testable import BotRuntime
+
+/// What bots are given to look at relays with.
+@Suite(.timeLimit(.minutes(15)))
+struct AccountRelayProbesTests {
+    private let keys: KeyPair = {
+        var generator = SystemRandomNumberGenerator()
+        return KeyPair.generate(using: &generator)
+    }()
+
+    private func withProbes(
+        _ configuration: RelayConfiguration = RelayConfiguration(),
+        _ body: @escaping @Sendable (AccountRelayProbes, RelayURL, RelayPool) async throws -> Void
+    ) async throws {
+        let keys = keys
+        try await withEmbeddedRelay(configuration: configuration) { _, address in
+            let relay = try RelayURL(address)
+            let pool = try RelayPool(logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+            let probes = AccountRelayProbes(
+                key: .local(keys), pool: pool, relays: [relay], folder: "/tmp", clock: SystemClock())
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask { try await pool.run() }
+                await pool.setRelays([relay])
+                let outcome: Result<Void, any Error>
+                do { outcome = .success(try await body(probes, relay, pool)) } catch { outcome = .failure(error) }
+                await pool.shutdown()
+                group.cancelAll()
+                try outcome.get()
+            }
+        }
+    }
+
+    @Test func privateAddressesAreGoneToOnlyIfNamed() async throws {
+        try await withProbes { probes, relay, _ in
+            let error = await #expect(throws: BotError.self) {
+                _ = try await probes.probe(RelayProbeRequest(relay: relay))
+            }
+            #expect(error?.code == .probeRefused)
+            let report = try await probes.probe(
+                RelayProbeRequest(relay: relay, timeout: .seconds(60), reachesPrivateAddresses: true))
+            #expect(report.faults == [])
+            #expect(report.isReadBack == true)
+        }
+    }
+
+    @Test func theAccountLogsInIfSoIsSaid() async throws {
+        var configuration = RelayConfiguration()
+        configuration.requireAuthentication = true
+        try await withProbes(configuration) { probes, relay, _ in
+            let report = try await probes.probe(
+                RelayProbeRequest(
+                    relay: relay, timeout: .seconds(60), reachesPrivateAddresses: true, logsInAsAccount: true))
+            #expect(report.faults.map(\.code) == [.authRequired], "\(report.verdict)")
+            #expect(report.phase(.auth)?.text == "asks for a login (NIP-42), and lets the account in")
+        }
+    }
+
+    @Test func whatIsFoundIsToldToTheAccountsRelays() async throws {
+        let account = keys.publicKey
+        try await withProbes { probes, relay, pool in
+            var report = RelayProbeReport(try RelayURL("wss://other.example"))
+            report.phases = [.init(.upgrade, .passed, .milliseconds(12), "speaks WebSocket")]
+            try await probes.announce(.relay(report))
+            try await probes.announce(.monitor(every: .seconds(60), timeout: .seconds(20)))
+            let filter = Filter(authors: [account], kinds: [.relayDiscovery, .relayMonitor])
+            guard case .events(let events)? = await pool.fetch([filter], from: [relay], timeout: .seconds(20))[relay]
+            else {
+                Issue.record("the relay did not answer")
+                return
+            }
+            #expect(Set(events.map(\.kind)) == [.relayDiscovery, .relayMonitor])
+            let discovery = events.first { $0.kind == .relayDiscovery }
+            #expect(discovery?.firstTag("d")?.value == "wss://other.example/")
+            #expect(discovery?.firstTag("rtt-open")?.value == "12")
+            #expect(events.first { $0.kind == .relayMonitor }?.firstTag("frequency")?.value == "60")
+        }
+    }
+}

@@ -1,0 +1,74 @@
+import BotKit
+import Nostr
+import Testing
+
+@testable import BotProgram
+@testable import pikabot
+
+/// What `pikabot probe wss://…` prints and takes.
+struct RelayProbeOutputTests {
+    private var report: RelayProbeReport {
+        get throws {
+            var report = RelayProbeReport(try RelayURL("wss://relay.example"))
+            report.phases = [
+                .init(.dns, .passed, .milliseconds(2), "192.0.2.1"), .init(.tls, .skipped, .zero, "ws:// has none"),
+                .init(.readback, .failed, .milliseconds(612), "forgets"),
+                .init(.since, .unreached, .zero, "what it needs did not work"),
+            ]
+            report.faults = [
+                .init(.silentDrop, .readback, .error, "forgets", advice: "use another relay"),
+                .init(.sizeLimit, .size, .warning, "takes little", advice: "write little"),
+                .init(.authRequired, .auth, .note, "asks who is there", advice: "log in"),
+            ]
+            report.duration = .milliseconds(700)
+            report.isReadBack = false
+            return report
+        }
+    }
+
+    @Test func peopleGetATableAndAVerdict() throws {
+        #expect(
+            try report.text == """
+                wss://relay.example
+
+                  dns       ok       2 ms      192.0.2.1
+                  tls       skipped            ws:// has none
+                  readback  FAILED   612 ms    forgets
+                  since     -                  what it needs did not work
+
+                Not fit for encrypted groups: it forgets. It also takes little. It asks who is there. Use another relay.
+                """)
+    }
+
+    @Test func programsGetEverything() throws {
+        let json = try report.json
+        #expect(json["good"] == .bool(false))
+        #expect(json["reachable"] == .bool(true))
+        #expect(json["milliseconds"] == 700)
+        #expect(json["readBack"] == .bool(false))
+        #expect(json["certificateEnd"] == nil)
+        #expect(json["phases"]?.array?.count == 4)
+        #expect(
+            json["faults"]?.array?.first == [
+                "fault": "silent_drop", "phase": "readback", "weight": "error", "text": "forgets",
+                "advice": "use another relay",
+            ])
+    }
+
+    @Test(arguments: [
+        ["https://relay.example"], ["relay.example"], [""], ["wss://relay.example", "--patience", "0"],
+        ["wss://relay.example", "--patience", "301"],
+    ])
+    func wrongUsageIsRefused(arguments: [String]) {
+        #expect(throws: (any Error).self) { _ = try Pikabot.ProbeCommand.parse(arguments) }
+    }
+
+    @Test func usageIsRead() throws {
+        let command = try Pikabot.ProbeCommand.parse([
+            "ws://127.0.0.1:7777", "--read-only", "--trust", "a.pem", "--trust", "b.pem", "--json",
+        ])
+        #expect(command.readOnly && command.json)
+        #expect(command.trust == ["a.pem", "b.pem"])
+        #expect(command.patience == 30)
+    }
+}
