@@ -1,3 +1,4 @@
+import ArgumentParser
 import BotKit
 import Nostr
 import Testing

@@ -1,0 +1,16 @@
+import BotKit
+import Foundation
+import Testing
+
+/// docs/relay-probe.md names everything that a probe may say.
+struct DocumentationTests {
+    @Test func everyPhaseAndEveryFaultIsDescribed() throws {
+        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent()
+        let page = try String(contentsOf: root.appending(path: "docs/relay-probe.md"), encoding: .utf8)
+        for fault in RelayFault.allCases { #expect(page.contains("`\(fault.rawValue)`"), "\(fault)") }
+        for phase in RelayPhase.allCases where !phase.rawValue.hasPrefix("kind_") {
+            #expect(page.contains("`\(phase.rawValue)`"), "\(phase)")
+        }
+    }
+}
