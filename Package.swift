@@ -65,7 +65,8 @@ var targets: [Target] = [
         "BotRuntime",
         [
             "BotKit", "BotDispatch", "BlossomClient", "Diagnosis", "ExternalBots", "Restarts", "Telemetry", "PikaCore",
-            "Marmot", "Nostr", "RelayClient", "Storage", yams, lifecycle, unixSignals, logging, metrics, httpClient, subprocess,
+            "Marmot", "Nostr", "RelayClient", "Storage", yams, lifecycle, unixSignals, logging, metrics, httpClient,
+            subprocess,
             systemPackage,
         ] + nio),
     library("BotTesting", ["BotKit", "BotDispatch", "PikaCore", "Marmot", "MLS", "Nostr", "EmbeddedRelay", logging]),

@@ -55,7 +55,10 @@ extension RelayWire {
     }
 
     private nonisolated func publishOnce(_ events: [Event], within limit: Duration) async -> [(Publication, Duration)] {
-        let start = await heard.updates.count
+        let before = await heard.updates
+        // Nothing comes after it.
+        if case .ended(let reason)? = before.last { return events.map { _ in (.lost(reason), .zero) } }
+        let start = before.count
         let began = ContinuousClock.now
         for event in events { send(.event(event)) }
         var outcomes: [(Publication, Duration)] = []
