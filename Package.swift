@@ -79,6 +79,12 @@ var targets: [Target] = [
         name: "ResponderBot", dependencies: ["BotKit"], path: "bots/responder", exclude: ["README.md"],
         swiftSettings: settings),
     .target(
+        name: "KeyPackageProbeBot", dependencies: ["BotKit"], path: "bots/keypackage-probe", exclude: ["README.md"],
+        swiftSettings: settings),
+    .target(
+        name: "GroupCanaryBot", dependencies: ["BotKit"], path: "bots/group-canary", exclude: ["README.md"],
+        swiftSettings: settings),
+    .target(
         name: "RelayProbeBot", dependencies: ["BotKit"], path: "bots/relay-probe", exclude: ["README.md"],
         swiftSettings: settings),
     library(
@@ -100,8 +106,8 @@ var targets: [Target] = [
     .executableTarget(
         name: "pikabot",
         dependencies: [
-            "BotProgram", "BotRuntime", "BotKit", "BlossomClient", "Daemon", "EchoBot", "Load", "LoadReport",
-            "RelayProbeBot", "ResponderBot", "Supervisor", "Telemetry",
+            "BotProgram", "BotRuntime", "BotKit", "BlossomClient", "Daemon", "EchoBot", "GroupCanaryBot", "Load",
+            "LoadReport", "KeyPackageProbeBot", "RelayProbeBot", "ResponderBot", "Supervisor", "Telemetry",
             "EmbeddedRelay", "RelayClient", "Storage", "PikaCore",
             "Marmot", "MLS", "Nostr", arguments, lifecycle, unixSignals, logging,
         ],
@@ -122,6 +128,9 @@ var targets: [Target] = [
             "ExternalBots", "BotKit", "BotDispatch", "BotTesting", "Daemon", "Restarts", "PikaCore", "Nostr", lifecycle,
             logging,
         ]),
+    tests(
+        "KeyPackageProbeBotTests", ["KeyPackageProbeBot", "BotKit", "BotDispatch", "BotTesting", "PikaCore", "Nostr"]),
+    tests("GroupCanaryBotTests", ["GroupCanaryBot", "BotKit", "BotDispatch", "BotTesting", "PikaCore", "Nostr"]),
     tests("RelayProbeBotTests", ["RelayProbeBot", "BotKit", "BotTesting", "PikaCore", "Nostr", logging]),
     tests("ResponderBotTests", ["ResponderBot", "BotKit", "BotTesting", "PikaCore", "Nostr", logging]),
     .testTarget(
@@ -137,7 +146,9 @@ var targets: [Target] = [
             "pikabot", "BotProgram", "BotRuntime", "BotKit", "BotTesting", "Diagnosis", "EmbeddedRelay", "RelayClient",
             "Supervisor", "Telemetry", "Storage", "PikaCore", "Nostr", arguments, logging,
         ]),
-    tests("DiagnosisTests", ["Diagnosis", "BotKit", "EmbeddedRelay", "Marmot", "MLS", "Nostr", logging, nioSSL] + nio),
+    tests(
+        "DiagnosisTests",
+        ["Diagnosis", "BotKit", "EmbeddedRelay", "PikaCore", "Marmot", "MLS", "Nostr", logging, nioSSL] + nio),
     tests("LoadReportTests", ["LoadReport", histogram]),
     tests(
         "LoadTests",

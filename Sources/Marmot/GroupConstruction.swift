@@ -11,7 +11,11 @@ public struct Invitee: Sendable {
 
     /// Reads an invitee from its key package event; the event's signature was verified before.
     public init(_ event: Event, profile: MarmotProfile = .mip, now: Int64) throws(MarmotError) {
-        self.keyPackage = try KeyPackageEvents.read(event, profile: profile, now: now)
+        self.init(event, try KeyPackageEvents.read(event, profile: profile, now: now))
+    }
+
+    init(_ event: Event, _ keyPackage: VerifiedKeyPackage) {
+        self.keyPackage = keyPackage
         self.event = event.id
         self.identity = event.pubkey
     }

@@ -78,36 +78,66 @@ public enum KeyPackageEvents {
     public static func read(
         _ event: Event, profile: MarmotProfile = .mip, now: Int64
     ) throws(MarmotError) -> VerifiedKeyPackage {
-        guard event.kind == .keyPackage || event.kind == .addressableKeyPackage else {
-            throw MarmotError(.wrongKind, "kind \(event.kind.rawValue) is not a key package event (443, 30443)")
+        do throws(KeyPackageFailure) { return try self.examine(event, profile: profile, now: now) } catch {
+            throw error.error
         }
-        try self.checkTags(event)
-        let bytes = try self.content(event)
-        let package: KeyPackage
-        do { package = try KeyPackage(tlsEncoded: bytes) } catch {
+    }
+
+    /// As ``read(_:profile:now:)``, and says which check the event did not pass.
+    static func examine(
+        _ event: Event, profile: MarmotProfile, now: Int64
+    ) throws(KeyPackageFailure) -> VerifiedKeyPackage {
+        guard event.kind == .keyPackage || event.kind == .addressableKeyPackage else {
+            throw KeyPackageFailure(
+                .kind,
+                MarmotError(.wrongKind, "kind \(event.kind.rawValue) is not a key package event (443, 30443)"))
+        }
+        try self.checking(.tags) { () throws(MarmotError) in try self.checkTags(event) }
+        try self.checking(.reference) { () throws(MarmotError) in try self.checkReferenceForm(event) }
+        let bytes = try self.checking(.content) { () throws(MarmotError) in try self.content(event) }
+        let package = try self.checking(.structure) { () throws(MarmotError) in try self.decode(bytes) }
+        guard package.cipherSuite == profile.cipherSuite else {
+            throw KeyPackageFailure(
+                .suite,
+                MarmotError(.incompatible, "the key package is for suite \(package.cipherSuite), not 0x0001"))
+        }
+        let verified = try self.verify(package, now: now)
+        let identity = try self.checking(.identity) { () throws(MarmotError) in try package.leafNode.identity() }
+        guard identity == event.pubkey else {
+            throw KeyPackageFailure(
+                .identity,
+                MarmotError(.identityMismatch, "the key package's identity is not the event's author (MIP-00)"))
+        }
+        if let stated = event.firstTag("i")?.value, Hex.decode(stated) != package.reference {
+            throw KeyPackageFailure(.reference, MarmotError(.badTag, "tag i is not the KeyPackageRef (MIP-00)"))
+        }
+        return verified
+    }
+
+    private static func checking<Value>(
+        _ check: KeyPackageCheck, _ body: () throws(MarmotError) -> Value
+    ) throws(KeyPackageFailure) -> Value {
+        do throws(MarmotError) { return try body() } catch { throw KeyPackageFailure(check, error) }
+    }
+
+    private static func decode(_ bytes: [UInt8]) throws(MarmotError) -> KeyPackage {
+        do { return try KeyPackage(tlsEncoded: bytes) } catch {
             if bytes.starts(with: self.wrappedPrefix) {
                 throw MarmotError(.incompatible, "the key package is wrapped in an MLSMessage, as newer clients do")
             }
             throw MarmotError(.mls, "key package: \(error)")
         }
-        guard package.cipherSuite == profile.cipherSuite else {
-            throw MarmotError(.incompatible, "the key package is for suite \(package.cipherSuite), not 0x0001")
-        }
-        let verified: VerifiedKeyPackage
-        do { verified = try package.verified(now: UInt64(max(0, now))) } catch {
+    }
+
+    private static func verify(_ package: KeyPackage, now: Int64) throws(KeyPackageFailure) -> VerifiedKeyPackage {
+        do { return try package.verified(now: UInt64(max(0, now))) } catch {
             switch error.code {
-            case .expired: throw MarmotError(.expired, error.message)
-            case .badSignature: throw MarmotError(.badSignature, error.message)
-            default: throw MarmotError(.mls, "\(error)")
+            case .expired: throw KeyPackageFailure(.lifetime, MarmotError(.expired, error.message))
+            case .badSignature:
+                throw KeyPackageFailure(.packageSignature, MarmotError(.badSignature, error.message))
+            default: throw KeyPackageFailure(.structure, MarmotError(.mls, "\(error)"))
             }
         }
-        guard try package.leafNode.identity() == event.pubkey else {
-            throw MarmotError(.identityMismatch, "the key package's identity is not the event's author (MIP-00)")
-        }
-        if let stated = event.firstTag("i")?.value, Hex.decode(stated) != package.reference {
-            throw MarmotError(.badTag, "tag i is not the KeyPackageRef (MIP-00)")
-        }
-        return verified
     }
 
     /// The forms of all tags; of several with one name the first counts (wire §2.3).
@@ -132,11 +162,13 @@ public enum KeyPackageEvents {
             }
         }
         guard try !self.relays(of: event).isEmpty else { throw self.bad("relays", "names no relay") }
-        if isAddressable || event.firstTag("i") != nil {
-            let reference = try self.require("i", event)
-            guard reference.count == 1, reference[0].utf8.count == 64, Hex.decode(reference[0]) != nil else {
-                throw self.bad("i", "is not one value of 64 hex digits")
-            }
+    }
+
+    private static func checkReferenceForm(_ event: Event) throws(MarmotError) {
+        guard event.kind == .addressableKeyPackage || event.firstTag("i") != nil else { return }
+        let reference = try self.require("i", event)
+        guard reference.count == 1, reference[0].utf8.count == 64, Hex.decode(reference[0]) != nil else {
+            throw self.bad("i", "is not one value of 64 hex digits")
         }
     }
 

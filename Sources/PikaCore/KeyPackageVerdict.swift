@@ -1,3 +1,4 @@
+public import Marmot
 public import Nostr
 
 /// What a search for a peer's key package came to.
@@ -18,6 +19,17 @@ public enum KeyPackageVerdict: Sendable, Hashable, CustomStringConvertible {
     case incompatible(reason: String)
     /// Nobody who ought to know has answered: nothing is known.
     case noRelayAnswered
+
+    /// What a package that did not pass a check is called.
+    public init(_ failure: KeyPackageFailure) {
+        switch failure.error.code {
+        case .expired: self = .expired
+        case .badSignature: self = .badSignature
+        case .identityMismatch, .badCredential: self = .wrongIdentity
+        case .incompatible: self = .incompatible(reason: failure.error.message)
+        default: self = .malformed(reason: failure.error.message)
+        }
+    }
 
     public var isUsable: Bool { if case .usable = self { true } else { false } }
 

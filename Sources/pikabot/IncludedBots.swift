@@ -1,9 +1,12 @@
 import BotRuntime
 import EchoBot
+import GroupCanaryBot
+import KeyPackageProbeBot
 import RelayProbeBot
 import ResponderBot
 
 extension BotRegistry {
     /// The bots that a configuration file of this program may name with `use:`.
-    static let included = BotRegistry(EchoBot.self, ResponderBot.self, RelayProbeBot.self)
+    static let included = BotRegistry(
+        EchoBot.self, GroupCanaryBot.self, KeyPackageProbeBot.self, RelayProbeBot.self, ResponderBot.self)
 }

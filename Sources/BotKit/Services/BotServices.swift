@@ -7,6 +7,7 @@ public struct BotServices: Sendable {
     public var chats: any BotChats
     public var metrics: any BotMetrics
     public var relayProbes: any BotRelayProbes
+    public var keyPackageProbes: any BotKeyPackageProbes
     /// For pauses and deadlines inside a handler.
     public var clock: any CoreClock
 
@@ -14,7 +15,8 @@ public struct BotServices: Sendable {
         http: any BotHTTP = NoBotServices(), programs: any BotPrograms = NoBotServices(),
         secrets: any BotSecrets = NoBotServices(), files: any BotFiles = NoBotServices(),
         chats: any BotChats = NoBotServices(), metrics: any BotMetrics = NoBotServices(),
-        relayProbes: any BotRelayProbes = NoBotServices(), clock: any CoreClock = SystemClock()
+        relayProbes: any BotRelayProbes = NoBotServices(), keyPackageProbes: any BotKeyPackageProbes = NoBotServices(),
+        clock: any CoreClock = SystemClock()
     ) {
         self.http = http
         self.programs = programs
@@ -23,6 +25,7 @@ public struct BotServices: Sendable {
         self.chats = chats
         self.metrics = metrics
         self.relayProbes = relayProbes
+        self.keyPackageProbes = keyPackageProbes
         self.clock = clock
     }
 }

@@ -51,7 +51,7 @@ extension ConfigurationParser {
         var limits = BotLimits()
         if let rate = fields.optional("perSender")?.rate() { limits.perSender = rate.value }
         if let rate = fields.optional("perGroup")?.rate() { limits.perGroup = rate.value }
-        limits.botPair = fields.optional("botPair")?.integer(in: 0...1000) ?? limits.botPair
+        limits.botPair = fields.optional("botPair")?.integer(in: 0...1_000_000) ?? limits.botPair
         return limits
     }
 }

@@ -209,7 +209,7 @@ extension Worker {
             chats: CoreChats(core), metrics: MetricsFacade(),
             relayProbes: AccountRelayProbes(
                 key: key, pool: pool, relays: configuration.relays, folder: folder, clock: clock),
-            clock: clock)
+            keyPackageProbes: KeyPackageProber(transport: pool, home: configuration.relays, clock: clock), clock: clock)
     }
 
     var directory: String { "\(configuration.stateDirectory)/\(account.name)" }

@@ -1,4 +1,4 @@
-import MLS
+import BotKit
 import Marmot
 public import Nostr
 
@@ -39,18 +39,14 @@ public enum AccountPresence {
                 "key package", "none on \(relay): who looks there cannot invite it", "start it; if it runs, \(advice)")
             return
         }
-        do {
-            let verified = try KeyPackageEvents.read(newest, now: now)
-            guard case .keyPackage(let lifetime) = verified.leafNode.source,
-                let end = Int64(exactly: lifetime.notAfter), end < now + renewal
-            else {
-                findings.ok("key package", "valid on \(relay)")
-                return
-            }
+        let examined = ExaminedKeyPackage(newest, now: now)
+        if let problem = examined.problem {
+            findings.error("key package", "on \(relay) is not valid: \(problem)", advice)
+        } else if let end = examined.held.notAfter, end < now + renewal {
             findings.warning(
                 "key package", "on \(relay) ends in \(max(0, end - now) / 86_400) days", "start it: it renews it")
-        } catch {
-            findings.error("key package", "on \(relay) is not valid: \(error.message)", advice)
+        } else {
+            findings.ok("key package", "valid on \(relay)")
         }
     }
 

@@ -154,24 +154,11 @@ struct KeyPackageSearch: Sendable {
     private mutating func read(_ event: Event, now: Int64) -> Reading {
         if let reading = self.readings[event.id] { return reading }
         let reading: Reading
-        do throws(NostrError) {
-            try event.verify()
-            reading = Self.readVerified(event, now: now)
-        } catch { reading = .bad(.badSignature) }
+        do throws(KeyPackageFailure) {
+            reading = .usable(try Invitee(examining: event, now: now))
+        } catch { reading = .bad(KeyPackageVerdict(error)) }
         self.readings[event.id] = reading
         return reading
-    }
-
-    private static func readVerified(_ event: Event, now: Int64) -> Reading {
-        do { return .usable(try Invitee(event, now: now)) } catch {
-            switch error.code {
-            case .expired: return .bad(.expired)
-            case .badSignature: return .bad(.badSignature)
-            case .identityMismatch, .badCredential: return .bad(.wrongIdentity)
-            case .incompatible: return .bad(.incompatible(reason: error.message))
-            default: return .bad(.malformed(reason: error.message))
-            }
-        }
     }
 
     /// The inbox first (NIP-17), then where older clients look: the relays of the list and of the package itself.

@@ -153,6 +153,18 @@ extension MetricCatalogue {
         .gauge(
             "group_canary_delivery_ratio", "Share of the latest canaries in a group that were answered.",
             labels: ["target"]),
+        .counter(
+            "group_canary_answers_total", "Answers of mirrors to canaries, by what they were like.",
+            labels: ["target", "result"]),
+        .gauge(
+            "group_canary_diverged", "Mirrors that see another epoch or other members of a group than the sender.",
+            labels: ["target"]),
+        .gauge(
+            "group_canary_check_passed", "Whether a bot answered, or was silent, as it must (1) or not (0).",
+            labels: ["target", "check"]),
+        .counter(
+            "group_canary_checks_total", "Checks of what a bot answers, by how they ended.",
+            labels: ["target", "check", "result"]),
     ]
 }
 

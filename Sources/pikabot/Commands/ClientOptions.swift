@@ -41,6 +41,11 @@ struct ClientOptions: ParsableArguments {
         try relays.isEmpty ? Self.defaultRelays.map { try RelayURL($0) } : Self.unique(relays.map(\.url))
     }
 
+    /// The public relays for messages and key packages that are used when nobody names others.
+    static func standardRelays() throws -> [RelayURL] {
+        try (defaultRelays + defaultKeyPackageRelays).map { try RelayURL($0) }
+    }
+
     /// None if they are those for messages.
     func relaysForKeyPackages() throws -> [RelayURL] {
         guard keyPackageRelays.isEmpty else { return Self.unique(keyPackageRelays.map(\.url)) }

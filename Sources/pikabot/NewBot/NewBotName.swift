@@ -1,4 +1,5 @@
 import BotProgram
+import BotRuntime
 
 /// What a new bot is called, and what is named after it.
 struct NewBotName: Hashable, Sendable {
@@ -7,7 +8,7 @@ struct NewBotName: Hashable, Sendable {
     let text: String
 
     /// Targets of this package, whose names a package that uses it cannot have again, and what SwiftPM makes itself.
-    private static let taken: Set<String> = ["echo", "responder", "pikabot"]
+    private static let taken = Set(BotRegistry.included.names).union(["pikabot"])
 
     init(_ text: String) throws(CommandError) {
         let isName =

@@ -93,7 +93,7 @@ extension ConfigurationSchema {
                 "perGroup", .text(.rate), .standard("unlimited"), example: "30/min", effect: .live,
                 "What it reacts to in one group."),
             SchemaKey(
-                "botPair", .integer(0...1000), .standard("3"), example: "2", effect: .live,
+                "botPair", .integer(0...1_000_000), .standard("3"), example: "2", effect: .live,
                 "Messages that two bots may exchange in a row, before the loop breaker stops them."),
         ])
 

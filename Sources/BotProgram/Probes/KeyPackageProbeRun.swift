@@ -1,0 +1,37 @@
+package import ArgumentParser
+package import BotKit
+import Diagnosis
+import Logging
+
+extension ExitCode {
+    /// Of `probe`: nothing answered, so nothing is known.
+    package static let nothingKnown = ExitCode(2)
+}
+
+/// `probe NPUB`: whether one account can be found and invited, once.
+package struct KeyPackageProbeRun: Sendable {
+    let request: KeyPackageProbeRequest
+    let json: Bool
+
+    /// - Parameters:
+    ///   - relays: Where to begin; what the account's lists name is asked too.
+    ///   - json: Prints JSON instead of words.
+    package init(_ request: KeyPackageProbeRequest, json: Bool) {
+        self.request = request
+        self.json = json
+    }
+
+    /// Prints what was found. Throws ``ArgumentParser/ExitCode`` 1 if the account cannot be found or invited, and 2 if no
+    /// relay answered.
+    package func run() async throws {
+        let logger = Logger(label: "probe") { _ in SwiftLogNoOpLogHandler() }
+        let report = try await KeyPackageProbe.once(request, logger: logger)
+        Console.print(json ? report.json.prettyText : Self.text(report))
+        guard report.isAnythingKnown else { throw ExitCode.nothingKnown }
+        guard report.isSuccess else { throw ExitCode.failure }
+    }
+
+    private static func text(_ report: KeyPackageReport) -> String {
+        ([report.account.npub] + report.lines.map { "  \($0)" }).joined(separator: "\n")
+    }
+}

@@ -1,0 +1,54 @@
+import BotKit
+
+extension KeyPackageReport {
+    /// As `docs/keypackage-probe.md` describes it.
+    var json: JSONValue {
+        [
+            "account": .string(account.npub), "success": .bool(isSuccess), "known": .bool(isAnythingKnown),
+            "findable": .bool(isFindable), "inviteable": .bool(isInviteable), "verdict": .string(verdict),
+            "relays": .array(relays.map(\.json)), "lists": .array(lists.map(\.json)),
+            "invitation": invitation?.json ?? .null,
+        ]
+    }
+}
+
+extension RelayHolding {
+    fileprivate var json: JSONValue {
+        [
+            "relay": .string(relay.string), "configured": .bool(isConfigured),
+            "lists": .array(lists.map { .integer(Int64($0.rawValue)) }), "state": .string(state.rawValue),
+            "reason": .string(reason), "package": package?.json ?? .null,
+        ]
+    }
+}
+
+extension HeldKeyPackage {
+    fileprivate var json: JSONValue {
+        [
+            "event": .string(event.hex), "kind": .integer(Int64(kind.rawValue)), "createdAt": .integer(createdAt),
+            "notBefore": notBefore.map { .integer($0) } ?? .null, "notAfter": notAfter.map { .integer($0) } ?? .null,
+            "failedCheck": failedCheck.map { .string($0) } ?? .null,
+            "remarks": .array(remarks.map { .string($0) }),
+        ]
+    }
+}
+
+extension PublishedRelayList {
+    fileprivate var json: JSONValue {
+        [
+            "kind": .integer(Int64(kind.rawValue)),
+            "relays": relays.map { .array($0.map { .string($0.string) }) } ?? .null,
+            "problem": problem.map { .string($0) } ?? .null,
+        ]
+    }
+}
+
+extension TriedInvitation {
+    fileprivate var json: JSONValue {
+        [
+            "event": .string(event.hex), "kind": .integer(Int64(kind.rawValue)),
+            "failure": failure.map { .string($0) } ?? .null, "wrapBytes": .integer(Int64(wrapBytes)),
+            "selfRemove": .bool(supportsSelfRemove),
+        ]
+    }
+}

@@ -1,0 +1,52 @@
+import BotKit
+import MLS
+import Marmot
+import Nostr
+import PikaCore
+
+/// A key package event with what the core makes of it.
+struct ExaminedKeyPackage: Sendable {
+    let event: Event
+    /// Nil if it does not pass all checks.
+    let invitee: Invitee?
+    let failure: KeyPackageFailure?
+
+    init(_ event: Event, now: Int64) {
+        self.event = event
+        do throws(KeyPackageFailure) {
+            let invitee = try Invitee(examining: event, now: now)
+            try invitee.examineCapabilities()
+            (self.invitee, failure) = (invitee, nil)
+        } catch { (invitee, failure) = (nil, error) }
+    }
+
+    var lifetime: Lifetime? {
+        guard case .keyPackage(let lifetime)? = invitee?.keyPackage.leafNode.source else { return nil }
+        return lifetime
+    }
+
+    /// What replaces what: the slot of an addressable event; all others of a kind are one.
+    var slot: String {
+        event.kind == .addressableKeyPackage ? "30443 \(event.firstTag("d")?.value ?? "")" : "443"
+    }
+
+    /// Why it is not valid, on one line.
+    var problem: String? {
+        guard let failure else { return nil }
+        return "\(failure.check.rawValue): \(failure.error.message)"
+    }
+
+    var held: HeldKeyPackage {
+        HeldKeyPackage(
+            event: event.id, kind: event.kind, createdAt: event.createdAt,
+            notBefore: lifetime.flatMap { Int64(exactly: $0.notBefore) },
+            notAfter: lifetime.flatMap { Int64(exactly: $0.notAfter) }, failedCheck: failure?.check.rawValue,
+            remarks: remarks)
+    }
+
+    /// Newest first, kind 30443 before 443, as an inviter looks at them.
+    static func order(_ left: Self, _ right: Self) -> Bool {
+        (-Int64(left.event.kind.rawValue), -left.event.createdAt, left.event.id)
+            < (-Int64(right.event.kind.rawValue), -right.event.createdAt, right.event.id)
+    }
+}

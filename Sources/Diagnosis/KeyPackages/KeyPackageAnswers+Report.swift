@@ -1,0 +1,113 @@
+import BotKit
+import Marmot
+import Nostr
+
+/// What the answers come to.
+extension KeyPackageAnswers {
+    /// A key package that ends sooner should have been renewed by now.
+    private static let renewal: Int64 = AccountPresence.renewal
+
+    func report(now: Int64, using rng: inout some RandomNumberGenerator) -> KeyPackageReport {
+        var examined: [EventID: ExaminedKeyPackage] = [:]
+        for event in events.values.joined() where event.kind == .addressableKeyPackage || event.kind == .keyPackage {
+            if examined[event.id] == nil { examined[event.id] = ExaminedKeyPackage(event, now: now) }
+        }
+        let usable = examined.values.filter { $0.invitee != nil }.sorted(by: ExaminedKeyPackage.order)
+        let newest = Dictionary(usable.map { ($0.slot, $0) }) { first, _ in first }
+        let holdings = relays.map { holding(of: $0, examined, newest, now) }
+        return KeyPackageReport(
+            account: request.account, relays: holdings, lists: Self.lists.map { list($0, holdings) },
+            invitation: invitation(usable.first, now, &rng))
+    }
+
+    private func invitation(
+        _ package: ExaminedKeyPackage?, _ now: Int64, _ rng: inout some RandomNumberGenerator
+    ) -> TriedInvitation? {
+        guard let package, let invitee = package.invitee else { return nil }
+        let relays = configured.isEmpty ? relays : configured
+        return ScratchInvitation.attempt(
+            invitee, of: package.event, relays: Array(relays.prefix(3)), now: now, using: &rng)
+    }
+
+    // MARK: Relays
+
+    private func holding(
+        of relay: RelayURL, _ examined: [EventID: ExaminedKeyPackage], _ newest: [String: ExaminedKeyPackage],
+        _ now: Int64
+    ) -> RelayHolding {
+        var holding = RelayHolding(
+            relay: relay, isConfigured: isConfigured(relay),
+            lists: Self.lists.filter { listed($0)?.contains(relay) == true }, state: .unknown,
+            reason: failures[relay] ?? "it did not answer")
+        guard let events = events[relay] else { return holding }
+        let packages = events.compactMap { examined[$0.id] }.sorted(by: ExaminedKeyPackage.order)
+        guard let first = packages.first else {
+            (holding.state, holding.reason) = (.missing, "it has none")
+            return holding
+        }
+        guard let best = packages.first(where: { $0.invitee != nil }) else {
+            (holding.state, holding.reason) = (.invalid, first.problem ?? "it is not valid")
+            holding.package = first.held
+            return holding
+        }
+        (holding.state, holding.reason) = state(of: best, newest[best.slot], now)
+        holding.package = best.held
+        return holding
+    }
+
+    /// In the order of what matters more.
+    private func state(
+        of best: ExaminedKeyPackage, _ newest: ExaminedKeyPackage?, _ now: Int64
+    ) -> (RelayHolding.State, String) {
+        if let newest, newest.event.id != best.event.id, newest.event.createdAt > best.event.createdAt {
+            return (.superseded, "another relay has one that is \(Self.age(newest.event, best.event.createdAt)) newer")
+        }
+        let age = now.subtractingReportingOverflow(best.event.createdAt).partialValue
+        let limit = request.staleAfter.components.seconds
+        if age > limit {
+            return (.stale, "published \(Self.days(age)) ago, more than the \(Self.days(limit)) that were set")
+        }
+        if let end = best.held.notAfter, end < now + Self.renewal {
+            return (.stale, "ends in \(Self.days(max(0, end - now)))")
+        }
+        if best.hasOldForm { return (.legacy, best.remarks.first ?? "it has an old form") }
+        if best.event.kind == .keyPackage {
+            return (.legacy, "kind 443 alone, which newer clients do not look for first")
+        }
+        return (.present, "valid")
+    }
+
+    private static func age(_ event: Event, _ time: Int64) -> String {
+        days(event.createdAt.subtractingReportingOverflow(time).partialValue)
+    }
+
+    /// `40 s`, `3 h`, `12 days`.
+    private static func days(_ seconds: Int64) -> String {
+        switch seconds {
+        case ..<7200: "\(seconds) s"
+        case ..<172_800: "\(seconds / 3600) h"
+        default: "\(seconds / 86_400) days"
+        }
+    }
+
+    // MARK: Lists
+
+    private func list(_ kind: Kind, _ holdings: [RelayHolding]) -> PublishedRelayList {
+        var list = PublishedRelayList(kind: kind, relays: listed(kind))
+        // Nobody is asked to publish 10002; it only says where else to look.
+        guard kind != .relayList else { return list }
+        guard let relays = list.relays else {
+            if !events.isEmpty { list.problem = "no relay that answered has one" }
+            return list
+        }
+        let named = holdings.filter { relays.contains($0.relay) }
+        if relays.isEmpty {
+            list.problem = "it names no relay"
+        } else if named.allSatisfy({ $0.state == .unknown }) {
+            list.problem = "none of the relays that it names has answered"
+        } else if kind == .keyPackageRelays, !named.contains(where: \.state.isUsable) {
+            list.problem = "no relay that it names has a key package that works"
+        }
+        return list
+    }
+}

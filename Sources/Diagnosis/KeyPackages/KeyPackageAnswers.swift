@@ -1,0 +1,74 @@
+import BotKit
+import Marmot
+import Nostr
+import PikaCore
+
+/// What relays have answered about one account, and which of them to ask next.
+struct KeyPackageAnswers: Sendable {
+    static let lists: [Kind] = [.keyPackageRelays, .inboxRelays, .relayList]
+    static let kinds: [Kind] = [.addressableKeyPackage, .keyPackage] + lists
+
+    let request: KeyPackageProbeRequest
+    let configured: [RelayURL]
+    /// All that were considered, in this order.
+    private(set) var relays: [RelayURL] = []
+    private(set) var events: [RelayURL: [Event]] = [:]
+    private(set) var failures: [RelayURL: String] = [:]
+    private var listedLeft = KeyPackageProbe.mostListedRelays
+
+    init(_ request: KeyPackageProbeRequest, home: [RelayURL]) {
+        self.request = request
+        var seen: Set<RelayURL> = []
+        configured = (request.relays + home).filter { seen.insert($0).inserted }
+    }
+
+    func isConfigured(_ relay: RelayURL) -> Bool { configured.contains(relay) }
+
+    /// Those that have not been considered yet; they are from here on.
+    mutating func nextRelays() -> [RelayURL] {
+        var next: [RelayURL] = []
+        for relay in configured + Self.lists.flatMap({ listed($0) ?? [] })
+        where !relays.contains(relay) && !next.contains(relay) {
+            if !isConfigured(relay) {
+                guard listedLeft > 0 else { break }
+                listedLeft -= 1
+            }
+            next.append(relay)
+        }
+        relays += next
+        return next
+    }
+
+    mutating func take(_ outcome: FetchOutcome, from relay: RelayURL) {
+        switch outcome {
+        case .failed(let reason): failures[relay] = Self.line(reason)
+        case .events(let all):
+            // A forged list would lead elsewhere; a forged key package is something to tell of.
+            let own = all.filter { event in
+                event.pubkey == request.account
+                    && (!Self.lists.contains(event.kind) || (try? event.verify()) != nil)
+            }
+            events[relay] = Self.kinds.flatMap { kind in
+                own.filter { $0.kind == kind }.sorted { (-$0.createdAt, $0.id) < (-$1.createdAt, $1.id) }
+                    .prefix(KeyPackageProbe.mostEvents)
+            }
+        }
+    }
+
+    mutating func fail(_ relays: [RelayURL], _ reason: String) {
+        for relay in relays { failures[relay] = reason }
+    }
+
+    /// The newest list of a kind that any relay has; nil if none has one.
+    func listed(_ kind: Kind) -> [RelayURL]? {
+        let all = events.values.flatMap { $0 }.filter { $0.kind == kind }
+        guard kind == .relayList else { return RelayListEvents.relays(kind, of: request.account, in: all) }
+        let newest = all.min { (-$0.createdAt, $0.id) < (-$1.createdAt, $1.id) }
+        return newest.flatMap { try? RelayList($0) }.map(\.write)
+    }
+
+    /// A stranger's words, on one line that is not too long.
+    private static func line(_ text: String) -> String {
+        String(text.unicodeScalars.filter { $0.properties.generalCategory != .control }.map(Character.init).prefix(200))
+    }
+}

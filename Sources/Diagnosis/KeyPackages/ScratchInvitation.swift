@@ -1,0 +1,43 @@
+import BotKit
+import Marmot
+import Nostr
+
+/// An invitation as the core makes it, into a group that nobody will ever see.
+enum ScratchInvitation {
+    private static let name = "scratch"
+
+    /// Founds a group with the invitee, as a founder who exists for this moment only, and wraps the Welcome; nothing of
+    /// it is kept or sent.
+    static func attempt(
+        _ invitee: Invitee, of event: Event, relays: [RelayURL], now: Int64, using rng: inout some RandomNumberGenerator
+    ) -> TriedInvitation {
+        var tried = TriedInvitation(
+            event: event.id, kind: event.kind, supportsSelfRemove: invitee.supportsSelfRemove)
+        do {
+            tried.wrapBytes = try wrapBytes(invitee, relays, now, &rng)
+        } catch let error as MarmotError {
+            tried.failure = error.message
+        } catch let error as NostrError {
+            tried.failure = error.message
+        } catch {
+            tried.failure = "\(error)"
+        }
+        return tried
+    }
+
+    private static func wrapBytes(
+        _ invitee: Invitee, _ relays: [RelayURL], _ now: Int64, _ rng: inout some RandomNumberGenerator
+    ) throws -> Int {
+        let founder = KeyPair.generate(using: &rng)
+        let data = GroupData(
+            nostrGroupID: Bytes32.random(using: &rng), name: name, description: "", admins: [founder.publicKey],
+            relays: relays)
+        let (group, welcomes) = try MarmotGroup.create(
+            data, founder: founder.publicKey, inviting: [invitee], client: name, now: now, using: &rng)
+        guard group.members.count == 2, let welcome = welcomes.first, welcomes.count == 1 else {
+            throw MarmotError(.mls, "the group has \(group.members.count) members and \(welcomes.count) Welcomes")
+        }
+        return try GiftWrap.wrap(welcome.rumor, from: founder, to: welcome.recipient, now: now, using: &rng)
+            .json().count
+    }
+}

@@ -1,0 +1,55 @@
+import BotKit
+import BotTesting
+import Testing
+
+@testable import BotRuntime
+
+@Suite(.timeLimit(.minutes(5)))
+struct KeyPackageProberTests {
+    private func publish(_ kind: Kind, _ relays: [String], by keys: KeyPair, at time: Int64) -> Event {
+        var generator = SystemRandomNumberGenerator()
+        return UnsignedEvent(
+            pubkey: keys.publicKey, createdAt: time, kind: kind, tags: relays.map { Tag("relay", $0) }, content: ""
+        ).signed(by: keys, using: &generator)
+    }
+
+    @Test func membersOfGroupsAreFoundByTheRelaysOfTheConfiguration() async throws {
+        let lab = try GroupLab(seed: 1)
+        let alice = try await lab.member("alice")
+        let prober = KeyPackageProber(
+            transport: lab.network.transport(name: "prober"), home: [lab.relay], clock: lab.clock)
+        let report = await prober.probe(KeyPackageProbeRequest(account: alice.publicKey))
+        #expect(report.isSuccess, "\(report.lines)")
+        #expect(report.relays.map(\.state) == [.present])
+        #expect(report.lists.map(\.problem) == [nil, nil, nil])
+    }
+
+    /// What an account publishes must not lead to the services of the machine that looks at it.
+    @Test func listsDoNotLeadIntoPrivateNetworks() async throws {
+        let lab = try GroupLab(seed: 2)
+        var generator = SystemRandomNumberGenerator()
+        let keys = KeyPair.generate(using: &generator)
+        let time = lab.clock.nowMilliseconds / 1000
+        let strange = ["ws://127.0.0.1:1", "ws://[::1]:1", "ws://192.168.0.1", "ws://localhost:1"]
+        lab.network.inject(publish(.keyPackageRelays, strange, by: keys, at: time), at: lab.relay)
+        let prober = KeyPackageProber(
+            transport: lab.network.transport(name: "prober"), home: [lab.relay], clock: lab.clock)
+        let report = await prober.probe(KeyPackageProbeRequest(account: keys.publicKey, timeout: .seconds(60)))
+        #expect(report.relays.map(\.relay.string) == [lab.relay.string] + strange)
+        #expect(report.relays.dropFirst().allSatisfy { $0.state == .unknown && !$0.isConfigured })
+        #expect(report.relays.dropFirst().allSatisfy { $0.reason.hasPrefix("not asked") }, "\(report.lines)")
+    }
+
+    /// What an operator names is asked, wherever it is.
+    @Test func relaysOfTheSettingsAreAskedWhereverTheyAre() async throws {
+        let lab = try GroupLab(seed: 3)
+        let near = try RelayURL("ws://127.0.0.1:1")
+        let prober = KeyPackageProber(
+            transport: lab.network.transport(name: "prober"), home: [lab.relay], clock: lab.clock)
+        var generator = SystemRandomNumberGenerator()
+        let nobody = KeyPair.generate(using: &generator).publicKey
+        let report = await prober.probe(KeyPackageProbeRequest(account: nobody, relays: [near]))
+        #expect(report.relays.map(\.isConfigured) == [true, true])
+        #expect(report.relays.allSatisfy { !$0.reason.hasPrefix("not asked") })
+    }
+}

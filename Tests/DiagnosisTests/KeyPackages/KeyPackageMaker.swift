@@ -1,0 +1,102 @@
+import BotKit
+import MLS
+import Marmot
+import Nostr
+import PikaCore
+
+/// Makes key package events of one account, good ones and others.
+struct KeyPackageMaker {
+    static let now: Int64 = 1_800_000_000
+    static let slot = String(repeating: "ab", count: 32)
+
+    let keys: KeyPair
+    let relay: RelayURL
+
+    init() throws {
+        var generator = SystemRandomNumberGenerator()
+        keys = KeyPair.generate(using: &generator)
+        relay = try RelayURL("wss://one.example")
+    }
+
+    /// What a key package is made of, besides its keys.
+    struct Recipe {
+        var suite = CipherSuite.x25519AES128GCM
+        var identity: [UInt8]?
+        var extensions: [UInt16] = [0x000a, 0xf2ee]
+        var proposals: [UInt16] = [0x000a]
+        var lifetime = Lifetime(
+            notBefore: UInt64(KeyPackageMaker.now) - 3600, notAfter: UInt64(KeyPackageMaker.now) + 7_257_600)
+        var isLastResort = true
+    }
+
+    func package(_ recipe: Recipe = Recipe()) throws -> KeyPackage {
+        var generator = SystemRandomNumberGenerator()
+        let credential = recipe.identity.map { Credential.basic(identity: $0) } ?? keys.publicKey.credential
+        return try KeyPackageBundle.generate(
+            recipe.suite, credential: credential,
+            capabilities: Capabilities(
+                cipherSuites: [recipe.suite.rawValue], extensions: recipe.extensions, proposals: recipe.proposals),
+            lifetime: recipe.lifetime,
+            signatureKey: try SignaturePrivateKey.generate(recipe.suite, using: &generator),
+            extensions: recipe.isLastResort ? [Extension(type: .lastResort, data: [])] : [], using: &generator
+        ).keyPackage
+    }
+
+    /// The event of a key package before it is signed, of kind 30443.
+    func draft(_ package: KeyPackage, at time: Int64 = now, slot: String = slot) -> UnsignedEvent {
+        KeyPackageEvents.drafts(
+            for: package, slot: slot, relays: [relay], client: "test", by: keys.publicKey, now: time
+        ).addressable
+    }
+
+    func legacyDraft(_ package: KeyPackage, at time: Int64 = now) -> UnsignedEvent {
+        KeyPackageEvents.drafts(
+            for: package, slot: Self.slot, relays: [relay], client: "test", by: keys.publicKey, now: time
+        ).legacy
+    }
+
+    func sign(_ draft: UnsignedEvent) -> Event {
+        var generator = SystemRandomNumberGenerator()
+        return draft.signed(by: keys, using: &generator)
+    }
+
+    func good(at time: Int64 = now) throws -> Event {
+        var recipe = Recipe()
+        recipe.lifetime = Lifetime(notBefore: UInt64(time) - 3600, notAfter: UInt64(time) + 7_257_600)
+        return sign(draft(try package(recipe), at: time))
+    }
+
+    func legacy(at time: Int64 = now) throws -> Event { sign(legacyDraft(try package(), at: time)) }
+
+    func list(_ kind: Kind, _ relays: RelayURL..., at time: Int64 = now) -> Event {
+        sign(RelayListEvents.draft(kind, relays: relays, by: keys.publicKey, now: time))
+    }
+}
+
+extension UnsignedEvent {
+    /// The same with the values of a tag replaced; nil removes the tag.
+    func with(_ name: String, _ values: [String]?) -> UnsignedEvent {
+        var event = self
+        event.tags = tags.filter { $0.name != name } + (values.map { [Tag(values: [name] + $0)] } ?? [])
+        return event
+    }
+
+    func with(content: String) -> UnsignedEvent {
+        var event = self
+        event.content = content
+        return event
+    }
+
+    func with(kind: Kind) -> UnsignedEvent {
+        var event = self
+        event.kind = kind
+        return event
+    }
+
+    /// The same with the bytes of its key package changed, and tag `i` as it was.
+    func damaging(_ change: (inout [UInt8]) -> Void) -> UnsignedEvent {
+        var bytes = Base64.decode(content) ?? []
+        change(&bytes)
+        return with(content: Base64.encode(bytes))
+    }
+}

@@ -1,0 +1,166 @@
+import BotKit
+import MLS
+import Nostr
+import PikaCore
+import Synchronization
+import Testing
+
+@testable import Diagnosis
+
+@Suite struct KeyPackageProbeTests {
+    private static let now = KeyPackageMaker.now
+    private static let day: Int64 = 86_400
+    private let maker: KeyPackageMaker
+    private let relays: [RelayURL]
+
+    init() throws {
+        maker = try KeyPackageMaker()
+        relays = try (1...4).map { try RelayURL("wss://relay\($0).example") }
+    }
+
+    /// Asks relays that hold these events; who is not named does not answer.
+    private func report(
+        _ held: [RelayURL: [Event]], home: [RelayURL]? = nil, asked: AskedRelays = AskedRelays(),
+        objection: @escaping KeyPackageProbe.Objection = { _ in nil }
+    ) async -> KeyPackageReport {
+        let probe = KeyPackageProbe(home: home ?? Array(relays.prefix(2)), objection: objection) { filters, relays, _ in
+            asked.add(relays)
+            return Dictionary(
+                uniqueKeysWithValues: relays.map { relay in
+                    guard let events = held[relay] else { return (relay, .failed("no connection")) }
+                    return (relay, .events(events.filter { event in filters.contains { $0.matches(event) } }))
+                })
+        }
+        var generator = SystemRandomNumberGenerator()
+        return await probe.run(
+            // Nothing here waits; a busy machine is slow.
+            KeyPackageProbeRequest(account: maker.keys.publicKey, timeout: .seconds(3600)), now: Self.now,
+            using: &generator)
+    }
+
+    private func state(of events: [Event], beside others: [Event] = []) async -> RelayHolding.State? {
+        await report([relays[0]: events, relays[1]: others]).relays.first?.state
+    }
+
+    @Test func eachStateOfARelay() async throws {
+        let good = try maker.good(at: Self.now - 10)
+        #expect(await state(of: [good]) == .present)
+        #expect(await state(of: []) == .missing)
+        #expect(await state(of: [try maker.good(at: Self.now - 31 * Self.day)]) == .stale)
+        #expect(await state(of: [good], beside: [try maker.good()]) == .superseded)
+        #expect(await state(of: [try maker.legacy()]) == .legacy)
+        #expect(await state(of: [try maker.good(at: Self.now - 90 * Self.day)]) == .invalid)
+        // Of another kind: that is no newer version of it.
+        #expect(await state(of: [good], beside: [try maker.legacy()]) == .present)
+        #expect(await state(of: [good, try maker.legacy()]) == .present)
+    }
+
+    @Test func aPackageThatEndsSoonIsStale() async throws {
+        var recipe = KeyPackageMaker.Recipe()
+        recipe.lifetime.notAfter = UInt64(Self.now + 3 * Self.day)
+        let holding = await report([relays[0]: [maker.sign(maker.draft(try maker.package(recipe)))]]).relays.first
+        #expect(holding?.state == .stale && holding?.reason == "ends in 3 days")
+    }
+
+    @Test func whoDoesNotAnswerIsUnknownAndNeverMissing() async throws {
+        let nothing = await report([:])
+        #expect(nothing.relays.map(\.state) == [.unknown, .unknown])
+        #expect(nothing.relays.first?.reason == "no connection")
+        #expect(!nothing.isAnythingKnown && !nothing.isSuccess && nothing.invitation == nil)
+        #expect(nothing.lists.allSatisfy { $0.problem == nil })
+        #expect(nothing.verdict.hasPrefix("UNKNOWN"))
+        let half = await report([relays[1]: [try maker.good()]])
+        #expect(half.relays.map(\.state) == [.unknown, .present])
+        #expect(half.isSuccess)
+    }
+
+    @Test func anInvitationIsTriedAndItsSizeIsTold() async throws {
+        let report = await report([relays[0]: [try maker.good()]])
+        #expect(report.invitation?.failure == nil && report.invitation?.supportsSelfRemove == true)
+        #expect((2_000...20_000).contains(report.invitation?.wrapBytes ?? 0))
+        #expect(report.isInviteable && report.isFindable)
+        #expect(report.verdict.hasPrefix("GOOD"))
+        #expect(!report.lines.joined().contains(maker.keys.publicKey.npub))
+    }
+
+    @Test func listsLeadToFurtherRelays() async throws {
+        let asked = AskedRelays()
+        let held = [
+            relays[0]: [
+                maker.list(.keyPackageRelays, relays[2], at: Self.now - 5), maker.list(.inboxRelays, relays[1]),
+            ],
+            relays[1]: [],
+            // A newer list, known to this one alone, leads on.
+            relays[2]: [maker.list(.keyPackageRelays, relays[3])], relays[3]: [try maker.good()],
+        ]
+        let report = await report(held, asked: asked)
+        #expect(asked.rounds == [Set(relays.prefix(2)), [relays[2]], [relays[3]]])
+        #expect(report.relays.map(\.relay) == relays)
+        #expect(report.relays.map(\.state) == [.missing, .missing, .missing, .present])
+        #expect(report.relays.map(\.isConfigured) == [true, true, false, false])
+        #expect(report.relays.last?.lists == [.keyPackageRelays])
+        #expect(report.lists.map(\.problem) == [nil, nil, nil])
+        #expect(report.isSuccess)
+    }
+
+    @Test func aListThatLeadsNowhereIsAFault() async throws {
+        let report = await report([
+            relays[0]: [maker.list(.keyPackageRelays, relays[2]), try maker.good()], relays[2]: [],
+        ])
+        #expect(report.isInviteable && !report.isFindable && !report.isSuccess)
+        #expect(report.lists.map { $0.problem != nil } == [true, true, false])
+        #expect(report.verdict == "BAD: list 10051: no relay that it names has a key package that works")
+    }
+
+    @Test func whatOthersWriteDoesNotCount() async throws {
+        let stranger = try KeyPackageMaker()
+        let report = await report([
+            relays[0]: [try stranger.good(), stranger.list(.keyPackageRelays, relays[3])],
+            relays[1]: [maker.list(.keyPackageRelays, relays[3]).forged()],
+        ])
+        #expect(report.relays.map(\.state) == [.missing, .missing])
+    }
+
+    @Test func listsOfStrangersAreBounded() async throws {
+        let asked = AskedRelays()
+        let many = try (1...100).map { try RelayURL("wss://many\($0).example") }
+        let list = maker.sign(
+            UnsignedEvent(
+                pubkey: maker.keys.publicKey, createdAt: Self.now, kind: .keyPackageRelays,
+                tags: many.map { Tag("relay", $0.string) }, content: ""))
+        let report = await report([relays[0]: [list]], asked: asked) {
+            $0.host == "many2.example" ? "not asked: it is private" : nil
+        }
+        #expect(report.relays.count == 2 + KeyPackageProbe.mostListedRelays)
+        #expect(!asked.all.contains(many[1]))
+        #expect(report.relays.first { $0.relay == many[1] }?.reason == "not asked: it is private")
+    }
+
+    @Test func anInvalidPackageHidesNoOlderOneThatWorks() async throws {
+        let bad = maker.sign(maker.draft(try maker.package()).with("i", nil))
+        let report = await report([relays[0]: [bad, try maker.legacy(at: Self.now - 50)]])
+        #expect(report.relays.first?.state == .legacy)
+        let alone = await self.report([relays[0]: [bad]])
+        #expect(alone.relays.first?.state == .invalid)
+        #expect(alone.relays.first?.package?.failedCheck == "reference")
+        #expect(alone.verdict == "BAD: no relay has a key package that works")
+    }
+}
+
+/// Which relays were asked, round by round.
+final class AskedRelays: Sendable {
+    private let state = Mutex<[Set<RelayURL>]>([])
+
+    var rounds: [Set<RelayURL>] { state.withLock { $0 } }
+    var all: Set<RelayURL> { rounds.reduce(into: []) { $0.formUnion($1) } }
+    func add(_ relays: [RelayURL]) { state.withLock { $0.append(Set(relays)) } }
+}
+
+extension Event {
+    /// The same with another time, which its id and signature do not cover.
+    func forged() -> Event {
+        Event(
+            id: id, pubkey: pubkey, createdAt: createdAt + 1, kind: kind, tags: tags, content: content,
+            signature: signature)
+    }
+}

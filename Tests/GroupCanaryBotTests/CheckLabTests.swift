@@ -1,0 +1,84 @@
+import BotKit
+import Testing
+
+@testable import BotTesting
+@testable import GroupCanaryBot
+
+/// Answers to `/ping`, and to everything if it is a chatterbox.
+private struct Helper: Bot {
+    static let name = "helper"
+    let talks: Bool
+
+    init(settings: BotSettings) throws { talks = settings["talks"]?.boolValue ?? false }
+
+    var handlers: [Handler] {
+        OnCommand("ping") { _, context in context.reply("Pong!") }
+        if talks { OnMessage { _, context in context.reply("what?") } }
+    }
+}
+
+@Suite(.timeLimit(.minutes(5)))
+struct CheckLabTests {
+    private static let checks: [BotSettings] = [
+        ["name": "ping", "send": "/ping", "from": "helper", "answer": "pong", "within": "5s"],
+        ["name": "quiet", "send": "hello", "silence": "5s"],
+    ]
+
+    /// A sender with a helper under its checks.
+    private func stage(seed: UInt64, talks: Bool = false) async throws -> (CanaryStage, LabMember, LabMember) {
+        let stage = try CanaryStage(seed: seed)
+        _ = try await stage.mirror("bob")
+        let helper = try await stage.lab.bot(Helper.self, name: "helper", settings: ["talks": .bool(talks)])
+        // The helper answers bots too, but not twice within half a minute.
+        let sender = try await stage.sender(
+            peers: ["bob", "helper"], mirrors: ["bob"], checks: Self.checks, more: ["checksEvery": "35s"])
+        return (stage, helper, sender)
+    }
+
+    private func result(_ stage: CanaryStage, _ check: String, _ result: String) -> Double {
+        stage.metrics.count("group_canary_checks_total", ["check": check, "result": result])
+    }
+
+    @Test func aBotThatDoesAsItMustPasses() async throws {
+        let (stage, _, sender) = try await stage(seed: 1)
+        try await stage.lab.advance(by: .seconds(300))
+        #expect(result(stage, "ping", "passed") >= 3 && result(stage, "ping", "failed") == 0)
+        #expect(result(stage, "quiet", "passed") >= 3 && result(stage, "quiet", "failed") == 0)
+        #expect(stage.metrics.gauge("group_canary_check_passed", ["check": "ping"]) == 1)
+        #expect(stage.metrics.gauge("group_canary_check_passed", ["check": "quiet"]) == 1)
+        #expect(try await stage.isWell(sender))
+    }
+
+    @Test func aBotThatTalksTooMuchFails() async throws {
+        let (stage, _, sender) = try await stage(seed: 2, talks: true)
+        try await stage.lab.advance(by: .seconds(200))
+        #expect(result(stage, "ping", "passed") > 0)
+        #expect(result(stage, "quiet", "failed") > 0 && result(stage, "quiet", "passed") == 0)
+        #expect(stage.metrics.gauge("group_canary_check_passed", ["check": "quiet"]) == 0)
+        #expect(try await !stage.isWell(sender))
+        #expect(stage.lab.logLines.contains { $0.contains("check quiet failed: an answer came after") })
+    }
+
+    @Test func aBotThatIsGoneFails() async throws {
+        let (stage, helper, sender) = try await stage(seed: 3)
+        try await stage.lab.advance(by: .seconds(120))
+        #expect(try await stage.isWell(sender))
+        helper.crash()
+        try await stage.lab.advance(by: .seconds(120))
+        #expect(result(stage, "ping", "failed") > 0)
+        #expect(stage.metrics.gauge("group_canary_check_passed", ["check": "ping"]) == 0)
+        // Silence is all that can be expected of it.
+        #expect(result(stage, "quiet", "failed") == 0)
+    }
+
+    @Test func nothingIsSaidOfTheTimeInWhichTheSenderWasAway() async throws {
+        let (stage, _, sender) = try await stage(seed: 4)
+        try await stage.lab.advance(by: .seconds(120))
+        sender.crash()
+        try await stage.lab.advance(by: .seconds(600))
+        try await sender.restart()
+        try await stage.lab.advance(by: .seconds(200))
+        #expect(result(stage, "ping", "failed") == 0 && result(stage, "quiet", "failed") == 0)
+        #expect(try await stage.isWell(sender))
+    }
+}

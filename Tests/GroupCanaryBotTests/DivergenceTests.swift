@@ -1,0 +1,71 @@
+import BotKit
+import Testing
+
+@testable import BotTesting
+@testable import GroupCanaryBot
+
+@Suite(.timeLimit(.minutes(5)))
+struct DivergenceTests {
+    /// A mirror that answers with the epoch that it is told to have.
+    private func liar(_ stage: CanaryStage, epoch: @escaping @Sendable (UInt64) -> UInt64) async throws -> LabMember {
+        try await stage.lab.member("bob") { event in
+            guard case .message(let message) = event.content, message.kind == .canary,
+                var canary = CanaryMessage(content: message.content)
+            else { return [] }
+            canary.view.epoch = epoch(canary.view.epoch)
+            guard let content = try? canary.content else { return [] }
+            return [
+                HandlerEffect(
+                    id: "bob/\(message.id.hex)",
+                    operation: .send(
+                        chatID: event.chatID, OutgoingMessage(kind: .canaryAnswer, content: content, tags: [])))
+            ]
+        }
+    }
+
+    @Test func aMirrorInAnotherEpochIsSeen() async throws {
+        let stage = try CanaryStage(seed: 1)
+        _ = try await liar(stage) { $0 + 3 }
+        let sender = try await stage.sender(peers: ["bob"])
+        try await stage.lab.advance(by: .seconds(65))
+        #expect(stage.metrics.gauge("group_canary_diverged") == 1)
+        #expect(stage.metrics.gauge("group_canary_delivery_ratio") == 1)
+        #expect(try await !stage.isWell(sender))
+        let epoch = try #require(try await stage.chat(of: sender)).epoch
+        #expect(stage.lab.logLines.contains { $0.contains("sees epoch \(epoch + 3) or other members") })
+    }
+
+    @Test func aMirrorThatAgreesAgainIsForgiven() async throws {
+        let stage = try CanaryStage(seed: 2)
+        let clock = stage.lab.clock
+        let end = clock.nowMilliseconds + 60_000
+        _ = try await liar(stage) { clock.nowMilliseconds < end ? $0 + 1 : $0 }
+        let sender = try await stage.sender(peers: ["bob"])
+        try await stage.lab.advance(by: .seconds(55))
+        #expect(stage.metrics.gauge("group_canary_diverged") == 1)
+        try await stage.lab.advance(by: .seconds(40))
+        #expect(stage.metrics.gauge("group_canary_diverged") == 0)
+        #expect(try await stage.isWell(sender))
+    }
+
+    /// A mirror whose store was set back is out of step with its group.
+    @Test func aMirrorFromAnOldBackupIsNoticed() async throws {
+        let stage = try CanaryStage(seed: 3)
+        let bob = try await stage.mirror("bob")
+        let sender = try await stage.sender(peers: ["bob"])
+        try await stage.lab.advance(by: .seconds(35))
+        let old = bob.store.snapshot()
+        let chat = try #require(try await stage.chat(of: sender)).chatID
+        stage.lab.network.onPublish { $0.sender == "bob" ? .lose : .deliver }
+        for name in ["one", "two"] { try await sender.rename(chat, to: name) }
+        try await stage.lab.advance(by: .seconds(60))
+        #expect(try await !stage.isWell(sender))
+        bob.crash()
+        stage.lab.network.deliverEverything()
+        try await bob.restart(from: old)
+        try await stage.lab.advance(by: .seconds(180))
+        // It has caught up from the relays, and everything is well again, or it is told that it is not.
+        let isAgreed = try await stage.chat(of: bob)?.epoch == stage.chat(of: sender)?.epoch
+        #expect(try await stage.isWell(sender) == isAgreed)
+    }
+}

@@ -1,0 +1,39 @@
+import BotKit
+import Synchronization
+
+/// Answers with what the test has said; the accounts that were looked at are remembered.
+final class FakeProbes: BotKeyPackageProbes {
+    private let reports = Mutex<[PublicKey: KeyPackageReport]>([:])
+    private let asked = Mutex<[KeyPackageProbeRequest]>([])
+
+    var requests: [KeyPackageProbeRequest] { asked.withLock { $0 } }
+
+    subscript(account: PublicKey) -> KeyPackageReport? {
+        get { reports.withLock { $0[account] } }
+        set { reports.withLock { $0[account] = newValue } }
+    }
+
+    func probe(_ request: KeyPackageProbeRequest) async -> KeyPackageReport {
+        asked.withLock { $0.append(request) }
+        return self[request.account]
+            ?? KeyPackageReport(account: request.account, relays: [], lists: [], invitation: nil)
+    }
+}
+
+/// The present value of each gauge.
+final class RecordedMetrics: BotMetrics {
+    private let gauges = Mutex<[MetricSample: Double]>([:])
+
+    func set(_ sample: MetricSample) {
+        gauges.withLock { $0[MetricSample(sample.name, sample.labels, 0)] = sample.value }
+    }
+
+    func observe(_ sample: MetricSample) {}
+    func add(_ sample: MetricSample) {}
+
+    var labels: Set<String> { Set(gauges.withLock { $0.keys.flatMap { $0.labels.values } }) }
+
+    func value(_ name: String, _ labels: [String: String]) -> Double? {
+        gauges.withLock { $0[MetricSample(name, labels, 0)] }
+    }
+}

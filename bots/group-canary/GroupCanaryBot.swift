@@ -1,0 +1,39 @@
+public import BotKit
+
+/// Measures an encrypted group from inside: sends numbered canaries, which mirrors answer, and checks what another bot
+/// answers and what it does not.
+public struct GroupCanaryBot: Bot {
+    public static let name = "group-canary"
+    /// Of `/probe?module=…`; the target is the name of a group in the settings.
+    static let module = "group-canary"
+
+    private enum Role: Sendable {
+        case sender(CanarySender)
+        case mirror(CanaryMirror)
+    }
+
+    private let role: Role
+
+    public init(settings: BotSettings) throws {
+        switch try CanarySettings(settings) {
+        case .sender(let settings): role = .sender(CanarySender(settings))
+        case .mirror(let settings): role = .mirror(CanaryMirror(settings))
+        }
+    }
+
+    public var handlers: [Handler] {
+        switch role {
+        case .mirror(let mirror):
+            OnInnerEvent(.kind(.canary)) { message, context in mirror.answer(message, context) }
+        case .sender(let sender):
+            // A schedule's words are nobody's answer, so no loop breaker counts them as one.
+            OnSchedule("canary", .every(sender.settings.every)) { try await sender.sendCanaries($0) }
+            if sender.settings.groups.contains(where: { !$0.checks.isEmpty }) {
+                OnSchedule("check", .every(sender.settings.checksEvery)) { try await sender.runChecks($0) }
+            }
+            OnInnerEvent(.kind(.canaryAnswer)) { try await sender.take($0, $1) }
+            OnInnerEvent(.kind(.chatMessage, .reaction, .hypernote)) { try await sender.notice($0, $1) }
+            OnProbe(Self.module) { try await sender.answer($0, $1) }
+        }
+    }
+}

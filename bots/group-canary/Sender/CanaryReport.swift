@@ -1,0 +1,127 @@
+import BotKit
+import Synchronization
+
+/// What the latest canaries and checks of a group say.
+struct CanaryReport: Sendable, Hashable {
+    struct Mirror: Sendable, Hashable {
+        var name: String
+        var answered: Int
+        var disorder: Int
+        var duplicates: Int
+        /// Its epoch, if it differs from the sender for longer than a canary has time.
+        var divergingEpoch: UInt64?
+        var isMember: Bool
+    }
+
+    /// Whether the sender is in the group.
+    var isInGroup: Bool
+    var epoch: UInt64?
+    /// Canaries whose time is over.
+    var judged: Int
+    var mirrors: [Mirror]
+    /// In the order of the settings; those that have not ended once are left out.
+    private var ended: [Ended]
+    private var goal: Double
+
+    private struct Ended: Sendable, Hashable {
+        var name: String
+        var verdict: CheckVerdict
+    }
+
+    init(
+        _ group: GroupSettings, _ settings: SenderSettings, _ chat: AppState.ChatSummary?, sent: SentLog?,
+        heard: HeardLog?, verdicts: [String: CheckVerdict], now: Int64
+    ) {
+        let timeout = Int64(settings.timeout / .milliseconds(1))
+        let judged = Set(sent?.judged(at: now, timeout: timeout) ?? [])
+        let members = Set(chat?.members.map(\.publicKey) ?? [])
+        let logs = heard?.series == sent?.series ? heard?.mirrors ?? [:] : [:]
+        isInGroup = chat != nil
+        epoch = chat?.epoch
+        self.judged = judged.count
+        goal = settings.delivery
+        mirrors = group.mirrors.map { mirror in
+            let log = logs[mirror.account.hex] ?? HeardLog.Mirror()
+            let isDiverging = log.differsSince.map { now - $0 > timeout } ?? false
+            return Mirror(
+                name: mirror.name, answered: judged.intersection(log.answered).count, disorder: log.disorder,
+                duplicates: log.duplicates, divergingEpoch: isDiverging ? log.view?.epoch : nil,
+                isMember: members.contains(mirror.account))
+        }
+        ended = group.checks.compactMap { check in
+            verdicts[check.name].map { Ended(name: check.name, verdict: $0) }
+        }
+    }
+
+    /// Of all mirrors together; nil before the first canary's time is over.
+    var deliveryRatio: Double? {
+        guard judged > 0, !mirrors.isEmpty else { return nil }
+        return Double(mirrors.reduce(0) { $0 + $1.answered }) / Double(judged * mirrors.count)
+    }
+
+    var diverging: Int { mirrors.count { $0.divergingEpoch != nil } }
+
+    var isGood: Bool { faults.isEmpty }
+
+    /// What is wrong, each by a word that stays the same while it lasts.
+    var faults: Set<String> {
+        guard isInGroup else { return ["group"] }
+        var faults = Set(mirrors.filter { $0.divergingEpoch != nil }.map { "diverged \($0.name)" })
+        if let deliveryRatio, deliveryRatio < goal { faults.insert("delivery") }
+        return faults.union(ended.filter { !$0.verdict.isPassed }.map { "check \($0.name)" })
+    }
+
+    /// Without the label `target`.
+    var samples: [MetricSample] {
+        var samples = [MetricSample("group_canary_diverged", [:], Double(diverging))]
+        if !isInGroup {
+            samples.append(MetricSample("group_canary_delivery_ratio", [:], 0))
+        } else if let deliveryRatio {
+            samples.append(MetricSample("group_canary_delivery_ratio", [:], deliveryRatio))
+        }
+        return samples
+            + ended.map {
+                MetricSample("group_canary_check_passed", ["check": $0.name], $0.verdict.isPassed ? 1 : 0)
+            }
+    }
+
+    /// What there is to say, each on a line.
+    var lines: [String] {
+        guard isInGroup else { return ["the sender is not in the group, or it is not founded yet"] }
+        return mirrors.map { line($0) } + ended.map(Self.line)
+    }
+
+    private func line(_ mirror: Mirror) -> String {
+        var parts = ["\(mirror.name) answered \(mirror.answered) of the latest \(judged) canaries"]
+        if mirror.disorder > 0 { parts.append("\(mirror.disorder) out of order") }
+        if mirror.duplicates > 0 { parts.append("\(mirror.duplicates) twice") }
+        if !mirror.isMember { parts.append("it is not in the group") }
+        if let diverging = mirror.divergingEpoch {
+            parts.append("it sees epoch \(diverging) or other members, the sender sees epoch \(epoch ?? 0)")
+        }
+        return parts.joined(separator: "; ")
+    }
+
+    private static func line(_ ended: Ended) -> String {
+        let spoke = ended.verdict.afterMilliseconds.map { "an answer came after \($0) ms" } ?? "nobody answered in time"
+        return "check \(ended.name) \(ended.verdict.isPassed ? "passed" : "failed"): \(spoke)"
+    }
+}
+
+extension CanaryReport {
+    /// Into the metrics; and into the log when something more has become bad, or all is good again.
+    func publish(_ target: String, _ memory: CanarySender.Memory, _ context: BotContext) {
+        for var sample in samples {
+            sample.labels["target"] = target
+            context.services.metrics.set(sample)
+        }
+        let faults = faults
+        let before = memory.faults.withLock { $0.updateValue(faults, forKey: target) } ?? []
+        let metadata: Logger.Metadata = ["target": "\(target)", "report": "\(lines.joined(separator: " | "))"]
+        if !faults.isSubset(of: before) {
+            context.logger.warning("The canaries of a group are not well", metadata: metadata)
+        } else if faults.isEmpty, !before.isEmpty {
+            context.logger.info("The canaries of a group are well again", metadata: metadata)
+        }
+    }
+}

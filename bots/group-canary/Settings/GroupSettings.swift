@@ -1,0 +1,66 @@
+import BotKit
+
+/// A group that canaries are sent into.
+struct GroupSettings: Sendable {
+    private static let mostPeers = 50
+
+    struct Peer: Sendable, Hashable {
+        let name: String
+        let account: PublicKey
+    }
+
+    /// Of the settings: what metrics and logs call it.
+    let name: String
+    /// A group that is there already; nil founds one with the peers.
+    let chatID: String?
+    /// What the group that is founded is called, and found again by.
+    let title: String
+    let peers: [Peer]
+    /// Those of the peers who answer canaries.
+    let mirrors: [Peer]
+    let checks: [AnswerCheck]
+
+    init(_ name: String, _ reader: SettingsReader, checksEvery: Duration) {
+        self.name = name
+        chatID = reader.parsed("chat", expected: "a chat id", fix: "write its 64 hex digits") { value in
+            value.stringValue.flatMap { text in
+                text.utf8.count == 64 && text.allSatisfy(\.isHexDigit) ? text.lowercased() : nil
+            }
+        }
+        title = reader.string("title", default: "canary \(name)")
+        let peers = Self.peers(reader)
+        self.peers = peers
+        if title.utf8.count > 100 { reader.fail("title", expected: "at most 100 bytes", fix: "use a shorter one") }
+        let wanted = reader.strings("mirrors")
+        mirrors = wanted.map { names in peers.filter { names.contains($0.name) } } ?? peers
+        for name in wanted ?? [] where !peers.contains(where: { $0.name == name }) {
+            reader.fail("mirrors", expected: "names of peers", fix: "name those that stand under peers")
+        }
+        if let wanted, wanted.isEmpty {
+            reader.fail("mirrors", expected: "at least one mirror", fix: "name one of the peers, or leave mirrors out")
+        }
+        var number = 0
+        checks = reader.list("checks") { check in
+            number += 1
+            return AnswerCheck(check, number: number, peers: peers, every: checksEvery)
+        }
+        if Set(checks.map(\.name)).count < checks.count {
+            reader.fail("checks", expected: "names that differ", found: "two of one name", fix: "give each a name:")
+        }
+    }
+
+    func peer(_ account: PublicKey) -> Peer? { peers.first { $0.account == account } }
+
+    private static func peers(_ reader: SettingsReader) -> [Peer] {
+        guard let names = reader.object("peers", required: true) else { return [] }
+        if names.keys.isEmpty || names.keys.count > mostPeers {
+            reader.fail(
+                "peers", expected: "1 to \(mostPeers) accounts", found: "\(names.keys.count)",
+                fix: "write peers: { bob: npub1… }")
+        }
+        return names.keys.compactMap { name in
+            names.checkLabel(name)
+            return names.publicKey(name).map { Peer(name: name, account: $0) }
+        }
+    }
+}

@@ -1,0 +1,90 @@
+import BotKit
+import Synchronization
+
+/// What the metrics show of each target, so that what is no longer so is taken back.
+final class KeyPackageBoard: Sendable {
+    private struct Shown: Sendable {
+        var isSuccess: Bool?
+        var states: [String: RelayHolding.State] = [:]
+        /// Times of key packages, by metric and relay.
+        var times: Set<MetricSample> = []
+    }
+
+    private let shown = Mutex<[String: Shown]>([:])
+
+    /// - Parameter target: its name in the settings; labels and log lines have no other.
+    func show(_ report: KeyPackageReport, of target: String, took: Double, _ context: BotContext) {
+        let metrics = context.services.metrics
+        let states = report.states
+        let times = Set(report.times(nowSeconds: context.now).map { $0.with(value: 0) })
+        let before = shown.withLock { shown in
+            let before = shown[target] ?? Shown()
+            shown[target] = Shown(isSuccess: report.isSuccess, states: states, times: times)
+            return before
+        }
+        for (relay, state) in before.states where states[relay] != state {
+            metrics.set(
+                MetricSample(
+                    "keypackage_relay_state", ["target": target, "relay": relay, "state": state.rawValue], 0))
+        }
+        for gone in before.times.subtracting(times) { metrics.set(gone.with("target", target)) }
+        for sample in report.samples(nowSeconds: context.now) { metrics.set(sample.with("target", target)) }
+        metrics.set(MetricSample("probe_success", ["target": target], report.isSuccess ? 1 : 0))
+        metrics.set(MetricSample("probe_duration_seconds", ["target": target], took))
+        tell(report, target, wasSuccess: before.isSuccess, context)
+    }
+
+    /// Logs once when it becomes bad or good.
+    private func tell(_ report: KeyPackageReport, _ target: String, wasSuccess: Bool?, _ context: BotContext) {
+        guard wasSuccess != report.isSuccess, wasSuccess != nil || !report.isSuccess else { return }
+        let text = report.lines.joined(separator: " | ")
+        if report.isSuccess {
+            context.logger.info("Key packages of a target are good again", metadata: ["target": "\(target)"])
+        } else {
+            context.logger.warning(
+                "A target cannot be found or invited", metadata: ["target": "\(target)", "report": "\(text)"])
+        }
+    }
+}
+
+extension KeyPackageReport {
+    /// By host and port of the relay; of two addresses at one host the one that is worse off.
+    var states: [String: RelayHolding.State] {
+        Dictionary(relays.map { ($0.relay.authority, $0.state) }) { first, second in second.isUsable ? first : second }
+    }
+
+    /// Without the label `target`.
+    func samples(nowSeconds now: Int64) -> [MetricSample] {
+        var samples = [
+            MetricSample("keypackage_probe_success", [:], isSuccess ? 1 : 0),
+            MetricSample("keypackage_inviteable", [:], isInviteable ? 1 : 0),
+        ]
+        for (relay, state) in states.sorted(by: { $0.key < $1.key }) {
+            samples.append(MetricSample("keypackage_relay_state", ["relay": relay, "state": state.rawValue], 1))
+        }
+        return samples + times(nowSeconds: now)
+    }
+
+    /// Of relays that hold a key package.
+    func times(nowSeconds now: Int64) -> [MetricSample] {
+        var seen: Set<String> = []
+        var samples: [MetricSample] = []
+        for holding in relays where seen.insert(holding.relay.authority).inserted {
+            guard let package = holding.package else { continue }
+            let labels = ["relay": holding.relay.authority]
+            let age = Double(now) - Double(package.createdAt)
+            samples.append(MetricSample("keypackage_age_seconds", labels, age))
+            guard let end = package.notAfter else { continue }
+            samples.append(MetricSample("keypackage_not_after_timestamp_seconds", labels, Double(end)))
+        }
+        return samples
+    }
+}
+
+extension MetricSample {
+    fileprivate func with(_ label: String, _ value: String) -> MetricSample {
+        MetricSample(name, labels.merging([label: value]) { _, new in new }, self.value)
+    }
+
+    fileprivate func with(value: Double) -> MetricSample { MetricSample(name, labels, value) }
+}

@@ -1,0 +1,97 @@
+import BotKit
+
+/// What stands under `with:`.
+struct ProbeSettings: Sendable {
+    struct Target: Sendable, Hashable {
+        let name: String
+        let account: PublicKey
+    }
+
+    /// More would fill the metrics: each has a few series for every relay.
+    static let mostTargets = 40
+    /// Looked at side by side, each with connections of its own to what its lists name.
+    static let batchSize = 8
+
+    let every: Duration
+    let timeout: Duration
+    let stale: Duration
+    let relays: [RelayURL]
+    /// By name.
+    let targets: [Target]
+
+    /// Throws ``BotSettingsError`` with everything that is wrong.
+    init(_ settings: BotSettings) throws(BotSettingsError) {
+        let reader = SettingsReader(settings)
+        every = reader.duration("every", default: .seconds(300))
+        timeout = reader.duration("timeout", default: .seconds(15))
+        stale = reader.duration("stale", default: .seconds(30 * 86_400))
+        relays =
+            reader.values("relays", of: "relay addresses") { value in
+                value.stringValue.flatMap { try? RelayURL($0) }
+            } ?? []
+        targets = Self.targets(reader)
+        if every < .seconds(10) { reader.fail("every", expected: "10s or more", fix: "write every: 5m") }
+        if timeout > .seconds(25) {
+            reader.fail("timeout", expected: "25s or less, since a handler has 30s", fix: "write timeout: 15s")
+        }
+        if relays.count > 20 { reader.fail("relays", expected: "at most 20 relays", fix: "name fewer") }
+        try reader.finish()
+    }
+
+    private static func targets(_ reader: SettingsReader) -> [Target] {
+        guard let names = reader.object("targets", required: true) else { return [] }
+        if names.keys.isEmpty || names.keys.count > mostTargets {
+            reader.fail(
+                "targets", expected: "1 to \(mostTargets) accounts", found: "\(names.keys.count)",
+                fix: "write targets: { alice: npub1… }")
+        }
+        var named: [PublicKey: String] = [:]
+        return names.keys.compactMap { name in
+            guard let account = names.publicKey(name) else { return nil }
+            guard isLabel(name) else {
+                names.fail(
+                    name, expected: "a name of 1 to 32 letters, digits, dots, - and _", found: "another name",
+                    fix: "choose another: it is shown in metrics")
+                return nil
+            }
+            if let other = named.updateValue(name, forKey: account) {
+                names.fail(
+                    name, expected: "each account once", found: "the account of \(other)",
+                    fix: "remove one of the two")
+                return nil
+            }
+            return Target(name: name, account: account)
+        }
+    }
+
+    /// Names become labels of metrics.
+    private static func isLabel(_ name: String) -> Bool {
+        (1...32).contains(name.utf8.count) && !name.hasPrefix("npub1")
+            && name.utf8.allSatisfy {
+                $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "_") || $0 == UInt8(ascii: ".")
+                    || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0)
+                    || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0 | 0x20)
+            }
+    }
+
+    // MARK: Which and when
+
+    /// What a stranger asked for, by its name or as a public key; nil if it is not among the targets.
+    func target(named text: String) -> Target? {
+        if let target = targets.first(where: { $0.name == text }) { return target }
+        guard let account = try? PublicKey(parsing: text) else { return nil }
+        return targets.first { $0.account == account }
+    }
+
+    private var batches: Int { max(1, (targets.count + Self.batchSize - 1) / Self.batchSize) }
+
+    /// Between two batches, so that each target has its turn once in `every`.
+    var interval: Duration { every / batches }
+
+    /// Which targets have their turn. Times are multiples of ``interval``, so it is the same after a restart.
+    func batch(at milliseconds: Int64) -> [Target] {
+        let step = max(1000, Int64(interval / .milliseconds(1)))
+        let number = Int((milliseconds / step) % Int64(batches))
+        return Array(targets.dropFirst(max(0, number) * Self.batchSize).prefix(Self.batchSize))
+    }
+}
