@@ -70,6 +70,6 @@ struct RelayProbeOutputTests {
         ])
         #expect(command.readOnly && command.json)
         #expect(command.trust == ["a.pem", "b.pem"])
-        #expect(command.patience == 30)
+        #expect(command.patience == nil)
     }
 }
