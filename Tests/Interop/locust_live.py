@@ -1,0 +1,192 @@
+"""Locust as the engine of a load test on many machines: one master and two workers on loopback, over LocalRelay.
+
+    DIR/venv/bin/python Tests/Interop/locust_live.py PIKABOT_BINARY [--only TEXT]
+"""
+
+import argparse
+import asyncio
+import csv
+import json
+import os
+import signal
+import sys
+import urllib.request
+from collections import Counter
+from pathlib import Path
+
+from peers import free_port
+from scenario import check, main
+
+FILE = Path(__file__).resolve().parents[2] / "config" / "load" / "locustfile.py"
+SECONDS = 90
+USERS, SIZE = 6, 3
+
+
+class Locust:
+    """A master and two workers; `folder` is where the workers keep what is temporary."""
+
+    name = "locust"
+
+    def __init__(self, stage, relay):
+        self.binary, self.relay, self.folder = Path(stage.options.pikabot).resolve(), relay, stage.folder
+        self.temporary = self.folder / "temporary"
+        self.temporary.mkdir()
+        self.port, self.web = free_port(), free_port()
+        self.workers = []
+
+    async def spawn(self, name, *flags):
+        command = Path(sys.executable).with_name("locust")
+        environment = {**os.environ, "PIKABOT": str(self.binary), "TMPDIR": str(self.temporary)}
+        with (self.folder / f"{name}.log").open("wb") as log:
+            return await asyncio.create_subprocess_exec(
+                str(command), *flags, "--master-port" if "--worker" in flags else "--master-bind-port",
+                str(self.port), cwd=self.folder, env=environment, start_new_session=True,
+                stdin=asyncio.subprocess.DEVNULL, stdout=log, stderr=log)
+
+    async def begin(self, *flags):
+        self.master = await self.spawn(
+            "master", "-f", str(FILE), "--master", "--master-bind-host", "127.0.0.1", "--expect-workers", "2",
+            "--relays", self.relay.url, "--group-size", str(SIZE), "--think", "1", "--settle", "30",
+            "--users", str(USERS), "--spawn-rate", "6", "--csv", str(self.folder / "out"), *flags)
+        # One gets the file from the master, as a machine does that has none.
+        for number, file in enumerate((str(FILE), "-")):
+            self.workers.append(await self.spawn(
+                f"worker-{number}", "-f", file, "--worker", "--master-host", "127.0.0.1"))
+
+    async def start(self):
+        pass
+
+    async def close(self):
+        for process in [self.master, *self.workers]:
+            if process.returncode is None:
+                os.killpg(process.pid, signal.SIGKILL)
+                await process.wait()
+        await self.until("nothing left", lambda: not self.left())
+
+    def rows(self):
+        with (self.folder / "out_stats.csv").open() as file:
+            return {row["Name"]: row for row in csv.DictReader(file)}
+
+    def count(self, name):
+        return int(self.rows()[name]["Request Count"])
+
+    def failures(self):
+        with (self.folder / "out_failures.csv").open() as file:
+            return list(csv.DictReader(file))
+
+    async def page(self, path):
+        fetch = lambda: urllib.request.urlopen(f"http://127.0.0.1:{self.web}{path}", timeout=10).read().decode()
+        return await asyncio.to_thread(fetch)
+
+    async def statistics(self):
+        """What the web page shows, by name; empty while it does not answer."""
+        try:
+            return {row["name"]: row for row in json.loads(await self.page("/stats/requests"))["stats"]}
+        except OSError:
+            return {}
+
+    def agents(self):
+        """Processes of accounts: id -> that of the worker whose account it is."""
+        agents = {}
+        for status in Path("/proc").glob("[0-9]*/status"):
+            try:
+                words = (status.parent / "cmdline").read_bytes().split(b"\0")
+                if b"daemon" in words and str(self.temporary).encode() in b" ".join(words):
+                    agents[int(status.parent.name)] = int(status.read_text().split("PPid:")[1].split()[0])
+            except (FileNotFoundError, ProcessLookupError):
+                pass
+        return agents
+
+    def left(self):
+        """Processes and folders of accounts; Locust leaves a file of its own."""
+        return [*self.agents(), *self.temporary.glob("pikabot-*")]
+
+    async def until(self, what, fits, seconds=SECONDS):
+        deadline = asyncio.get_running_loop().time() + seconds
+        while not (found := fits()):
+            if asyncio.get_running_loop().time() > deadline:
+                raise TimeoutError(f"no {what} after {seconds} s; left: {self.left()}; {self.describe()}")
+            await asyncio.sleep(0.2)
+        return found
+
+    def describe(self):
+        logs = [line for file in sorted(self.folder.glob("*.log")) for line in file.read_text().splitlines()[-12:]]
+        return "logs end:" + "".join(f"\n    {line}" for line in logs)
+
+
+async def run(stage, *flags):
+    relay = await stage.relay()
+    locust = Locust(stage, relay)
+    await locust.begin(*flags)
+    return await stage.enter(locust)
+
+
+async def headless(stage):
+    """Every message arrives at every other member, in groups of both workers; nothing stays."""
+    locust = await run(stage, "--headless", "--run-time", "25s", "--commit-share", "0.1")
+    await locust.until("accounts", lambda: len(locust.agents()) == USERS)
+    of_worker = Counter(locust.agents().values())
+    check(sorted(of_worker.values()) == [USERS // 2, USERS // 2], f"accounts of each worker: {of_worker}")
+    status = await asyncio.wait_for(locust.master.wait(), SECONDS)
+    check(status == 0, f"the master ended with {status}: {locust.failures()}; {locust.describe()}")
+    rows = locust.rows()
+    check(not locust.failures() and rows["Aggregated"]["Failure Count"] == "0", f"{locust.failures()}")
+    groups = USERS // SIZE
+    wanted = {"identity": USERS, "publish": USERS, "create": groups, "add": groups, "join": USERS - groups}
+    check({name: locust.count(name) for name in wanted} == wanted, f"{rows}")
+    sends, deliveries = locust.count("send"), locust.count("deliver")
+    check(sends > 5 * USERS and deliveries == sends * (SIZE - 1), f"{sends} sends, {deliveries} deliveries")
+    check(locust.count("commit") > 0, "no commit")
+    for name in ("join", "send", "deliver"):
+        check(0 < float(rows[name]["Average Response Time"]) < 30_000, f"{name}: {rows[name]}")
+    mixed = (locust.folder / "master.log").read_text().count(f"{SIZE} accounts of 2 workers")
+    check(mixed == groups, f"{mixed} of {groups} groups are of both workers; {locust.describe()}")
+    await locust.until("end of the workers", lambda: not locust.left())
+    for worker in locust.workers:
+        await asyncio.wait_for(worker.wait(), SECONDS)
+    print(f"  {sends} sends, {deliveries} deliveries, join {rows['join']['Average Response Time'][:6]} ms, "
+          f"deliver {rows['deliver']['Average Response Time'][:6]} ms")
+
+
+async def web(stage):
+    """The page shows what happens; a worker that is killed leaves nothing, and the others go on."""
+    locust = await run(stage, "--autostart", "--web-host", "127.0.0.1", "--web-port", str(stage_port := free_port()))
+    locust.web = stage_port
+    for _ in range(SECONDS):
+        statistics = await locust.statistics()
+        if statistics.get("deliver", {}).get("num_requests", 0) > 10:
+            break
+        await asyncio.sleep(1)
+    else:
+        raise TimeoutError(f"the page shows no deliveries: {statistics}; {locust.describe()}")
+    check("<title>Locust" in await locust.page("/"), "the page is not Locust's")
+    check({"identity", "publish", "create", "join", "send"} <= set(statistics), f"{set(statistics)}")
+    check(not any(row["num_failures"] for row in statistics.values()), f"{statistics}")
+
+    killed, other = locust.workers
+    os.kill(killed.pid, signal.SIGKILL)
+    await killed.wait()
+    await locust.until("end of the killed one's accounts", lambda: len(locust.left()) == USERS // 2 + 1)
+    check(set(locust.agents().values()) == {other.pid}, f"{locust.agents()}")
+    before = (await locust.statistics())["send"]["num_requests"]
+    for _ in range(SECONDS):
+        if (await locust.statistics())["send"]["num_requests"] > before:
+            break
+        await asyncio.sleep(1)
+    else:
+        raise TimeoutError(f"the other worker has stopped; {locust.describe()}")
+    os.kill(other.pid, signal.SIGTERM)
+    await asyncio.wait_for(other.wait(), SECONDS)
+    await locust.until("end of everything", lambda: not locust.left())
+
+
+def arguments():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("pikabot", type=Path, help="the executable under test")
+    return parser
+
+
+SCENARIOS = {"a master and two workers": headless, "the web page, and a killed worker": web}
+
+if __name__ == "__main__":
+    main(SCENARIOS, arguments())

@@ -1,0 +1,451 @@
+"""Load on encrypted groups from many machines: users of Locust (https://locust.io) that are accounts of pikabot.
+
+    locust -f config/load/locustfile.py --master --relays wss://relay.example --group-size 5
+    PIKABOT=/usr/local/bin/pikabot locust -f - --worker --master-host MASTER      # on each machine
+
+Each user is an account of its own in a `pikabot daemon` (docs/daemon.md). The master puts users into groups, mixed from
+all workers; who is in a group talks. What a test is like are arguments of the master; what a machine is like are
+variables of its worker: PIKABOT, the program, and TMPDIR, where accounts live until their user ends. docs/load.md has
+an example, and says what is measured.
+"""
+
+import collections
+import json
+import logging
+import os
+import random
+import shutil
+import sys
+import tempfile
+import time
+import uuid
+from contextlib import suppress
+from pathlib import Path
+
+import gevent
+from gevent import subprocess
+from gevent.event import AsyncResult, Event
+from gevent.lock import RLock
+from locust import User, events, task
+from locust.exception import StopUser
+from locust.runners import LocalRunner, MasterRunner, WorkerRunner, WORKER_REPORT_INTERVAL
+
+log = logging.getLogger("pikabot")
+
+PATIENCE = 60  # seconds for one command
+CHAT = 9  # the kind of a message; a new profile of a group is told by others
+MIXING = 10  # seconds that the first who waits is kept for somebody of another worker
+
+
+@events.init_command_line_parser.add_listener
+def add_arguments(parser):
+    group = parser.add_argument_group("pikabot")
+    group.add_argument("--relays", env_var="PIKABOT_RELAYS", default="ws://127.0.0.1:7777", metavar="URL,…",
+                       help="Relays of every account")
+    group.add_argument("--group-size", type=int, env_var="PIKABOT_GROUP_SIZE", default=5, help="Members of a group")
+    group.add_argument("--think", type=float, env_var="PIKABOT_THINK", default=5.0, metavar="SECONDS",
+                       help="Between a user's message and its next, on average")
+    group.add_argument("--message-bytes", type=int, env_var="PIKABOT_MESSAGE_BYTES", default=300, metavar="N",
+                       help="Least length of a message; what is measured by takes about 200")
+    group.add_argument("--commit-share", type=float, env_var="PIKABOT_COMMIT_SHARE", default=0.0, metavar="SHARE",
+                       help="Of a founder's turns, how many change the group instead of saying something (0 to 1)")
+    group.add_argument("--settle", type=float, env_var="PIKABOT_SETTLE", default=20.0, metavar="SECONDS",
+                       help="At the end, how long what was said may take to arrive")
+
+
+# Time that passes between two machines.
+
+def boot_id():
+    with suppress(OSError):
+        return Path("/proc/sys/kernel/random/boot_id").read_text().strip()[:8]
+    return uuid.uuid4().hex[:8]
+
+
+BOOT = boot_id()
+
+
+def stamp():
+    return f"{BOOT}:{time.monotonic():.6f}:{time.time():.6f}"
+
+
+def milliseconds_since(text):
+    """By the monotonic clock of one machine, else by the clocks of both, which then have to agree."""
+    boot, ticks, clock = text.split(":")
+    return 1000 * (time.monotonic() - float(ticks) if boot == BOOT else time.time() - float(clock))
+
+
+class Failed(Exception):
+    """What Locust counts failures by: a word, such as the code of the daemon's error."""
+
+
+# The accounts' processes, and what is left of them.
+
+# Ends when its standard input does, however the worker came to its end; then nothing of the worker's stays. The folder
+# is moved first: a process that is just being started cannot note its id there any more, and does not begin.
+GUARD = """
+import os, shutil, signal, sys
+from pathlib import Path
+for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP): signal.signal(number, signal.SIG_IGN)
+sys.stdin.buffer.read()
+root = Path(sys.argv[1]); gone = root.with_name(root.name + ".gone")
+if root.exists():
+    root.rename(gone)
+    for file in gone.glob("*/pid"):
+        try: os.kill(int(file.read_text()), signal.SIGKILL)
+        except (ValueError, ProcessLookupError): pass
+    while gone.exists(): shutil.rmtree(gone, ignore_errors=True)
+"""
+START = 'echo $$ >"$1/pid" && shift && exec "$@"'
+
+
+class Home:
+    """The folder of one worker's accounts, with the process that clears it up."""
+
+    def __init__(self):
+        self.folder = Path(tempfile.mkdtemp(prefix="pikabot-locust-"))
+        self.program = shutil.which(os.environ.get("PIKABOT", "pikabot"))
+        if not self.program:
+            raise SystemExit("pikabot is not in the PATH: set PIKABOT to the program")
+        self.guard = subprocess.Popen(
+            [sys.executable, "-S", "-c", GUARD, str(self.folder)], stdin=subprocess.PIPE, start_new_session=True)
+
+    def start(self, folder, *arguments):
+        """A process with JSON lines, and its id in the folder as long as it lives there."""
+        folder.mkdir()
+        pipe = subprocess.PIPE
+        with (folder / "log").open("wb") as errors:
+            return subprocess.Popen(
+                ["/bin/sh", "-c", START, "sh", str(folder), self.program, *arguments], stdin=pipe, stdout=pipe,
+                stderr=errors, start_new_session=True)
+
+
+class Agent:
+    """One account: commands with their replies, and events for whoever `hear`s them."""
+
+    def __init__(self, home, relays, hear):
+        self.folder = home.folder / uuid.uuid4().hex[:12]
+        flags = [word for relay in relays for word in ("--relay", relay)]
+        self.process = home.start(
+            self.folder, "--state-dir", str(self.folder / "state"), *flags, "daemon", "--auto-accept-welcomes")
+        self.hear = hear
+        self.replies = {}
+        self.requests = 0
+        self.ready = AsyncResult()
+        self.reader = gevent.spawn(self._read)
+
+    def command(self, cmd, **fields):
+        """The result of its `ok`; raises Failed with the code of its `error`."""
+        self.requests += 1
+        request, reply = str(self.requests), AsyncResult()
+        self.replies[request] = reply
+        try:
+            self.process.stdin.write(json.dumps({"cmd": cmd, "request_id": request, **fields}).encode() + b"\n")
+            self.process.stdin.flush()
+            return reply.get(timeout=PATIENCE)
+        except gevent.Timeout:
+            raise Failed("no answer") from None
+        except OSError:
+            raise Failed("agent ended") from None
+        finally:
+            self.replies.pop(request, None)
+
+    def _read(self):
+        for text in self.process.stdout:
+            line = json.loads(text)
+            kind, reply = line["type"], self.replies.get(line.get("request_id"))
+            if kind == "ready":
+                self.ready.set(line["pubkey"])
+            elif kind == "ok" and reply:
+                reply.set(line.get("result"))
+            elif kind == "error" and reply:
+                log.warning("%s: %s", line["code"], line["message"])
+                reply.set_exception(Failed(line["code"]))
+            else:
+                self.hear(line)
+        for waiting in [self.ready, *self.replies.values()]:
+            if not waiting.ready():
+                waiting.set_exception(Failed("agent ended"))
+
+    def close(self):
+        """At once: what it had is not needed again."""
+        with suppress(ProcessLookupError):
+            self.process.kill()
+        self.process.wait()
+        self.reader.kill()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+# The master's part: who is in a group with whom.
+
+class Matchmaker:
+    """Puts waiting accounts into groups, mixed from the workers, and says when a group is complete.
+
+    To the master: `pikabot_waiting` {key, worker}, `pikabot_joined` {group, key}, `pikabot_finished` {worker}.
+    To the workers: `pikabot_group` {group, keys: the founder first}, `pikabot_start` {group, keys: who is in it},
+    `pikabot_finish`.
+    """
+
+    def __init__(self, environment):
+        self.environment, self.runner = environment, environment.runner
+        for name in ("waiting", "joined", "finished"):
+            self.runner.register_message(f"pikabot_{name}", getattr(self, name))
+        events.test_start.add_listener(self.reset)
+        events.test_stopping.add_listener(self.finish)
+        self.reset()
+
+    def reset(self, **_):
+        self.queues = collections.defaultdict(collections.deque)  # worker -> (key, since when)
+        self.groups = {}  # number -> (keys, those who have joined)
+        self.begun = set()
+
+    def tell(self, name, **data):
+        self.runner.send_message(f"pikabot_{name}", data)
+
+    def waiting(self, msg, **_):
+        self.queues[msg.data["worker"]].append((msg.data["key"], time.monotonic()))
+        gevent.spawn_later(MIXING, self.match)
+        self.match()
+
+    def match(self):
+        size = self.environment.parsed_options.group_size
+        while sum(map(len, self.queues.values())) >= size:
+            filled = [queue for queue in self.queues.values() if queue]
+            waits = time.monotonic() - min(queue[0][1] for queue in filled)
+            if len(filled) == 1 and getattr(self.runner, "worker_count", 1) > 1 and waits < MIXING:
+                return
+            keys, number = [], len(self.groups) + 1
+            while len(keys) < size:  # in turn
+                for queue in [queue for queue in filled if queue][: size - len(keys)]:
+                    keys.append(queue.popleft()[0])
+            log.info("group %d: %d accounts of %d workers", number, size, min(size, len(filled)))
+            self.groups[number] = (keys, set())
+            gevent.spawn_later(PATIENCE, self.start, number, self.groups[number])
+            self.tell("group", group=number, keys=keys)
+
+    def joined(self, msg, **_):
+        group = self.groups.get(msg.data["group"])
+        if group:
+            group[1].add(msg.data["key"])
+            if len(group[1]) == len(group[0]):
+                self.start(msg.data["group"], group)
+
+    def start(self, number, group):
+        """With those who are there, once."""
+        if self.groups.get(number) is group and number not in self.begun:
+            self.begun.add(number)
+            self.tell("start", group=number, keys=[key for key in group[0] if key in group[1]])
+
+    def finish(self, **_):
+        """Before Locust stops its users: what was said arrives, and is counted."""
+        clients = getattr(self.runner, "clients", None)
+        workers = {client.id for client in clients.ready + clients.running + clients.spawning} if clients else {"local"}
+        self.unfinished, self.all_finished = workers, Event()
+        self.tell("finish")
+        self.all_finished.wait(self.environment.parsed_options.settle + PATIENCE)
+        # Workers report what they have counted in their own time.
+        gevent.sleep(WORKER_REPORT_INTERVAL + 1 if clients else 0)
+
+    def finished(self, msg, **_):
+        self.unfinished.discard(msg.data["worker"])
+        if not self.unfinished:
+            self.all_finished.set()
+
+
+# The workers' part.
+
+class Worker:
+    """Tells the users of one process what the master says."""
+
+    def __init__(self, environment):
+        self.runner = environment.runner
+        self.name = self.runner.client_id if isinstance(self.runner, WorkerRunner) else "local"
+        self.home = Home()
+        self.users = {}  # by key
+        for name in ("group", "start"):
+            self.runner.register_message(f"pikabot_{name}", getattr(self, name))
+        self.runner.register_message("pikabot_finish", self.finish, concurrent=True)
+
+    def tell(self, name, **data):
+        self.runner.send_message(f"pikabot_{name}", data)
+
+    def group(self, msg, **_):
+        for user in self.members(msg):
+            user.assigned.set((msg.data["group"], msg.data["keys"]))
+
+    def start(self, msg, **_):
+        for user in self.members(msg):
+            user.started.set(msg.data["keys"])
+
+    def members(self, msg):
+        return [self.users[key] for key in msg.data["keys"] if key in self.users]
+
+    def finish(self, **_):
+        gevent.joinall([gevent.spawn(user.finish) for user in list(self.users.values())])
+        self.tell("finished", worker=self.name)
+
+
+@events.init.add_listener
+def begin(environment, **_):
+    if isinstance(environment.runner, (MasterRunner, LocalRunner)):
+        environment.pikabot_matchmaker = Matchmaker(environment)
+    if isinstance(environment.runner, (WorkerRunner, LocalRunner)):
+        environment.pikabot_worker = Worker(environment)
+
+
+class Member(User):
+    """A member of one group, who says something, waits, and says something again."""
+
+    def wait_time(self):
+        """Of an exponential distribution: messages of many users come as a Poisson process does."""
+        return min(self.random.expovariate(1 / max(self.options.think, 0.001)), 10 * self.options.think)
+
+    def on_start(self):
+        self.random = random.Random()
+        self.worker, self.options = self.environment.pikabot_worker, self.environment.parsed_options
+        self.assigned, self.started, self.group_id = AsyncResult(), AsyncResult(), AsyncResult()
+        self.key = self.agent = None
+        self.said, self.is_over, self.talking = 0, False, False
+        self.turn = RLock()
+        self.heard = collections.defaultdict(set)  # key -> numbers of what came
+        self.last = {}  # key -> the number of its last message
+        self.news = Event()
+        with self.measured("identity"):
+            self.agent = Agent(self.worker.home, self.options.relays.split(","), self.hear)
+            self.key = self.agent.ready.get(timeout=PATIENCE + 40)
+        with self.measured("publish"):
+            self.agent.command("publish_keypackage")
+        self.worker.users[self.key] = self
+        self.worker.tell("waiting", key=self.key, worker=self.worker.name)
+        self.enter(*self.until(self.assigned))
+
+    def until(self, result, seconds=None):
+        """Waits, and stops when Locust wants the user to stop. None when the time is over."""
+        deadline = None if seconds is None else time.monotonic() + seconds
+        while True:
+            with suppress(gevent.Timeout):
+                return result.get(timeout=1)
+            if self._state == "stopping" or self.is_over:
+                raise StopUser
+            if deadline and time.monotonic() > deadline:
+                return None
+
+    def enter(self, number, keys):
+        self.number, self.is_founder = number, keys[0] == self.key
+        if self.is_founder:
+            # The group's name says when its members were invited.
+            with self.measured("create"):
+                name = f"load {number} {stamp()}"
+                made = self.agent.command("init_group", peer_pubkey=keys[1], group_name=name)
+            if keys[2:]:
+                with self.measured("add"):
+                    self.agent.command("add_members", nostr_group_id=made["nostr_group_id"], peer_pubkeys=keys[2:])
+            self.group_id.set(made["nostr_group_id"])
+        elif self.until(self.group_id, 2 * PATIENCE) is None:
+            self.fire("join", 0, Failed("no invitation"))
+            raise StopUser
+        self.worker.tell("joined", group=number, key=self.key)
+        self.peers = set(self.until(self.started)) - {self.key}
+        self.talking = True
+
+    @task
+    def talk(self):
+        if self.is_founder and self.random.random() < self.options.commit_share:
+            with self.measured("commit"):
+                self.agent.command(
+                    "update_group_profile", nostr_group_id=self.group_id.get(), name=f"load {self.number}",
+                    about=stamp())
+        else:
+            self.say()
+
+    def say(self, is_last=False):
+        with self.turn:
+            if self.is_over:
+                return
+            self.is_over = is_last
+            self.said += 1
+            content = {"n": self.said, "last": is_last, "sent": stamp(), "fill": ""}
+            content["fill"] = "x" * max(0, self.options.message_bytes - len(json.dumps(content)))
+            with self.measured("send"):
+                self.agent.command("send_message", nostr_group_id=self.group_id.get(), content=json.dumps(content))
+
+    def hear(self, line):
+        if line["type"] == "welcome_received":
+            self.invited = line["group_name"].split(" ")[-1]
+        elif line["type"] == "group_joined":
+            self.fire("join", milliseconds_since(self.invited))
+            self.group_id.set(line["nostr_group_id"])
+        elif line["type"] == "message_received" and line["kind"] == CHAT:
+            sender, content = line["from_pubkey"], json.loads(line["content"])
+            again = content["n"] in self.heard[sender]
+            self.heard[sender].add(content["n"])
+            if content["last"]:
+                self.last[sender] = content["n"]
+            self.fire("deliver", milliseconds_since(content["sent"]), Failed("came again") if again else None)
+            self.news.set()
+
+    # The end.
+
+    def finish(self):
+        """Says that it was the last, waits for what others said, and counts what has not come."""
+        if not self.talking:
+            self.is_over = True
+            return
+        with suppress(Failed):
+            self.say(is_last=True)
+        deadline = time.monotonic() + self.options.settle
+        while self.missing() and time.monotonic() < deadline:
+            self.news.clear()
+            self.news.wait(max(0, deadline - time.monotonic()))
+        for reason, count in self.missing().items():
+            for _ in range(count):
+                self.fire("deliver", 0, Failed(reason))
+
+    def missing(self):
+        counts = collections.Counter()
+        for peer in self.peers:
+            if peer in self.last:
+                counts["did not come"] += self.last[peer] - len(self.heard[peer])
+            else:
+                counts["last one did not come"] += 1
+        return +counts
+
+    def on_stop(self):
+        if self.key:
+            self.worker.users.pop(self.key, None)
+        # One of many who leave while the test goes on.
+        if self.talking and not self.is_over:
+            with suppress(Failed):
+                self.say(is_last=True)
+        if self.agent:
+            self.agent.close()
+
+    # Locust's statistics.
+
+    def measured(self, name):
+        return Measured(self, name)
+
+    def fire(self, name, milliseconds, failure=None):
+        if milliseconds < 0:
+            milliseconds, failure = 0, Failed("the machines' clocks differ")
+        self.environment.events.request.fire(
+            request_type="pikabot", name=name, response_time=milliseconds, response_length=0, exception=failure,
+            context={"group": getattr(self, "number", None)})
+
+
+class Measured:
+    """Counts what is done in it. A failure of what a user cannot go on without ends the user."""
+
+    def __init__(self, user, name):
+        self.user, self.name = user, name
+
+    def __enter__(self):
+        self.began = time.monotonic()
+
+    def __exit__(self, kind, error, _):
+        if isinstance(error, gevent.Timeout):
+            error = Failed("no answer")
+        if error is None or isinstance(error, Failed):
+            self.user.fire(self.name, 1000 * (time.monotonic() - self.began), error)
+        if error and self.name in ("identity", "publish", "create", "add"):
+            raise StopUser from error
+        return isinstance(error, Failed)
