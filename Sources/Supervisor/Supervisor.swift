@@ -113,6 +113,7 @@ extension Supervisor {
         await withDiscardingTaskGroup { group in
             defer { group.cancelAll() }
             perform(machine.start())
+            service.show(machine)
             if let beat = service.beat { nextStep.yield(.beat(after: beat)) }
             for await step in steps {
                 switch step {

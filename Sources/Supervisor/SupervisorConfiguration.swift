@@ -23,11 +23,14 @@ public struct SupervisorConfiguration: Hashable, Sendable {
     public var patience: Duration?
     /// The longest wait between two of these questions.
     public var longestPause: Duration
+    /// Whether a supervisor that is left without workers waits until it is given some, and is ready meanwhile.
+    public var waitsForWorkers: Bool
 
     public init(
         strategy: Strategy = .oneForOne, intensity: Int = 5, period: Duration = .seconds(60),
         backoff: ClosedRange<Duration> = .seconds(1) ... .seconds(30), drainDeadline: Duration = .seconds(10),
-        patience: Duration? = nil, longestPause: Duration = .seconds(15)
+        patience: Duration? = nil, longestPause: Duration = .seconds(15),
+        waitsForWorkers: Bool = false
     ) {
         self.strategy = strategy
         self.intensity = intensity
@@ -36,10 +39,13 @@ public struct SupervisorConfiguration: Hashable, Sendable {
         self.drainDeadline = drainDeadline
         self.patience = patience
         self.longestPause = longestPause
+        self.waitsForWorkers = waitsForWorkers
     }
 
     func validate(workers: [WorkerSpecification]) throws(SupervisorError) {
-        guard !workers.isEmpty else { throw SupervisorError(.invalidConfiguration, "there is no worker to supervise") }
+        guard !workers.isEmpty || waitsForWorkers else {
+            throw SupervisorError(.invalidConfiguration, "there is no worker to supervise")
+        }
         var names: Set<String> = []
         for worker in workers where !names.insert(worker.name).inserted {
             throw SupervisorError(.invalidConfiguration, "two workers are named \(worker.name)")

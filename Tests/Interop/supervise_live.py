@@ -12,6 +12,7 @@ from pathlib import Path
 
 import supervise_disk
 import supervise_reload
+import supervise_shards
 from pikabot import LabMember, OurRelay, gone
 from scenario import check, main
 from supervised import SECONDS, Manager, Supervised
@@ -247,6 +248,7 @@ SCENARIOS = {
     "a key that is gone": missing_key,
     **supervise_disk.SCENARIOS,
     **supervise_reload.SCENARIOS,
+    **supervise_shards.SCENARIOS,
     "systemd's notify socket": notify,
 }
 

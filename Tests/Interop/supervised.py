@@ -63,7 +63,7 @@ class Supervised:
 
     def __init__(self, binary, relay, folder, names=("a", "b"), patience="60s", environment=None):
         self.binary, self.relay, self.folder = Path(binary).resolve(), relay, Path(folder)
-        self.patience, self.environment = patience, environment or {}
+        self.patience, self.environment, self.control = patience, environment or {}, "control.sock"
         self.folder.mkdir(parents=True)
         self.file = self.folder / "bots.yaml"
         self.log = self.folder / "pikabot.log"
@@ -97,13 +97,13 @@ class Supervised:
         command, *rest = arguments
         process = await asyncio.create_subprocess_exec(
             str(self.binary), command, str(self.file), *rest, cwd=self.folder, stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE)
+            env={**os.environ, **self.environment}, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE)
         output, errors = await asyncio.wait_for(process.communicate(), SECONDS)
         return process.returncode, output.decode(), errors.decode()
 
     async def status(self):
         """The whole status, and the workers in it by name; None while nothing listens."""
-        path = str(self.folder / "state" / "control.sock")
+        path = str(self.folder / "state" / self.control)
         code, output, _ = await self.command("status", "--json", "--control", path)
         if code not in (0, 2):
             return None, {}

@@ -48,7 +48,7 @@ struct WorkerFailureTests {
     }
 
     /// The service manager does not start again what a start does not mend; a state directory may become free.
-    @Test(arguments: ["pikabot.service", "pikabot@.service"])
+    @Test(arguments: ["pikabot.service", "pikabot@.service", "pikabot-shard@.service"])
     func theUnitsKnowTheFinalStatuses(unit: String) throws {
         let repository = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent()

@@ -172,6 +172,42 @@ struct OperatorTests {
     }
 }
 
+struct NoWorkerTests {
+    @Test func withoutWorkersItWaitsIfItIsToldTo() throws {
+        let waiting = SupervisorConfiguration(waitsForWorkers: true)
+        try waiting.validate(workers: [])
+        #expect(throws: SupervisorError.self) { try SupervisorConfiguration().validate(workers: []) }
+        var machine = SupervisorStateMachine(workers: [], configuration: waiting)
+        #expect(machine.start() == [])
+        #expect(machine.reconfigure([shell("a", "")], waiting) == [.spawn(worker: 0)])
+        _ = machine.spawned(0, pid: 1)
+        _ = machine.reconfigure([], waiting)
+        var generator = SystemRandomNumberGenerator()
+        let actions = machine.exited(0, .exited(0), now: .zero, using: &generator)
+        #expect(actions == [.emit(.exited(worker: "a", .exited(0))), .emit(.stopped(worker: "a"))])
+        #expect(machine.drain() == [.finish(.done)])
+    }
+
+    /// Whoever has workers ends with the last of them, as ever.
+    @Test func withWorkersItEndsWithThem() {
+        let waiting = SupervisorConfiguration(waitsForWorkers: true)
+        var machine = SupervisorStateMachine(workers: [shell("a", "", .temporary)], configuration: waiting)
+        _ = machine.start()
+        _ = machine.spawned(0, pid: 1)
+        var generator = SystemRandomNumberGenerator()
+        #expect(machine.exited(0, .exited(0), now: .zero, using: &generator).last == .finish(.done))
+    }
+
+    @Test func withoutWorkersItIsReady() throws {
+        let manager = try Manager()
+        var service = ServiceManager(
+            socket: try NotifySocket(environment: ["NOTIFY_SOCKET": manager.path], process: 1))
+        service.show(
+            SupervisorStateMachine(workers: [], configuration: SupervisorConfiguration(waitsForWorkers: true)))
+        #expect(manager.all().first == "READY=1\nSTATUS=0 of 0 accounts ready")
+    }
+}
+
 struct SignOfLifeTests {
     private func machine() -> SupervisorStateMachine {
         let configuration = SupervisorConfiguration(

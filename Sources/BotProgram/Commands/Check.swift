@@ -12,6 +12,7 @@ extension BotProgram {
                 """)
 
         @Argument(help: "The configuration file.") var file: String?
+        @OptionGroup var shards: ShardOptions
         @Flag(help: "Take warnings for errors, as `run` does.") var strict = false
         @Flag(help: "Print the JSON Schema of configuration files.") var schema = false
         @Flag(help: "Print the reference of configuration files, in Markdown.") var reference = false
@@ -27,7 +28,7 @@ extension BotProgram {
         package func run() throws {
             if schema { return Console.printText(ConfigurationDocuments.schema) }
             guard let file else { return Console.printText(ConfigurationDocuments.reference) }
-            let checked = try ConfigurationFile.loadOrExit(file)
+            let checked = try ConfigurationFile.loadOrExit(file, placement: Placement(shard: try shards.chosen()))
             let missing = checked.missing(environment: ProcessInfo.processInfo.environment)
             for problem in missing { Console.printError("\(strict ? "error" : "warning"): \(problem)") }
             if strict, !missing.isEmpty { throw ExitCode.wrongConfiguration }

@@ -16,6 +16,7 @@ extension BotProgram {
                 """)
 
         @Argument(help: "The configuration file.") var file: String
+        @OptionGroup var shards: ShardOptions
         @Flag(help: "Print JSON.") var json = false
         @Option(help: "Seconds that each step with a relay or server may take.") var patience = 10
 
@@ -28,7 +29,8 @@ extension BotProgram {
         package func run() async throws {
             let report: DoctorReport
             do {
-                let configuration = try Configuration.load(path: file, registry: BotProgram.registry)
+                let all = try Configuration.load(path: file, registry: BotProgram.registry)
+                let configuration = Placement(shard: try shards.chosen()).applied(to: all)
                 let examination = Examination(
                     configuration: configuration, environment: ProcessInfo.processInfo.environment,
                     limit: .seconds(patience), logger: Logger(label: "doctor") { _ in SwiftLogNoOpLogHandler() })

@@ -6,13 +6,16 @@ import Nostr
 struct ControlOptions: ParsableArguments {
     @Argument(help: "The configuration file that runs.") var file: String
     @Option(help: "The control socket, if the file does not say where it is now.") var control: String?
+    @OptionGroup var shards: ShardOptions
     @Flag(help: "Print JSON.") var json = false
 
     /// The socket's path. A file that is wrong at the moment does not say it.
     func path() throws -> String {
         if let control { return control }
-        do {
-            return try Configuration.load(path: file, registry: BotProgram.registry).controlPath
+        let shard = try shards.chosen()
+        do throws(ConfigurationError) {
+            let configuration = try Configuration.load(path: file, registry: BotProgram.registry)
+            return Placement(shard: shard).applied(to: configuration).controlPath
         } catch {
             for problem in error.problems { Console.printError("error: \(problem)") }
             Console.printError(
@@ -30,8 +33,10 @@ struct ControlClient {
     init(_ options: ControlOptions) throws {
         let path = try options.path()
         guard let socket = try LineSocket(path: path) else {
+            let shard = try options.shards.chosen().map { " --shard \($0)" } ?? ""
             Console.printError(
-                "error: no supervisor listens at \(path); start one with: \(Executable.name) run \(options.file)")
+                "error: no supervisor listens at \(path); start one with: \(Executable.name) run \(options.file)\(shard)"
+            )
             throw ExitCode.notRunning
         }
         self.socket = socket

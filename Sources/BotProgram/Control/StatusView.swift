@@ -10,7 +10,12 @@ struct StatusView {
     private var workers: [JSONValue] { result["workers"]?.array ?? [] }
 
     var text: String {
-        var lines = ["process \(Self.number(result["pid"])), up \(Self.duration(result["uptime"]?.integer ?? 0))"]
+        let shard = result["configuration"]?["shard"]?.string.map { ", shard \($0)" } ?? ""
+        let up = Self.duration(result["uptime"]?.integer ?? 0)
+        var lines = ["process \(Self.number(result["pid"])), up \(up)\(shard)"]
+        guard !workers.isEmpty else {
+            return (lines + ["no account of the file is in this shard"] + configurationNotes).joined(separator: "\n")
+        }
         lines += Self.table(
             [["ACCOUNT", "STATE", "PROCESS", "UP", "RESTARTS", "RELAYS", "CHATS", "OUTBOX"]] + workers.map(row))
         lines += programs

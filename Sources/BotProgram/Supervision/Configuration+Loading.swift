@@ -12,12 +12,13 @@ extension Configuration {
 extension ConfigurationFile {
     /// The same with the places of everything.
     ///
+    /// - Parameter placement: What of the file is wanted.
     /// - Parameter environment: If given, what is missing around the file is wrong too.
-    package static func loadOrExit(_ path: String, requiring environment: [String: String]? = nil) throws
-        -> ConfigurationFile
-    {
+    package static func loadOrExit(
+        _ path: String, placement: Placement = Placement(), requiring environment: [String: String]? = nil
+    ) throws -> ConfigurationFile {
         do throws(ConfigurationError) {
-            let file = try ConfigurationFile(path: path, registry: BotProgram.registry)
+            let file = placement.applied(to: try ConfigurationFile(path: path, registry: BotProgram.registry))
             if let environment { try file.requireSurroundings(environment: environment) }
             return file
         } catch {

@@ -8,6 +8,7 @@ import Supervisor
 /// wrong file changes nothing.
 actor ConfigurationReloader {
     private let path: String
+    private let placement: Placement
     private let registry: BotRegistry
     private let supervisor: Supervisor<ContinuousClock>
     private let logger: Logger
@@ -25,19 +26,23 @@ actor ConfigurationReloader {
     private var lastOutcome: ControlValue = .null
     private var needsRestart: [String] = []
 
-    /// - Parameter workers: What the supervisor runs for a configuration.
+    /// - Parameters:
+    ///   - placement: What of the file this process runs, as `file` shows it already.
+    ///   - workers: What the supervisor runs for a configuration.
     init(
-        path: String, file: ConfigurationFile, registry: BotRegistry, supervisor: Supervisor<ContinuousClock>,
+        path: String, file: ConfigurationFile, placement: Placement = Placement(), registry: BotRegistry,
+        supervisor: Supervisor<ContinuousClock>,
         workers: @escaping @Sendable (ConfigurationFile) -> [WorkerSpecification], logger: Logger
     ) {
         self.path = path
+        self.placement = placement
         self.registry = registry
         self.supervisor = supervisor
         self.workers = workers
         self.logger = logger
         current = file
         stateDirectory = file.configuration.stateDirectory
-        limits = SupervisorConfiguration(file.configuration.supervisor)
+        limits = SupervisorConfiguration(file.configuration.supervisor, isShard: placement.shard != nil)
     }
 
     /// What `status` says of the configuration.
@@ -45,6 +50,7 @@ actor ConfigurationReloader {
         [
             "file": .string(path), "lastReload": lastOutcome,
             "needsRestart": .array(needsRestart.map { .string($0) }),
+            "shard": placement.shard.map { .string($0.description) } ?? .null,
         ]
     }
 
@@ -72,7 +78,7 @@ actor ConfigurationReloader {
         await supervisor.reloading()
         let time = ControlValue.integer(Int64(Date().timeIntervalSince1970))
         do {
-            let file = try ConfigurationFile(path: path, registry: registry)
+            let file = placement.applied(to: try ConfigurationFile(path: path, registry: registry))
             try file.requireSurroundings(environment: ProcessInfo.processInfo.environment)
             let result = try await apply(file)
             let isTaken = refused.isEmpty

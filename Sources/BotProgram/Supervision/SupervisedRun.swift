@@ -15,21 +15,27 @@ struct SupervisedRun {
 
     /// Throws ``Storage/StoreError`` when another supervisor holds the state directory or it cannot be written, and
     /// ``Supervisor/SupervisorError`` for a control socket that cannot be made.
-    init(path: String, file: ConfigurationFile, metrics: MetricRegistry, logger: Logger) throws {
+    init(
+        path: String, file: ConfigurationFile, placement: Placement = Placement(), metrics: MetricRegistry,
+        logger: Logger
+    ) throws {
         let configuration = file.configuration
-        lock = try Self.lock(configuration.stateDirectory, path: path)
+        lock = try Self.lock(configuration.stateDirectory, of: placement.shard)
         let process = ProcessInfo.processInfo
         let workers = { @Sendable (file: ConfigurationFile) in
-            WorkerSpecification.workers(of: file, path: path, stateDirectory: configuration.stateDirectory)
+            WorkerSpecification.workers(
+                of: file, path: path, stateDirectory: configuration.stateDirectory, isShard: placement.shard != nil)
         }
         let supervisor = try Supervisor(
             workers: workers(file),
-            configuration: SupervisorConfiguration(configuration.supervisor), clock: ContinuousClock(),
+            configuration: SupervisorConfiguration(configuration.supervisor, isShard: placement.shard != nil),
+            clock: ContinuousClock(),
             generator: SystemRandomNumberGenerator(),
             notify: NotifySocket(environment: process.environment, process: process.processIdentifier),
             logger: logger)
         let reloader = ConfigurationReloader(
-            path: path, file: file, registry: BotProgram.registry, supervisor: supervisor, workers: workers,
+            path: path, file: file, placement: placement, registry: BotProgram.registry, supervisor: supervisor,
+            workers: workers,
             logger: logger)
         let commands = ControlCommands(
             supervisor: supervisor, process: process.processIdentifier, reload: { await reloader.reload() },
@@ -41,6 +47,7 @@ struct SupervisedRun {
             endpoint + [control, HangupSignals(reloader: reloader, supervisor: supervisor, logger: logger), supervisor]
         self.supervisor = supervisor
         self.logger = logger
+        if let shard = placement.shard { Self.tell(shard, has: configuration.accounts, logger) }
     }
 
     /// Until SIGTERM, SIGINT or the order of an operator, or until there is nothing left to supervise.
@@ -49,9 +56,21 @@ struct SupervisedRun {
         try await runUntilSignal(services, logger: logger)
     }
 
-    private static func lock(_ directory: String, path: String) throws -> StateDirectoryLock {
+    private static func tell(_ shard: Shard, has accounts: [AccountConfiguration], _ logger: Logger) {
+        let names = accounts.map(\.name).joined(separator: ", ")
+        let line: Logger.Message =
+            accounts.isEmpty
+            ? "No account of the file is in this shard; waiting for a reload" : "Accounts of this shard"
+        logger.notice(line, metadata: ["shard": "\(shard)", "accounts": "\(names)"])
+    }
+
+    /// Shards of one file may work in one directory, each of them once; an account has a lock of its own.
+    private static func lock(_ directory: String, of shard: Shard?) throws -> StateDirectoryLock {
         try PrivateFolder.create(directory)
-        return try StateDirectoryLock(directory: directory, file: "supervisor.lock", program: "\(Executable.name) run")
+        let file = "supervisor.lock"
+        return try StateDirectoryLock(
+            directory: directory, file: shard?.own(file) ?? file,
+            program: "\(Executable.name) run\(shard.map { " --shard \($0)" } ?? "")")
     }
 }
 

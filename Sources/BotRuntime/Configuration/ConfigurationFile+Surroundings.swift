@@ -9,8 +9,8 @@ extension ConfigurationFile {
     /// looked for, not about the file.
     public func missing(environment: [String: String]) -> [ConfigurationError.Problem] {
         var search = SurroundingsSearch(file: self, environment: environment)
-        for (index, account) in configuration.accounts.enumerated() {
-            let path = "accounts[\(index)]"
+        for account in configuration.accounts {
+            let path = positions[account.name].map { "accounts[\($0)]" } ?? "accounts"
             search.look(for: account.key, "\(path).key")
             for (index, bot) in account.bots.enumerated() { search.look(for: bot, "\(path).bots[\(index)]") }
         }

@@ -7,6 +7,8 @@ public struct ConfigurationFile: Sendable {
     public let text: String
     let file: String
     let places: [String: ConfigurationProblems.Place]
+    /// Where each account stands in the file, also where `configuration` has been left with some of them.
+    let positions: [String: Int]
 
     /// Reads a file. Every included bot is made once with its settings, so that it can judge them.
     ///
@@ -60,6 +62,9 @@ public struct ConfigurationFile: Sendable {
         self.text = text
         self.file = file
         places = problems.places
+        positions = Dictionary(
+            configuration.accounts.enumerated().map { ($0.element.name, $0.offset) },
+            uniquingKeysWith: { first, _ in first })
     }
 }
 

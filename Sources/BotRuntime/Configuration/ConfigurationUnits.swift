@@ -24,7 +24,7 @@ extension Rate {
 
 extension ListenAddress {
     /// `127.0.0.1:9464`, `localhost:0`, `[::1]:9464`.
-    init?(configurationText text: String) {
+    package init?(configurationText text: String) {
         guard let colon = text.lastIndex(of: ":") else { return nil }
         var host = text[..<colon]
         let digits = text[text.index(after: colon)...]

@@ -90,8 +90,10 @@ public struct ControlCommands<WorkerClock: Clock>: Sendable where WorkerClock.Du
 
     private func stop(_ account: String?) async throws(SupervisorError) -> ControlReply {
         let accounts = await names(account)
-        if let account { try await supervisor.stop(account) } else { supervisor.drain() }
-        return .result(["accounts": .array(accounts.map { .string($0) })])
+        let result: ControlValue = ["accounts": .array(accounts.map { .string($0) })]
+        guard let account else { return .last(result) { [supervisor] in supervisor.drain() } }
+        try await supervisor.stop(account)
+        return .result(result)
     }
 
     private func names(_ account: String?) async -> [String] {

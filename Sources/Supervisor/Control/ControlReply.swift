@@ -2,6 +2,8 @@
 public enum ControlReply: Sendable {
     /// One line, `{"result":…}`.
     case result(ControlValue)
+    /// The same of a command that ends the server too: what follows is done once the line is written.
+    case last(ControlValue, then: @Sendable () -> Void)
     /// One line, `{"error":{"code":…,"message":…}}`.
     case failure(code: String, message: String)
     /// A line for each, as they come, until the client hangs up.

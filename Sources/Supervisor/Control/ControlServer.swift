@@ -86,6 +86,10 @@ public struct ControlServer: Service {
     ) async throws {
         switch reply {
         case .result(let value): try await outbound.write(Self.line(["result": value]))
+        case .last(let value, let then):
+            // Whether or not somebody still reads it.
+            defer { then() }
+            try await outbound.write(Self.line(["result": value]))
         case .failure(let code, let message):
             try await outbound.write(Self.line(["error": ["code": .string(code), "message": .string(message)]]))
         case .lines(let lines): try await follow(lines, until: channel.closeFuture, outbound)

@@ -151,10 +151,12 @@ extension SupervisorStateMachine {
         return [.signal(worker: worker, .terminate)] + deadline
     }
 
+    private var waitsForWorkers: Bool { configuration.waitsForWorkers && order.isEmpty }
+
     mutating func finishIfOver() -> [Action] {
         // A worker that an operator stopped can be started again, as long as somebody is there to do it.
         guard !isFinished, workers.allSatisfy(\.isOver),
-            isDraining || !workers.contains(where: { $0.state == .stopped })
+            isDraining || !(workers.contains { $0.state == .stopped } || waitsForWorkers)
         else { return [] }
         isFinished = true
         let quarantined = order.map { workers[$0] }.filter { $0.state == .quarantined }

@@ -80,7 +80,7 @@ struct ServiceManager {
 
     private static func isReady(_ machine: SupervisorStateMachine) -> Bool {
         let workers = machine.order.map { machine.workers[$0] }
-        return workers.contains(where: \.record.wasEverReady)
+        return (workers.isEmpty || workers.contains(where: \.record.wasEverReady))
             && workers.allSatisfy { $0.record.wasEverReady || $0.isOver }
     }
 
