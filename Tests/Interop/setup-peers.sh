@@ -1,7 +1,8 @@
 #!/bin/bash
 # Installs the live-test peers into one folder: two releases of the reference Marmot implementation (mdk-python),
 # a newer C library and Python to run them on Debian 12, a virtual environment with nostr-sdk, websockets, and what
-# judges the configuration's schema and the reports of load tests, and one with nostr-relay.
+# judges the configuration's schema, the reports of load tests and the manifests for Kubernetes, and drives load; and one
+# with nostr-relay.
 # Run once as root on Debian 12, amd64. Running it again only verifies. Nothing needs root afterwards.
 #
 #   setup-peers.sh [DIR]                          DIR defaults to .build-peers at the top of the repository
@@ -16,6 +17,7 @@ readonly PYYAML_VERSION=6.0.3
 readonly LOCUST_VERSION=2.47.0
 readonly PROMETHEUS_CLIENT_VERSION=0.26.0
 readonly NOSTR_RELAY_VERSION=1.14
+readonly KUBERNETES_VALIDATE_VERSION=1.37.0
 readonly SUITE=trixie
 # What CPython and the MDK library load; everything else in the suite's base system stays out.
 readonly PACKAGES="libc6 libgcc-s1 libssl3t64 zlib1g libffi8 libexpat1 libsqlite3-0 libbz2-1.0 liblzma5
@@ -75,6 +77,7 @@ install_venv() {
     local wanted="nostr-sdk==$NOSTR_SDK_VERSION websockets==$WEBSOCKETS_VERSION"
     wanted+=" jsonschema==$JSONSCHEMA_VERSION PyYAML==$PYYAML_VERSION"
     wanted+=" locust==$LOCUST_VERSION prometheus_client==$PROMETHEUS_CLIENT_VERSION"
+    wanted+=" kubernetes-validate==$KUBERNETES_VALIDATE_VERSION"
     [[ $(cat "$DIR/venv/.complete" 2>/dev/null) == "$wanted" ]] && return 0
     say "creating the virtual environment: $wanted"
     rm -rf "$DIR/venv"
