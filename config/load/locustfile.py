@@ -33,6 +33,7 @@ from locust.runners import LocalRunner, MasterRunner, WorkerRunner, WORKER_REPOR
 log = logging.getLogger("pikabot")
 
 PATIENCE = 60  # seconds for one command
+ENDED = "agent ended"
 CHAT = 9  # the kind of a message; a new profile of a group is told by others
 MIXING = 10  # seconds that the first who waits is kept for somebody of another worker
 
@@ -145,7 +146,7 @@ class Agent:
         except gevent.Timeout:
             raise Failed("no answer") from None
         except OSError:
-            raise Failed("agent ended") from None
+            raise Failed(ENDED) from None
         finally:
             self.replies.pop(request, None)
 
@@ -164,7 +165,7 @@ class Agent:
                 self.hear(line)
         for waiting in [self.ready, *self.replies.values()]:
             if not waiting.ready():
-                waiting.set_exception(Failed("agent ended"))
+                waiting.set_exception(Failed(ENDED))
 
     def close(self):
         """At once: what it had is not needed again."""
@@ -287,6 +288,8 @@ class Worker:
 @events.init.add_listener
 def begin(environment, **_):
     if isinstance(environment.runner, (MasterRunner, LocalRunner)):
+        if environment.parsed_options.group_size < 2:
+            raise SystemExit("--group-size is 2 or more")
         environment.pikabot_matchmaker = Matchmaker(environment)
     if isinstance(environment.runner, (WorkerRunner, LocalRunner)):
         environment.pikabot_worker = Worker(environment)
@@ -390,7 +393,7 @@ class Member(User):
         if not self.talking:
             self.is_over = True
             return
-        with suppress(Failed):
+        with suppress(StopUser):
             self.say(is_last=True)
         deadline = time.monotonic() + self.options.settle
         while self.missing() and time.monotonic() < deadline:
@@ -414,7 +417,7 @@ class Member(User):
             self.worker.users.pop(self.key, None)
         # One of many who leave while the test goes on.
         if self.talking and not self.is_over:
-            with suppress(Failed):
+            with suppress(StopUser):
                 self.say(is_last=True)
         if self.agent:
             self.agent.close()
@@ -446,6 +449,7 @@ class Measured:
             error = Failed("no answer")
         if error is None or isinstance(error, Failed):
             self.user.fire(self.name, 1000 * (time.monotonic() - self.began), error)
-        if error and self.name in ("identity", "publish", "create", "add"):
+        is_over = self.name in ("identity", "publish", "create", "add") or str(error) == ENDED
+        if isinstance(error, Failed) and is_over:
             raise StopUser from error
         return isinstance(error, Failed)
