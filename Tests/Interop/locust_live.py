@@ -47,7 +47,7 @@ class Locust:
         self.master = await self.spawn(
             "master", "-f", str(FILE), "--master", "--master-bind-host", "127.0.0.1", "--expect-workers", "2",
             "--relays", self.relay.url, "--group-size", str(SIZE), "--think", "1", "--settle", "30",
-            "--users", str(USERS), "--spawn-rate", "6", "--csv", str(self.folder / "out"), *flags)
+            "--users", str(USERS), "--spawn-rate", "6", "--web-port", str(self.web), "--csv", str(self.folder / "out"), *flags)
         # One gets the file from the master, as a machine does that has none.
         for number, file in enumerate((str(FILE), "-")):
             self.workers.append(await self.spawn(
@@ -78,12 +78,20 @@ class Locust:
         fetch = lambda: urllib.request.urlopen(f"http://127.0.0.1:{self.web}{path}", timeout=10).read().decode()
         return await asyncio.to_thread(fetch)
 
-    async def statistics(self):
-        """What the web page shows, by name; empty while it does not answer."""
-        try:
-            return {row["name"]: row for row in json.loads(await self.page("/stats/requests"))["stats"]}
-        except OSError:
-            return {}
+    async def until_shown(self, what, fits):
+        """What the web page shows of each operation, once `fits(operations, reasons of failures)`."""
+        operations, reasons = {}, []
+        for _ in range(SECONDS):
+            try:
+                shown = json.loads(await self.page("/stats/requests"))
+                operations = {row["name"]: row for row in shown["stats"]}
+                reasons = [f"{row['name']}: {row['error']}" for row in shown["errors"]]
+                if fits(operations, reasons):
+                    return operations
+            except OSError:
+                pass
+            await asyncio.sleep(1)
+        raise TimeoutError(f"the page shows no {what}, but {operations}, {reasons}; {self.describe()}")
 
     def agents(self):
         """Processes of accounts: id -> that of the worker whose account it is."""
@@ -149,32 +157,24 @@ async def headless(stage):
 
 
 async def web(stage):
-    """The page shows what happens; a worker that is killed leaves nothing, and the others go on."""
-    locust = await run(stage, "--autostart", "--web-host", "127.0.0.1", "--web-port", str(stage_port := free_port()))
-    locust.web = stage_port
-    for _ in range(SECONDS):
-        statistics = await locust.statistics()
-        if statistics.get("deliver", {}).get("num_requests", 0) > 10:
-            break
-        await asyncio.sleep(1)
-    else:
-        raise TimeoutError(f"the page shows no deliveries: {statistics}; {locust.describe()}")
+    """The page shows what happens, also failures; a worker that is killed leaves nothing, and the others go on."""
+    locust = await run(stage, "--autostart", "--web-host", "127.0.0.1")
+    count = lambda operations, name: operations.get(name, {}).get("num_requests", 0)
+    statistics = await locust.until_shown("deliveries", lambda operations, _: count(operations, "deliver") > 10)
     check("<title>Locust" in await locust.page("/"), "the page is not Locust's")
     check({"identity", "publish", "create", "join", "send"} <= set(statistics), f"{set(statistics)}")
     check(not any(row["num_failures"] for row in statistics.values()), f"{statistics}")
 
     killed, other = locust.workers
+    os.kill(next(agent for agent, worker in locust.agents().items() if worker == killed.pid), signal.SIGKILL)
+    await locust.until_shown("failure", lambda _, reasons: any("agent ended" in reason for reason in reasons))
+    await locust.until("end of the user", lambda: len(locust.agents()) == USERS - 1)
     os.kill(killed.pid, signal.SIGKILL)
     await killed.wait()
     await locust.until("end of the killed one's accounts", lambda: len(locust.left()) == USERS // 2 + 1)
     check(set(locust.agents().values()) == {other.pid}, f"{locust.agents()}")
-    before = (await locust.statistics())["send"]["num_requests"]
-    for _ in range(SECONDS):
-        if (await locust.statistics())["send"]["num_requests"] > before:
-            break
-        await asyncio.sleep(1)
-    else:
-        raise TimeoutError(f"the other worker has stopped; {locust.describe()}")
+    before = count(await locust.until_shown("statistics", lambda *_: True), "send")
+    await locust.until_shown("new messages", lambda operations, _: count(operations, "send") > before + 3)
     os.kill(other.pid, signal.SIGTERM)
     await asyncio.wait_for(other.wait(), SECONDS)
     await locust.until("end of everything", lambda: not locust.left())
