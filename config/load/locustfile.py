@@ -103,10 +103,10 @@ class Home:
     """The folder of one worker's accounts, with the process that clears it up."""
 
     def __init__(self):
-        self.folder = Path(tempfile.mkdtemp(prefix="pikabot-locust-"))
         self.program = shutil.which(os.environ.get("PIKABOT", "pikabot"))
         if not self.program:
             raise SystemExit("pikabot is not in the PATH: set PIKABOT to the program")
+        self.folder = Path(tempfile.mkdtemp(prefix="pikabot-locust-"))
         self.guard = subprocess.Popen(
             [sys.executable, "-S", "-c", GUARD, str(self.folder)], stdin=subprocess.PIPE, start_new_session=True)
 
