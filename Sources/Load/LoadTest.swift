@@ -90,7 +90,7 @@ public struct LoadTest: Sendable {
                 }
             })
         var gates: [Int: RelayGate] = [:]
-        for index in wanted.sorted() { gates[index] = try await RelayGate(to: plan.relays[index]) }
+        for index in wanted.sorted() { gates[index] = try await RelayGate.open(to: plan.relays[index]) }
         return gates
     }
 

@@ -29,30 +29,35 @@ final class RelayGate: Sendable {
         let value = Mutex(Content())
     }
 
+    private init(address: RelayURL, listener: any Channel, content: ContentBox) {
+        self.address = address
+        self.listener = listener
+        self.content = content
+    }
+
     /// Listens on a free port of the loopback address.
     ///
     /// Throws ``LoadError/Code/badPlan`` for a relay with TLS, whose certificate names another host.
-    init(to relay: RelayURL) async throws {
+    static func open(to relay: RelayURL) async throws -> RelayGate {
         guard !relay.isSecure else {
             throw LoadError(
                 .badPlan,
                 "faults of \(relay): only ws:// relays can be cut off; leave the fault out, or name another relay")
         }
         let content = ContentBox()
-        listener = try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
+        let listener = try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
             .serverChannelOption(.backlog, value: 4096)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             .childChannelOption(.autoRead, value: false)
             .childChannelInitializer { agent in
                 agent.eventLoop.makeCompletedFuture {
                     try agent.pipeline.syncOperations.addHandler(
-                        GateEntrance { agent in Self.connect(agent, host: relay.host, port: relay.port, content) })
+                        GateEntrance { connect($0, host: relay.host, port: relay.port, content) })
                 }
             }
             .bind(host: "127.0.0.1", port: 0).get()
-        self.content = content
-        guard let port = listener.localAddress?.port else { throw LoadError(.badPlan, "the gate has no port") }
-        address = try RelayURL("ws://127.0.0.1:\(port)\(relay.path)")
+        let address = try RelayURL("ws://127.0.0.1:\(listener.localAddress?.port ?? 0)\(relay.path)")
+        return RelayGate(address: address, listener: listener, content: content)
     }
 
     func set(_ state: State) {
