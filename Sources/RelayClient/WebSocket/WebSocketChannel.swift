@@ -30,19 +30,7 @@ package struct WebSocketConnector: Sendable {
     package init(_ configuration: TransportConfiguration, generator: SharedGenerator) throws(TransportError) {
         self.configuration = configuration
         self.generator = generator
-        tls = try WebSocketConnector.tlsContext(configuration.trustRootFiles)
-    }
-
-    /// The system's trust roots and those in the files; the certificate must hold for the name of the host.
-    private static func tlsContext(_ files: [String]) throws(TransportError) -> NIOSSLContext {
-        var settings = TLSConfiguration.makeClientConfiguration()
-        do {
-            settings.additionalTrustRoots = try files.map { .certificates(try NIOSSLCertificate.fromPEMFile($0)) }
-            return try NIOSSLContext(configuration: settings)
-        } catch {
-            let names = files.isEmpty ? "the system's" : files.joined(separator: ", ")
-            throw TransportError(.badTrustRoots, "trust roots cannot be used: \(names)", cause: error)
-        }
+        tls = try TLSContexts.context(trusting: configuration.trustRootFiles)
     }
 
     /// Cancellation closes what has been opened so far.

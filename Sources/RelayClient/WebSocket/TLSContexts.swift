@@ -1,0 +1,36 @@
+import NIOSSL
+import Synchronization
+
+/// The TLS settings of connections, shared by all that trust the same roots.
+///
+/// The system's roots are some 150 certificates, half a megabyte once parsed: as much as a whole idle account takes
+/// besides. The files are read every time; the system's roots when nobody uses them yet, so what changes there is seen
+/// after a restart.
+enum TLSContexts {
+    private struct Entry {
+        weak var context: NIOSSLContext?
+    }
+
+    private static let entries = Mutex<[[NIOSSLCertificate]: Entry]>([:])
+
+    /// The system's trust roots and those in the files; the certificate must hold for the name of the host.
+    ///
+    /// Throws ``TransportError/Code/badTrustRoots``.
+    static func context(trusting files: [String]) throws(TransportError) -> NIOSSLContext {
+        do {
+            let roots = try files.flatMap { try NIOSSLCertificate.fromPEMFile($0) }
+            return try entries.withLock { entries in
+                if let context = entries[roots]?.context { return context }
+                var settings = TLSConfiguration.makeClientConfiguration()
+                settings.additionalTrustRoots = [.certificates(roots)]
+                let context = try NIOSSLContext(configuration: settings)
+                entries = entries.filter { $0.value.context != nil }
+                entries[roots] = Entry(context: context)
+                return context
+            }
+        } catch {
+            let names = files.isEmpty ? "the system's" : files.joined(separator: ", ")
+            throw TransportError(.badTrustRoots, "trust roots cannot be used: \(names)", cause: error)
+        }
+    }
+}
