@@ -45,13 +45,20 @@ public struct LoadTest: Sendable {
         let timeline = Timeline()
         let fleet = fleet(timeline, gates)
         let stages = StageLog()
+        var canStart = false
         await withDiscardingTaskGroup { group in
             for agent in fleet.agents { group.addTask { await agent.run() } }
             group.addTask { await self.watch(fleet, stages, progress) }
-            await perform(fleet, gates, stages)
+            canStart = await perform(fleet, gates, stages)
             group.cancelAll()
         }
         for gate in gates.values { await gate.close() }
+        guard canStart else {
+            throw LoadError(
+                .noRelay,
+                "no agent could announce its key package on \(plan.relays.map(\.string).joined(separator: ", ")); "
+                    + "is a relay there, and does it take kinds 443 and 30443? `pikabot probe` says what is wrong")
+        }
         let run = LoadRun(
             name: name, seed: plan.seed, plan: text, startedAt: startedAt, environment: environment,
             stages: stages.all)
@@ -61,9 +68,10 @@ public struct LoadTest: Sendable {
             thresholds: thresholds)
     }
 
-    /// The parts of the test, one after the other.
-    private func perform(_ fleet: Fleet, _ gates: [Int: RelayGate], _ stages: StageLog) async {
-        await stages.run("start \(plan.agents.count) agents", fleet) { await fleet.ramp() }
+    /// The parts of the test, one after the other; false if it could not begin.
+    private func perform(_ fleet: Fleet, _ gates: [Int: RelayGate], _ stages: StageLog) async -> Bool {
+        let title = "start \(plan.agents.count) agents"
+        guard await stages.run(title, fleet, { await fleet.ramp() }) || Task.isCancelled else { return false }
         if plan.groups.count > 0 {
             await stages.run("found \(plan.groups.count) groups", fleet) { await fleet.foundGroups() }
         }
@@ -77,6 +85,7 @@ public struct LoadTest: Sendable {
         }
         await stages.run("settle", fleet) { await fleet.settle() }
         await fleet.compareGroups()
+        return true
     }
 
     // MARK: Parts

@@ -13,11 +13,12 @@ final class StageLog: Sendable {
     var current: String { state.withLock { $0.current } }
     var all: [LoadStage] { state.withLock { $0.stages } }
 
-    func run(_ name: String, _ fleet: Fleet, _ body: () async -> Void) async {
+    func run<Value>(_ name: String, _ fleet: Fleet, _ body: () async -> Value) async -> Value {
         let began = fleet.timeline.now
         state.withLock { $0.current = name }
-        await body()
+        let value = await body()
         let ended = fleet.timeline.now
         state.withLock { $0.stages.append(LoadStage(name: name, from: began, to: ended)) }
+        return value
     }
 }

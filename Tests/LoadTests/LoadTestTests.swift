@@ -109,6 +109,21 @@ struct LoadTestTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder).count == 6)
     }
 
+    @Test func withoutARelayATestEndsSoonAndSaysSo() async throws {
+        let text = """
+            version: 1
+            load: { relays: [ws://127.0.0.1:1], agents: { count: 2 }, groups: { count: 1, sizes: { fixed: 2 } } }
+            """
+        let plan = try SettingsFile.read(text, file: "plan.yaml") { (settings, _) throws(BotSettingsError) in
+            try LoadPlan(settings: settings)
+        }
+        let logger = Logger(label: "load") { _ in SwiftLogNoOpLogHandler() }
+        let test = try LoadTest(plan, text: text, name: "plan", directory: "unused", logger: logger)
+        let error = await #expect(throws: LoadError.self) { _ = try await test.run() }
+        #expect(error?.code == .noRelay)
+        #expect(error?.message.contains("ws://127.0.0.1:1") == true)
+    }
+
     @Test func aThresholdThatDoesNotHoldIsTold() async throws {
         let result = try await run(
             "  groups: { count: 1, sizes: { fixed: 2 } }", thresholds: #"join.p95: "< 1ms", deliver.p99: "< 1s""#)

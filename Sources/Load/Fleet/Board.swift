@@ -122,7 +122,7 @@ final class Board: AgentListener {
 
     /// Agents that others can find.
     var publishedAgents: Int { state.withLock { $0.lives.values.count { $0.isPublished || !$0.isFirst } } }
-    var readAgents: Int { state.withLock { $0.lives.values.count(where: \.isRead) } }
+    var hasReachedRelays: Bool { state.withLock { $0.lives.values.contains { !$0.reached.isEmpty } } }
 
     // MARK: Groups
 

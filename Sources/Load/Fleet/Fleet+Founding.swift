@@ -3,19 +3,24 @@ import Nostr
 import PikaCore
 
 extension Fleet {
-    /// Starts all agents, so many a second, and waits until others can find them.
-    func ramp() async {
+    /// Starts all agents, so many a second, and waits until others can find them; false if nobody can find any.
+    func ramp() async -> Bool {
         let gap = Duration.seconds(1) / plan.agents.rampPerSecond
         for agent in agents {
             let due = gap * agent.index
-            do { try await ContinuousClock().sleep(until: timeline.instant(due)) } catch { return }
+            do { try await ContinuousClock().sleep(until: timeline.instant(due)) } catch { return false }
             board.starts(agent.index)
             agent.start()
             recorder.gauge(.agents, Double(agent.index + 1), at: timeline.now)
         }
-        await until(within: Self.patience) { self.board.publishedAgents == self.agents.count }
+        // A relay that nobody has reached by then is not there.
+        await until(within: Self.patience / 4) { self.board.hasReachedRelays }
+        if board.hasReachedRelays {
+            await until(within: Self.patience) { self.board.publishedAgents == self.agents.count }
+        }
         let missing = agents.count - board.publishedAgents
         for _ in 0..<missing { recorder.failure(.publishKeyPackage, reason: "not in time", at: timeline.now) }
+        return missing < agents.count
     }
 
     /// Founds all groups, some at the same time, and waits until everybody has joined or does not.
@@ -137,7 +142,8 @@ extension Fleet {
 
     func keys(of members: [Int]) -> [PublicKey] { members.map { agents[$0].key.publicKey } }
 
-    /// Waits until something holds, looking often; not longer than `limit`.
+    /// Waits until something holds, not longer than `limit`. It looks fifty times a second: to be woken by each of
+    /// thousands of events would cost what the agents need.
     func until(within limit: Duration, _ holds: () -> Bool) async {
         let end = ContinuousClock.now + limit
         while !holds(), ContinuousClock.now < end {
