@@ -14,6 +14,17 @@ struct EmbeddedRelayTests {
         RelaySubscription(id: id, filters: [filter], overlap: 10)
     }
 
+    /// A few at a time: beside other tests, a thousand answers may take longer than one may.
+    private func publish(_ events: [Event], to relay: RelayURL, by pool: RelayPool) async {
+        for start in stride(from: 0, to: events.count, by: 40) {
+            await withTaskGroup(of: Void.self) { group in
+                for event in events[start..<min(start + 40, events.count)] {
+                    group.addTask { #expect(await pool.publishAll(event, to: [relay]) == [relay: .accepted]) }
+                }
+            }
+        }
+    }
+
     @Test func publishSubscribeAndFetch() async throws {
         try await withEmbeddedRelay { _, address in
             let relay = RelayURL.known(address)
@@ -49,14 +60,7 @@ struct EmbeddedRelayTests {
             let relay = RelayURL.known(address)
             try await withPool { pool, _ in
                 let events = (0..<1_201).map { alice.event("\($0)", at: 1_000 + Int64($0 / 3)) }
-                // A few at a time: beside other tests, a thousand answers may take longer than one may.
-                for start in stride(from: 0, to: events.count, by: 40) {
-                    await withTaskGroup(of: Void.self) { group in
-                        for event in events[start..<min(start + 40, events.count)] {
-                            group.addTask { #expect(await pool.publishAll(event, to: [relay]) == [relay: .accepted]) }
-                        }
-                    }
-                }
+                await publish(events, to: relay, by: pool)
                 let found = await pool.fetch([Filter(kinds: [1])], from: [relay], timeout: .seconds(20))
                 guard case .events(let all) = found[relay] else {
                     Issue.record("\(found)")
@@ -79,9 +83,7 @@ struct EmbeddedRelayTests {
             let relay = RelayURL.known(address)
             try await withPool { pool, updates in
                 let events = (0..<700).map { alice.event("\($0)", at: 1_000 + Int64($0)) }
-                await withTaskGroup(of: Void.self) { group in
-                    for event in events { group.addTask { _ = await pool.publishAll(event, to: [relay]) } }
-                }
+                await publish(events, to: relay, by: pool)
                 await pool.setRelays([relay])
                 await pool.subscribe(subscription())
                 #expect(Set(await updates.events(700)) == Set(events))
