@@ -24,7 +24,7 @@ struct WorkerGauges: Sendable {
             _ = Counter(label: "bot_sends_total", dimensions: [("result", result)])
         }
         _ = Counter(label: "bot_decrypt_failures_total", dimensions: [("reason", "gave_up")])
-        for reason in ["too_old", "too_many", "crashed", "program_failed", "program_full"] {
+        for reason in ["too_old", "too_many", "crashed", "program_failed", "program_full", "chat_withdrawn"] {
             _ = Counter(label: "bot_inbox_given_up_total", dimensions: [("reason", reason)])
         }
         info.record(1)

@@ -80,7 +80,11 @@ extension DaemonEngine {
             self.feed?.position = cursor
             let event = await self.recorded(cursor)
             guard let event, await !self.isWithdrawn(event) else {
-                // What was kept by reference is gone, or is not the program's any more: there is nothing left to take.
+                // What was kept by reference is gone, or is not the program's any more: there is nothing left to take,
+                // nor to write.
+                if let now = self.feed, now.client === client, now.wish == feed.wish {
+                    self.feed?.written = max(now.written, cursor)
+                }
                 await self.take(cursor)
                 continue
             }
@@ -98,7 +102,7 @@ extension DaemonEngine {
         guard let chatID = event.chatOfMembers else { return false }
         await self.refreshState()
         guard self.groupIfThere(chatID) == nil else { return false }
-        Counter(label: "bot_inbox_given_up_total", dimensions: [("reason", "chat_withdrawn")]).increment()
+        DeadLetter.chatWithdrawn.count()
         self.logger.notice("an event was given up: its chat is not the program's any more")
         return true
     }
@@ -270,7 +274,7 @@ extension DaemonEngine {
 
     /// An event that the program will never hear of, or never again.
     func countDeadLetter(_ letter: DeadLetter, _ cursor: Int64?) {
-        Counter(label: "bot_inbox_given_up_total", dimensions: [("reason", letter.rawValue)]).increment()
+        letter.count()
         self.logger.error(
             "an event was given up",
             metadata: ["reason": "\(letter.rawValue)", "cursor": "\(cursor.map { String($0) } ?? "none")"])
@@ -281,6 +285,12 @@ extension DaemonEngine {
         case programFailed = "program_failed"
         /// Too many wait for a program that does not run any more.
         case programFull = "program_full"
+        /// It is of a chat in which the program is not at work any more, or which is gone.
+        case chatWithdrawn = "chat_withdrawn"
+
+        func count() {
+            Counter(label: "bot_inbox_given_up_total", dimensions: [("reason", self.rawValue)]).increment()
+        }
     }
 
     /// What a program printed that is no command; said once for every power of ten.

@@ -50,6 +50,29 @@ import Testing
         #expect(stall.withLock { $0 } == nil)
     }
 
+    /// Nothing of it is ever written, and nothing waits.
+    @Test func aProgramIsNotStalledByWhatCannotBeToldAnyMore() async throws {
+        let (world, bob, chat) = try await ProgramLab.make(seed: 37)
+        let first = try await world.start()
+        try await world.command("send_typing", ["nostr_group_id": .string(chat)], first)
+        _ = try await world.finish(first, because: nil)
+        try await bob.say("too old by then", in: chat)
+        let engine = world.engine
+        try await world.lab.advance(by: .milliseconds(engine.settings.keptFor + 1))
+        let second = try await world.start()
+        #expect(second.types == ["ready"])
+        let stall = Mutex<ProgramStall?>(nil)
+        Task(executorPreference: world.lab.executor) {
+            let found = await engine.waitForStall(of: second.client, milliseconds: 10_000)
+            stall.withLock { $0 = found }
+        }
+        try await world.lab.advance(by: .seconds(30))
+        #expect(stall.withLock { $0 } == nil)
+        #expect(await engine.waitingEvents == 0)
+        try await bob.say("new", in: chat)
+        #expect(second.contents == ["new"])
+    }
+
     // MARK: Chats
 
     @Test func whatWasSaidInAChatThatIsGoneIsNotTold() async throws {
