@@ -13,10 +13,9 @@ extension Worker {
         guard let account = configuration.accounts.first(where: { $0.name == self.account.name }) else {
             throw WorkerRefusal("the account is not in the configuration")
         }
-        // What can be refused comes first: then nothing has changed.
+        // Bots refuse settings, and a core that has ended everything: then nothing has changed. After that only the store
+        // can fail, with which the worker ends.
         let bots = try bots(as: account)
-        try await dispatcher.reconfigure(bots)
-        for bot in bots { programs.first { $0.label == bot.label }?.policy = bot.policy }
         let change = AppAction.reloadConfiguration(Self.coreConfiguration(configuration, account))
         switch await core.outcome(of: change, "reload") {
         case nil: throw WorkerRefusal("the core has ended")
@@ -25,6 +24,8 @@ extension Worker {
         }
         relays.set(configuration.relays)
         admission.operators = account.operators
+        try await dispatcher.reconfigure(bots)
+        for bot in bots { programs.first { $0.label == bot.label }?.policy = bot.policy }
         options.apply?(configuration)
         return .object([:])
     }

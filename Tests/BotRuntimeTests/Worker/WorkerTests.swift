@@ -1,4 +1,3 @@
-import BotDispatch
 import BotKit
 import BotTesting
 import EchoBot
@@ -9,6 +8,7 @@ import RelayClient
 import Synchronization
 import Testing
 
+@testable import BotDispatch
 @testable import BotRuntime
 
 struct WorkerTests {
@@ -46,8 +46,8 @@ struct WorkerTests {
             try Configuration.parse(
                 """
                 version: 1
-                relays: [wss://relay.example]
-                accounts: [ { name: \(account), key: { env: KEY }, bots: [] } ]
+                relays: [wss://other.example]
+                accounts: [ { name: \(account), key: { env: KEY }, bots: [ { use: echo, triggers: nobody } ] } ]
                 """, file: "bot.yaml", folder: "/nonexistent", knownBots: ["echo"])
         }
         let worker = try worker(options: options)
@@ -62,11 +62,13 @@ struct WorkerTests {
         run.cancel()
         _ = await run.result
         let dispatcher = BotDispatcher(
-            bots: [], core: core, clock: clock, configuration: .init(accountName: "a"), logger: logger)
+            bots: worker.bots, core: core, clock: clock, configuration: .init(accountName: "a"), logger: logger)
         await #expect(throws: WorkerRefusal.self) {
             try await worker.reload(.null, core, dispatcher, Admission(operators: []))
         }
         #expect(applied.withLock { $0 } == 0)
+        #expect(dispatcher.roster.bots.map(\.policy.triggers) == [.members])
+        #expect(worker.relays.current.map(\.string) == ["wss://relay.example"])
     }
 
     @Test func endsBeforeItTouchesAnythingWithoutAKey() async throws {
