@@ -15,10 +15,12 @@ extension BotDispatcher {
             return found != nil
         }
         guard verdict == .admitted, let found else { return BotAnswer(bot: bot.label) }
-        // What waits for a program's room may wait long, and the process does not die of a program.
-        if bot.timesItself { inHand.putDown(.event(event), isDone: false) }
-        defer { if bot.timesItself { inHand.take(.event(event)) } }
-        return await run(bot, found, about: .event(event), scope, timeout: bot.timeout)
+        guard bot.timesItself else {
+            return await run(bot, found, about: .event(event), scope, timeout: bot.timeout)
+        }
+        return await outside(.event(event)) {
+            await run(bot, found, about: .event(event), scope, timeout: bot.timeout)
+        }
     }
 
     /// What one bot wants done about something that is no event.

@@ -64,7 +64,7 @@ extension BotDispatcher {
         switch job {
         case .event(let event):
             admission.giveUp(event, deaths: deaths, nowMilliseconds: clock.nowMilliseconds)
-            core.complete(event.inboxID, effects: [])
+            core.complete(event.inboxID, effects: [HeldEvents.effect(event, [])])
         case .schedule(let id, let run): leaveOut([(id, mark(of: run))])
         case .timer(let label, let run):
             defer { memory.putBack(run, of: label) }

@@ -39,6 +39,9 @@ package struct BotDispatcher: Service {
         case began((any Error)?)
         case event(CoreEvent)
         case handled(BotJob)
+        /// The job of a lane waits for something outside; it goes on.
+        case left(lane: String)
+        case cameBack(lane: String)
         /// It may be time for something.
         case wake
         /// Bots are others now.
@@ -151,6 +154,8 @@ package struct BotDispatcher: Service {
         case .handled(let job):
             if case .schedule(let id, _) = job { turn.schedules.finish(id, nowMilliseconds: now) }
             jobs = turn.lanes.finish(job.lane)
+        case .left(let lane): return turn.lanes.leave(lane)
+        case .cameBack(let lane): turn.lanes.comeBack(lane)
         case .wake: turn.armed = turn.armed.flatMap { $0 <= now ? nil : $0 }
         case .changed where !turn.hasBegun: break
         case .changed: turn.schedules.install(roster.bots, marks: roster.marks, nowMilliseconds: now)
@@ -160,6 +165,17 @@ package struct BotDispatcher: Service {
             inHand.settle()
         }
         return jobs + dueJobs(&turn, now)
+    }
+
+    /// What waits for something outside may wait long, and the process does not die of its job meanwhile.
+    func outside(_ job: BotJob, _ body: () async -> BotAnswer) async -> BotAnswer {
+        inHand.putDown(job, isDone: false)
+        nextStep.yield(.left(lane: job.lane))
+        defer {
+            nextStep.yield(.cameBack(lane: job.lane))
+            inHand.take(job)
+        }
+        return await body()
     }
 
     private func begin(_ turn: inout DispatchTurn, _ failure: (any Error)?, _ now: Int64) -> [BotJob] {
@@ -179,7 +195,7 @@ package struct BotDispatcher: Service {
                 nowMilliseconds: now, of: Set(roster.bots.map(\.label).filter(admission.isPaused))))
         let schedules = turn.schedules.takeDue(nowMilliseconds: now, of: bots)
         let timers = memory.takeDue(nowMilliseconds: now, of: bots)
-        let ready = held.takeReady { label in roster.bot(label).map { !isStuck($0) } ?? true }
+        let ready = held.takeReady { admission.isPaused($0) || roster.bot($0).map { !isStuck($0) } ?? true }
         let due =
             ready.map { BotJob.event($0) } + schedules.map { .schedule($0.id, $0.run) }
             + timers.map { .timer(bot: $0.bot, $0.run) }

@@ -3,14 +3,17 @@
 struct ChatLanes {
     /// Lanes that may be at work at the same time.
     let width: Int
-    /// Jobs beside which nothing else may run.
+    /// Jobs beside which nothing else may run, but for what is outside.
     private let runsAlone: @Sendable (BotJob) -> Bool
-    private var isAlone = false
+    /// The lane of such a job, while it runs here.
+    private var alone: String?
     /// By lane, the next one first; a lane with a running job is in `running`.
     private var waiting: [String: [BotJob]] = [:]
     /// Lanes with something waiting and nothing running, the one that waits longest first.
     private var order: [String] = []
     private var running: Set<String> = []
+    /// Those of them whose job waits for something outside.
+    private var outside: Set<String> = []
     private(set) var isStopped = false
 
     init(width: Int, runsAlone: @escaping @Sendable (BotJob) -> Bool = { _ in false }) {
@@ -32,11 +35,21 @@ struct ChatLanes {
     /// The job that ran in this lane is done with; the jobs to start now.
     mutating func finish(_ lane: String) -> [BotJob] {
         running.remove(lane)
-        // Nothing else was running.
-        isAlone = false
+        outside.remove(lane)
+        if alone == lane { alone = nil }
         if waiting[lane] != nil { order.append(lane) }
         return startable()
     }
+
+    /// The job that runs in this lane waits for something outside from now on; the jobs to start now.
+    mutating func leave(_ lane: String) -> [BotJob] {
+        outside.insert(lane)
+        if alone == lane { alone = nil }
+        return startable()
+    }
+
+    /// It goes on, beside whatever runs by then.
+    mutating func comeBack(_ lane: String) { outside.remove(lane) }
 
     /// Nothing is started any more; what waits comes again after a restart.
     mutating func stop() {
@@ -47,16 +60,16 @@ struct ChatLanes {
 
     private mutating func startable() -> [BotJob] {
         var started: [BotJob] = []
-        while !isAlone, running.count < width, let lane = order.first {
+        while alone == nil, running.count < width, let lane = order.first {
             guard var queue = waiting[lane], !queue.isEmpty else {
                 order.removeFirst()
                 continue
             }
             // What comes after it waits too, so that its turn comes.
             let runsAlone = runsAlone(queue[0])
-            guard !runsAlone || running.isEmpty else { break }
+            guard !runsAlone || running.isSubset(of: outside) else { break }
             order.removeFirst()
-            isAlone = runsAlone
+            if runsAlone { alone = lane }
             started.append(queue.removeFirst())
             waiting[lane] = queue.isEmpty ? nil : queue
             running.insert(lane)

@@ -57,6 +57,22 @@ struct ChatLanesTests {
         #expect(ids(lanes.add(.event(arrived("", 6, chat: "e")))) == [6])
     }
 
+    @Test func whatWaitsOutsideHoldsUpNothing() {
+        var lanes = ChatLanes(width: 4) { $0.number == 2 }
+        #expect(ids(lanes.add(.event(arrived("", 1, chat: "a")))) == [1])
+        #expect(lanes.add(.event(arrived("", 2, chat: "b"))).isEmpty)
+        #expect(lanes.add(.event(arrived("", 3, chat: "c"))).isEmpty)
+        #expect(ids(lanes.leave("a")) == [2])
+        lanes.comeBack("a")
+        #expect(lanes.finish("a").isEmpty)
+        #expect(ids(lanes.leave("b")) == [3])
+        lanes.comeBack("b")
+        #expect(ids(lanes.add(.event(arrived("", 4, chat: "d")))) == [4])
+        // It had its turn, and the next of its chat is like any other.
+        #expect(lanes.add(.event(arrived("", 5, chat: "b"))).isEmpty)
+        #expect(ids(lanes.finish("b")) == [5])
+    }
+
     @Test func nothingStartsAfterTheStop() {
         var lanes = ChatLanes(width: 2)
         _ = lanes.add(.event(arrived("", 1, chat: "a")))

@@ -21,12 +21,19 @@ private struct WaitingBot: SelfTimingBot {
     static let name = "waiting"
     let arrived: Gate
     let room: Gate
+    /// What has arrived.
+    let messages: AsyncStream<String>
+    private let nextMessage: AsyncStream<String>.Continuation
 
-    init(settings: BotSettings) { (arrived, room) = (Gate(), Gate()) }
+    init(settings: BotSettings) {
+        (arrived, room) = (Gate(), Gate())
+        (messages, nextMessage) = AsyncStream.makeStream()
+    }
 
     var handlers: [Handler] {
-        OnMessage { _, _ in
+        OnMessage { message, _ in
             arrived.open()
+            nextMessage.yield(message.content)
             await room.passed()
         }
     }
@@ -88,6 +95,30 @@ struct JobsInHandTests {
             #expect(page.read() == [])
             bot.room.open()
             _ = await stage.core.completed(1)
+        }
+    }
+
+    @Test func aProgramThatTakesNothingHoldsUpNoSuspectAndNoSuspectOthers() async {
+        let suspect = arrived("2", 2, chat: "b")
+        let page = Page("\(String(BotJob.event(suspect).handKey, radix: 16)) 0 1\n")
+        let bot = WaitingBot(settings: .null)
+        let stage = Stage([InstalledBot(bot, label: "bot0")], page: page)
+        await stage.run { stage in
+            stage.core.deliver(arrived("1", 1, chat: "a"), suspect, arrived("3", 3, chat: "c"))
+            var arrivals = bot.messages.makeAsyncIterator()
+            for text in ["1", "2", "3"] { #expect(await arrivals.next() == text) }
+            bot.room.open()
+            #expect(await stage.core.completed(3).map(\.inboxID).sorted() == [1, 2, 3])
+        }
+    }
+
+    @Test func whatIsGivenUpIsHeldForNobody() async {
+        let deadly = arrived("", 1)
+        let page = Page("\(String(BotJob.event(deadly).handKey, radix: 16)) 2 1\n")
+        let stage = Stage([], page: page)
+        await stage.run { stage in
+            stage.core.deliver(deadly)
+            #expect(await stage.core.completed(1).map(\.effects) == [[HeldEvents.effect(deadly, [])]])
         }
     }
 

@@ -194,6 +194,23 @@ struct TriggerTests {
         }
     }
 
+    @Test func whatWaitsForABotThatIsPausedWaitsNoLonger() async {
+        let (stuck, clock) = (Gate(), StandingClock())
+        await Stage(ListedBot { OnMessage { _, _ in await stuck.passed() } }, clock: clock).run { stage in
+            for number in 1...16 {
+                stage.core.deliver(arrived("", Int64(number), chat: "c\(number)"))
+                await clock.sleeperCame()
+                clock.advance(by: .seconds(30))
+                _ = await stage.core.completed(1)
+            }
+            stage.core.deliver(arrived("", 100))
+            while stage.dispatcher.held.bots(of: arrived("", 100)) == nil { await Task.yield() }
+            stage.dispatcher.pause("bot0")
+            #expect(await stage.core.completed(1).map(\.inboxID) == [100])
+            stuck.open()
+        }
+    }
+
     @Test func whatWaitedForOneBotIsOnlyForThatAfterARestart() async {
         func bot(_ text: String) -> ListedBot { ListedBot { OnMessage { _, context in context.send(text) } } }
         let core = ScriptedCore(stored: ["pikabot/held.100": Array("bot0".utf8)], newestInboxID: 101)
