@@ -9,7 +9,7 @@ struct AccountRelayProbes: BotRelayProbes {
     let key: AccountKey
     let pool: RelayPool
     /// Those that are told what was found.
-    let relays: [RelayURL]
+    let relays: WatchedRelays
     /// Relative names of files begin here.
     let folder: String
     let clock: SystemClock
@@ -34,7 +34,7 @@ struct AccountRelayProbes: BotRelayProbes {
             throw BotError(.requestFailed, "the account's key did not sign what was to be told of relays")
         }
         var reason = "there are none"
-        for await report in await pool.publish(event, to: relays) {
+        for await report in await pool.publish(event, to: relays.current) {
             switch report.outcome {
             case .accepted: return
             case .refused(let text), .unreachable(let text): reason = text

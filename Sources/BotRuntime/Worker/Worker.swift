@@ -208,8 +208,10 @@ extension Worker {
             secrets: ConfiguredSecrets(folder: folder, environment: environment), files: FolderFiles(folder: folder),
             chats: CoreChats(core), metrics: MetricsFacade(),
             relayProbes: AccountRelayProbes(
-                key: key, pool: pool, relays: configuration.relays, folder: folder, clock: clock),
-            keyPackageProbes: KeyPackageProber(transport: pool, home: configuration.relays, clock: clock), clock: clock)
+                key: key, pool: pool, relays: relays, folder: folder, clock: clock),
+            keyPackageProbes: KeyPackageProber(
+                transport: pool, home: relays, signer: key.relaySigner(clock), clock: clock, logger: logger),
+            clock: clock)
     }
 
     var directory: String { "\(configuration.stateDirectory)/\(account.name)" }

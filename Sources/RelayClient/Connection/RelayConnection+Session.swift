@@ -29,7 +29,7 @@ extension RelayConnection {
     private nonisolated func converse(_ session: Int) async -> Disconnection {
         let channel: WebSocketChannel
         do {
-            channel = try await environment.connector.connect(to: relay)
+            channel = try await connect()
         } catch {
             return Disconnection(connecting: error)
         }
@@ -46,6 +46,21 @@ extension RelayConnection {
         } catch {
             return Disconnection(reading: error)
         }
+    }
+
+    private nonisolated func connect() async throws -> WebSocketChannel {
+        let connector = environment.connector
+        guard let places = environment.places?(relay) else { return try await connector.connect(to: relay) }
+        var failure: any Error = WebSocketConnector.NowhereToGo()
+        for place in places {
+            do {
+                return try await connector.connect(to: relay, at: SocketAddress(ipAddress: place, port: relay.port))
+            } catch {
+                try Task.checkCancellation()
+                failure = error
+            }
+        }
+        throw failure
     }
 
     private nonisolated func readAndWrite(

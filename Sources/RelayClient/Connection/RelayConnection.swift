@@ -40,6 +40,7 @@ actor RelayConnection {
         let listeners: SideListeners
         let metrics: TransportMetrics
         let signer: RelayPool.Signer?
+        let places: RelayPool.Places?
         let logger: Logger
     }
 

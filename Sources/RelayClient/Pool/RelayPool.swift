@@ -14,6 +14,9 @@ public actor RelayPool: RelayTransport, Service {
     /// Answers a NIP-42 challenge with a signed event of kind 22242, or nil to stay unknown to the relay.
     public typealias Signer = @Sendable (_ challenge: String, _ relay: RelayURL) async -> Event?
 
+    /// The IP addresses at which a relay may be asked, the best first; none: it is not asked.
+    public typealias Places = @Sendable (_ relay: RelayURL) -> [String]
+
     private enum Stage {
         case new
         case running
@@ -44,6 +47,7 @@ public actor RelayPool: RelayTransport, Service {
 
     /// - Parameters:
     ///   - signer: Nil to log in nowhere.
+    ///   - places: Where relays are, looked up once for each connection; nil to ask the system's resolver.
     ///   - clock: For timeouts, pings and retries.
     ///   - unixTime: Seconds since 1970; nil for the wall clock.
     ///   - generator: For jitter, masking keys and handshakes.
@@ -51,7 +55,7 @@ public actor RelayPool: RelayTransport, Service {
     /// Throws ``TransportError/Code/badConfiguration`` and ``TransportError/Code/badTrustRoots``.
     public init(
         configuration: TransportConfiguration = TransportConfiguration(), signer: Signer? = nil,
-        clock: some Clock<Duration> = ContinuousClock(), unixTime: (@Sendable () -> Int64)? = nil,
+        places: Places? = nil, clock: some Clock<Duration> = ContinuousClock(), unixTime: (@Sendable () -> Int64)? = nil,
         generator: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator(), logger: Logger
     ) throws(TransportError) {
         try configuration.validate()
@@ -62,7 +66,7 @@ public actor RelayPool: RelayTransport, Service {
             generator: shared, verifier: MessageVerifier(capacity: configuration.verifiedSignatures),
             delivered: DeliveredEvents(capacity: configuration.rememberedEvents),
             updates: UpdateBuffer(mostItems: configuration.bufferedUpdates, mostBytes: configuration.bufferedBytes),
-            listeners: SideListeners(), metrics: TransportMetrics(), signer: signer, logger: logger)
+            listeners: SideListeners(), metrics: TransportMetrics(), signer: signer, places: places, logger: logger)
         (steps, nextStep) = AsyncStream.makeStream()
     }
 

@@ -19,6 +19,7 @@ extension Disconnection {
             switch error {
             case is CancellationError: Disconnection(.goodbye, "given up")
             case is WebSocketConnector.TimedOut: Disconnection(.unreachable, "no connection in time")
+            case is WebSocketConnector.NowhereToGo: Disconnection(.unreachable, "it has no address to go to")
             case is WebSocketConnector.NotUpgraded: Disconnection(.upgrade, "the server speaks no WebSocket here")
             case is NIOSSLError, is BoringSSLError, is NIOSSLExtraError: Disconnection(.tls, "TLS: \(error)")
             case is NIOConnectionError, is IOError: Disconnection(.unreachable, Disconnection.words(error))

@@ -24,8 +24,11 @@ struct AccountRelayProbesTests {
         try await withEmbeddedRelay(configuration: configuration) { _, address in
             let relay = try RelayURL(address)
             let pool = try RelayPool(logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+            let relays = WatchedRelays([])
             let probes = AccountRelayProbes(
-                key: .local(keys), pool: pool, relays: [relay], folder: "/tmp", clock: SystemClock())
+                key: .local(keys), pool: pool, relays: relays, folder: "/tmp", clock: SystemClock())
+            // As after a reload.
+            relays.set([relay])
             try await withThrowingTaskGroup(of: Void.self) { group in
                 group.addTask { try await pool.run() }
                 await pool.setRelays([relay])

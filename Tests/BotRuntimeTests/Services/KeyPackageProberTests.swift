@@ -1,11 +1,26 @@
 import BotKit
 import BotTesting
+import EmbeddedRelay
+import Logging
+import Synchronization
 import Testing
 
 @testable import BotRuntime
 
 @Suite(.timeLimit(.minutes(5)))
 struct KeyPackageProberTests {
+    private func prober(
+        _ lab: GroupLab, addresses: @escaping @Sendable (String) async -> [HostAddress] = HostAddresses.of
+    ) -> KeyPackageProber {
+        let home = WatchedRelays([])
+        let prober = KeyPackageProber(
+            transport: lab.network.transport(name: "prober"), home: home, addresses: addresses, clock: lab.clock,
+            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+        // As after a reload.
+        home.set([lab.relay])
+        return prober
+    }
+
     private func publish(_ kind: Kind, _ relays: [String], by keys: KeyPair, at time: Int64) -> Event {
         var generator = SystemRandomNumberGenerator()
         return UnsignedEvent(
@@ -16,8 +31,7 @@ struct KeyPackageProberTests {
     @Test func membersOfGroupsAreFoundByTheRelaysOfTheConfiguration() async throws {
         let lab = try GroupLab(seed: 1)
         let alice = try await lab.member("alice")
-        let prober = KeyPackageProber(
-            transport: lab.network.transport(name: "prober"), home: [lab.relay], clock: lab.clock)
+        let prober = prober(lab)
         let report = await prober.probe(KeyPackageProbeRequest(account: alice.publicKey))
         #expect(report.isSuccess, "\(report.lines)")
         #expect(report.relays.map(\.state) == [.present])
@@ -32,20 +46,41 @@ struct KeyPackageProberTests {
         let time = lab.clock.nowMilliseconds / 1000
         let strange = ["ws://127.0.0.1:1", "ws://[::1]:1", "ws://192.168.0.1", "ws://localhost:1"]
         lab.network.inject(publish(.keyPackageRelays, strange, by: keys, at: time), at: lab.relay)
-        let prober = KeyPackageProber(
-            transport: lab.network.transport(name: "prober"), home: [lab.relay], clock: lab.clock)
+        let prober = prober(lab)
         let report = await prober.probe(KeyPackageProbeRequest(account: keys.publicKey, timeout: .seconds(60)))
         #expect(report.relays.map(\.relay.string) == [lab.relay.string] + strange)
         #expect(report.relays.dropFirst().allSatisfy { $0.state == .unknown && !$0.isConfigured })
         #expect(report.relays.dropFirst().allSatisfy { $0.reason.hasPrefix("not asked") }, "\(report.lines)")
     }
 
+    /// A name may be somewhere else by the time that somebody connects.
+    @Test func strangersAreAskedAtTheAddressThatWasJudged() async throws {
+        try await withEmbeddedRelay { _, address in
+            let lab = try GroupLab(seed: 4)
+            var generator = SystemRandomNumberGenerator()
+            let keys = KeyPair.generate(using: &generator)
+            let port = try RelayURL(address).port
+            let strange = ["ws://there.invalid:\(port)", "ws://mixed.invalid:\(port)"]
+            let list = publish(.keyPackageRelays, strange, by: keys, at: lab.clock.nowMilliseconds / 1000)
+            lab.network.inject(list, at: lab.relay)
+            let lookups = Mutex<[String]>([])
+            let prober = prober(lab) { host in
+                lookups.withLock { $0.append(host) }
+                let there = HostAddress(text: "127.0.0.1", scope: .everywhere)
+                return host == "there.invalid" ? [there] : [there, HostAddress(text: "::1", scope: .local)]
+            }
+            let report = await prober.probe(
+                KeyPackageProbeRequest(account: keys.publicKey, timeout: .seconds(60)))
+            #expect(report.relays.dropFirst().map(\.state) == [.missing, .unknown], "\(report.lines)")
+            #expect(lookups.withLock { $0.sorted() } == ["mixed.invalid", "there.invalid"])
+        }
+    }
+
     /// What an operator names is asked, wherever it is.
     @Test func relaysOfTheSettingsAreAskedWhereverTheyAre() async throws {
         let lab = try GroupLab(seed: 3)
         let near = try RelayURL("ws://127.0.0.1:1")
-        let prober = KeyPackageProber(
-            transport: lab.network.transport(name: "prober"), home: [lab.relay], clock: lab.clock)
+        let prober = prober(lab)
         var generator = SystemRandomNumberGenerator()
         let nobody = KeyPair.generate(using: &generator).publicKey
         let report = await prober.probe(KeyPackageProbeRequest(account: nobody, relays: [near]))
