@@ -4,6 +4,7 @@ import Foundation
 import Logging
 import Supervisor
 import Telemetry
+import UnixSignals
 
 extension BotProgram {
     package struct Run: AsyncParsableCommand {
@@ -29,14 +30,16 @@ extension BotProgram {
         package init() {}
 
         package func run() async throws {
+            // Before anything else: until it is caught it ends the process. What comes before there is a supervisor waits.
+            let hangups = await UnixSignalsSequence(trapping: .sighup)
             let placement = Placement(shard: try shards.chosen(), listen: try listenAddress())
             let file = try ConfigurationFile.loadOrExit(
                 file, placement: placement, requiring: ProcessInfo.processInfo.environment)
             StandardErrorLog.bootstrap(file.configuration.observe)
             do {
                 let run = try SupervisedRun(
-                    path: self.file, file: file, placement: placement, metrics: MetricRegistry.bootstrap(),
-                    logger: Logger(label: "supervisor"))
+                    path: self.file, file: file, placement: placement, hangups: hangups,
+                    metrics: MetricRegistry.bootstrap(), logger: Logger(label: "supervisor"))
                 try await run.run()
             } catch let error as SupervisorError {
                 Console.printError("error: \(error.message)")

@@ -5,6 +5,7 @@ import ServiceLifecycle
 import Storage
 import Supervisor
 import Telemetry
+import UnixSignals
 
 /// A supervisor with all that belongs to it: the right to the state directory, the control socket, signals.
 struct SupervisedRun {
@@ -16,8 +17,8 @@ struct SupervisedRun {
     /// Throws ``Storage/StoreError`` when another supervisor holds the state directory or it cannot be written, and
     /// ``Supervisor/SupervisorError`` for a control socket that cannot be made.
     init(
-        path: String, file: ConfigurationFile, placement: Placement = Placement(), metrics: MetricRegistry,
-        logger: Logger
+        path: String, file: ConfigurationFile, placement: Placement = Placement(), hangups: UnixSignalsSequence,
+        metrics: MetricRegistry, logger: Logger
     ) throws {
         let configuration = file.configuration
         lock = try Self.lock(configuration.stateDirectory, of: placement.shard)
@@ -44,7 +45,10 @@ struct SupervisedRun {
         // They end in the opposite order: a drain can be watched.
         let endpoint = supervisor.observation(of: configuration, registry: metrics).map { [$0 as any Service] } ?? []
         services =
-            endpoint + [control, HangupSignals(reloader: reloader, supervisor: supervisor, logger: logger), supervisor]
+            endpoint + [
+                control,
+                HangupSignals(signals: hangups, reloader: reloader, supervisor: supervisor, logger: logger), supervisor,
+            ]
         self.supervisor = supervisor
         self.logger = logger
         if let shard = placement.shard { Self.tell(shard, has: configuration.accounts, logger) }

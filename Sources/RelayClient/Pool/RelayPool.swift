@@ -55,7 +55,8 @@ public actor RelayPool: RelayTransport, Service {
     /// Throws ``TransportError/Code/badConfiguration`` and ``TransportError/Code/badTrustRoots``.
     public init(
         configuration: TransportConfiguration = TransportConfiguration(), signer: Signer? = nil,
-        places: Places? = nil, clock: some Clock<Duration> = ContinuousClock(), unixTime: (@Sendable () -> Int64)? = nil,
+        places: Places? = nil, clock: some Clock<Duration> = ContinuousClock(),
+        unixTime: (@Sendable () -> Int64)? = nil,
         generator: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator(), logger: Logger
     ) throws(TransportError) {
         try configuration.validate()
