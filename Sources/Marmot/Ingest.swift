@@ -1,4 +1,4 @@
-import MLS
+public import MLS
 public import Nostr
 
 /// One event in, one disposition out (MIP-03, wire §5.8).
@@ -32,6 +32,13 @@ extension MarmotGroup {
         } catch {
             return .refused(Refusal("unexpected", "\(error)"))
         }
+    }
+
+    /// Where the message of an event stands among those of its sender, without taking it in; nil for what is no message
+    /// or cannot be opened.
+    public func place(of event: Event) -> MessagePlace? {
+        guard let bytes = try? self.openOuter(event), let message = try? MLSMessage(bytes) else { return nil }
+        return self.mls.place(of: message)
     }
 
     private static var removed: MarmotError {

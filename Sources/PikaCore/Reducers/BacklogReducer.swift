@@ -123,7 +123,9 @@ extension CoreModel {
         guard self.held.count > Self.maximumHeld else { return }
         let events = self.held.map(\.event)
         self.held = []
-        for event in events.sorted(by: { ($0.createdAt, $0.id) < ($1.createdAt, $1.id) }) { self.take(event, &step) }
+        for second in Self.seconds(of: events.sorted(by: { ($0.createdAt, $0.id) < ($1.createdAt, $1.id) })) {
+            for event in self.inSendingOrder(second) { self.take(event, &step) }
+        }
     }
 
     /// The held events that need not wait any longer.

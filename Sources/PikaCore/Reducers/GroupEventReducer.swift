@@ -195,8 +195,10 @@ extension CoreModel {
         var moved = true
         while moved {
             moved = false
-            for event in self.waitingInOrder(of: groupID) where self.ingest(event, into: groupID, &step) {
-                moved = true
+            for second in Self.seconds(of: self.waitingInOrder(of: groupID)) {
+                for event in self.inSendingOrder(second) where self.ingest(event, into: groupID, &step) {
+                    moved = true
+                }
             }
         }
         self.settleGaps(&step)

@@ -171,8 +171,14 @@ extension CoreModel {
         let ordered = events.sorted {
             ($0.kind == .giftWrap ? 0 : 1, $0.createdAt, $0.id) < ($1.kind == .giftWrap ? 0 : 1, $1.createdAt, $1.id)
         }
-        for event in ordered {
-            if self.mustHold(event, from: nil) { self.hold(event, from: nil, &step) } else { self.take(event, &step) }
+        for second in Self.seconds(of: ordered) {
+            for event in self.inSendingOrder(second) {
+                if self.mustHold(event, from: nil) {
+                    self.hold(event, from: nil, &step)
+                } else {
+                    self.take(event, &step)
+                }
+            }
         }
     }
 

@@ -57,6 +57,41 @@ import Testing
         #expect(world[2].texts == ["hello"])
     }
 
+    /// Their ids, which are random, are all else that there is to go by.
+    @Test func whatWasSentWithinASecondIsReadInTheOrderInWhichItWasSent() throws {
+        var world = try ReducerWorld.group(3)
+        let before = world.relayed.count
+        for number in 0..<20 {
+            world.say(0, "a\(number)")
+            world.say(1, "b\(number)")
+            world.settle(deaf: [2])
+        }
+        let sent = world.relayed.dropFirst(before)
+        #expect(Set(sent.map(\.createdAt)).count == 1)
+        try world.restart(2)
+        world.connect(2)
+        #expect(world[2].texts.filter { $0.hasPrefix("a") } == (0..<20).map { "a\($0)" })
+        #expect(world[2].texts.filter { $0.hasPrefix("b") } == (0..<20).map { "b\($0)" })
+        #expect(sent.sorted { $0.id < $1.id }.map(\.id) != sent.map(\.id))
+    }
+
+    /// What came too early waits together, and is told as it was sent.
+    @Test func whatWaitedForItsEpochIsToldInTheOrderInWhichItWasSent() throws {
+        var world = try ReducerWorld.group(2)
+        let before = world.relayed.count
+        world.act(0, .renameGroup(chatID: world[0].chatID, name: "other"), "rename")
+        world.settle(deaf: [1])
+        let commits = world.relayed.dropFirst(before)
+        for number in 0..<20 { world.say(0, "\(number)") }
+        world.settle(deaf: [1])
+        let messages = world.relayed.dropFirst(before + commits.count).sorted { $0.id < $1.id }
+        #expect(messages.count == 20)
+        for event in messages { world.receive(1, event) }
+        #expect(world[1].texts.isEmpty)
+        for event in commits { world.receive(1, event) }
+        #expect(world[1].texts == (0..<20).map(String.init))
+    }
+
     @Test func equalWordsWithinASecondAreTwoMessages() throws {
         var world = try ReducerWorld.group(2)
         world.say(0, "same")
