@@ -8,6 +8,29 @@ struct MessageOrderTests {
         try (0..<count).map { try sender.protect(Array("\($0)".utf8), using: &rng) }
     }
 
+    @Test func aMessageTellsItsPlaceBeforeItIsTakenIn() throws {
+        var party = try Party(2)
+        let sent = try self.send(3, from: &party.members[0], &party.rng).map { try MLSMessage($0) }
+        let epoch = party.members[0].epoch
+        let before = party.members[1]
+        for (number, message) in sent.enumerated() {
+            let place = MessagePlace(
+                epoch: epoch, sender: LeafIndex(rawValue: 0), generation: UInt32(number))
+            #expect(party.members[1].place(of: message) == place)
+            #expect(party.members[0].place(of: message) == place)
+        }
+        #expect(try party.members[1].process(sent[0], now: nil).text == "0")
+        #expect(before.place(of: sent[0]) == party.members[1].place(of: sent[0]))
+        try party.commit(by: 0)
+        #expect(party.members[1].place(of: sent[2])?.generation == 2, "of an epoch that is kept")
+        let later = try MLSMessage(party.members[0].protect([1], using: &party.rng))
+        #expect(party.members[1].place(of: later)?.generation == 0)
+        #expect(before.place(of: later) == nil, "of an epoch that is still to come")
+        let proposal = try MLSMessage(party.members[0].proposeUpdate(using: &party.rng).message)
+        #expect(party.members[1].place(of: proposal) == nil)
+        #expect(try Party(2, seed: 2).members[1].place(of: sent[1]) == nil, "of another group's secrets")
+    }
+
     @Test func messagesMayComeInReverseOrderUpTo100Back() throws {
         var party = try Party(2)
         let messages = try self.send(102, from: &party.members[0], &party.rng)
