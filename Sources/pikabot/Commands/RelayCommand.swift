@@ -20,6 +20,13 @@ extension Pikabot {
         @Option(help: "HOST:PORT to listen on.") var listen: ListenArgument?
         @Option(help: "Folder of the events, or :memory: to keep none.") var data: String?
         @Option(help: "Folder of the media store's files, or :memory: to keep none.") var media: String?
+        @Option(help: "Open connections at once, over all clients (default 1024).") var connections: Int?
+
+        func validate() throws {
+            if let connections, connections < 1 {
+                throw ValidationError("--connections: expected a whole number from 1 on, found \(connections)")
+            }
+        }
 
         func run() async throws {
             StandardErrorLog.bootstrap(level: .info)
@@ -36,7 +43,9 @@ extension Pikabot {
                 environment["HOST"] = listen.host
                 environment["PORT"] = String(listen.port)
             }
-            return try RelayConfiguration(environment: environment)
+            var configuration = try RelayConfiguration(environment: environment)
+            if let connections { configuration.limits.connections = connections }
+            return configuration
         }
     }
 }

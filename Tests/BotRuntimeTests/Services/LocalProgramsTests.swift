@@ -84,7 +84,8 @@ struct LocalProgramsTests {
         let task = Task { try await run("sleep 600", timeout: .seconds(500)) }
         task.cancel()
         await #expect(throws: BotError.self) { try await task.value }
-        #expect(clock.now - started < .seconds(60))
+        // Long before its own end or its limit, also on a machine that has much else to do.
+        #expect(clock.now - started < .seconds(400))
     }
 
     /// A killed process takes a moment to go; one that nobody has reaped yet is gone for us.
