@@ -35,6 +35,13 @@ actor Heard<Update: Sendable> {
         }
     }
 
+    /// The same, until then.
+    func first(
+        from start: Int = 0, by deadline: ContinuousClock.Instant, where matches: @escaping @Sendable (Update) -> Bool
+    ) async -> Update? {
+        await first(from: start, within: max(.zero, deadline - .now), where: matches)
+    }
+
     private func answer(_ number: Int, _ update: Update?) {
         waiters.removeValue(forKey: number)?.continuation.resume(returning: update)
     }

@@ -9,7 +9,7 @@ public struct TransportConfiguration: Hashable, Sendable {
     public var deadPeerTimeout: Duration = .seconds(60)
     /// How long a publish waits for a connection and the relay's answer.
     public var publishTimeout: Duration = .seconds(10)
-    /// How long the closing handshake may take.
+    /// How long the closing handshake may take; of TLS and of the WebSocket, each.
     public var closeTimeout: Duration = .seconds(2)
     public var backoff = Backoff()
     /// A connection that lived this long starts the count of failures anew.

@@ -116,11 +116,13 @@ public struct RelayProbeReport: Sendable, Hashable {
     /// In the order in which they were found.
     public var faults: [Fault] = []
     public var duration = Duration.zero
+    /// Where it was found, 4 or 16 bytes in network order; nil if it takes no connections.
+    public var address: [UInt8]?
     /// When the first certificate of the relay's chain ends, Unix seconds; nil without TLS.
     public var certificateEnd: Int64?
     /// The relay's clock less ours in seconds, if it tells the time.
     public var clockOffset: Double?
-    /// Whether what was written was there on a new connection; nil if nothing was written.
+    /// Whether what was written was there on a new connection; nil if that is not known, as when nothing was written.
     public var isReadBack: Bool?
     /// Whether it asked clients to log in (NIP-42).
     public var wantsLogin = false

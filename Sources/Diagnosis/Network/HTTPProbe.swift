@@ -54,16 +54,25 @@ public final class HTTPProbe: Sendable {
         request.method = method
         if let accept { request.headers.add(name: "Accept", value: accept) }
         do {
-            let began = Date().timeIntervalSince1970
-            let response = try await client.execute(request, timeout: TimeAmount(limit))
-            let middle = (began + Date().timeIntervalSince1970) / 2
-            let body = try await response.body.collect(upTo: Self.mostBytes)
-            return Answer(
-                status: Int(response.status.code), body: Array(body.readableBytesView),
-                clockOffset: response.headers.first(name: "Date").flatMap(Self.time).map { $0 - middle })
+            // Of its own the client has no limit for a body of which a little comes again and again.
+            return try await inTime(limit) { [client, limit, request] in
+                try await Self.exchange(request, client, limit)
+            }
         } catch {
             throw NetworkError(error)
         }
+    }
+
+    private static func exchange(
+        _ request: HTTPClientRequest, _ client: HTTPClient, _ limit: Duration
+    ) async throws -> Answer {
+        let began = Date().timeIntervalSince1970
+        let response = try await client.execute(request, timeout: TimeAmount(limit))
+        let middle = (began + Date().timeIntervalSince1970) / 2
+        let body = try await response.body.collect(upTo: mostBytes)
+        return Answer(
+            status: Int(response.status.code), body: Array(body.readableBytesView),
+            clockOffset: response.headers.first(name: "Date").flatMap(time).map { $0 - middle })
     }
 
     /// `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110 §5.6.7), in seconds since 1970; the time was cut, so half a second

@@ -25,18 +25,9 @@ enum NameLookup {
             guard state == .active else { return answer.finish() }
             answer.yield(Result { () throws(NetworkError) in try resolve(host, port) })
         }
-        return try await withThrowingTaskGroup(of: Answer.self) { group in
-            group.addTask {
-                for await found in answers { return found }
-                return .failure(NetworkError("the resolver gave up"))
-            }
-            group.addTask {
-                try await Task.sleep(for: limit)
-                return .failure(NetworkError("the resolver did not answer in time"))
-            }
-            defer { group.cancelAll() }
-            guard let first = try await group.next() else { throw CancellationError() }
-            return try first.get()
+        return try await inTime(limit, late: "the resolver did not answer in time") {
+            for await found in answers { return try found.get() }
+            throw NetworkError("the resolver gave up")
         }
     }
 

@@ -20,9 +20,13 @@ enum TLSReach {
         }
     }
 
+    /// How long the other side has to say goodbye; what was looked at is known by then.
+    static let closeTimeout = Duration.milliseconds(200)
+
     /// The system's authorities, and those in PEM files. Throws ``NetworkError`` for a file that holds none.
     static func settings(_ trustRootFiles: [String] = []) throws(NetworkError) -> TLSConfiguration {
         var settings = TLSConfiguration.makeClientConfiguration()
+        settings.shutdownTimeout = TimeAmount(closeTimeout)
         do {
             settings.additionalTrustRoots = try trustRootFiles.map {
                 .certificates(try NIOSSLCertificate.fromPEMFile($0))
@@ -46,6 +50,7 @@ enum TLSReach {
             // The chain is then taken by the callback; without any verification nobody would be called.
             if !isVerified { settings.certificateVerification = .noHostnameVerification }
             let context = try NIOSSLContext(configuration: settings)
+            let deadline = NIODeadline.now() + TimeAmount(limit)
             let chain = ChainNote()
             // Server name indication is for names only; an address is compared with the certificate as it is.
             let isAddress = (try? SocketAddress(ipAddress: host, port: 0)) != nil
@@ -64,7 +69,7 @@ enum TLSReach {
                     }
                 }
                 .connect(to: address).get()
-            let timer = channel.eventLoop.scheduleTask(in: TimeAmount(limit)) {
+            let timer = channel.eventLoop.scheduleTask(deadline: deadline) {
                 handshake.fail(NetworkError("the TLS handshake did not end within \(limit)"))
             }
             defer { timer.cancel() }

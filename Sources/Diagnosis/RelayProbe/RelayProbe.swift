@@ -66,10 +66,14 @@ final class RelayExaminer {
     /// Whether it ends what it stores with `EOSE`.
     var endsStored = true
     var loginOutcome: Publication?
+    /// What it refuses until one has logged in, or even then, in its words.
+    var barred: [RelayPhase: String] = [:]
 
     init(_ probe: RelayProbe, opened: AsyncStream<RelayWire>.Continuation) {
         (self.probe, self.opened, relay) = (probe, opened, probe.relay)
-        budget = ProbeBudget(probe.timeout, step: probe.patience)
+        // Whatever happens, what was written is deleted again.
+        let reserve = probe.writes ? min(.seconds(1), probe.timeout / 10) : .zero
+        budget = ProbeBudget(probe.timeout, step: probe.patience, reserve: reserve)
         report = RelayProbeReport(probe.relay)
     }
 
@@ -125,6 +129,7 @@ final class RelayExaminer {
     func open(_ address: SocketAddress) async throws(NetworkError) -> RelayWire {
         var configuration = TransportConfiguration()
         configuration.connectTimeout = max(.milliseconds(1), budget.limit)
+        configuration.closeTimeout = TLSReach.closeTimeout
         configuration.maximumMessageBytes = WireLimits.messageBytes
         configuration.trustRootFiles = probe.trustRootFiles
         do {

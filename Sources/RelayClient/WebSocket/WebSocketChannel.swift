@@ -32,7 +32,8 @@ package struct WebSocketConnector: Sendable {
     package init(_ configuration: TransportConfiguration, generator: SharedGenerator) throws(TransportError) {
         self.configuration = configuration
         self.generator = generator
-        tls = try TLSContexts.context(trusting: configuration.trustRootFiles)
+        tls = try TLSContexts.context(
+            trusting: configuration.trustRootFiles, closeTimeout: configuration.closeTimeout)
     }
 
     /// Cancellation closes what has been opened so far.

@@ -60,6 +60,11 @@ struct RelayProbeTests {
             (.hurriesNobody(after: 3), [.rateLimited]), (.wantsLogin(opens: true), [.authRequired]),
             (.wantsLogin(opens: false), [.loginRefused]), (.talksGarbage, [.garbage]), (.forges, [.garbage]),
             (.sendsUnasked, [.unasked]), (.hangsUpOnWriting, [.connectionLost]),
+            (.wantsLoginForNothing, [.authRequired, .readRefused, .writeRefused]),
+            // How an answer ended says what is not in it.
+            (.asked(.groupEvent, .closes), [.readRefused]), (.asked(.groupEvent, .hangsUp), [.connectionLost]),
+            (.asked(.keyPackage, .closes), [.readRefused]), (.asked(.keyPackage, .hangsUp), [.connectionLost]),
+            (.asked(.giftWrap, .closes), []), (.closesTimes, [.readRefused]), (.closesLimits, [.readRefused]),
         ] as [(Lie, Set<RelayFault>)])
     func everyLieIsNamedAndNothingElse(lie: Lie, expected: Set<RelayFault>) async throws {
         let report = try await SmallRelay(lie).serve { try await probe("ws://127.0.0.1:\($0)") }
@@ -75,12 +80,29 @@ struct RelayProbeTests {
     @Test(
         arguments: [
             (.saysNothing, [.silent]), (.noEndOfStored, [.noEndOfStored]),
-            (.wantsLoginWithoutChallenge, [.loginRefused]),
+            (.wantsLoginWithoutChallenge, [.loginRefused]), (.trickles, [.informationMissing]),
+            (.asked(.groupEvent, .isSilent), [.tooSlow]), (.asked(.inboxRelays, .isSilent), []),
         ] as [(Lie, Set<RelayFault>)])
     func whatNeverComesIsNamed(lie: Lie, expected: Set<RelayFault>) async throws {
         let report = try await SmallRelay(lie).serve { try await probe("ws://127.0.0.1:\($0)", patience: .seconds(3)) }
         #expect(faults(report) == expected, "\(told(report))")
         #expect(report.isReachable == (lie != .saysNothing))
+    }
+
+    @Test func whatIsNotAnsweredDidNotPass() async throws {
+        let report = try await SmallRelay(.closesUnknown).serve { try await probe("ws://127.0.0.1:\($0)") }
+        #expect(report.faults == [], "\(told(report))")
+        for phase in [RelayPhase.expiration, .deletion] {
+            #expect(report.phase(phase)?.outcome == .unreached)
+            #expect(report.phase(phase)?.text == "refuses the question: blocked: not this")
+        }
+        let silent = try await SmallRelay(.asked(.inboxRelays, .isSilent)).serve {
+            try await probe("ws://127.0.0.1:\($0)", patience: .seconds(3))
+        }
+        #expect(silent.phase(.silentDrop)?.outcome == .unreached, "\(told(silent))")
+        let read = try await SmallRelay(.closesLimits).serve { try await probe("ws://127.0.0.1:\($0)", writes: false) }
+        #expect(read.faults == [], "\(told(read))")
+        #expect([.limit, .since].allSatisfy { read.phase($0)?.outcome == .unreached }, "\(told(read))")
     }
 
     @Test(arguments: [

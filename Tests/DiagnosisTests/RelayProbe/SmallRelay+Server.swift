@@ -91,6 +91,7 @@ private final class DocumentHandler: ChannelInboundHandler, RemovableChannelHand
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         guard case .end = unwrapInboundIn(data) else { return }
+        if relay.lie == .trickles { return trickle(context) }
         let body = ByteBuffer(string: relay.document ?? "")
         let head = HTTPResponseHead(
             version: .http1_1, status: relay.document == nil ? .notFound : .ok,
@@ -98,5 +99,17 @@ private final class DocumentHandler: ChannelInboundHandler, RemovableChannelHand
         context.write(wrapOutboundOut(.head(head)), promise: nil)
         context.write(wrapOutboundOut(.body(.byteBuffer(body))), promise: nil)
         context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
+    }
+
+    /// A space ten times a second, until the other side has had enough.
+    private func trickle(_ context: ChannelHandlerContext) {
+        let head = HTTPResponseHead(version: .http1_1, status: .ok, headers: ["Transfer-Encoding": "chunked"])
+        let channel = context.channel
+        context.writeAndFlush(wrapOutboundOut(.head(head)), promise: nil)
+        channel.eventLoop.scheduleRepeatedTask(initialDelay: .zero, delay: .milliseconds(100)) { task in
+            guard channel.isActive else { return task.cancel() }
+            let part = HTTPServerResponsePart.body(.byteBuffer(ByteBuffer(string: " ")))
+            channel.writeAndFlush(part, promise: nil)
+        }
     }
 }

@@ -32,11 +32,25 @@ enum Lie: Hashable, Sendable {
     case hurriesNobody(after: Int)
     case wantsLogin(opens: Bool)
     case wantsLoginWithoutChallenge
+    /// Lets everybody in, and wants a login even then.
+    case wantsLoginForNothing
+    /// Does so when it is asked for an event of this kind by its id.
+    case asked(Kind, Rudeness)
+    case closesUnknown
+    case closesTimes
+    case closesLimits
+    /// Its document comes a little at a time and never ends.
+    case trickles
     case talksGarbage
     case forges
     case sendsUnasked
     case sendsWithoutEnd
     case hangsUpOnWriting
+}
+
+/// What a relay does instead of an answer.
+enum Rudeness: Hashable, Sendable {
+    case closes, hangsUp, isSilent
 }
 
 /// A relay in memory that is as good as a relay has to be, but for one lie.
@@ -77,7 +91,7 @@ final class SmallRelay: Sendable {
         state.withLock { $0.clients[ObjectIdentifier(channel)] = Client(channel: channel) }
         visit.yield()
         switch lie {
-        case .wantsLogin: say(.authentication(challenge: "who"), channel)
+        case .wantsLogin, .wantsLoginForNothing: say(.authentication(challenge: "who"), channel)
         case .talksGarbage: for _ in 0..<3 { write("[\"WHAT\"", channel) }
         default: break
         }
@@ -94,7 +108,7 @@ final class SmallRelay: Sendable {
         case .request(let id, let filters): answer(id, filters, channel)
         case .close(let id): state.withLock { $0.clients[ObjectIdentifier(channel)]?.subscriptions[id] = nil }
         case .authenticate(let event):
-            let opens = lie == .wantsLogin(opens: true)
+            let opens = lie == .wantsLogin(opens: true) || lie == .wantsLoginForNothing
             state.withLock { $0.clients[ObjectIdentifier(channel)]?.isKnown = opens }
             say(.ok(event.id, accepted: opens, message: opens ? "" : "restricted: you are nobody"), channel)
         case .count: break
@@ -146,7 +160,8 @@ final class SmallRelay: Sendable {
         case .clock where event.createdAt < now - 2 * 86_400 - 3600: return "invalid: created_at is too old"
         case .refusesBackdated where event.createdAt < now - 43_200: return "invalid: created_at is too old"
         case .hurriesNobody(let most) where client?.written ?? 0 > most: return "rate-limited: slow down"
-        case .wantsLogin where client?.isKnown != true, .wantsLoginWithoutChallenge: return "auth-required: who is it?"
+        case .wantsLogin where client?.isKnown != true, .wantsLoginWithoutChallenge, .wantsLoginForNothing:
+            return "auth-required: who is it?"
         default: return !event.isExpired(at: now) || lie == .keepsExpired ? nil : "invalid: expired"
         }
     }
@@ -159,6 +174,14 @@ final class SmallRelay: Sendable {
             return state.clients[ObjectIdentifier(channel)]
         }
         if let refusal = refusal(client) { return say(.closed(subscription: id, message: refusal), channel) }
+        if let rudeness = rudeness(to: filters) {
+            switch rudeness {
+            case .closes: say(.closed(subscription: id, message: "blocked: not this"), channel)
+            case .hangsUp: channel.close(promise: nil)
+            case .isSilent: break
+            }
+            return
+        }
         var seen: Set<EventID> = []
         for event in filters.flatMap(stored) where seen.insert(event.id).inserted {
             say(.event(subscription: id, event), channel)
@@ -174,10 +197,25 @@ final class SmallRelay: Sendable {
 
     private func refusal(_ client: Client?) -> String? {
         switch lie {
-        case .wantsLogin where client?.isKnown != true, .wantsLoginWithoutChallenge: "auth-required: who is it?"
+        case .wantsLogin where client?.isKnown != true, .wantsLoginWithoutChallenge, .wantsLoginForNothing:
+            "auth-required: who is it?"
         case .bears(let most) where client?.subscriptions.count ?? 0 > most: "error: too many subscriptions"
         default: nil
         }
+    }
+
+    private func rudeness(to filters: [Filter]) -> Rudeness? {
+        let known = state.withLock(\.events).filter { event in filters.contains { $0.ids != nil && $0.matches(event) } }
+        let isRude =
+            switch lie {
+            case .asked(let kind, _): known.contains { $0.kind == kind }
+            case .closesUnknown: filters.contains { $0.ids != nil } && !known.contains { !$0.isExpired(at: now) }
+            case .closesTimes: filters.contains { $0.since != nil || $0.until != nil }
+            case .closesLimits: filters.contains { $0.limit != nil }
+            default: false
+            }
+        guard isRude else { return nil }
+        return if case .asked(_, let rudeness) = lie { rudeness } else { .closes }
     }
 
     private func stored(_ asked: Filter) -> [Event] {

@@ -6,7 +6,7 @@ extension RelayExaminer {
     func repeatOne(_ writer: RelayWire) async {
         let began = ContinuousClock.now
         guard let event = groupEvents.first, !budget.isSpent else { return }
-        let (outcome, took) = await writer.publish(event, within: budget.limit)
+        let (outcome, took) = await writer.publish(event, by: budget.deadline)
         let advice = "tell its operator: clients send again what they had no answer to, and take that for a refusal"
         switch outcome {
         case .accepted: pass(.duplicate, after: took, "says OK again")
@@ -14,6 +14,7 @@ extension RelayExaminer {
         case .refused(let text):
             fail(
                 .duplicateRefused, .duplicate, .warning, since: began, "refuses what it has already: \(text)", advice)
+        case .unanswered where budget.isSpent: miss(.duplicate, "no time was left")
         case .unanswered:
             fail(
                 .duplicateRefused, .duplicate, .warning, since: began, "says nothing to what it has already", advice)
@@ -35,7 +36,9 @@ extension RelayExaminer {
         guard !failure.isHaste else { return noteHaste(.warning, failure.text) }
         guard !budget.isSpent else { return miss(.size, "no time was left") }
         let text = "does not take messages of \(EventSizes.common) bytes (\(failure.text))"
-        if let least = await self.failure(ofSize: EventSizes.least), !least.isHaste {
+        let least = await self.failure(ofSize: EventSizes.least)
+        if let least, !least.isHaste {
+            guard !budget.isSpent else { return miss(.size, "no time was left") }
             return fail(
                 .sizeLimit, .size, .error, since: began, "\(text), nor of \(EventSizes.least)",
                 "use another relay: key packages and commits do not fit")
@@ -50,7 +53,7 @@ extension RelayExaminer {
         guard let wire = await another(.size) else { return ("no connection", false) }
         defer { wire.close() }
         let event = filled(to: size)
-        let (outcome, _) = await wire.publish(event, within: budget.limit)
+        let (outcome, _) = await wire.publish(event, by: budget.deadline)
         switch outcome {
         case .accepted:
             accepted.append(event)
@@ -82,9 +85,9 @@ extension RelayExaminer {
         try? await Task.sleep(for: wait)
         guard let reader = await another(.expiration) else { return }
         let ids = mortal.map(\.id)
-        let answer = await reader.ask(
-            Filter(ids: ids), within: min(budget.limit, endsStored ? .seconds(10) : .seconds(1)))
+        let answer = await reader.ask(Filter(ids: ids), by: answerDeadline)
         guard answer.events.contains(where: { ids.contains($0.id) }) else {
+            guard isWhole(answer) else { return missAnswer(.expiration, answer.end) }
             return pass(.expiration, since: began, "gives nothing out after its end")
         }
         let text = "gives out events after their end"
@@ -100,8 +103,9 @@ extension RelayExaminer {
         let began = ContinuousClock.now
         guard !accepted.isEmpty else { return }
         let event = ThrowawayEvent.deletion(of: accepted, by: author, [expiration], at: now)
-        let (outcome, _) = await writer.publish(event, within: max(budget.limit, .seconds(1)))
+        let (outcome, _) = await writer.publish(event, by: budget.lastDeadline)
         guard outcome.isAccepted else {
+            if outcome == .unanswered, budget.isSpent { return miss(.deletion, "no time was left") }
             if outcome.isRefused(.rateLimited) { return noteHaste(.warning, "a deletion") }
             let why = if case .refused(let text) = outcome { text } else { "no answer" }
             return judgeDeletion("refuses deletions (\(why))", since: began)
@@ -111,8 +115,9 @@ extension RelayExaminer {
         else { return }
         for attempt in 0..<2 {
             if attempt > 0 { try? await Task.sleep(for: min(budget.limit, .milliseconds(500))) }
-            let answer = await reader.ask(Filter(ids: [first.id]), expecting: [first.id], within: answerTime)
-            if !answer.ids.contains(first.id) {
+            let answer = await reader.ask(Filter(ids: [first.id]), expecting: [first.id], by: answerDeadline)
+            guard answer.ids.contains(first.id) else {
+                guard isWhole(answer) else { return missAnswer(.deletion, answer.end) }
                 return pass(.deletion, since: began, "has forgotten what its author deleted")
             }
         }
@@ -138,7 +143,7 @@ extension RelayExaminer {
         let began = ContinuousClock.now
         guard !accepted.isEmpty, !has(.rateLimited), let wire = await another(.rate) else { return }
         let events = (0..<Self.burst).map { _ in make(ThrowawayEvent.echoKind) }
-        let outcomes = await wire.publish(events, within: budget.limit).map(\.0)
+        let outcomes = await wire.publish(events, by: budget.deadline).map(\.0)
         let taken = outcomes.count(where: \.isAccepted)
         if let hasty = outcomes.first(where: { $0.isRefused(.rateLimited) }), case .refused(let text) = hasty {
             return noteHaste(.warning, "\(text) (after \(taken) of \(Self.burst) at once)")
@@ -146,6 +151,7 @@ extension RelayExaminer {
         if case .lost(let reason)? = outcomes.last {
             return noteHaste(.warning, "\(PlainText.of(reason)) (after \(taken) of \(Self.burst) at once)")
         }
+        if outcomes.last == .unanswered, budget.isSpent { return miss(.rate, "no time was left") }
         guard taken == outcomes.count else { return skip(.rate, "takes no passing events, with which this is tried") }
         pass(.rate, since: began, "takes \(Self.burst) events at once")
     }

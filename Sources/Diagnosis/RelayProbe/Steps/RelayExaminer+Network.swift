@@ -60,6 +60,7 @@ extension RelayExaminer {
     func upgrade(_ address: SocketAddress) async -> RelayWire? {
         let began = ContinuousClock.now
         self.address = address
+        report.address = address.networkBytes
         do {
             let wire = try await open(address)
             pass(.upgrade, since: began, "speaks WebSocket")

@@ -8,19 +8,18 @@ extension RelayExaminer {
         let began = ContinuousClock.now
         let filter = Filter(kinds: [.groupEvent], tags: ["h": [group]])
         var id = await listener.begin([filter])
-        var end = await listener.end(of: id, within: budget.limit)
+        let deadline = budget.deadline
+        var end = await listener.end(of: id, by: deadline)
         if case .closed(let text) = end, MessagePrefix(of: text) == .authenticationRequired,
-            await listener.hasLoggedIn(within: budget.limit)
+            await listener.hasLoggedIn(by: deadline)
         {
             id = await listener.begin([filter])
-            end = await listener.end(of: id, within: budget.limit)
+            end = await listener.end(of: id, by: deadline)
         }
         switch end {
         case .complete, .enough: pass(.subscribe, since: began, "ends what it has stored with EOSE")
         case .closed(let text) where MessagePrefix(of: text) == .authenticationRequired:
-            // The login is at fault, and its phase says so.
-            report.wantsLogin = true
-            miss(.subscribe, "needs a login: \(text)")
+            needLogin(.subscribe, text)
             return nil
         case .closed(let text):
             fail(
@@ -35,7 +34,7 @@ extension RelayExaminer {
         case .unanswered:
             endsStored = false
             guard await isSilent() else {
-                missEnd(since: began)
+                if !budget.isSpent { missEnd(since: began) }
                 return id
             }
             guard probe.writes else {
@@ -70,12 +69,14 @@ extension RelayExaminer {
         guard let event = groupEvents.first else {
             return miss(.live, "nothing could be written")
         }
-        let news = await listener.heard.first(within: budget.limit) { news in
+        let news = await listener.heard.first(by: budget.deadline) { news in
             switch news {
             case .message(.event(subscription, event)), .message(.closed(subscription, _)), .ended: true
             default: false
             }
         }
+        // Then it is too slow, as is said at the end.
+        if news == nil, budget.isSpent { return }
         guard case .message(.event) = news else {
             return fail(
                 .noLiveDelivery, .live, .error, since: began,
@@ -87,7 +88,7 @@ extension RelayExaminer {
 
     func judgeLogin() async {
         for wire in wires where await wire.loginID != nil {
-            let outcome = await wire.loginOutcome(within: min(budget.limit, .seconds(1)))
+            let outcome = await wire.loginOutcome(by: min(budget.deadline, .now + .seconds(1)))
             if loginOutcome?.isAccepted != true { loginOutcome = outcome }
         }
         let began = ContinuousClock.now
@@ -110,6 +111,21 @@ extension RelayExaminer {
         blame(
             .authRequired, .auth, .note, "asks clients to log in (NIP-42), and lets \(who) in",
             "see that every client has a key that the relay knows")
+        for (phase, code, what) in [
+            (.subscribe, .readRefused, "answers no questions"), (.write, .writeRefused, "takes no events"),
+        ] as [(RelayPhase, RelayFault, String)] {
+            guard let text = barred[phase] else { continue }
+            fail(
+                code, phase, .error, since: began, "lets \(who) in and \(what) even then: \(text)",
+                "ask its operator what such a key may do")
+        }
+    }
+
+    /// Until the login is judged it is at fault.
+    func needLogin(_ phase: RelayPhase, _ text: String) {
+        report.wantsLogin = true
+        barred[phase] = text
+        miss(phase, "needs a login: \(text)")
     }
 
     func judgeManners() async {

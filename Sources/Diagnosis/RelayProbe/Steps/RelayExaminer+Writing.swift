@@ -40,10 +40,10 @@ extension RelayExaminer {
     func write(_ writer: RelayWire, _ listener: RelayWire) async {
         let began = ContinuousClock.now
         var events = samples()
-        var outcomes = await writer.publish(events, within: budget.limit)
+        var outcomes = await writer.publish(events, by: budget.deadline)
         if await findShift(writer, events, outcomes, since: began) {
             events = samples()
-            outcomes = await writer.publish(events, within: budget.limit)
+            outcomes = await writer.publish(events, by: budget.deadline)
         }
         if !endsStored, outcomes.allSatisfy({ !$0.0.isAccepted }), await isSilent() {
             return beSilent(since: began)
@@ -81,7 +81,7 @@ extension RelayExaminer {
             return ThrowawayEvent.make(
                 .groupEvent, by: author, [Tag("h", visitor.publicKey.hex), end], at: now + shift)
         }
-        let found = zip(shifts, await writer.publish(tries, within: budget.limit)).filter { $0.1.0.isAccepted }
+        let found = zip(shifts, await writer.publish(tries, by: budget.deadline)).filter { $0.1.0.isAccepted }
         for (event, outcome) in zip(events, outcomes) where outcome.0.isAccepted { accepted.append(event) }
         accepted += zip(tries, shifts).filter { pair in found.contains { $0.0 == pair.1 } }.map(\.0)
         guard let best = found.map(\.0).first else { return false }
@@ -103,7 +103,7 @@ extension RelayExaminer {
             outcomes.contains(where: { $0.0.isAccepted }), !outcomes[index].0.isRefused(.rateLimited)
         else { return }
         let undated = sample(.giftWrap)
-        let outcome = await writer.publish(undated, within: budget.limit)
+        let outcome = await writer.publish(undated, by: budget.deadline)
         guard outcome.0.isAccepted else { return }
         (events[index], outcomes[index]) = (undated, outcome)
         guard shift == 0 else { return }
@@ -137,6 +137,7 @@ extension RelayExaminer {
             fail(
                 .kindRefused, phase, .error, since: .now - took, "refuses kind \(kind): \(text)",
                 RelayRecord.advice(refusal: text))
+        case .unanswered where budget.isSpent: miss(phase, "no time was left")
         case .unanswered:
             fail(
                 .writeUnanswered, phase, .error, since: .now - took, "says nothing to an event of kind \(kind)",
@@ -154,9 +155,7 @@ extension RelayExaminer {
         case .refused(let text) where outcomes[0].isRefused(.rateLimited):
             return miss(.write, "was refused for haste: \(text)")
         case .refused(let text) where outcomes[0].isRefused(.authenticationRequired):
-            // The login is at fault, and its phase says so.
-            report.wantsLogin = true
-            return miss(.write, "needs a login: \(text)")
+            return needLogin(.write, text)
         case .refused(let text):
             (why, advice) = (text, RelayRecord.advice(refusal: text))
             for kind in Self.kinds { if let phase = kind.phase { miss(phase, "is refused like everything") } }
@@ -166,6 +165,8 @@ extension RelayExaminer {
             return fail(
                 .connectionLost, .write, .error, since: began,
                 "ends the connection when something is written: \(PlainText.of(reason))", "ask its operator why")
+        // Then it is too slow, as is said at the end.
+        case .unanswered where budget.isSpent: break
         default:
             fail(
                 .writeUnanswered, .write, .error, since: began, "does not say whether it took an event (OK)",

@@ -40,21 +40,25 @@ extension RelayWire {
     /// Publishes all at once, and again what is refused until one has logged in.
     ///
     /// - Returns: In the order of the events: what came of each, and when, from the start.
-    nonisolated func publish(_ events: [Event], within limit: Duration) async -> [(Publication, Duration)] {
-        var outcomes = await publishOnce(events, within: limit)
+    nonisolated func publish(
+        _ events: [Event], by deadline: ContinuousClock.Instant
+    ) async -> [(Publication, Duration)] {
+        var outcomes = await publishOnce(events, by: deadline)
         let barred = events.indices.filter { outcomes[$0].0.isRefused(.authenticationRequired) }
-        guard !barred.isEmpty, await hasLoggedIn(within: limit) else { return outcomes }
-        for (index, outcome) in zip(barred, await publishOnce(barred.map { events[$0] }, within: limit)) {
+        guard !barred.isEmpty, await hasLoggedIn(by: deadline) else { return outcomes }
+        for (index, outcome) in zip(barred, await publishOnce(barred.map { events[$0] }, by: deadline)) {
             outcomes[index] = outcome
         }
         return outcomes
     }
 
-    nonisolated func publish(_ event: Event, within limit: Duration) async -> (Publication, Duration) {
-        await publish([event], within: limit).first ?? (.unanswered, limit)
+    nonisolated func publish(_ event: Event, by deadline: ContinuousClock.Instant) async -> (Publication, Duration) {
+        await publish([event], by: deadline).first ?? (.unanswered, .zero)
     }
 
-    private nonisolated func publishOnce(_ events: [Event], within limit: Duration) async -> [(Publication, Duration)] {
+    private nonisolated func publishOnce(
+        _ events: [Event], by deadline: ContinuousClock.Instant
+    ) async -> [(Publication, Duration)] {
         let before = await heard.updates
         // Nothing comes after it.
         if case .ended(let reason)? = before.last { return events.map { _ in (.lost(reason), .zero) } }
@@ -63,8 +67,7 @@ extension RelayWire {
         for event in events { send(.event(event)) }
         var outcomes: [(Publication, Duration)] = []
         for event in events {
-            let left = max(.zero, limit - (ContinuousClock.now - began))
-            let news = await heard.first(from: start, within: left) { news in
+            let news = await heard.first(from: start, by: deadline) { news in
                 switch news {
                 case .message(.ok(let id, _, _)): id == event.id
                 case .ended: true
@@ -84,21 +87,21 @@ extension RelayWire {
 
     /// Asks for stored events, and again when that needs a login. Ends with `EOSE`, `CLOSED`, or when those have come
     /// that `expected` names.
-    nonisolated func ask(_ filter: Filter, expecting expected: Set<EventID> = [], within limit: Duration) async
-        -> StoredAnswer
-    {
-        let answer = await askOnce(filter, expected, limit)
+    nonisolated func ask(
+        _ filter: Filter, expecting expected: Set<EventID> = [], by deadline: ContinuousClock.Instant
+    ) async -> StoredAnswer {
+        let answer = await askOnce(filter, expected, deadline)
         guard case .closed(let text) = answer.end, MessagePrefix(of: text) == .authenticationRequired,
-            await hasLoggedIn(within: limit)
+            await hasLoggedIn(by: deadline)
         else { return answer }
-        return await askOnce(filter, expected, limit)
+        return await askOnce(filter, expected, deadline)
     }
 
-    private nonisolated func askOnce(_ filter: Filter, _ expected: Set<EventID>, _ limit: Duration) async
-        -> StoredAnswer
-    {
+    private nonisolated func askOnce(
+        _ filter: Filter, _ expected: Set<EventID>, _ deadline: ContinuousClock.Instant
+    ) async -> StoredAnswer {
         let id = await begin([filter])
-        let end = await end(of: id, expected, within: limit)
+        let end = await end(of: id, expected, by: deadline)
         // Whatever its date is: whether that was heeded is for the asker to see.
         var undated = filter
         (undated.since, undated.until) = (nil, nil)
@@ -108,11 +111,11 @@ extension RelayWire {
     }
 
     /// How the stored events of a subscription end; it stays open.
-    nonisolated func end(of id: String, _ expected: Set<EventID> = [], within limit: Duration) async
-        -> StoredAnswer.End
-    {
+    nonisolated func end(
+        of id: String, _ expected: Set<EventID> = [], by deadline: ContinuousClock.Instant
+    ) async -> StoredAnswer.End {
         let missing = Countdown(expected)
-        let news = await heard.first(within: limit) { news in
+        let news = await heard.first(by: deadline) { news in
             switch news {
             case .message(.endOfStoredEvents(id)), .message(.closed(id, _)), .ended: true
             case .message(.event(id, let event)): missing.remove(event.id)
@@ -139,21 +142,21 @@ extension RelayWire {
     }
 
     /// Whether the relay has let us in, or does so in time.
-    nonisolated func hasLoggedIn(within limit: Duration) async -> Bool {
-        await loginOutcome(within: limit)?.isAccepted ?? false
+    nonisolated func hasLoggedIn(by deadline: ContinuousClock.Instant) async -> Bool {
+        await loginOutcome(by: deadline)?.isAccepted ?? false
     }
 
     /// What came of the last login; nil if it never asked for one.
-    nonisolated func loginOutcome(within limit: Duration) async -> Publication? {
+    nonisolated func loginOutcome(by deadline: ContinuousClock.Instant) async -> Publication? {
         // The challenge may come after the refusal.
-        _ = await heard.first(within: limit) { news in
+        _ = await heard.first(by: deadline) { news in
             switch news {
             case .message(.authentication), .ended: true
             default: false
             }
         }
         guard let id = await loginID else { return nil }
-        let news = await heard.first(within: limit) { news in
+        let news = await heard.first(by: deadline) { news in
             switch news {
             case .message(.ok(id, _, _)), .ended: true
             default: false

@@ -1,0 +1,27 @@
+import Testing
+
+@testable import Diagnosis
+
+struct ProbeBudgetTests {
+    @Test func noStepIsOverAfterTheEnd() {
+        let now = ContinuousClock.now
+        let plenty = ProbeBudget(.seconds(3_600), step: .seconds(5), from: now)
+        #expect(plenty.deadline < now + .seconds(3_600))
+        #expect(plenty.lastDeadline < now + .seconds(3_600))
+        #expect(!plenty.isSpent)
+        let short = ProbeBudget(.seconds(60), step: .seconds(600), from: now)
+        #expect(short.deadline == now + .seconds(60))
+        #expect(short.lastDeadline == now + .seconds(60))
+        #expect(short.limit <= .seconds(60))
+    }
+
+    @Test func theLastStepHasTimeThatNoOtherHas() {
+        let now = ContinuousClock.now
+        let spent = ProbeBudget(.seconds(60), step: .seconds(5), reserve: .seconds(60), from: now)
+        #expect(spent.isSpent && spent.limit == .zero)
+        #expect(spent.deadline == now)
+        #expect(spent.lastDeadline == now + .seconds(60))
+        let over = ProbeBudget(.seconds(-60), step: .seconds(5), reserve: .seconds(1), from: now)
+        #expect(over.lastDeadline == now - .seconds(60))
+    }
+}
