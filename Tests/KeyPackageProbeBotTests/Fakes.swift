@@ -5,6 +5,10 @@ import Synchronization
 final class FakeProbes: BotKeyPackageProbes {
     private let reports = Mutex<[PublicKey: KeyPackageReport]>([:])
     private let asked = Mutex<[KeyPackageProbeRequest]>([])
+    /// Where probes take time, and how many milliseconds.
+    let slowness = Mutex<(clock: any CoreClock, milliseconds: Int64)?>(nil)
+    /// Whether probes are given up before they know anything.
+    let givesUp = Mutex(false)
 
     var requests: [KeyPackageProbeRequest] { asked.withLock { $0 } }
 
@@ -13,8 +17,12 @@ final class FakeProbes: BotKeyPackageProbes {
         set { reports.withLock { $0[account] = newValue } }
     }
 
-    func probe(_ request: KeyPackageProbeRequest) async -> KeyPackageReport {
+    func probe(_ request: KeyPackageProbeRequest) async throws -> KeyPackageReport {
         asked.withLock { $0.append(request) }
+        if givesUp.withLock({ $0 }) { throw CancellationError() }
+        if let (clock, milliseconds) = slowness.withLock({ $0 }) {
+            try await clock.sleep(untilMilliseconds: clock.nowMilliseconds + milliseconds)
+        }
         return self[request.account]
             ?? KeyPackageReport(account: request.account, relays: [], lists: [], invitation: nil)
     }
@@ -26,6 +34,10 @@ final class RecordedMetrics: BotMetrics {
 
     func set(_ sample: MetricSample) {
         gauges.withLock { $0[MetricSample(sample.name, sample.labels, 0)] = sample.value }
+    }
+
+    func remove(_ sample: MetricSample) {
+        gauges.withLock { $0[MetricSample(sample.name, sample.labels, 0)] = nil }
     }
 
     func observe(_ sample: MetricSample) {}

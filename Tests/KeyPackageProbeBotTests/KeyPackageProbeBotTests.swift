@@ -39,11 +39,13 @@ struct KeyPackageProbeBotTests {
                 : nil)
     }
 
-    private func start(_ targets: [String: PublicKey] = ["alice": alice]) async throws -> LabMember {
+    private func start(
+        _ targets: [String: PublicKey] = ["alice": alice], every: BotSettings = "60s"
+    ) async throws -> LabMember {
         try await lab.bot(
             KeyPackageProbeBot.self,
             settings: [
-                "every": "60s", "relays": ["wss://two.example"],
+                "every": every, "relays": ["wss://two.example"],
                 "targets": .object(targets.mapValues { .string($0.npub) }),
             ], services: BotServices(metrics: metrics, keyPackageProbes: probes))
     }
@@ -126,5 +128,24 @@ struct KeyPackageProbeBotTests {
         #expect((4...8).contains(probes.requests.count))
         try await lab.advance(by: .seconds(40))
         #expect(probes.requests.count == 20 && Set(probes.requests.map(\.account)).count == 20)
+    }
+
+    /// Two batches, 20 seconds apart: of each two runs the second is due while the first is at work.
+    @Test func noBatchIsLeftOutWhereTheyTakeLong() async throws {
+        probes.slowness.withLock { $0 = (lab.clock, 25_000) }
+        let targets = Dictionary(uniqueKeysWithValues: (10..<26).map { ("t\($0)", Self.key("t\($0)")) })
+        _ = try await start(targets, every: "40s")
+        try await lab.advance(by: .seconds(200))
+        #expect(probes.requests.count < 16 * 5)
+        #expect(Set(probes.requests.map(\.account)) == Set(targets.values))
+    }
+
+    @Test func ofAProbeThatWasGivenUpNothingIsSaid() async throws {
+        probes.givesUp.withLock { $0 = true }
+        _ = try await start()
+        try await lab.advance(by: .seconds(130))
+        #expect(probes.requests.count >= 2)
+        #expect(metrics.labels.isEmpty)
+        #expect(!lab.logLines.contains { $0.contains("cannot be found") })
     }
 }

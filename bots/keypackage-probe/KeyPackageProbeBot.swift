@@ -1,4 +1,5 @@
 public import BotKit
+import Synchronization
 
 /// Looks, at times of its own and when somebody asks, whether accounts can be found and invited.
 public struct KeyPackageProbeBot: Bot {
@@ -8,6 +9,7 @@ public struct KeyPackageProbeBot: Bot {
 
     private let settings: ProbeSettings
     private let board = KeyPackageBoard()
+    private let turn = Turn()
 
     public init(settings: BotSettings) throws {
         self.settings = try ProbeSettings(settings)
@@ -15,37 +17,49 @@ public struct KeyPackageProbeBot: Bot {
 
     public var handlers: [Handler] {
         OnSchedule("probe", .every(settings.interval)) { context in
-            guard case .schedule(let run) = context.trigger else { return }
-            await probe(settings.batch(at: run.dueMilliseconds), context)
+            try await probe(settings.batch(turn.next()), context)
         }
         OnProbe(Self.module) { request, context in
             guard let target = settings.target(named: request.target) else {
                 throw BotError(.probeRefused, "no target of that name is configured here")
             }
-            let report = await look(at: target, for: min(settings.timeout, request.timeout * 0.9), context)
+            let report = try await look(at: target, for: min(settings.timeout, request.timeout * 0.9), context)
             return ProbeAnswer(
                 isSuccess: report.isSuccess, samples: report.samples(nowSeconds: context.now))
         }
     }
 
-    private func probe(_ targets: [ProbeSettings.Target], _ context: BotContext) async {
-        await withTaskGroup(of: Void.self) { group in
+    private func probe(_ targets: [ProbeSettings.Target], _ context: BotContext) async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
             for target in targets {
                 group.addTask {
                     let began = context.services.clock.nowMilliseconds
-                    let report = await look(at: target, for: settings.timeout, context)
+                    let report = try await look(at: target, for: settings.timeout, context)
                     let took = Double(context.services.clock.nowMilliseconds - began) / 1000
                     board.show(report, of: target.name, took: took, context)
                 }
             }
+            try await group.waitForAll()
         }
     }
 
     private func look(
         at target: ProbeSettings.Target, for time: Duration, _ context: BotContext
-    ) async -> KeyPackageReport {
-        await context.services.keyPackageProbes.probe(
+    ) async throws -> KeyPackageReport {
+        try await context.services.keyPackageProbes.probe(
             KeyPackageProbeRequest(
                 account: target.account, relays: settings.relays, staleAfter: settings.stale, timeout: time))
+    }
+}
+
+/// Counts the runs. What is due while one is at work is left out, so the time does not say whose turn it is.
+private final class Turn: Sendable {
+    private let count = Mutex(0)
+
+    func next() -> Int {
+        count.withLock { count in
+            defer { count &+= 1 }
+            return count
+        }
     }
 }

@@ -88,10 +88,10 @@ struct ProbeSettings: Sendable {
     /// Between two batches, so that each target has its turn once in `every`.
     var interval: Duration { every / batches }
 
-    /// Which targets have their turn. Times are multiples of ``interval``, so it is the same after a restart.
-    func batch(at milliseconds: Int64) -> [Target] {
-        let step = max(1000, Int64(interval / .milliseconds(1)))
-        let number = Int((milliseconds / step) % Int64(batches))
-        return Array(targets.dropFirst(max(0, number) * Self.batchSize).prefix(Self.batchSize))
+    /// Which targets have their turn.
+    ///
+    /// - Parameter turn: 0 or more; they take turns.
+    func batch(_ turn: Int) -> [Target] {
+        Array(targets.dropFirst(turn % batches * Self.batchSize).prefix(Self.batchSize))
     }
 }

@@ -1,8 +1,9 @@
 /// Looks for a bot whether accounts can be found and invited.
 public protocol BotKeyPackageProbes: Sendable {
     /// Reads what relays hold of an account's key packages and relay lists, for so long at most, and tries an
-    /// invitation without sending it. What it is like is in the report, also when no relay answers.
-    func probe(_ request: KeyPackageProbeRequest) async -> KeyPackageReport
+    /// invitation without sending it. What it is like is in the report, also when no relay answers. Throws
+    /// `CancellationError` when it was given up meanwhile: then nothing is known.
+    func probe(_ request: KeyPackageProbeRequest) async throws -> KeyPackageReport
 }
 
 public struct KeyPackageProbeRequest: Sendable, Hashable {

@@ -20,11 +20,11 @@ struct KeyPackageProber: BotKeyPackageProbes {
     let clock: any CoreClock
     let logger: Logger
 
-    func probe(_ request: KeyPackageProbeRequest) async -> KeyPackageReport {
+    func probe(_ request: KeyPackageProbeRequest) async throws -> KeyPackageReport {
         let home = home.current
         let trusted = Set(home + request.relays)
         let judged = JudgedRelays(addresses)
-        return await withStrangers(judged) { [transport] strangers in
+        let report = await withStrangers(judged) { [transport] strangers in
             let probe = KeyPackageProbe(home: home, objection: judged.objection) { filters, relays, timeout in
                 async let near = transport.fetch(filters, from: relays.filter(trusted.contains), timeout: timeout)
                 let far = await strangers(filters, relays.filter { !trusted.contains($0) }, timeout)
@@ -33,6 +33,8 @@ struct KeyPackageProber: BotKeyPackageProbes {
             var generator = SystemRandomNumberGenerator()
             return await probe.run(request, now: clock.nowMilliseconds / 1000, using: &generator)
         }
+        try Task.checkCancellation()
+        return report
     }
 
     /// With connections to strange relays, which are cut at the end.

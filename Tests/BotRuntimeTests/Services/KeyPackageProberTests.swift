@@ -32,7 +32,7 @@ struct KeyPackageProberTests {
         let lab = try GroupLab(seed: 1)
         let alice = try await lab.member("alice")
         let prober = prober(lab)
-        let report = await prober.probe(KeyPackageProbeRequest(account: alice.publicKey))
+        let report = try await prober.probe(KeyPackageProbeRequest(account: alice.publicKey))
         #expect(report.isSuccess, "\(report.lines)")
         #expect(report.relays.map(\.state) == [.present])
         #expect(report.lists.map(\.problem) == [nil, nil, nil])
@@ -47,7 +47,7 @@ struct KeyPackageProberTests {
         let strange = ["ws://127.0.0.1:1", "ws://[::1]:1", "ws://192.168.0.1", "ws://localhost:1"]
         lab.network.inject(publish(.keyPackageRelays, strange, by: keys, at: time), at: lab.relay)
         let prober = prober(lab)
-        let report = await prober.probe(KeyPackageProbeRequest(account: keys.publicKey, timeout: .seconds(60)))
+        let report = try await prober.probe(KeyPackageProbeRequest(account: keys.publicKey, timeout: .seconds(60)))
         #expect(report.relays.map(\.relay.string) == [lab.relay.string] + strange)
         #expect(report.relays.dropFirst().allSatisfy { $0.state == .unknown && !$0.isConfigured })
         #expect(report.relays.dropFirst().allSatisfy { $0.reason.hasPrefix("not asked") }, "\(report.lines)")
@@ -69,10 +69,24 @@ struct KeyPackageProberTests {
                 let there = HostAddress(text: "127.0.0.1", scope: .everywhere)
                 return host == "there.invalid" ? [there] : [there, HostAddress(text: "::1", scope: .local)]
             }
-            let report = await prober.probe(
+            let report = try await prober.probe(
                 KeyPackageProbeRequest(account: keys.publicKey, timeout: .seconds(60)))
             #expect(report.relays.dropFirst().map(\.state) == [.missing, .unknown], "\(report.lines)")
             #expect(lookups.withLock { $0.sorted() } == ["mixed.invalid", "there.invalid"])
+        }
+    }
+
+    @Test func ofAProbeThatWasGivenUpNothingIsKnown() async throws {
+        let lab = try GroupLab(seed: 5)
+        let alice = try await lab.member("alice")
+        let prober = prober(lab)
+        await withTaskGroup(of: Void.self) { group in
+            group.cancelAll()
+            group.addTask {
+                await #expect(throws: CancellationError.self) {
+                    _ = try await prober.probe(KeyPackageProbeRequest(account: alice.publicKey))
+                }
+            }
         }
     }
 
@@ -83,7 +97,7 @@ struct KeyPackageProberTests {
         let prober = prober(lab)
         var generator = SystemRandomNumberGenerator()
         let nobody = KeyPair.generate(using: &generator).publicKey
-        let report = await prober.probe(KeyPackageProbeRequest(account: nobody, relays: [near]))
+        let report = try await prober.probe(KeyPackageProbeRequest(account: nobody, relays: [near]))
         #expect(report.relays.map(\.isConfigured) == [true, true])
         #expect(report.relays.allSatisfy { !$0.reason.hasPrefix("not asked") })
     }
