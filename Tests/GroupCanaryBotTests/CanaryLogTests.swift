@@ -1,4 +1,5 @@
 import BotKit
+import Foundation
 import Testing
 
 @testable import GroupCanaryBot
@@ -54,6 +55,22 @@ import Testing
         #expect(heard.mirrors["bob"]?.differsSince == 10)
         _ = answer(3, at: 2010)
         #expect(heard.mirrors["bob"]?.differsSince == nil)
+    }
+
+    /// However long ago it was, as when the mirror has not answered since.
+    @Test mutating func aMomentsDifferenceIsNone() throws {
+        send(5)
+        let there = GroupView(epoch: 2, members: [])
+        _ = answer(1, at: 10, view: there)
+        #expect(heard.mirrors["bob"]?.difference == 0)
+        _ = answer(2, at: 1010, view: there)
+        #expect(heard.mirrors["bob"]?.difference == 1000)
+        _ = answer(3, at: 2010)
+        #expect(heard.mirrors["bob"]?.difference == 0)
+        // As it was stored before the latest answer was noted.
+        let old = Data(
+            #"{"answered":[],"highest":0,"disorder":0,"duplicates":0,"differsSince":5}"#.utf8)
+        #expect(try JSONDecoder().decode(HeardLog.Mirror.self, from: old).difference == 0)
     }
 
     @Test mutating func anotherSeriesBeginsAnew() {

@@ -37,6 +37,22 @@ import Testing
         #expect(group.checks.first?.from == group.peers.first?.account && sender.every == .seconds(60))
     }
 
+    /// Otherwise each canary would leave the window before its time is over.
+    @Test func aWindowHoldsCanariesWhoseTimeIsOver() throws {
+        func settings(_ every: BotSettings, _ timeout: BotSettings, _ window: BotSettings) -> BotSettings {
+            [
+                "role": "sender", "every": every, "timeout": timeout, "window": window,
+                "groups": ["main": ["peers": ["bob": npub]]],
+            ]
+        }
+        #expect(problems(settings("1s", "30s", 31)) == ["window"])
+        #expect(problems(settings("1s", "30s", 32)).isEmpty)
+        #expect(problems(settings("60s", "30s", 10)).isEmpty)
+        #expect(problems(settings("1s", "3600s", 1000)) == ["window"])
+        let error = #expect(throws: BotSettingsError.self) { _ = try CanarySettings(settings("1s", "30s", 10)) }
+        #expect(error?.problems.first?.description.contains("write window: 32") == true)
+    }
+
     @Test func whatIsWrongIsSaid() {
         #expect(problems([:]).contains(""))
         #expect(problems(["role": "listener", "groups": [:]]).contains("role"))

@@ -12,6 +12,7 @@ final class RecordedMetrics: BotMetrics {
     private let observed = Mutex<[MetricSample]>([])
 
     func set(_ sample: MetricSample) { gauges.withLock { $0[Self.key(sample)] = sample.value } }
+    func remove(_ sample: MetricSample) { gauges.withLock { $0[Self.key(sample)] = nil } }
     func add(_ sample: MetricSample) { counters.withLock { $0[Self.key(sample), default: 0] += sample.value } }
     func observe(_ sample: MetricSample) { observed.withLock { $0.append(sample) } }
 

@@ -48,6 +48,19 @@ struct DivergenceTests {
         #expect(try await stage.isWell(sender))
     }
 
+    /// A mirror that answered once while a change was under way, and then no more, is silent and nothing worse.
+    @Test func aMirrorThatFellSilentIsNotDiverged() async throws {
+        let stage = try CanaryStage(seed: 4)
+        let liar = try await liar(stage) { $0 + 1 }
+        let sender = try await stage.sender(peers: ["bob"])
+        try await stage.lab.advance(by: .seconds(25))
+        liar.crash()
+        try await stage.lab.advance(by: .seconds(120))
+        #expect(stage.metrics.answers("in_order") == 1)
+        #expect(stage.metrics.gauge("group_canary_diverged") == 0)
+        #expect(try await !stage.isWell(sender))
+    }
+
     /// A mirror whose store was set back is out of step with its group.
     @Test func aMirrorFromAnOldBackupIsNoticed() async throws {
         let stage = try CanaryStage(seed: 3)

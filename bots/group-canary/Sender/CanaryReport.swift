@@ -8,7 +8,7 @@ struct CanaryReport: Sendable, Hashable {
         var answered: Int
         var disorder: Int
         var duplicates: Int
-        /// Its epoch, if it differs from the sender for longer than a canary has time.
+        /// Its epoch, if its answers have differed from the sender for longer than a canary has time.
         var divergingEpoch: UInt64?
         var isMember: Bool
     }
@@ -42,10 +42,9 @@ struct CanaryReport: Sendable, Hashable {
         goal = settings.delivery
         mirrors = group.mirrors.map { mirror in
             let log = logs[mirror.account.hex] ?? HeardLog.Mirror()
-            let isDiverging = log.differsSince.map { now - $0 > timeout } ?? false
             return Mirror(
                 name: mirror.name, answered: judged.intersection(log.answered).count, disorder: log.disorder,
-                duplicates: log.duplicates, divergingEpoch: isDiverging ? log.view?.epoch : nil,
+                duplicates: log.duplicates, divergingEpoch: log.difference > timeout ? log.view?.epoch : nil,
                 isMember: members.contains(mirror.account))
         }
         ended = group.checks.compactMap { check in

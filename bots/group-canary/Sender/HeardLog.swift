@@ -21,6 +21,12 @@ struct HeardLog: Codable, Sendable, Hashable {
         var view: GroupView?
         /// Unix milliseconds since when it has seen another epoch or other members than the sender; nil if it agrees.
         var differsSince: Int64?
+        /// Unix milliseconds of its latest answer that said so.
+        var differedAt: Int64?
+
+        /// For how long it was seen to differ, in milliseconds: between answers, so that one who answers no more is only
+        /// silent.
+        var difference: Int64 { max(0, (differedAt ?? 0) - (differsSince ?? differedAt ?? 0)) }
     }
 
     var series: String
@@ -59,6 +65,6 @@ extension HeardLog.Mirror {
     /// A change that is under way makes a difference too, but not for long.
     fileprivate mutating func note(_ view: GroupView, own: GroupView, now: Int64) {
         self.view = view
-        differsSince = view == own ? nil : differsSince ?? now
+        (differsSince, differedAt) = view == own ? (nil, nil) : (differsSince ?? now, now)
     }
 }

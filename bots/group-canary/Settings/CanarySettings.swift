@@ -59,6 +59,7 @@ struct SenderSettings: Sendable {
         if checksEvery < .seconds(1) {
             reader.fail("checksEvery", expected: "1s or more", fix: "write checksEvery: 60s")
         }
+        Self.checkWindow(window, every, timeout, reader)
         guard let names = reader.object("groups", required: true) else {
             groups = []
             return
@@ -72,6 +73,15 @@ struct SenderSettings: Sendable {
             names.checkLabel(name)
             return names.object(name).map { GroupSettings(name, $0, checksEvery: checksEvery) }
         }
+    }
+
+    /// A canary is judged once its time is over: by then it must still be among the latest.
+    private static func checkWindow(_ window: Int, _ every: Duration, _ timeout: Duration, _ reader: SettingsReader) {
+        guard every >= .seconds(1), Double(window) <= timeout / every + 1 else { return }
+        let least = (timeout / every).rounded(.down) + 2
+        reader.fail(
+            "window", expected: "more canaries than are sent within timeout (\(timeout.components.seconds) s)",
+            found: "\(window)", fix: least <= 1000 ? "write window: \(Int(least))" : "write a shorter timeout")
     }
 }
 
