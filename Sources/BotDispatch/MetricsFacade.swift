@@ -9,6 +9,10 @@ package struct MetricsFacade: BotMetrics {
         Gauge(label: sample.name, dimensions: sample.dimensions).record(sample.value)
     }
 
+    package func remove(_ sample: MetricSample) {
+        Gauge(label: sample.name, dimensions: sample.dimensions).destroy()
+    }
+
     package func observe(_ sample: MetricSample) {
         Recorder(label: sample.name, dimensions: sample.dimensions).record(sample.value)
     }

@@ -7,6 +7,10 @@ final class FakeRelays: BotRelayProbes, BotMetrics {
     private let requests = Mutex<[RelayProbeRequest]>([])
     private let announced = Mutex<[RelayAnnouncement]>([])
     private let gauges = Mutex<[String: Double]>([:])
+    /// What relays tell the time with; nil where they do not.
+    let clockOffset = Mutex<Double?>(nil)
+    /// Whether probes are given up before they know anything.
+    let givesUp = Mutex(false)
 
     init(faults: [RelayProbeReport.Fault] = []) { self.faults = faults }
 
@@ -17,9 +21,13 @@ final class FakeRelays: BotRelayProbes, BotMetrics {
 
     var services: BotServices { BotServices(metrics: self, relayProbes: self) }
 
-    func probe(_ request: RelayProbeRequest) async throws(BotError) -> RelayProbeReport {
+    func probe(_ request: RelayProbeRequest) async throws -> RelayProbeReport {
         requests.withLock { $0.append(request) }
-        return Self.report(request.relay, faults)
+        if givesUp.withLock({ $0 }) { throw CancellationError() }
+        var report = Self.report(request.relay, faults)
+        report.clockOffset = clockOffset.withLock { $0 }
+        if report.clockOffset != nil { report.phases.append(.init(.clock, .failed, .milliseconds(1), "is off")) }
+        return report
     }
 
     static func report(_ relay: RelayURL, _ faults: [RelayProbeReport.Fault]) -> RelayProbeReport {
@@ -39,9 +47,12 @@ final class FakeRelays: BotRelayProbes, BotMetrics {
         announced.withLock { $0.append(announcement) }
     }
 
-    func set(_ sample: MetricSample) {
+    func set(_ sample: MetricSample) { gauges.withLock { $0[Self.key(sample)] = sample.value } }
+    func remove(_ sample: MetricSample) { gauges.withLock { $0[Self.key(sample)] = nil } }
+
+    private static func key(_ sample: MetricSample) -> String {
         let labels = sample.labels.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }.joined(separator: ",")
-        gauges.withLock { $0["\(sample.name){\(labels)}"] = sample.value }
+        return "\(sample.name){\(labels)}"
     }
 
     func observe(_ sample: MetricSample) {}

@@ -1,6 +1,7 @@
 import BotKit
 import BotTesting
 import PikaCore
+import Synchronization
 import Testing
 
 @testable import RelayProbeBot
@@ -42,6 +43,39 @@ struct RelayProbeBotTests {
         // What was not come to did not pass, and what has no place there is left out.
         #expect(relays.metrics["nostr_probe_phase_success{phase=size,target=one.example:443}"] == 0)
         #expect(relays.metrics["nostr_probe_phase_success{phase=tls,target=one.example:443}"] == nil)
+    }
+
+    @Test func whatANewerReportDoesNotSayIsTakenBack() async throws {
+        let (lab, relays) = (try GroupLab(seed: 1), FakeRelays())
+        relays.clockOffset.withLock { $0 = 90 }
+        _ = try await lab.bot(RelayProbeBot.self, settings: Self.settings, services: relays.services)
+        try await lab.advance(by: .seconds(70))
+        let offset = "nostr_probe_clock_offset_seconds{target=one.example:443}"
+        let phase = "nostr_probe_phase_success{phase=clock,target=one.example:443}"
+        #expect(relays.metrics[offset] == 90 && relays.metrics[phase] == 0)
+        relays.clockOffset.withLock { $0 = nil }
+        try await lab.advance(by: .seconds(70))
+        #expect(relays.metrics[offset] == nil && relays.metrics[phase] == nil)
+        #expect(relays.metrics["probe_success{target=one.example:443}"] == 1)
+    }
+
+    @Test func ofAProbeThatWasGivenUpNothingIsSaid() async throws {
+        let (lab, relays) = (try GroupLab(seed: 1), FakeRelays(faults: [FakeRelays.forgets]))
+        relays.givesUp.withLock { $0 = true }
+        _ = try await lab.bot(
+            RelayProbeBot.self, settings: ["targets": ["wss://one.example"], "announce": true],
+            services: relays.services)
+        try await lab.advance(by: .seconds(130))
+        #expect(relays.asked.count >= 2)
+        #expect(relays.metrics.isEmpty && relays.told.isEmpty)
+        #expect(!lab.logLines.contains { $0.contains("failed its probe") })
+    }
+
+    @Test func whatWasNotLookedForIsNotMissing() throws {
+        var report = FakeRelays.report(try RelayURL("wss://one.example"), [FakeRelays.forgets])
+        #expect(report.samples().contains(MetricSample("nostr_probe_readback_found", [:], 0)))
+        report.isReadBack = nil
+        #expect(!report.samples().contains { $0.name == "nostr_probe_readback_found" })
     }
 
     @Test func whoAsksIsAnsweredForAllowedRelaysOnly() async throws {

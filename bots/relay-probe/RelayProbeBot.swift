@@ -6,6 +6,7 @@ public struct RelayProbeBot: Bot {
 
     private let settings: RelayProbeSettings
     private let places = ProbePlaces(8)
+    private let board = RelayBoard()
 
     /// Throws ``BotSettingsError`` with everything that is wrong with the settings.
     public init(settings: BotSettings) throws {
@@ -50,11 +51,7 @@ extension RelayProbeBot {
     }
 
     private func export(_ report: RelayProbeReport, of target: RelayProbeSettings.Target, _ context: BotContext) {
-        let labels = ["target": target.label]
-        let metrics = context.services.metrics
-        metrics.set(MetricSample("probe_success", labels, report.isGood ? 1 : 0))
-        metrics.set(MetricSample("probe_duration_seconds", labels, report.duration / .seconds(1)))
-        for sample in report.samples(target: target.label) { metrics.set(sample) }
+        board.show(report, of: target.label, context.services.metrics)
         guard !report.isGood else { return }
         context.logger.warning(
             "Relay failed its probe", metadata: ["target": "\(target.label)", "verdict": "\(report.verdict)"])

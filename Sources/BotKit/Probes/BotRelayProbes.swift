@@ -1,11 +1,12 @@
 /// Looks at relays for a bot, as a client of encrypted groups does.
 public protocol BotRelayProbes: Sendable {
     /// Probes one relay, for so long at most. What the relay is like is in the report, also when nobody is there.
-    /// Throws ``BotError/Code/probeRefused`` when it may not be looked at.
-    func probe(_ request: RelayProbeRequest) async throws(BotError) -> RelayProbeReport
+    /// Throws ``BotError/Code/probeRefused`` when it may not be looked at, and `CancellationError` when it was given up
+    /// meanwhile: then nothing is known.
+    func probe(_ request: RelayProbeRequest) async throws -> RelayProbeReport
 
-    /// Tells the account's relays, as the account, what probes found (NIP-66). Throws ``BotError/Code/requestFailed``
-    /// when no relay took it.
+    /// Tells the account's relays, as the account, what probes found (NIP-66): nothing of a relay that was not reached,
+    /// or not at a public address. Throws ``BotError/Code/requestFailed`` when no relay took it.
     func announce(_ announcement: RelayAnnouncement) async throws(BotError)
 }
 
@@ -44,7 +45,7 @@ public enum RelayAnnouncement: Sendable, Hashable {
 }
 
 extension NoBotServices: BotRelayProbes {
-    public func probe(_ request: RelayProbeRequest) async throws(BotError) -> RelayProbeReport {
+    public func probe(_ request: RelayProbeRequest) async throws -> RelayProbeReport {
         throw BotError(.probeRefused, "no relays can be looked at here")
     }
 

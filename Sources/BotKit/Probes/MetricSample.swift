@@ -15,6 +15,8 @@ public struct MetricSample: Sendable, Hashable, Codable {
 public protocol BotMetrics: Sendable {
     /// Sets a gauge.
     func set(_ sample: MetricSample)
+    /// Takes a gauge back: it is exported no more, whatever its value was.
+    func remove(_ sample: MetricSample)
     /// Adds one observation to a histogram.
     func observe(_ sample: MetricSample)
     /// Adds to a counter.
@@ -23,6 +25,7 @@ public protocol BotMetrics: Sendable {
 
 extension NoBotServices: BotMetrics {
     public func set(_ sample: MetricSample) {}
+    public func remove(_ sample: MetricSample) {}
     public func observe(_ sample: MetricSample) {}
     public func add(_ sample: MetricSample) {}
 }

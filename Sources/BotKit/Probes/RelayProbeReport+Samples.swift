@@ -18,9 +18,7 @@ extension RelayProbeReport {
             samples.append(
                 MetricSample("nostr_probe_phase_duration_seconds", labels, phase.duration / .seconds(1)))
         }
-        if isReadBack != nil || !isGood {
-            samples.append(MetricSample("nostr_probe_readback_found", base, isReadBack == true ? 1 : 0))
-        }
+        if let isReadBack { samples.append(MetricSample("nostr_probe_readback_found", base, isReadBack ? 1 : 0)) }
         if let clockOffset { samples.append(MetricSample("nostr_probe_clock_offset_seconds", base, clockOffset)) }
         return samples
     }

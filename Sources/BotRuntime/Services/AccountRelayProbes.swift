@@ -14,7 +14,7 @@ struct AccountRelayProbes: BotRelayProbes {
     let folder: String
     let clock: SystemClock
 
-    func probe(_ request: RelayProbeRequest) async throws(BotError) -> RelayProbeReport {
+    func probe(_ request: RelayProbeRequest) async throws -> RelayProbeReport {
         var probe = RelayProbe(request.relay)
         probe.writes = request.writes
         probe.timeout = request.timeout
@@ -22,6 +22,7 @@ struct AccountRelayProbes: BotRelayProbes {
         if request.logsInAsAccount { probe.login = key.relaySigner(clock) }
         if !request.reachesPrivateAddresses { probe.permits = { AddressScope($0) == .everywhere } }
         let report = await probe.run()
+        try Task.checkCancellation()
         if let fault = report.faults.first(where: { $0.code == .notAllowed }) {
             throw BotError(.probeRefused, "\(request.relay) \(fault.text)")
         }
@@ -29,6 +30,7 @@ struct AccountRelayProbes: BotRelayProbes {
     }
 
     func announce(_ announcement: RelayAnnouncement) async throws(BotError) {
+        if case .relay(let report) = announcement, !report.isForAll { return }
         let event: Event
         do { event = try await key.signed(draft(announcement)) } catch {
             throw BotError(.requestFailed, "the account's key did not sign what was to be told of relays")
@@ -55,6 +57,9 @@ struct AccountRelayProbes: BotRelayProbes {
 }
 
 extension RelayProbeReport {
+    /// Whether it is of a relay that strangers can find, and may know of.
+    fileprivate var isForAll: Bool { isReachable && address.map { AddressScope($0) } == .everywhere }
+
     fileprivate var discovery: RelayMonitoring.Discovery {
         RelayMonitoring.Discovery(
             relay: relay, openTime: time(of: .upgrade), readTime: time(of: .subscribe), writeTime: time(of: .write),

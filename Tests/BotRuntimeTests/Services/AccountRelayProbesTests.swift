@@ -66,11 +66,45 @@ struct AccountRelayProbesTests {
         }
     }
 
+    @Test func ofAProbeThatWasGivenUpNothingIsKnown() async throws {
+        try await withProbes { probes, relay, _ in
+            await withTaskGroup(of: Void.self) { group in
+                group.addTask {
+                    await #expect(throws: CancellationError.self) {
+                        _ = try await probes.probe(RelayProbeRequest(relay: relay, reachesPrivateAddresses: true))
+                    }
+                }
+                group.cancelAll()
+            }
+        }
+    }
+
+    @Test func nobodyIsToldOfRelaysThatNobodyElseCanFind() async throws {
+        let account = keys.publicKey
+        try await withProbes { probes, relay, pool in
+            var near = RelayProbeReport(try RelayURL("wss://near.example"))
+            near.address = [192, 168, 0, 1]
+            var dead = RelayProbeReport(try RelayURL("wss://dead.example"))
+            dead.faults = [.init(.unreachable, .tcp, .error, "does not answer", advice: "check the address")]
+            var silent = dead
+            (silent.address, silent.faults[0].code) = ([1, 1, 1, 1], .silent)
+            for report in [near, dead, silent] { try await probes.announce(.relay(report)) }
+            let found = await pool.fetch(
+                [Filter(authors: [account], kinds: [.relayDiscovery])], from: [relay], timeout: .seconds(20))
+            guard case .events(let events)? = found[relay] else {
+                Issue.record("the relay did not answer")
+                return
+            }
+            #expect(events == [])
+        }
+    }
+
     @Test func whatIsFoundIsToldToTheAccountsRelays() async throws {
         let account = keys.publicKey
         try await withProbes { probes, relay, pool in
             var report = RelayProbeReport(try RelayURL("wss://other.example"))
             report.phases = [.init(.upgrade, .passed, .milliseconds(12), "speaks WebSocket")]
+            report.address = [1, 1, 1, 1]
             try await probes.announce(.relay(report))
             try await probes.announce(.monitor(every: .seconds(60), timeout: .seconds(20)))
             let filter = Filter(authors: [account], kinds: [.relayDiscovery, .relayMonitor])

@@ -1,0 +1,21 @@
+import BotKit
+import Synchronization
+
+/// What the metrics show of each target, so that what a newer report does not say is taken back.
+final class RelayBoard: Sendable {
+    private let shown = Mutex<[String: Set<MetricSample>]>([:])
+
+    /// - Parameter target: its label in the metrics.
+    func show(_ report: RelayProbeReport, of target: String, _ metrics: any BotMetrics) {
+        let labels = ["target": target]
+        let samples =
+            [
+                MetricSample("probe_success", labels, report.isGood ? 1 : 0),
+                MetricSample("probe_duration_seconds", labels, report.duration / .seconds(1)),
+            ] + report.samples(target: target)
+        let series = Set(samples.map { MetricSample($0.name, $0.labels, 0) })
+        let before = shown.withLock { $0.updateValue(series, forKey: target) } ?? []
+        for gone in before.subtracting(series) { metrics.remove(gone) }
+        for sample in samples { metrics.set(sample) }
+    }
+}
