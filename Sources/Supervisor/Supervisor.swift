@@ -15,6 +15,8 @@ public actor Supervisor<WorkerClock: Clock>: Service where WorkerClock.Duration 
         case schedule(SupervisorStateMachine.Timer, after: Duration)
         case ask(worker: Int, generation: Int)
         case expire(ask: Int64, of: String, after: Duration)
+        /// Whoever asked was cancelled.
+        case abandon(ask: Int64)
         case beat(after: Duration)
         case drain
         case finish(SupervisorStateMachine.Outcome)
@@ -130,6 +132,7 @@ extension Supervisor {
                     group.addTask { await self.askForHealth(worker, generation) }
                 case .expire(let ask, let worker, let limit):
                     group.addTask { await self.expire(ask, of: worker, after: limit) }
+                case .abandon(let ask): abandon(ask)
                 case .beat(let duration): group.addTask { await self.beat(after: duration) }
                 case .drain:
                     logger.info("Draining workers")

@@ -92,6 +92,21 @@ struct AskingTests {
         try await run
     }
 
+    @Test func whoGivesUpWaitsNoLonger() async throws {
+        let harness = try Harness([python("w", oracle)], quick, clock: ManualClock())
+        async let run: Void = harness.supervisor.run()
+        try await harness.event(.ready(worker: "w"))
+        let answer = await withTaskGroup(of: Result<ControlValue?, SupervisorError>.self) { group in
+            group.addTask { await ask(harness.supervisor, "mute") }
+            group.cancelAll()
+            return await group.next()
+        }
+        #expect(answer == .failure(SupervisorError(.noAnswer, "nobody waits for the answer")))
+        #expect(await ask(harness.supervisor, "double", ["value": 1]) == .success(["value": 2]))
+        harness.supervisor.drain()
+        try await run
+    }
+
     @Test func aWorkerThatReadsNothingHoldsNobodyUp() async throws {
         let clock = ManualClock()
         let harness = try Harness(

@@ -37,26 +37,36 @@ struct ProbeRoute: Sendable {
         }
         let timeout = Self.timeout(request)
         let began = ContinuousClock.now
-        var refusals: [String] = []
-        var modules: Set<String> = []
-        var isSomebodySilent = false
-        for account in await accounts() {
-            guard let report = await report(of: account, module, target, timeout) else {
-                isSomebodySilent = true
-                continue
-            }
-            if let success = report.success {
-                let took = (ContinuousClock.now - began) / .seconds(1)
-                return .metrics(Self.families(success, took, report.samples ?? []))
-            }
-            if let refusal = report.refused { refusals.append(refusal) }
-            modules.formUnion(report.modules ?? [])
+        let reports = await reports(module, target, timeout)
+        if let report = reports.lazy.compactMap({ $0 }).first(where: { $0.success != nil }) {
+            let took = (ContinuousClock.now - began) / .seconds(1)
+            return .metrics(Self.families(report.success == true, took, report.samples ?? []))
         }
-        if let refusal = refusals.first { return .text("\(refusal)\n", status: 403) }
-        if isSomebodySilent { return .text("a worker that may have this module does not answer\n", status: 503) }
+        if let refusal = reports.lazy.compactMap({ $0?.refused }).first { return .text("\(refusal)\n", status: 403) }
+        if reports.contains(where: { $0 == nil }) {
+            return .text("a worker that may have this module does not answer\n", status: 503)
+        }
+        let modules = Set(reports.flatMap { $0?.modules ?? [] })
         let known =
             modules.isEmpty ? "no bot at work answers probes" : "there are: \(modules.sorted().joined(separator: ", "))"
         return .text("no module of that name; \(known)\n", status: 400)
+    }
+
+    /// Of all workers, in order; once one has looked, only of those that were faster. All are asked at the same time: one
+    /// that is silent must not keep the others from their turn.
+    private func reports(_ module: String, _ target: String, _ timeout: Duration) async -> [Report?] {
+        await withTaskGroup(of: (Int, Report?).self) { group in
+            for (index, account) in await accounts().enumerated() {
+                group.addTask { (index, await report(of: account, module, target, timeout)) }
+            }
+            var reports: [(Int, Report?)] = []
+            for await answer in group {
+                reports.append(answer)
+                if answer.1?.success != nil { break }
+            }
+            group.cancelAll()
+            return reports.sorted { $0.0 < $1.0 }.map(\.1)
+        }
     }
 
     /// Nil when a worker does not run, or has not answered in time.

@@ -6,7 +6,7 @@ extension Supervisor {
     /// - Parameter limit: how long the worker may take.
     /// - Throws: ``SupervisorError/Code/unknownWorker``, ``SupervisorError/Code/notRunning``,
     ///   ``SupervisorError/Code/tooManyAsks``, ``SupervisorError/Code/noAnswer`` when the time is over or the worker ends
-    ///   first, and ``SupervisorError/Code/refused`` with the worker's words.
+    ///   first or the asker is cancelled, and ``SupervisorError/Code/refused`` with the worker's words.
     public func ask(
         _ worker: String, _ ask: String, _ parameters: [String: ControlValue] = [:],
         within limit: Duration = .seconds(10)
@@ -36,14 +36,19 @@ extension Supervisor {
         line["signOfLife"] = isSignOfLife ? true : nil
         line["ask"] = .string(ask)
         line["id"] = .integer(id)
-        return await withCheckedContinuation { continuation in
-            asks.add(id, worker: worker, isSignOfLife: isSignOfLife, continuation)
-            if !control.send(ControlValue.object(line).json) {
-                let error = SupervisorError(.noAnswer, "\(name) does not read what it is asked")
-                asks.answer(id, .failure(error))
-            } else if let limit {
-                nextStep.yield(.expire(ask: id, of: name, after: limit))
+        let json = ControlValue.object(line).json
+        return await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                asks.add(id, worker: worker, isSignOfLife: isSignOfLife, continuation)
+                if !control.send(json) {
+                    let error = SupervisorError(.noAnswer, "\(name) does not read what it is asked")
+                    asks.answer(id, .failure(error))
+                } else if let limit {
+                    nextStep.yield(.expire(ask: id, of: name, after: limit))
+                }
             }
+        } onCancel: {
+            nextStep.yield(.abandon(ask: id))
         }
     }
 
@@ -51,6 +56,8 @@ extension Supervisor {
         guard (try? await clock.sleep(for: limit)) != nil else { return }
         asks.answer(id, .failure(SupervisorError(.noAnswer, "\(worker) did not answer within \(limit)")))
     }
+
+    func abandon(_ id: Int64) { asks.answer(id, .failure(SupervisorError(.noAnswer, "nobody waits for the answer"))) }
 
     func received(_ answer: WorkerLine.Answer, from worker: Int) {
         switch answer.outcome {
