@@ -237,19 +237,13 @@ async def exported(stage):
     check((f"127.0.0.1:{bad.port}", "write") in failed, failed)
     check(not [phase for target, phase in failed if target == f"127.0.0.1:{good.port}"], failed)
     check(families["telemetry_unknown_metrics_total"][0][1] == 0, "something is measured that is not in the catalogue")
-    # NIP-66: what was found is told to the account's relay.
+    # NIP-66: nobody is told of relays that only this machine can reach.
     client = ClientBuilder().build()
     await client.add_relay(RelayUrl.parse(good.url), and_connect=True)
     await client.connect(timedelta(seconds=10))
-    deadline = time.monotonic() + 60
-    found = {}
-    while set(found) != {good.url + "/", bad.url + "/"}:
-        check(time.monotonic() < deadline, f"told of {set(found)}")
-        events = await client.fetch_events(ReqTarget.auto([Filter()]), timedelta(seconds=10))
-        told = [json.loads(event.as_json()) for event in events]
-        found = {dict(tag[:2] for tag in event["tags"])["d"]: event for event in told if event["kind"] == 30166}
-        await asyncio.sleep(0.5)
-    check(any(tag[0] == "rtt-open" for tag in found[good.url + "/"]["tags"]), found)
+    events = await client.fetch_events(ReqTarget.auto([Filter()]), timedelta(seconds=10))
+    told = [json.loads(event.as_json()) for event in events]
+    check(told and not [event for event in told if event["kind"] == 30166], told)
     await client.shutdown()
     await good.close()
     await until_families(endpoint, lambda families: verdicts(families).get(f"127.0.0.1:{good.port}") == 0)
