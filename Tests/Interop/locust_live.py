@@ -180,13 +180,86 @@ async def web(stage):
     await locust.until("end of everything", lambda: not locust.left())
 
 
+# A user who hears what others than the test's accounts have to say, and whose daemon refuses and ends; in a process of
+# its own, as Locust changes how the whole process waits.
+USER = """
+import json, runpy, sys, types
+import locust
+file = runpy.run_path(sys.argv[1])
+fired, refusing = [], []
+user = file["Member"].__new__(file["Member"])
+user._state = "running"
+user.options = types.SimpleNamespace(message_bytes=300)
+user.environment = types.SimpleNamespace(events=types.SimpleNamespace(request=types.SimpleNamespace(
+    fire=lambda **row: fired.append((row["name"], str(row["exception"] or ""))))))
+user.prepare()
+
+class Daemon:
+    said = []
+    def command(self, cmd, nostr_group_id, content):
+        if refusing: raise file["Refused"]("publish_failed")
+        self.said.append(json.loads(content))
+
+user.agent = Daemon()
+def hear(type, group, **fields): user.hear({"type": type, "nostr_group_id": group, **fields})
+def says(text, group="ours", sender="peer"):
+    hear("message_received", group, from_pubkey=sender, kind=9, content=text)
+
+for name in ("", "hello", "load", "load x y", "load 1 2", "load 1 a:b:c", "load 1 a:1:2 3", "a b 1:1:1"):
+    hear("welcome_received", "theirs", group_name=name)
+    hear("group_joined", "theirs")
+assert not user.group_id.ready() and not fired, fired
+hear("welcome_received", "ours", group_name="load 1 " + file["stamp"]())
+good = json.dumps({"n": 1, "last": 0, "sent": file["stamp"]()})
+for text in ("hello", "", "[]", "7", "null", '"load"', "{}", '{"n": 1}', '{"n": [], "last": 0, "sent": ""}',
+             '{"n": 1, "last": 0, "sent": 5}', '{"n": 1, "last": 0, "sent": "a:b:c"}'):
+    says(text)
+says(good, group="theirs")
+assert not fired and not user.heard, fired
+says(good)
+hear("group_joined", "ours")
+hear("welcome_received", "theirs", group_name="hello")
+hear("group_joined", "theirs")
+assert user.group_id.get() == "ours" and fired == [("deliver", ""), ("join", "")], fired
+
+user.say()
+refusing.append(True)
+user.say()
+refusing.clear()
+user.say(is_last=True)
+assert [(row["n"], row["last"]) for row in user.agent.said] == [(1, 0), (3, 2)], user.agent.said
+user.peers = {"peer"}
+says(json.dumps({"n": 3, "last": 2, "sent": file["stamp"]()}))
+assert not user.missing(), user.missing()
+says(json.dumps({"n": 3, "last": 3, "sent": file["stamp"]()}))
+assert user.missing() == {"did not come": 1} and fired[-1] == ("deliver", "came again"), fired
+
+agent = file["Agent"].__new__(file["Agent"])
+agent.process = types.SimpleNamespace(stdout=[b"no JSON"])
+agent.ready, agent.replies = file["AsyncResult"](), {"1": file["AsyncResult"]()}
+try: agent._read()
+except ValueError: pass
+assert [str(result.exception) for result in (agent.ready, agent.replies["1"])] == ["agent ended"] * 2
+"""
+
+
+async def strangers(stage):
+    """Groups and texts of others are not looked at; what is refused is owed to nobody; whoever waits is told the end."""
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-c", USER, str(FILE), stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.STDOUT)
+    output, _ = await asyncio.wait_for(process.communicate(), SECONDS)
+    check(process.returncode == 0, output.decode())
+
+
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("pikabot", type=Path, help="the executable under test")
     return parser
 
 
-SCENARIOS = {"a master and two workers": headless, "the web page, and a killed worker": web}
+SCENARIOS = {"a master and two workers": headless, "the web page, and a killed worker": web,
+             "strangers and refusals": strangers}
 
 if __name__ == "__main__":
     main(SCENARIOS, arguments())

@@ -75,8 +75,33 @@ def milliseconds_since(text):
     return 1000 * (time.monotonic() - float(ticks) if boot == BOOT else time.time() - float(clock))
 
 
+# Whoever knows an account's key can invite it; what does not look like the test's is not looked at.
+
+def invitation(group_name):
+    """The stamp in the name of a group of the test; None of any other name."""
+    with suppress(ValueError):
+        word, number, text = group_name.split(" ")
+        if word == "load" and int(number) > 0:
+            milliseconds_since(text)
+            return text
+    return None
+
+
+def message(text):
+    """What a message of the test says: its number, how many its sender has said if it is the last, and how old it is.
+    None of any other text."""
+    with suppress(ValueError, TypeError, KeyError, AttributeError):
+        content = json.loads(text)
+        return int(content["n"]), int(content["last"]), milliseconds_since(content["sent"])
+    return None
+
+
 class Failed(Exception):
     """What Locust counts failures by: a word, such as the code of the daemon's error."""
+
+
+class Refused(Failed):
+    """The daemon's error: it was not done."""
 
 
 # The accounts' processes, and what is left of them.
@@ -151,21 +176,25 @@ class Agent:
             self.replies.pop(request, None)
 
     def _read(self):
-        for text in self.process.stdout:
-            line = json.loads(text)
-            kind, reply = line["type"], self.replies.get(line.get("request_id"))
-            if kind == "ready":
-                self.ready.set(line["pubkey"])
-            elif kind == "ok" and reply:
-                reply.set(line.get("result"))
-            elif kind == "error" and reply:
-                log.warning("%s: %s", line["code"], line["message"])
-                reply.set_exception(Failed(line["code"]))
-            else:
-                self.hear(line)
-        for waiting in [self.ready, *self.replies.values()]:
-            if not waiting.ready():
-                waiting.set_exception(Failed(ENDED))
+        try:
+            for text in self.process.stdout:
+                self._take(json.loads(text))
+        finally:
+            for waiting in [self.ready, *self.replies.values()]:
+                if not waiting.ready():
+                    waiting.set_exception(Failed(ENDED))
+
+    def _take(self, line):
+        kind, reply = line["type"], self.replies.get(line.get("request_id"))
+        if kind == "ready":
+            self.ready.set(line["pubkey"])
+        elif kind == "ok" and reply:
+            reply.set(line.get("result"))
+        elif kind == "error" and reply:
+            log.warning("%s: %s", line["code"], line["message"])
+            reply.set_exception(Refused(line["code"]))
+        else:
+            self.hear(line)
 
     def close(self):
         """At once: what it had is not needed again."""
@@ -302,16 +331,20 @@ class Member(User):
         """Of an exponential distribution: messages of many users come as a Poisson process does."""
         return min(self.random.expovariate(1 / max(self.options.think, 0.001)), 10 * self.options.think)
 
-    def on_start(self):
+    def prepare(self):
         self.random = random.Random()
-        self.worker, self.options = self.environment.pikabot_worker, self.environment.parsed_options
         self.assigned, self.started, self.group_id = AsyncResult(), AsyncResult(), AsyncResult()
         self.key = self.agent = None
-        self.said, self.is_over, self.talking = 0, False, False
+        self.invited = {}  # group of the test -> the stamp of its invitation
+        self.turns, self.said, self.is_over, self.talking = 0, 0, False, False
         self.turn = RLock()
         self.heard = collections.defaultdict(set)  # key -> numbers of what came
-        self.last = {}  # key -> the number of its last message
+        self.last = {}  # key -> how many messages it has said, when it has said its last
         self.news = Event()
+
+    def on_start(self):
+        self.worker, self.options = self.environment.pikabot_worker, self.environment.parsed_options
+        self.prepare()
         with self.measured("identity"):
             self.agent = Agent(self.worker.home, self.options.relays.split(","), self.hear)
             self.key = self.agent.ready.get(timeout=PATIENCE + 40)
@@ -365,26 +398,39 @@ class Member(User):
             if self.is_over:
                 return
             self.is_over = is_last
-            self.said += 1
-            content = {"n": self.said, "last": is_last, "sent": stamp(), "fill": ""}
+            self.turns, self.said = self.turns + 1, self.said + 1
+            content = {"n": self.turns, "last": self.said if is_last else 0, "sent": stamp(), "fill": ""}
             content["fill"] = "x" * max(0, self.options.message_bytes - len(json.dumps(content)))
             with self.measured("send"):
-                self.agent.command("send_message", nostr_group_id=self.group_id.get(), content=json.dumps(content))
+                try:
+                    self.agent.command("send_message", nostr_group_id=self.group_id.get(), content=json.dumps(content))
+                except Refused:
+                    self.said -= 1  # nobody is to hear it
+                    raise
 
     def hear(self, line):
-        if line["type"] == "welcome_received":
-            self.invited = line["group_name"].split(" ")[-1]
-        elif line["type"] == "group_joined":
-            self.fire("join", milliseconds_since(self.invited))
-            self.group_id.set(line["nostr_group_id"])
-        elif line["type"] == "message_received" and line["kind"] == CHAT:
-            sender, content = line["from_pubkey"], json.loads(line["content"])
-            again = content["n"] in self.heard[sender]
-            self.heard[sender].add(content["n"])
-            if content["last"]:
-                self.last[sender] = content["n"]
-            self.fire("deliver", milliseconds_since(content["sent"]), Failed("came again") if again else None)
-            self.news.set()
+        kind, group = line["type"], line.get("nostr_group_id")
+        if kind == "welcome_received":
+            if invited := invitation(line["group_name"]):
+                self.invited[group] = invited
+        elif kind == "group_joined" and group in self.invited:
+            self.fire("join", milliseconds_since(self.invited[group]))
+            self.group_id.set(group)
+        elif kind == "message_received" and line["kind"] == CHAT and self.is_mine(group):
+            if content := message(line["content"]):
+                self.take(line["from_pubkey"], *content)
+
+    def is_mine(self, group):
+        """Whether it is the group of the test; what was said in it can come before `group_joined`."""
+        return group in self.invited or self.group_id.ready() and group == self.group_id.get()
+
+    def take(self, sender, number, last, milliseconds):
+        again = number in self.heard[sender]
+        self.heard[sender].add(number)
+        if last:
+            self.last[sender] = last
+        self.fire("deliver", milliseconds, Failed("came again") if again else None)
+        self.news.set()
 
     # The end.
 
