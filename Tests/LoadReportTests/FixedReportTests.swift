@@ -26,6 +26,8 @@ import Testing
                 failed     times  reason
                 join           1  lost,\#u{FFFD}never found
                 send           1  refused: "a", <b> & 'c' ]]>\#u{FFFD}
+                generator      1  odd "\#u{301}
+                generator      1  odd ,\#u{301}
                 generator      1  odd = "1"
 
                 correctness  ratio  counts
@@ -93,6 +95,8 @@ import Testing
             try file(.csv, "small_exceptions.csv")
                 == #"""
                 Count,Message,Traceback,Nodes
+                1,"odd ""\#u{301}",,"a""b"
+                1,"odd ,\#u{301}",,"a""b"
                 1,"odd = ""1""",,"a""b"
 
                 """#.asCSV)
@@ -150,6 +154,8 @@ import Testing
                 failed     times  reason
                 join           1  lost,\#u{FFFD}never found
                 send           1  refused: &quot;a&quot;, &lt;b&gt; &amp; &#39;c&#39; ]]&gt;\#u{FFFD}
+                generator      1  odd &quot;\#u{301}
+                generator      1  odd ,\#u{301}
                 generator      1  odd = &quot;1&quot;
 
                 correctness  ratio  counts
@@ -231,11 +237,11 @@ import Testing
 extension String {
     /// Line ends as Python's `csv.writer` writes them, where a row ends; a line end inside of quotes stays.
     fileprivate var asCSV: String {
-        var (text, isQuoted) = ("", false)
-        for character in self {
-            if character == "\"" { isQuoted.toggle() }
-            text += character == "\n" && !isQuoted ? "\r\n" : String(character)
+        var (text, isQuoted) = (UnicodeScalarView(), false)
+        for scalar in unicodeScalars {
+            if scalar == "\"" { isQuoted.toggle() }
+            text.append(contentsOf: scalar == "\n" && !isQuoted ? ["\r", scalar] : [scalar])
         }
-        return text
+        return String(text)
     }
 }

@@ -107,8 +107,12 @@ public enum LocustCSV {
 
     private static func quoted(_ cell: String) -> String {
         let plain = Plain.lines(cell)
-        guard plain.contains(where: { $0 == "," || $0 == "\"" || $0 == "\n" }) else { return plain }
-        return "\"" + plain.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"") + "\""
+        // A character can be a quotation mark and what is put onto it; readers know scalars only.
+        let scalars = plain.unicodeScalars
+        guard scalars.contains(where: { $0 == "," || $0 == "\"" || $0 == "\n" }) else { return plain }
+        var quoted = String.UnicodeScalarView("\"".unicodeScalars)
+        for scalar in scalars { quoted.append(contentsOf: scalar == "\"" ? [scalar, scalar] : [scalar]) }
+        return String(quoted) + "\""
     }
 }
 

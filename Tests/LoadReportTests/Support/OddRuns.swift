@@ -3,7 +3,8 @@ import LoadReport
 /// A run whose every text tries to break out of its place.
 enum HostileRun {
     static let text =
-        "<script>alert(\"1\")</script>, 'a' & b ]]> \u{1B}[31mred\u{7} \u{202E}esrever\nnext\tline \\ =1+1"
+        "<script>alert(\"1\")</script>, 'a' & b ]]> \u{1B}[31mred\u{7} \u{202E}esrever\nnext\tline \\ =1+1 "
+        + "\"\u{301} ,\u{301}"
 
     static func result() throws -> LoadResult {
         let recorder = LoadRecorder()

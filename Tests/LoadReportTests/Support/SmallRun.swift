@@ -12,6 +12,9 @@ enum SmallRun {
         recorder.failure(.send, reason: "refused: \"a\", <b> & 'c' ]]>\u{1}", at: .milliseconds(4_500))
         recorder.failure(.join, reason: "lost,\nnever found", at: .seconds(2))
         recorder.exception("odd = \"1\"", at: .seconds(1))
+        // For a reader of scalars, quotation marks and commas; for Swift, other characters.
+        recorder.exception("odd \"\u{301}", at: .seconds(1))
+        recorder.exception("odd ,\u{301}", at: .seconds(1))
         recorder.gauge(.agents, 3, at: .seconds(1))
         recorder.gauge(.agents, 2, at: .seconds(3))
         recorder.injected(LoadFault(from: .seconds(2), to: .seconds(3), action: "relay down", target: "<ws://a>"))
