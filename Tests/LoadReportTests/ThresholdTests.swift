@@ -84,6 +84,23 @@ import Testing
         #expect(try LoadThreshold(key: "join.rate", condition: "== 0").judge(result).passed)
     }
 
+    @Test func conflictsAreKnownWhenACommitWasMade() throws {
+        let usage = ProcessUsage(userSeconds: 0, systemSeconds: 0, peakMemoryBytes: 0)
+        let threshold = try LoadThreshold(key: "conflicts", condition: "== 0")
+        let recorder = LoadRecorder()
+        func judged() -> ThresholdOutcome {
+            threshold.judge(recorder.result(SyntheticRun.facts, cost: usage, at: .seconds(2)))
+        }
+        // A group that is being founded is nobody else's.
+        recorder.success(.createGroup, from: .zero, to: .seconds(1))
+        recorder.failure(.add, reason: "refused", at: .seconds(1))
+        #expect(judged().found == "never measured: no commit was made")
+        recorder.success(.add, from: .zero, to: .seconds(1))
+        #expect(judged().passed)
+        recorder.conflict()
+        #expect(judged().value == 1)
+    }
+
     @Test func onlyFailuresAreNoLatency() throws {
         let recorder = LoadRecorder()
         recorder.failure(.join, reason: "refused", at: .seconds(1))

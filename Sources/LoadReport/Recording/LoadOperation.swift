@@ -11,7 +11,7 @@ public enum LoadOperation: Int, CaseIterable, Sendable, Hashable {
     case createGroup
     /// Adding members: from the decision to the relay's `OK` for the commit and the Welcomes.
     case add
-    /// From the Welcome's publication until the invited agent has unwrapped it.
+    /// From the Welcome's publication until the gift wrap that it is in has come to the invited agent.
     case welcomeSeen
     /// From the decision to invite until the invited agent is a member.
     case join
@@ -93,10 +93,10 @@ extension LoadOperation {
         }
     }
 
-    /// Whether it publishes a commit, so that a conflict could have happened.
+    /// Whether it changes a group that others can change too, so that a conflict could have happened.
     var commits: Bool {
         switch self {
-        case .createGroup, .add, .commit, .conflictRetry, .remove, .leave: true
+        case .add, .commit, .conflictRetry, .remove, .leave: true
         default: false
         }
     }

@@ -87,8 +87,8 @@ extension ThresholdKey.Statistic {
 }
 
 extension LoadResult {
-    /// Whether a commit was tried, so that one could have been in conflict.
+    /// Whether a commit was made, or lost a race.
     fileprivate var hasCommits: Bool {
-        LoadOperation.allCases.contains { $0.commits && operation($0) != nil }
+        correctness.conflicts > 0 || LoadOperation.allCases.contains { $0.commits && operation($0)?.count ?? 0 > 0 }
     }
 }
