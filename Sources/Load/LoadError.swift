@@ -5,6 +5,8 @@ public struct LoadError: Error, Hashable, Sendable, CustomStringConvertible {
 
         /// The plan asks for what cannot be done.
         public static let badPlan = Code(description: "bad_plan")
+        /// Where the agents' databases are to be, there is something already.
+        public static let stateInUse = Code(description: "state_in_use")
         /// Nothing can be done with the relays: no agent could announce itself.
         public static let noRelay = Code(description: "no_relay")
     }

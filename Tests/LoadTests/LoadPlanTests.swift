@@ -106,10 +106,72 @@ struct LoadPlanTests {
             "fixed: 3 } }", "fixed: 3 } }, faults: [ { at: 1s, for: 1s, action: down, relay: 1 } ]",
             #"plan.yaml:2:151: load.faults[0].relay: expected a whole number from 0 to 0, found "1"; write such a number"#
         ),
+        (
+            "fixed: 3 } }", "fixed: 3 } }, stages: [ { for: 9s } ], faults: [ { at: 8s, for: 2s, action: down } ]",
+            #"plan.yaml:2:142: load.faults[0].at: expected a fault that is over when the stages are, at 9s, found "8s"; begin it earlier, make it shorter, or make a stage longer"#
+        ),
+        (
+            "fixed: 3 } }",
+            "fixed: 3 } }, stages: [ { for: 9s } ], faults: [ { at: 9s, share: 1, action: restartAgents } ]",
+            #"plan.yaml:2:142: load.faults[0].at: expected a fault that is over when the stages are, at 9s, found "9s"; begin it earlier, make it shorter, or make a stage longer"#
+        ),
+        (
+            "fixed: 3 } }", "fixed: 3 } }, faults: [ { at: 1s, share: 1, action: restartAgents } ]",
+            #"plan.yaml:2:117: load.faults[0].at: expected a fault that is over when the stages are, at 0ms, found "1s"; begin it earlier, make it shorter, or make a stage longer"#
+        ),
+        (
+            "fixed: 3 } }",
+            "fixed: 3 } }, stages: [ { for: 9s } ], faults: [ { at: 4s, for: 3s, action: stall }, { at: 2s, for: 3s, action: down } ]",
+            #"plan.yaml:2:178: load.faults[1].at: expected a time at which no other fault of relay 0 lasts, found "2s"; begin it when the other is over"#
+        ),
     ])
     func aWrongPlanIsToldWithItsPlace(right: String, wrong: String, message: String) {
         let error = #expect(throws: ConfigurationError.self) { try read(Self.least.replacing(right, with: wrong)) }
         #expect(
             error?.description.split(separator: "\n").contains { $0 == message } == true, "\(error?.description ?? "")")
+    }
+
+    @Test func faultsMayFollowEachOtherAndBeOnDifferentRelays() throws {
+        let plan = try read(
+            Self.least.replacing("[ws://r.example]", with: "[ws://r.example, ws://s.example]").replacing(
+                "fixed: 3 } }",
+                with: """
+                    fixed: 3 } }, stages: [ { for: 5s }, { for: 4s } ], faults: [ { at: 2s, for: 3s, action: down }, \
+                    { at: 5s, for: 4s, action: stall }, { at: 3s, for: 6s, relay: 1, action: down } ]
+                    """))
+        #expect(plan.faults.count == 3)
+        #expect(plan.loaded == .seconds(9))
+    }
+
+    @Test func whereAStageCannotBeReadNothingIsSaidOfTheTimesOfFaults() {
+        let wrong = Self.least.replacing(
+            "fixed: 3 } }",
+            with: "fixed: 3 } }, stages: [ { sendRate: 2/s } ], faults: [ { at: 1s, for: 1s, action: down } ]")
+        let error = #expect(throws: ConfigurationError.self) { try read(wrong) }
+        #expect(error?.problems.isEmpty == false)
+        #expect(error?.problems.contains { $0.keyPath.hasPrefix("load.faults") } == false)
+    }
+
+    /// Other relays than the file's come from a flag.
+    @Test(arguments: [
+        (
+            ["ws://r.example"],
+            #"load.faults[1].relay: expected a whole number from 0 to 0, the last of the relays, found "1""#
+        ),
+        (["ws://r.example", "wss://s.example"], "load.faults[1].relay: expected a ws:// relay"),
+    ])
+    func faultsThatOtherRelaysDoNotBearAreRefused(relays: [String], message: String) throws {
+        var plan = try read(
+            Self.least.replacing("[ws://r.example]", with: "[ws://r.example, ws://s.example]").replacing(
+                "fixed: 3 } }",
+                with: """
+                    fixed: 3 } }, stages: [ { for: 9s } ], faults: [ { at: 2s, action: restartAgents, share: 1 }, \
+                    { at: 3s, for: 6s, relay: 1, action: down } ]
+                    """))
+        try plan.checkFaults()
+        plan.relays = try relays.map { try RelayURL($0) }
+        let error = #expect(throws: LoadError.self) { try plan.checkFaults() }
+        #expect(error?.code == .badPlan)
+        #expect(error?.message.hasPrefix(message) == true, "\(error?.message ?? "")")
     }
 }

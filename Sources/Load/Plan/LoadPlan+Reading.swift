@@ -32,8 +32,18 @@ extension LoadPlan {
         }
         let agents = reader.object("agents", required: true).flatMap { Self.agents($0) }
         let groups = reader.object("groups", required: true).flatMap { Self.groups($0, of: agents?.count) }
-        let stages = reader.list("stages") { stage($0, groups: groups) }
-        let faults = reader.list("faults") { fault($0, relays: relays?.count) }
+        var areStagesRead = true
+        let stages = reader.list("stages") { reader in
+            let stage = stage(reader, groups: groups)
+            areStagesRead = areStagesRead && stage != nil
+            return stage
+        }
+        var times = FaultTimes(end: areStagesRead ? stages.reduce(.zero) { $0 + $1.length } : nil)
+        let faults = reader.list("faults") { reader in
+            let fault = fault(reader, relays: relays?.count)
+            if let fault { times.take(fault, reader) }
+            return fault
+        }
         let seed = reader.int("seed", default: 1)
         let settle = reader.duration("settle", default: .seconds(20))
         guard let relays, let agents, let groups else { return nil }
