@@ -18,11 +18,13 @@ public struct LoadTest: Sendable {
 
     /// - Parameters:
     ///   - name: A short name of the test, such as the file's.
-    ///   - directory: For the agents' databases; nothing in it is deleted.
+    ///   - directory: For the agents' databases: an empty folder, or none yet. Nothing in it is deleted.
     ///
-    /// Throws ``LoadReport/LoadReportError`` for thresholds that cannot be understood.
-    public init(_ plan: LoadPlan, text: String, name: String, directory: String, logger: Logger) throws(LoadReportError)
-    {
+    /// Throws ``LoadReport/LoadReportError`` for thresholds that cannot be understood, and ``LoadError`` for faults that
+    /// the relays do not bear and for a folder that holds something.
+    public init(_ plan: LoadPlan, text: String, name: String, directory: String, logger: Logger) throws {
+        try plan.checkFaults()
+        if plan.agents.state == .disk { try AgentHost.check(directory) }
         self.plan = plan
         self.text = text
         self.name = name
@@ -65,7 +67,7 @@ public struct LoadTest: Sendable {
         let cost = ProcessUsage.current().map { usage in before.map { usage.since($0) } ?? usage }
         return recorder.result(
             run, cost: cost ?? ProcessUsage(userSeconds: 0, systemSeconds: 0, peakMemoryBytes: 0), at: timeline.now,
-            thresholds: thresholds)
+            loaded: stages.loaded, thresholds: thresholds)
     }
 
     /// The parts of the test, one after the other; false if it could not begin.
@@ -75,7 +77,15 @@ public struct LoadTest: Sendable {
         if plan.groups.count > 0 {
             await stages.run("found \(plan.groups.count) groups", fleet) { await fleet.foundGroups() }
         }
+        if !plan.stages.isEmpty { await performStages(fleet, gates, stages) }
+        await stages.run("settle", fleet) { await fleet.settle() }
+        await fleet.compareGroups()
+        return true
+    }
+
+    private func performStages(_ fleet: Fleet, _ gates: [Int: RelayGate], _ stages: StageLog) async {
         let start = fleet.timeline.now
+        stages.plan(until: start + plan.loaded)
         await withDiscardingTaskGroup { group in
             group.addTask { await fleet.injectFaults(from: start, gates: gates) }
             for stage in plan.stages where !Task.isCancelled {
@@ -83,23 +93,16 @@ public struct LoadTest: Sendable {
             }
             group.cancelAll()
         }
-        await stages.run("settle", fleet) { await fleet.settle() }
-        await fleet.compareGroups()
-        return true
+        stages.note(loaded: fleet.timeline.now - start)
     }
 
     // MARK: Parts
 
     private func openGates() async throws -> [Int: RelayGate] {
-        let wanted = Set(
-            plan.faults.compactMap { fault -> Int? in
-                switch fault.action {
-                case .down(let relay, _), .stall(let relay, _): relay
-                case .restartAgents: nil
-                }
-            })
         var gates: [Int: RelayGate] = [:]
-        for index in wanted.sorted() { gates[index] = try await RelayGate.open(to: plan.relays[index]) }
+        for index in Set(plan.faults.compactMap(\.relay)).sorted() {
+            gates[index] = try await RelayGate.open(to: plan.relays[index])
+        }
         return gates
     }
 
@@ -137,7 +140,7 @@ public struct LoadTest: Sendable {
                 (usage, last) = (current, now)
             }
             if let bytes = ProcessMetrics.residentBytes() { recorder.gauge(.memory, bytes, at: now) }
-            progress(stages.current, recorder.snapshot(at: now))
+            progress(stages.current, recorder.snapshot(at: now, planned: stages.planned))
         }
     }
 

@@ -85,26 +85,77 @@ import Testing
         #expect(send.latency?.max == 0.060)
     }
 
-    /// Somebody who acts every 10 ms and once waits for 100 would have waited 90, 80, … 10 ms meanwhile.
+    /// Somebody who acts every 10 ms (1 ms is usual, 9 ms are thought) and once waits for 100 would have waited 90, 80,
+    /// … 10 ms meanwhile. What was measured stays what it was.
     @Test func aClosedUsersMissingValuesAreFilledIn() throws {
         for number in 0..<100 {
             let start = Duration.milliseconds(number * 10)
             let took = Duration.milliseconds(number == 50 ? 100 : 1)
-            recorder.success(.send, from: start, to: start + took, expectedEvery: .milliseconds(10))
+            recorder.success(.send, from: start, to: start + took, thinking: .milliseconds(9))
         }
         let send = try #require(result().operation(.send))
         #expect(send.count == 100)
-        #expect(send.latency?.samples == 109)
-        // (99 * 1 + 100 + 90 + 80 + … + 10) / 109
-        #expect(near(send.latency?.mean, 0.649 / 109))
-        #expect(near(send.latency?.percentiles[.p95], 0.050))
+        let latency = try #require(send.latency)
+        #expect(latency.samples == 100)
+        #expect((latency.min, latency.max, latency.sum) == (0.001, 0.1, 0.199))
+        #expect(near(latency.mean, 0.199 / 100))
+        #expect(latency.buckets == [Int](repeating: 99, count: 6) + [Int](repeating: 100, count: 9))
+        // Of 109: 99 of 1 ms, then 10, 20, 30, 40, 50 …
+        #expect(near(latency.percentiles[.p95], 0.050))
         #expect(send.service?.samples == 100)
         #expect(near(send.service?.percentiles[.p95], 0.001))
     }
 
+    /// They are as slow as they always are: nothing was held up.
+    @Test func anEvenWaitOfClosedUsersIsLeftAsItIs() throws {
+        for number in 0..<100 {
+            let start = Duration.milliseconds(number * 110)
+            recorder.success(.send, from: start, to: start + .milliseconds(100), thinking: .milliseconds(10))
+        }
+        let send = try #require(result().operation(.send))
+        #expect(LoadPercentile.allCases.allSatisfy { near(send.latency?.percentiles[$0], 0.1) })
+        #expect(send.latency == send.service)
+    }
+
+    @Test func usersWhoThinkDifferentlyAreFilledInEachByTheirOwn() throws {
+        for number in 0..<99 {
+            let start = Duration.milliseconds(number * 10)
+            recorder.success(.send, from: start, to: start + .milliseconds(1), thinking: .milliseconds(9))
+            recorder.success(.send, from: start, to: start + .milliseconds(50), thinking: .milliseconds(50))
+        }
+        recorder.success(.send, from: .zero, to: .milliseconds(100), thinking: .milliseconds(50))
+        let send = try #require(result().operation(.send))
+        // The hundred is no more than an interval of those who think for 50 ms: half of all are 1, half are 50.
+        #expect(near(send.latency?.percentiles[.p25], 0.001))
+        #expect(near(send.latency?.percentiles[.p98], 0.05))
+        #expect(send.latency?.percentiles == send.service?.percentiles)
+    }
+
     @Test func aTinyIntervalFillsInABoundedNumber() throws {
-        recorder.success(.send, from: .zero, to: .seconds(3_600), expectedEvery: .nanoseconds(1))
-        #expect(result().operation(.send)?.latency?.samples == 10_000)
+        for _ in 0..<3 { recorder.success(.send, from: .zero, to: .nanoseconds(1), thinking: .nanoseconds(1)) }
+        recorder.success(.send, from: .zero, to: .seconds(3_600), thinking: .nanoseconds(1))
+        let latency = try #require(result().operation(.send)?.latency)
+        #expect(latency.samples == 4)
+        #expect((1_750...1_850).contains(latency.percentiles[.p50] ?? 0))
+    }
+
+    @Test func ratesAreOfTheTimeUnderLoad() {
+        for number in 0..<40 { recorder.success(.send, from: .seconds(number), to: .seconds(number)) }
+        let usage = ProcessUsage(userSeconds: 0, systemSeconds: 0, peakMemoryBytes: 0)
+        let found = recorder.result(SyntheticRun.facts, cost: usage, at: .seconds(40), loaded: .seconds(2))
+        #expect(found.operation(.send)?.rate == 20)
+        #expect(found.duration == 40)
+        #expect(result(at: 40).operation(.send)?.rate == 1)
+    }
+
+    @Test func aFaultEndsWhenItDoes() {
+        let first = recorder.injected(LoadFault(from: .seconds(1), to: .seconds(5), action: "down", target: "a"))
+        let second = recorder.injected(LoadFault(from: .seconds(1), to: .seconds(5), action: "down", target: "b"))
+        recorder.ended(fault: second, at: .seconds(2))
+        #expect(recorder.snapshot(at: .seconds(3)).faults == ["down a"])
+        recorder.ended(fault: first, at: .seconds(6))
+        recorder.ended(fault: 2, at: .seconds(7))
+        #expect(result().faults.map(\.to) == [6, 2])
     }
 
     @Test func reasonsAreBoundedInNumberAndLength() throws {

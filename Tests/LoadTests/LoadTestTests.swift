@@ -4,6 +4,8 @@ import EmbeddedRelay
 import Foundation
 import LoadReport
 import Logging
+import Nostr
+import Synchronization
 import Testing
 
 @testable import Load
@@ -24,11 +26,7 @@ struct LoadTestTests {
                 \(load)
                 thresholds: { \(thresholds) }
                 """
-            let plan = try SettingsFile.read(text, file: "plan.yaml") { (settings, _) throws(BotSettingsError) in
-                try LoadPlan(settings: settings)
-            }
-            let logger = Logger(label: "load") { _ in SwiftLogNoOpLogHandler() }
-            return try await LoadTest(plan, text: text, name: "plan", directory: directory, logger: logger).run()
+            return try await test(text, directory: directory).run()
         }
     }
 
@@ -89,8 +87,13 @@ struct LoadTestTests {
         let result = try await run(
             """
               groups: { count: 1, sizes: { fixed: 4 } }
-              stages: [ { for: 4s, sendRate: 10/s, churn: 2/s }, { for: 2s, storm: { every: 500ms, members: 3 } } ]
+              stages:
+                - { for: 4s, sendRate: 10/s, churn: 2/s, users: { count: 3, think: 50ms } }
+                - { for: 2s, storm: { every: 500ms, members: 3 } }
             """)
+        let stages = result.funnel.stages
+        #expect(zip(stages, stages.dropFirst()).allSatisfy { $0.count >= $1.count }, "\(stages)")
+        #expect(!stages.flatMap(\.lost).contains { $0.reason == "busy" })
         #expect(result.correctness.deliveryRatio == 1)
         #expect(result.correctness.diverged == 0)
         #expect(result.operation(.commit)?.count ?? 0 > 0)
@@ -114,14 +117,121 @@ struct LoadTestTests {
             version: 1
             load: { relays: [ws://127.0.0.1:1], agents: { count: 2 }, groups: { count: 1, sizes: { fixed: 2 } } }
             """
+        let test = try test(text)
+        let error = await #expect(throws: LoadError.self) { _ = try await test.run() }
+        #expect(error?.code == .noRelay)
+        #expect(error?.message.contains("ws://127.0.0.1:1") == true)
+    }
+
+    private func withLoadTest<Value: Sendable>(
+        _ load: String, thresholds: String = "", _ body: (LoadTest, RelayGate) async throws -> Value
+    ) async throws -> Value {
+        try await withEmbeddedRelay(configuration: RelayConfiguration()) { _, address in
+            let gate = try await RelayGate.open(to: RelayURL(address))
+            let text = """
+                version: 1
+                load:
+                  relays: [\(gate.address)]
+                  agents: { count: 4, rampPerSecond: 100 }
+                  groups: { count: 1, sizes: { fixed: 4 } }
+                \(load)
+                thresholds: { \(thresholds) }
+                """
+            let value = try await body(try test(text), gate)
+            await gate.close()
+            return value
+        }
+    }
+
+    private func test(_ text: String, directory: String = "unused") throws -> LoadTest {
         let plan = try SettingsFile.read(text, file: "plan.yaml") { (settings, _) throws(BotSettingsError) in
             try LoadPlan(settings: settings)
         }
         let logger = Logger(label: "load") { _ in SwiftLogNoOpLogHandler() }
-        let test = try LoadTest(plan, text: text, name: "plan", directory: "unused", logger: logger)
-        let error = await #expect(throws: LoadError.self) { _ = try await test.run() }
-        #expect(error?.code == .noRelay)
-        #expect(error?.message.contains("ws://127.0.0.1:1") == true)
+        return try LoadTest(plan, text: text, name: "plan", directory: directory, logger: logger)
+    }
+
+    @Test func whoWaitsForARelayThatIsGoneHoldsUpNothing() async throws {
+        let result = try await withLoadTest(
+            """
+              settle: 1s
+              stages: [ { for: 4s, users: { count: 3, think: 20ms } }, { for: 1s } ]
+            """
+        ) { test, gate in
+            try await test.run { stage, _ in if stage == "3 users" { gate.set(.down) } }
+        }
+        #expect(result.run.stages.map(\.name).suffix(3) == ["3 users", "rest", "settle"])
+        let send = try #require(result.operation(.send))
+        #expect(send.failureReasons.map(\.reason) == ["no relay's answer in time"])
+        #expect(send.failures == 3)
+    }
+
+    private final class Planned: Sendable {
+        let end = Mutex<Double?>(nil)
+    }
+
+    @Test func whoIsInterruptedComparesNobodyAndEndsTheFault() async throws {
+        let planned = Planned()
+        let result = try await withLoadTest(
+            """
+              stages: [ { for: 5m, sendRate: 20/s } ]
+              faults: [ { at: 1s, for: 4m, action: stall } ]
+            """, thresholds: #"divergence: "== 0""#
+        ) { test, _ in
+            let (troubles, report) = AsyncStream.makeStream(of: Void.self)
+            return try await withThrowingTaskGroup(of: LoadResult?.self) { group in
+                group.addTask {
+                    try await test.run { _, snapshot in
+                        guard !snapshot.faults.isEmpty else { return }
+                        planned.end.withLock { $0 = snapshot.planned }
+                        report.finish()
+                    }
+                }
+                group.addTask {
+                    for await _ in troubles {}
+                    return nil
+                }
+                _ = try await group.next()
+                group.cancelAll()
+                return try await group.next() ?? nil
+            }
+        }
+        let found = try #require(result)
+        // It was known when the stages would end: five minutes after they began.
+        let start = try #require(planned.end.withLock { $0 }) - 300
+        #expect(found.run.stages.map(\.name) == ["start 4 agents", "found 1 groups", "send 20/s", "settle"])
+        #expect(found.run.stages[1].to <= start && start <= found.run.stages[2].from)
+        #expect(found.correctness.compared == 0)
+        #expect(found.thresholds.map(\.found) == ["never measured: no member was compared with its group"])
+        let fault = try #require(found.faults.first)
+        #expect(try #require(fault.to) <= found.duration)
+    }
+
+    @Test func aWaitEndsWithWhatItWaitsForOrAfterItsTime() async {
+        let (never, continuation) = AsyncStream.makeStream(of: Never.self)
+        await Fleet.wait(for: never, within: .milliseconds(1))
+        continuation.finish()
+        await Fleet.wait(for: never, within: .seconds(3_600))
+    }
+
+    @Test func aFolderThatHoldsSomethingIsRefused() throws {
+        let folder = NSTemporaryDirectory() + "load-\(UUID().uuidString)"
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        func text(_ state: String) -> String {
+            """
+            version: 1
+            load:
+              relays: [ws://127.0.0.1:1]
+              agents: { count: 2, state: \(state) }
+              groups: { count: 1, sizes: { fixed: 2 } }
+            """
+        }
+        _ = try test(text("disk"), directory: folder)
+        try FileManager.default.createDirectory(atPath: folder + "/agent-0", withIntermediateDirectories: true)
+        let error = #expect(throws: LoadError.self) { try test(text("disk"), directory: folder) }
+        #expect(error?.code == .stateInUse)
+        #expect(error?.message.contains(folder) == true)
+        _ = try test(text("memory"), directory: folder)
     }
 
     @Test func aThresholdThatDoesNotHoldIsTold() async throws {

@@ -9,10 +9,10 @@ enum AgentEvent: Sendable {
     case keyPackagePublished
     /// Every relay was read, or does not answer.
     case caughtUp
-    /// An invitation goes out to an account.
-    case wrapSent(to: PublicKey)
-    /// A gift wrap came in.
-    case wrapSeen
+    /// An invitation goes out to an account, in this gift wrap; told again whenever it goes out again.
+    case wrapSent(EventID, to: PublicKey)
+    /// A gift wrap came in; from each relay that has it.
+    case wrapSeen(EventID)
     case joined(chatID: String)
     /// - Parameter inboxID: the same if it comes again after a restart.
     case message(chatID: String, MessageEvent, inboxID: Int64)

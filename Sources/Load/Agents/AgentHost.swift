@@ -20,6 +20,17 @@ actor AgentHost {
         self.logger = logger
     }
 
+    /// Refuses a folder that holds something already: what another run left belongs to other accounts.
+    static func check(_ directory: String) throws(LoadError) {
+        let found = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
+        guard found.isEmpty else {
+            throw LoadError(
+                .stateInUse,
+                "the folder \(directory) of the agents' databases is not empty: every run has new accounts; "
+                    + "name one that is empty or not there yet")
+        }
+    }
+
     /// An agent's state, opened.
     struct OpenStore: Sendable {
         let store: any CoreStore

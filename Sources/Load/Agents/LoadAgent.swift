@@ -74,7 +74,7 @@ final class LoadAgent: Sendable {
             core.dispatch(action, request: request)
             return false
         }
-        if isAway { done(.failure(AgentIsAway())) }
+        if isAway { done(.failure(AgentIsAway(hasBegun: false))) }
     }
 
     /// As ``dispatch(_:_:)``, and waits for the end; throws ``TookTooLong`` after `limit`.
@@ -166,12 +166,15 @@ final class LoadAgent: Sendable {
             defer { state.waiting = [:] }
             return Array(state.waiting.values)
         }
-        for done in waiting { done(.failure(AgentIsAway())) }
+        for done in waiting { done(.failure(AgentIsAway(hasBegun: true))) }
     }
 }
 
 /// An agent's life ended before an answer came, or none was under way.
 struct AgentIsAway: Error, CustomStringConvertible {
+    /// Whether the agent took up what it was told: then it goes on with it in its next life.
+    let hasBegun: Bool
+
     var description: String { "the agent was not running" }
 }
 

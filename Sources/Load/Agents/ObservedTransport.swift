@@ -15,7 +15,7 @@ struct ObservedTransport<Base: RelayTransport>: RelayTransport {
         updates = AsyncStream {
             let update = await source.next()
             switch update {
-            case .event(_, _, let event) where event.kind == .giftWrap: tell(.wrapSeen)
+            case .event(_, _, let event) where event.kind == .giftWrap: tell(.wrapSeen(event.id))
             case .state(let relay, let state): tell(.connection(relay, isOpen: state == .connected))
             default: break
             }
@@ -31,7 +31,7 @@ struct ObservedTransport<Base: RelayTransport>: RelayTransport {
         if event.kind == .giftWrap, let tag = event.tags.first(where: { $0.name == "p" }), let value = tag.value,
             let recipient = try? PublicKey(hex: value)
         {
-            tell(.wrapSent(to: recipient))
+            tell(.wrapSent(event.id, to: recipient))
         }
         return await base.publish(event, to: relays)
     }

@@ -37,17 +37,21 @@ extension Board {
 
     /// Another member's commit, while an own one is under way, has won against it.
     func committed(_ index: Int, _ chatID: String, _ commit: CommitEvent, _ now: Duration) {
-        let hasLost = state.withLock { state in
-            guard let group = state.numbers[chatID] else { return false }
+        let (hasLost, excused) = state.withLock { state in
+            guard let group = state.numbers[chatID] else { return (false, 0) }
+            var excused = 0
             if commit.removedSelf {
-                _ = state.groups[group]?.leaves(index)
+                excused = state.groups[group]?.leaves(index) ?? 0
                 state.groups[group]?.forget(index)
             }
             let key = JoinKey(agent: index, group: group)
-            guard !commit.isOwn, state.commits[key] != nil, state.commits[key]?.lostAt == nil else { return false }
+            guard !commit.isOwn, state.commits[key] != nil, state.commits[key]?.lostAt == nil else {
+                return (false, excused)
+            }
             state.commits[key]?.lostAt = now
-            return true
+            return (true, excused)
         }
+        if excused > 0 { recorder.excuseDeliveries(excused, at: now) }
         if hasLost { recorder.conflict() }
     }
 }

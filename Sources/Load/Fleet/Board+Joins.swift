@@ -5,9 +5,9 @@ import Synchronization
 /// An agent that was invited and has not joined yet.
 struct PendingJoin {
     let decidedAt: Duration
-    var welcomeSentAt: Duration?
-    var isWelcomeSeen = false
-    var isAdded = false
+    var reached = JoinStage.planned
+    /// When its gift wraps went out: more than one if it was added anew after a lost race.
+    var wraps: [EventID: Duration] = [:]
 }
 
 extension Board {
@@ -23,33 +23,34 @@ extension Board {
         }
     }
 
-    /// A relay has the commit that adds these agents, and they have key packages.
-    func added(_ agents: [Int], to group: Int) {
-        recorder.reached(.added, count: agents.count)
-        state.withLock { state in
-            for agent in agents { state.joins[JoinKey(agent: agent, group: group)]?.isAdded = true }
+    /// Invited agents came so far on their way into a group, and through all that lies before.
+    func reached(_ stage: JoinStage, _ agents: [Int], of group: Int) {
+        let stages = state.withLock { state in
+            agents.flatMap { state.advance(JoinKey(agent: $0, group: group), to: stage) }
         }
+        for stage in stages { recorder.reached(stage) }
     }
 
-    /// The inviter has key packages of so many.
-    func foundKeyPackages(_ count: Int) { recorder.reached(.keyPackage, count: count) }
-
     /// An agent will not become a member.
-    func lose(_ agent: Int, of group: Int, before stage: JoinStage, reason: String) {
+    func lose(_ agent: Int, of group: Int, reason: String) {
         let now = timeline.now
-        let wasPending = state.withLock { state in
+        let pending = state.withLock { state in
             state.groups[group]?.forget(agent)
-            return state.joins.removeValue(forKey: JoinKey(agent: agent, group: group)) != nil
+            return state.joins.removeValue(forKey: JoinKey(agent: agent, group: group))
         }
-        guard wasPending else { return }
-        recorder.lost(before: stage, reason: reason, at: now)
+        guard let pending, let next = JoinStage(rawValue: pending.reached.rawValue + 1) else { return }
+        recorder.lost(before: next, reason: reason, at: now)
         recorder.failure(.join, reason: reason, at: now)
     }
 
-    /// An agent is to be no member any more: it is owed nothing from now on.
+    /// An agent is to be no member any more: it is owed nothing from now on, and does not wait for what it has sent.
     func leaves(_ agent: Int, _ group: Int) {
-        let excused = state.withLock { $0.groups[group]?.leaves(agent) ?? 0 }
+        let (excused, unanswered) = state.withLock { state in
+            let sends = state.sends.values.filter { $0.stamp.sender == agent && $0.group == group }
+            return (state.groups[group]?.leaves(agent) ?? 0, sends)
+        }
         recorder.excuseDeliveries(excused, at: timeline.now)
+        for send in unanswered { send.done() }
     }
 
     /// A group is there, and this is the chat of it.
@@ -59,7 +60,7 @@ extension Board {
             state.groups[group]?.joined(founder)
             return state.earlyJoins.removeValue(forKey: chatID) ?? []
         }
-        for agent in early { self.agent(agent, .joined(chatID: chatID)) }
+        for join in early { joined(join.agent, chatID, join.at) }
     }
 
     /// A group that is to be founded.
@@ -71,53 +72,69 @@ extension Board {
     func giveUpJoins() {
         let pending = state.withLock { $0.joins }
         for (key, join) in pending.sorted(by: { ($0.key.group, $0.key.agent) < ($1.key.group, $1.key.agent) }) {
-            switch (join.isWelcomeSeen, join.isAdded) {
-            case (true, _): lose(key.agent, of: key.group, before: .joined, reason: "welcome seen, not joined in time")
-            case (false, true): lose(key.agent, of: key.group, before: .welcomeSeen, reason: "no welcome in time")
-            case (false, false): lose(key.agent, of: key.group, before: .added, reason: "not added in time")
-            }
+            let reason =
+                switch join.reached {
+                case .planned, .keyPackage: "not added in time"
+                case .added: "no welcome in time"
+                default: "welcome seen, not joined in time"
+                }
+            lose(key.agent, of: key.group, reason: reason)
         }
     }
 
     // MARK: What agents tell
 
     func joined(_ index: Int, _ chatID: String, _ now: Duration) {
-        let (join, isKnown) = state.withLock { state -> (PendingJoin?, Bool) in
+        let (join, stages) = state.withLock { state -> (PendingJoin?, [JoinStage]) in
             guard let group = state.numbers[chatID] else {
-                state.earlyJoins[chatID, default: []].append(index)
-                return (nil, false)
+                state.earlyJoins[chatID, default: []].append((index, now))
+                return (nil, [])
             }
             let key = JoinKey(agent: index, group: group)
             state.groups[group]?.joined(index)
             state.joinedAt[key] = now
-            return (state.joins.removeValue(forKey: key), true)
+            let stages = state.advance(key, to: .joined)
+            return (state.joins.removeValue(forKey: key), stages)
         }
-        guard isKnown, let join else { return }
-        if !join.isWelcomeSeen { recorder.reached(.welcomeSeen) }
-        recorder.reached(.joined)
+        guard let join else { return }
+        for stage in stages { recorder.reached(stage) }
         recorder.success(.join, from: join.decidedAt, to: now)
     }
 
-    func wrapSent(to recipient: PublicKey, _ now: Duration) {
+    /// A gift wrap does not say which group it is for. One that its sender founds, and of these the one for which none
+    /// has gone out, or the oldest; when it goes out again it is for the same.
+    func wrapSent(_ wrap: EventID, by sender: Int, to recipient: PublicKey, _ now: Duration) {
         guard let index = indexes[recipient] else { return }
         state.withLock { state in
-            for key in state.joins.keys where key.agent == index && state.joins[key]?.welcomeSentAt == nil {
-                state.joins[key]?.welcomeSentAt = now
+            guard state.wraps[wrap] == nil else { return }
+            let open = state.joins.filter { $0.key.agent == index && state.groups[$0.key.group]?.founder == sender }
+            let order = { (join: (key: JoinKey, value: PendingJoin)) in
+                (join.value.wraps.count, join.value.decidedAt, join.key.group)
             }
+            guard let key = open.min(by: { order($0) < order($1) })?.key else { return }
+            state.wraps[wrap] = key
+            state.joins[key]?.wraps[wrap] = now
         }
     }
 
-    func wrapSeen(by index: Int, _ now: Duration) {
-        let sent = state.withLock { state -> [Duration] in
-            var sent: [Duration] = []
-            for key in state.joins.keys where key.agent == index {
-                guard let join = state.joins[key], !join.isWelcomeSeen, let at = join.welcomeSentAt else { continue }
-                state.joins[key]?.isWelcomeSeen = true
-                sent.append(at)
+    func wrapSeen(_ wrap: EventID, by index: Int, _ now: Duration) {
+        let (sentAt, stages) = state.withLock { state -> (Duration, [JoinStage]) in
+            guard let key = state.wraps[wrap], key.agent == index, let sentAt = state.joins[key]?.wraps[wrap] else {
+                return (now, [])
             }
-            return sent
+            return (sentAt, state.advance(key, to: .welcomeSeen))
         }
-        recorder.reached(.welcomeSeen, count: sent.count)
-        for at in sent { recorder.success(.welcomeSeen, from: at, to: now) }
+        guard !stages.isEmpty else { return }
+        for stage in stages { recorder.reached(stage) }
+        recorder.success(.welcomeSeen, from: sentAt, to: now)
+    }
+}
+
+extension Board.State {
+    /// Notes how far a join came; returns the stages that are new to it.
+    fileprivate mutating func advance(_ key: Board.JoinKey, to stage: JoinStage) -> [JoinStage] {
+        guard let before = joins[key]?.reached, before < stage else { return [] }
+        joins[key]?.reached = stage
+        return JoinStage.allCases.filter { before < $0 && $0 <= stage }
     }
 }

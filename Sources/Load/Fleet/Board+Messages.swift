@@ -8,14 +8,14 @@ struct PendingSend {
     let group: Int
     let stamp: MessageStamp
     let times: SendTimes
-    /// How often its sender sends, if he waits for each message.
-    let interval: Duration?
-    /// Who waits until it is sent, or will not be.
+    /// How long its sender thinks before the next, if he waits for each message.
+    let thinking: Duration?
+    /// Ends the wait of whoever waits until it is sent, or will not be; may be called again.
     let done: @Sendable () -> Void
 }
 
 extension Board {
-    /// An agent is about to send; nil if the group is not there.
+    /// An agent is about to send; nil if the group is not there, or the agent is no member.
     func sends(_ agent: Int, to group: Int, intended: Duration?) -> (stamp: MessageStamp, times: SendTimes)? {
         let now = timeline.now
         let times = SendTimes(sent: now, intended: intended)
@@ -46,6 +46,19 @@ extension Board {
         send.done()
     }
 
+    /// Messages that no relay has at the end. They may still be on their way, and stay owed.
+    func giveUpSends() {
+        let now = timeline.now
+        let left = state.withLock { state in
+            defer { state.sends = [:] }
+            return state.sends.values
+        }
+        for send in left {
+            recorder.failure(.send, reason: "no relay's answer in time", at: now)
+            send.done()
+        }
+    }
+
     // MARK: What agents tell
 
     func delivered(_ messageID: EventID, _ delivery: AppState.Delivery, _ now: Duration) {
@@ -62,8 +75,9 @@ extension Board {
 
     private func finish(_ send: PendingSend, _ delivery: AppState.Delivery, _ now: Duration) {
         if case .failed(let reason) = delivery { return notSent(send, reason: "refused: \(reason)") }
-        if let interval = send.interval {
-            recorder.success(.send, from: send.times.sent, to: now, expectedEvery: interval)
+        state.withLock { $0.groups[send.group]?.wentOut(send.stamp) }
+        if let thinking = send.thinking {
+            recorder.success(.send, from: send.times.sent, to: now, thinking: thinking)
         } else {
             recorder.success(.send, from: send.times.sent, to: now, intended: send.times.intended)
         }

@@ -10,10 +10,12 @@ final class Board: AgentListener {
     struct State {
         var groups: [Int: GroupLedger] = [:]
         var numbers: [String: Int] = [:]
-        /// Joins that were told before it was known which group that is.
-        var earlyJoins: [String: [Int]] = [:]
+        /// Joins that were told before it was known which group that is, and when.
+        var earlyJoins: [String: [(agent: Int, at: Duration)]] = [:]
         var lives: [Int: Life] = [:]
         var joins: [JoinKey: PendingJoin] = [:]
+        /// Gift wraps of invitations, and which ones they are.
+        var wraps: [EventID: JoinKey] = [:]
         var joinedAt: [JoinKey: Duration] = [:]
         var sends: [EventID: PendingSend] = [:]
         /// What became of messages before it was known which ones they are.
@@ -58,8 +60,8 @@ final class Board: AgentListener {
         case .connection(let relay, let isOpen): connection(index, relay, isOpen, now)
         case .keyPackagePublished: published(index, now)
         case .caughtUp: caughtUp(index, now)
-        case .wrapSent(let recipient): wrapSent(to: recipient, now)
-        case .wrapSeen: wrapSeen(by: index, now)
+        case .wrapSent(let wrap, let recipient): wrapSent(wrap, by: index, to: recipient, now)
+        case .wrapSeen(let wrap): wrapSeen(wrap, by: index, now)
         case .joined(let chatID): joined(index, chatID, now)
         case .message(let chatID, let message, let inboxID): received(index, chatID, message, inboxID, now)
         case .commit(let chatID, let commit): committed(index, chatID, commit, now)
@@ -70,20 +72,15 @@ final class Board: AgentListener {
 
     // MARK: Lives
 
-    /// Just before an agent's start.
+    /// Just before an agent's start. What it has queued goes out in the new life, which tells of it; but nobody waits
+    /// for that.
     func starts(_ index: Int) {
         let now = timeline.now
         let unanswered = state.withLock { state in
             state.lives[index] = Life(startedAt: now, isFirst: state.lives[index] == nil)
-            let unanswered = state.sends.filter { $0.value.stamp.sender == index }
-            for messageID in unanswered.keys { state.sends[messageID] = nil }
-            return unanswered.values
+            return state.sends.values.filter { $0.stamp.sender == index }
         }
-        // They stay queued and are owed to their receivers, but nobody tells any more when a relay has them.
-        for send in unanswered {
-            recorder.failure(.send, reason: "started anew before a relay answered", at: now)
-            send.done()
-        }
+        for send in unanswered { send.done() }
     }
 
     private func connection(_ index: Int, _ relay: RelayURL, _ isOpen: Bool, _ now: Duration) {
@@ -127,7 +124,9 @@ final class Board: AgentListener {
     // MARK: Groups
 
     func group(_ number: Int) -> GroupLedger? { state.withLock { $0.groups[number] } }
-    var groupNumbers: [Int] { state.withLock { $0.groups.keys.sorted() } }
+    func isMember(_ agent: Int, of group: Int) -> Bool {
+        state.withLock { $0.groups[group]?.memberships[agent] == .member }
+    }
     /// Deliveries that are owed and have not come.
     var outstanding: Int { state.withLock { $0.groups.values.reduce(0) { $0 + $1.outstanding } } }
     var pendingJoins: Int { state.withLock { $0.joins.count } }

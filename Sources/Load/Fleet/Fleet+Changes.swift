@@ -24,12 +24,11 @@ extension Fleet {
             leave(member, number)
         default:
             let outside = agents.indices.filter { ledger.memberships[$0] == nil }
-            guard ledger.memberships.count <= LoadPlan.largestGroup,
-                let agent = roll({ outside.randomElement(using: &$0) })
+            guard ledger.memberships.count <= LoadPlan.largestGroup, let chatID = chat(of: number),
+                let agent = roll({ outside.randomElement(using: &$0) }), board.commits(ledger.founder, to: number, .add)
             else { return }
             board.invites([agent], to: number)
-            board.foundKeyPackages(1)
-            add([agent], to: number, by: ledger.founder) {}
+            add([agent], to: number, chatID, by: ledger.founder) {}
         }
     }
 

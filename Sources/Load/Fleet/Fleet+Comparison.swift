@@ -2,43 +2,48 @@ import LoadReport
 import Nostr
 import PikaCore
 
+/// What a member knows of its group.
+struct GroupView: Hashable, Sendable {
+    var epoch: UInt64
+    var name: String
+    var members: Set<String>
+
+    /// Which of the members of one group disagree with most of them; nil is somebody who knows no such group.
+    static func diverged(_ views: [GroupView?]) -> [Bool] {
+        let tally = Dictionary(grouping: views.compactMap(\.self)) { $0 }.mapValues(\.count)
+        let common = tally.max { ($0.value, $0.key.epoch) < ($1.value, $1.key.epoch) }?.key
+        return views.map { $0 == nil || $0 != common }
+    }
+}
+
 extension Fleet {
-    /// Holds what every member knows of its group against what most of them know: epoch, name and members.
+    /// Holds what every member knows of its group against what most of them know: epoch, name and members. Says nothing
+    /// when the test is cancelled: then agents end.
     func compareGroups() async {
-        for number in foundedGroups {
-            guard let chatID = chat(of: number), let ledger = board.group(number) else { continue }
-            var views: [View] = []
-            for member in ledger.members { views.append(await view(of: member, chatID)) }
-            let tally = Dictionary(grouping: views) { $0 }.mapValues(\.count)
-            guard let common = tally.max(by: { ($0.value, $0.key.epoch) < ($1.value, $1.key.epoch) })?.key else {
-                continue
-            }
-            for view in views { recorder.compared(diverged: view != common) }
-        }
-    }
-
-    private struct View: Hashable {
-        var epoch: UInt64 = 0
-        var name = ""
-        var members: Set<String> = []
-    }
-
-    /// Nothing of an agent that does not run or knows no such group.
-    private func view(of member: Int, _ chatID: String) async -> View {
-        guard let core = agents[member].core,
-            let chat = await core.state.chatList.first(where: { $0.chatID == chatID }), chat.isActive
-        else { return View() }
-        return View(epoch: chat.epoch, name: chat.name, members: Set(chat.members.map(\.publicKey.hex)))
+        var results: [Bool] = []
+        for number in foundedGroups { results += GroupView.diverged(await views(of: number)) }
+        guard !Task.isCancelled else { return }
+        for diverged in results { recorder.compared(diverged: diverged) }
     }
 
     /// Whether everybody knows the same by now.
     func isAgreed() async -> Bool {
-        for number in foundedGroups {
-            guard let chatID = chat(of: number), let ledger = board.group(number) else { continue }
-            var views: Set<View> = []
-            for member in ledger.members { views.insert(await view(of: member, chatID)) }
-            if views.count > 1 { return false }
-        }
+        for number in foundedGroups where GroupView.diverged(await views(of: number)).contains(true) { return false }
         return true
+    }
+
+    private func views(of number: Int) async -> [GroupView?] {
+        guard let chatID = chat(of: number), let ledger = board.group(number) else { return [] }
+        var views: [GroupView?] = []
+        for member in ledger.members { views.append(await view(of: member, chatID)) }
+        return views
+    }
+
+    /// Nil of an agent that does not run or knows no such group.
+    private func view(of member: Int, _ chatID: String) async -> GroupView? {
+        guard let core = agents[member].core,
+            let chat = await core.state.chatList.first(where: { $0.chatID == chatID }), chat.isActive
+        else { return nil }
+        return GroupView(epoch: chat.epoch, name: chat.name, members: Set(chat.members.map(\.publicKey.hex)))
     }
 }

@@ -15,29 +15,30 @@ extension Fleet {
         do {
             try await ContinuousClock().sleep(until: timeline.instant(start + fault.at))
             switch fault.action {
-            case .down(let relay, let length):
-                note("relay down", plan.relays[relay].string, length)
-                try await hold(gates[relay], .down, for: length)
+            case .down(let relay, let length): try await hold(relay, gates[relay], .down, "relay down", for: length)
             case .stall(let relay, let length):
-                note("relay stalled", plan.relays[relay].string, length)
-                try await hold(gates[relay], .stalled, for: length)
+                try await hold(relay, gates[relay], .stalled, "relay stalled", for: length)
             case .restartAgents(let share):
-                note("agents restarted", "\(restart(share)) agents", .zero)
+                let began = timeline.now
+                recorder.injected(
+                    LoadFault(from: began, action: "agents restarted", target: "\(restart(share)) agents"))
             }
         } catch { return }
     }
 
-    private func note(_ action: String, _ target: String, _ length: Duration) {
-        let began = timeline.now
-        let end = length == .zero ? nil : began + length
-        recorder.injected(LoadFault(from: began, to: end, action: action, target: target))
-    }
-
     /// The gate opens again in any case, also when the test is cancelled meanwhile.
-    private func hold(_ gate: RelayGate?, _ state: RelayGate.State, for length: Duration) async throws {
+    private func hold(
+        _ relay: Int, _ gate: RelayGate?, _ state: RelayGate.State, _ action: String, for length: Duration
+    ) async throws {
         guard let gate else { return }
+        let began = timeline.now
+        let number = recorder.injected(
+            LoadFault(from: began, to: began + length, action: action, target: plan.relays[relay].string))
         gate.set(state)
-        defer { gate.set(.open) }
+        defer {
+            gate.set(.open)
+            recorder.ended(fault: number, at: timeline.now)
+        }
         try await Task.sleep(for: length)
     }
 

@@ -62,18 +62,37 @@ extension Fleet {
         } catch {
             recorder.failure(.createGroup, reason: error.loadReason, at: timeline.now)
             for member in members.dropFirst() {
-                board.lose(member, of: number, before: .added, reason: "group not founded: \(error.loadReason)")
+                board.lose(member, of: number, reason: "group not founded: \(error.loadReason)")
             }
             return
         }
-        await addRest(Array(members.dropFirst(1 + Self.membersAtOnce)), to: number, by: founder)
+        if let chatID = chat(of: number) {
+            await addRest(Array(members.dropFirst(1 + Self.membersAtOnce)), to: number, chatID, by: founder)
+        }
     }
 
-    private func addRest(_ members: [Int], to number: Int, by founder: Int) async {
+    private func addRest(_ members: [Int], to number: Int, _ chatID: String, by founder: Int) async {
         for start in stride(from: 0, to: members.count, by: Self.membersAtOnce) {
             let batch = Array(members[start..<min(members.count, start + Self.membersAtOnce)])
             let found = await findKeyPackages(of: batch, by: founder, group: number)
-            await withCheckedContinuation { done in add(found, to: number, by: founder) { done.resume() } }
+            guard !found.isEmpty else { continue }
+            guard board.commits(founder, to: number, .add) else {
+                for member in found { board.lose(member, of: number, reason: "busy") }
+                continue
+            }
+            let (added, report) = AsyncStream.makeStream(of: Never.self)
+            add(found, to: number, chatID, by: founder) { report.finish() }
+            await Self.wait(for: added, within: Self.patience)
+        }
+    }
+
+    /// Waits until somebody ends the stream, not longer than `limit`.
+    static func wait(for end: AsyncStream<Never>, within limit: Duration) async {
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { for await _ in end {} }
+            group.addTask { try? await Task.sleep(for: limit) }
+            await group.next()
+            group.cancelAll()
         }
     }
 
@@ -89,26 +108,24 @@ extension Fleet {
             recorder.success(.fetchKeyPackage, from: began, to: timeline.now)
             let usable = members.filter { verdicts[agents[$0].key.publicKey]?.isUsable == true }
             for member in members where !usable.contains(member) {
-                board.lose(member, of: group, before: .keyPackage, reason: "no usable key package")
+                board.lose(member, of: group, reason: "no usable key package")
             }
-            board.foundKeyPackages(usable.count)
+            board.reached(.keyPackage, usable, of: group)
             return usable
         } catch {
             recorder.failure(.fetchKeyPackage, reason: error.loadReason, at: timeline.now)
-            for member in members { board.lose(member, of: group, before: .keyPackage, reason: error.loadReason) }
+            for member in members { board.lose(member, of: group, reason: error.loadReason) }
             return []
         }
     }
 
-    /// Adds members that were invited; they join later, or are given up.
+    /// Adds members that were invited, by an admin of whom the board knows that it commits; they join later, or are
+    /// given up.
     ///
     /// - Parameter done: called once, when a relay has the commit or it is known that it will not be.
-    func add(_ members: [Int], to number: Int, by admin: Int, done: @escaping @Sendable () -> Void) {
-        guard !members.isEmpty else { return done() }
-        guard let chatID = chat(of: number), board.commits(admin, to: number, .add) else {
-            for member in members { board.lose(member, of: number, before: .added, reason: "busy") }
-            return done()
-        }
+    func add(
+        _ members: [Int], to number: Int, _ chatID: String, by admin: Int, done: @escaping @Sendable () -> Void
+    ) {
         let action = AppAction.addGroupMembers(chatID: chatID, peers: keys(of: members), missing: .goOnWithout)
         agents[admin].dispatch(action) { result in
             do {
@@ -116,7 +133,10 @@ extension Fleet {
                 self.board.commitEnded(admin, to: number, failure: nil)
             } catch {
                 self.board.commitEnded(admin, to: number, failure: error)
-                for member in members { self.board.lose(member, of: number, before: .added, reason: error.loadReason) }
+                // Whoever was ended meanwhile adds them in its next life.
+                if (error as? AgentIsAway)?.hasBegun != true {
+                    for member in members { self.board.lose(member, of: number, reason: error.loadReason) }
+                }
             }
             done()
         }
@@ -126,15 +146,16 @@ extension Fleet {
     private func addedTo(_ outcome: ActionOutcome, _ members: [Int], group: Int) throws -> String {
         switch outcome {
         case .done(let chatID?):
-            board.added(members, to: group)
+            board.reached(.added, members, of: group)
             return chatID
         case .partlyDone(let chatID, let left):
             let leftOut = members.filter { left[agents[$0].key.publicKey] != nil }
             for member in leftOut {
-                let reason = left[agents[member].key.publicKey]?.loadReason ?? "left out"
-                board.lose(member, of: group, before: .added, reason: reason)
+                let reason = left[agents[member].key.publicKey]
+                if case .welcomeRefused = reason { board.reached(.added, [member], of: group) }
+                board.lose(member, of: group, reason: reason?.loadReason ?? "left out")
             }
-            board.added(members.filter { !leftOut.contains($0) }, to: group)
+            board.reached(.added, members.filter { !leftOut.contains($0) }, of: group)
             return chatID
         default: throw AppCoreError(.unknownChat, "the action ended without naming its chat")
         }

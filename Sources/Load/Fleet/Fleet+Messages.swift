@@ -18,25 +18,35 @@ extension Fleet {
         await withDiscardingTaskGroup { tasks in
             for number in 0..<users.count {
                 let place = places[number % places.count]
-                tasks.addTask {
-                    while self.timeline.now < end, !Task.isCancelled {
-                        let (sent, report) = AsyncStream.makeStream(of: Never.self)
-                        self.send(place.agent, to: place.group, bytes: bytes, .every(users.think)) { report.finish() }
-                        for await _ in sent {}
-                        do { try await Task.sleep(for: users.think) } catch { return }
-                    }
-                }
+                tasks.addTask { await self.converse(from: place, thinking: users.think, bytes: bytes) }
             }
+            try? await ContinuousClock().sleep(until: timeline.instant(end))
+            // Whoever waits for a relay waits no longer; the message is still on its way.
+            tasks.cancelAll()
         }
     }
 
-    /// - Parameter done: called once, when a relay has the message or it is known that none will.
+    private func converse(from first: (group: Int, agent: Int), thinking: Duration, bytes: Int) async {
+        var place = first
+        while !Task.isCancelled {
+            if !board.isMember(place.agent, of: place.group) {
+                guard let other = someMember({ self.publishers(of: $0) }) else { return }
+                place = other
+            }
+            let (sent, report) = AsyncStream.makeStream(of: Never.self)
+            send(place.agent, to: place.group, bytes: bytes, .thinking(thinking)) { report.finish() }
+            for await _ in sent {}
+            do { try await Task.sleep(for: thinking) } catch { return }
+        }
+    }
+
+    /// - Parameter done: called when a relay has the message or it is known that none will.
     private func send(
         _ agent: Int, to group: Int, bytes: Int, _ pace: Pace, done: @escaping @Sendable () -> Void
     ) {
         guard let chatID = chat(of: group), let (stamp, times) = board.sends(agent, to: group, intended: pace.due)
         else { return done() }
-        let send = PendingSend(group: group, stamp: stamp, times: times, interval: pace.interval, done: done)
+        let send = PendingSend(group: group, stamp: stamp, times: times, thinking: pace.thinking, done: done)
         let message = OutgoingMessage(content: stamp.text(bytes: bytes))
         agents[agent].dispatch(.sendMessage(chatID: chatID, message)) { [board] result in
             switch result {
@@ -51,11 +61,11 @@ extension Fleet {
     private enum Pace {
         /// The plan.
         case due(Duration)
-        /// Its sender, so long after the one before.
-        case every(Duration)
+        /// Its sender, who had an answer to the one before and thought so long.
+        case thinking(Duration)
 
         var due: Duration? { if case .due(let time) = self { time } else { nil } }
-        var interval: Duration? { if case .every(let interval) = self { interval } else { nil } }
+        var thinking: Duration? { if case .thinking(let time) = self { time } else { nil } }
     }
 
     // MARK: Chance

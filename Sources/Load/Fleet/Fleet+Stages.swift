@@ -18,17 +18,18 @@ extension Fleet {
         }
     }
 
-    /// Waits until nothing is under way any more, but not for ever.
+    /// Waits until nothing is under way any more, but not longer than the plan says.
     func settle() async {
+        let end = ContinuousClock.now + plan.settle
         await until(within: plan.settle) {
             self.board.outstanding == 0 && self.board.pendingJoins == 0 && self.board.pendingCommits == 0
                 && self.board.pendingSends == 0
         }
         board.giveUpJoins()
-        let end = ContinuousClock.now + plan.settle
-        while await !isAgreed(), ContinuousClock.now < end {
+        while ContinuousClock.now < end, await !isAgreed() {
             do { try await Task.sleep(for: .milliseconds(200)) } catch { return }
         }
+        if !Task.isCancelled { board.giveUpSends() }
     }
 }
 

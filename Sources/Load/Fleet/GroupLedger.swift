@@ -15,6 +15,8 @@ struct GroupLedger: Sendable {
     private struct Open: Sendable {
         let times: SendTimes
         var owed: MemberSet
+        /// Whether a relay has it, as far as is known.
+        var isOut = false
     }
 
     /// What a delivery was worth.
@@ -56,16 +58,18 @@ struct GroupLedger: Sendable {
         haveHeard.remove(agent)
     }
 
-    /// From now on it is owed nothing; returns how many deliveries to it are not asked for any more.
+    /// From now on it is owed nothing, nor is anybody what it has sent and no relay has yet: the group may be rid of it
+    /// before. Returns how many deliveries are not asked for any more.
     mutating func leaves(_ agent: Int) -> Int {
         memberships[agent] = .leaving
-        guard let place = places[agent] else { return 0 }
-        var excused = 0
+        let unsent = open.filter { $0.key.sender == agent && !$0.value.isOut }.keys
+        var excused = unsent.reduce(0) { $0 + withdraw($1) }
+        guard let place = places[agent] else { return excused }
         for stamp in Array(open.keys) where open[stamp]?.owed.remove(place) == true {
             excused += 1
+            outstanding -= 1
             closeIfDone(stamp)
         }
-        outstanding -= excused
         return excused
     }
 
@@ -76,8 +80,10 @@ struct GroupLedger: Sendable {
 
     // MARK: Messages
 
-    /// A message goes out; returns what it is to say of itself, and to how many it is owed.
-    mutating func send(from sender: Int, _ times: SendTimes) -> (stamp: MessageStamp, owed: Int) {
+    /// A message goes out; returns what it is to say of itself, and to how many it is owed. Nil if the sender is no
+    /// member.
+    mutating func send(from sender: Int, _ times: SendTimes) -> (stamp: MessageStamp, owed: Int)? {
+        guard memberships[sender] == .member else { return nil }
         let stamp = MessageStamp(sender: sender, sequence: sent[sender] ?? 0)
         sent[sender] = stamp.sequence + 1
         var owed = MemberSet()
@@ -88,6 +94,9 @@ struct GroupLedger: Sendable {
         if !owed.isEmpty { open[stamp] = Open(times: times, owed: owed) }
         return (stamp, owed.count)
     }
+
+    /// A relay has the message.
+    mutating func wentOut(_ stamp: MessageStamp) { open[stamp]?.isOut = true }
 
     /// The message never went out: nobody is owed it. Returns how many were.
     mutating func withdraw(_ stamp: MessageStamp) -> Int {
@@ -100,6 +109,7 @@ struct GroupLedger: Sendable {
         let pair = SenderAndReceiver(sender: stamp.sender, receiver: receiver)
         let verdict = trackers[pair, default: SequenceTracker()].note(stamp.sequence)
         var owedSince: SendTimes?
+        wentOut(stamp)
         if let place = places[receiver], open[stamp]?.owed.remove(place) == true {
             owedSince = open[stamp]?.times
             outstanding -= 1

@@ -9,7 +9,7 @@ public struct LoadSnapshot: Equatable, Sendable {
         public var failures: Int
         /// Successes a second in the last seconds.
         public var recentRate: Double
-        /// Of the whole run, in seconds; nil when nothing succeeded.
+        /// Of the run so far as it was measured, in seconds, nothing filled in; nil when nothing succeeded.
         public var p50: Double?
         public var p95: Double?
         public var p99: Double?
@@ -30,7 +30,7 @@ public struct LoadSnapshot: Equatable, Sendable {
 
     /// Seconds of the run.
     public var elapsed: Double
-    /// How long the run is to be, in seconds; nil when nobody knows.
+    /// When the last stage of the plan is to end, in seconds; nil when nobody knows.
     public var planned: Double?
     public var gauges: [LoadGauge: Double]
     public var operations: [Operation]
@@ -57,7 +57,7 @@ public struct LoadSnapshot: Equatable, Sendable {
 extension LoadRecorder {
     /// How the run stands; percentiles of everything so far, rates of the last five seconds.
     ///
-    /// - Parameter planned: How long the run is to be.
+    /// - Parameter planned: When the last stage of the plan is to end.
     public func snapshot(at moment: Duration, planned: Duration? = nil) -> LoadSnapshot {
         let now = moment.loadNanoseconds
         let tallies = tallies.withLock { $0 }

@@ -6,7 +6,7 @@ public enum JoinStage: Int, CaseIterable, Sendable, Comparable {
     case keyPackage
     /// A relay took the commit that adds it.
     case added
-    /// The agent unwrapped its Welcome.
+    /// The gift wrap of its Welcome came to the agent.
     case welcomeSeen
     /// The agent is a member.
     case joined

@@ -18,18 +18,29 @@ struct LatencyTally: Sendable {
         maximum = max(maximum, nanoseconds)
     }
 
-    /// Records a latency and the ones that were not seen because of it: somebody who acts every `interval` and waited
-    /// for `nanoseconds` would have found `nanoseconds - interval`, `nanoseconds - 2 * interval` and so on.
+    /// With the values that closed users would have found had they not waited: who acts once in an interval and waited
+    /// for `value` missed `value - interval`, `value - 2 * interval` and so on, as HdrHistogram fills them in. The
+    /// interval is how long they think and their median latency. Extremes and sum stay those of what was measured.
     ///
-    /// The same values as HdrHistogram's `recordCorrectedValue` fills in; here they count for the mean as well.
-    mutating func record(_ nanoseconds: UInt64, every interval: UInt64) {
-        record(nanoseconds)
-        // At most so many values are filled in, lest a tiny interval stop the run.
-        let step = max(interval, nanoseconds / 10_000, 1_000)
-        var missing = nanoseconds
-        while missing >= 2 * step {
-            missing -= step
-            record(missing)
+    /// - Parameter closed: What of this closed users found, by how long they think, in nanoseconds.
+    func fillingIn(_ closed: [UInt64: LatencyTally]) -> LatencyTally {
+        var filled = self
+        for (think, found) in closed {
+            guard let usual = found.percentile(50) else { continue }
+            filled.fillIn(found.histogram, every: (think + usual) / 1_000)
+        }
+        return filled
+    }
+
+    private mutating func fillIn(_ found: Histogram<UInt64>, every interval: UInt64) {
+        for entry in found.recordedValues() {
+            var missing = found.medianEquivalentForValue(entry.value)
+            // At most so many values are filled in, lest a tiny interval hold up the report.
+            let step = max(interval, missing / 10_000, 1)
+            while missing >= 2 * step {
+                missing -= step
+                histogram.record(missing, count: entry.count)
+            }
         }
     }
 

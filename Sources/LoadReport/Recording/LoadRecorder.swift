@@ -48,13 +48,11 @@ extension LoadRecorder {
         track.success(latency: latency, service: service, at: end.loadNanoseconds)
     }
 
-    /// An operation of a closed user succeeded, who does the next one only after this one and would do one every
-    /// `interval`: those that a long wait suppressed are filled in (HdrHistogram's correction for coordinated omission).
-    public func success(
-        _ operation: LoadOperation, from start: Duration, to end: Duration, expectedEvery interval: Duration
-    ) {
+    /// An operation of a closed user succeeded, who thinks after it and only then does the next one. What a long wait
+    /// suppressed is filled in when percentiles are told (HdrHistogram's correction for coordinated omission).
+    public func success(_ operation: LoadOperation, from start: Duration, to end: Duration, thinking: Duration) {
         tracks[operation.rawValue].success(
-            latency: (end - start).loadNanoseconds, every: interval.loadNanoseconds, at: end.loadNanoseconds)
+            latency: (end - start).loadNanoseconds, thinking: thinking.loadNanoseconds, at: end.loadNanoseconds)
     }
 
     /// An operation failed.
@@ -132,10 +130,21 @@ extension LoadRecorder {
         tallies.withLock { $0.note(gauge, value, at: moment.loadNanoseconds, capacity: configuration.slots) }
     }
 
-    /// A fault was put into the run.
-    public func injected(_ fault: LoadFault) {
+    /// A fault was put into the run; returns its number, for ``ended(fault:at:)``.
+    @discardableResult
+    public func injected(_ fault: LoadFault) -> Int {
         tallies.withLock { tallies in
             if tallies.faults.count < Self.faultLimit { tallies.faults.append(fault) }
+            return tallies.faults.count - 1
+        }
+    }
+
+    /// A fault was over, whenever it was to be.
+    public func ended(fault number: Int, at moment: Duration) {
+        tallies.withLock { tallies in
+            if tallies.faults.indices.contains(number) {
+                tallies.faults[number].to = moment.loadNanoseconds.loadSeconds
+            }
         }
     }
 

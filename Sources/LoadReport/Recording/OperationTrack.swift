@@ -6,6 +6,8 @@ final class OperationTrack: Sendable {
         var latency = LatencyTally()
         /// Without the time spent waiting for the start; kept from the first success on that has an intended start.
         var service: LatencyTally?
+        /// Of these, what users found who act again only when they were answered, by how long they think in between.
+        var closed: [UInt64: LatencyTally] = [:]
         var successes = 0
         var failures = FailureReasons()
         var slots: TimeSlots<OperationSlot>
@@ -32,11 +34,12 @@ final class OperationTrack: Sendable {
         }
     }
 
-    func success(latency: UInt64, every interval: UInt64, at end: UInt64) {
+    func success(latency: UInt64, thinking: UInt64, at end: UInt64) {
         state.withLock { state in
             state.keepService()
-            state.latency.record(latency, every: interval)
+            state.latency.record(latency)
             state.service?.record(latency)
+            state.closed[thinking, default: LatencyTally()].record(latency)
             state.succeeded(latency, at: end)
         }
     }

@@ -1,12 +1,12 @@
 /// How long something took; all times in seconds.
 public struct LatencySummary: Codable, Equatable, Sendable {
-    /// How many samples it has, filled-in ones of closed users included.
+    /// How many samples were measured; minimum, mean, maximum, sum and buckets are of these.
     public var samples: Int
     public var min: Double
     public var mean: Double
     public var max: Double
     public var sum: Double
-    /// Percentiles to three significant digits.
+    /// Percentiles to three significant digits, with what closed users missed filled in.
     public var percentiles: [LoadPercentile: Double]
     /// How many samples were at most as long as each of ``bounds``.
     public var buckets: [Int]
@@ -30,10 +30,13 @@ public struct LatencySummary: Codable, Equatable, Sendable {
     }
 
     /// Nil when there are no samples: nothing is known then, which is not the same as zero.
-    init?(_ tally: LatencyTally) {
+    ///
+    /// - Parameter closed: What of it closed users found, by how long they think.
+    init?(_ tally: LatencyTally, closed: [UInt64: LatencyTally] = [:]) {
         guard tally.samples > 0 else { return nil }
+        let filled = tally.fillingIn(closed)
         let found = LoadPercentile.allCases.compactMap { percentile in
-            tally.percentile(percentile.percent).map { (percentile, $0.loadSeconds) }
+            filled.percentile(percentile.percent).map { (percentile, $0.loadSeconds) }
         }
         self.init(
             samples: Int(clamping: tally.samples), min: tally.minimum.loadSeconds,

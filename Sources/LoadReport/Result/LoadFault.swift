@@ -2,7 +2,7 @@
 public struct LoadFault: Codable, Equatable, Sendable {
     /// When it began, in seconds of the run.
     public var from: Double
-    /// When it ended; nil when it was over at once (agents started anew) or lasted to the end.
+    /// When it ended, or is to end while it lasts; nil when it was over at once (agents started anew).
     public var to: Double?
     /// What was done: `relay down`.
     public var action: String

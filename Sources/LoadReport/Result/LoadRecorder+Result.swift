@@ -5,19 +5,22 @@ extension LoadRecorder {
     ///
     /// - Parameters:
     ///   - cost: The generator's processor time and memory over the run; its lag is added here.
+    ///   - loaded: How long the plan's stages took, which rates are of; nil where there are none, for the whole run.
     ///   - thresholds: Judged at once; an empty list when there are none.
     public func result(
-        _ run: LoadRun, cost: ProcessUsage, at moment: Duration, thresholds: [LoadThreshold] = []
+        _ run: LoadRun, cost: ProcessUsage, at moment: Duration, loaded: Duration? = nil,
+        thresholds: [LoadThreshold] = []
     ) -> LoadResult {
         let tallies = tallies.withLock { $0 }
         let states = LoadOperation.allCases.map { ($0, tracks[$0.rawValue].current) }.filter { $0.1.isTried }
         let seconds = moment.loadNanoseconds.loadSeconds
+        let rated = loaded?.loadNanoseconds.loadSeconds ?? seconds
         var result = LoadResult(
             run: run, endedAt: run.startedAt.advanced(by: moment), duration: seconds,
             generator: GeneratorCost(
                 userSeconds: cost.userSeconds, systemSeconds: cost.systemSeconds, peakMemoryBytes: cost.peakMemoryBytes,
                 lag: LatencySummary(tallies.lag)),
-            operations: states.map { $1.result(of: $0, over: seconds, since: run.startedAt) },
+            operations: states.map { $1.result(of: $0, over: rated, since: run.startedAt) },
             funnel: tallies.funnel(since: run.startedAt), correctness: tallies.correctness,
             faults: tallies.faults.sorted { $0.from < $1.from },
             exceptions: tallies.exceptions.reasons(since: run.startedAt),
@@ -36,7 +39,7 @@ extension OperationTrack.State {
             name: operation.name, title: operation.title, family: operation.family, count: successes,
             failures: failures.total, failureReasons: failures.reasons(since: start),
             rate: seconds > 0 ? Double(successes) / seconds : 0,
-            latency: LatencySummary(latency), service: service.flatMap(LatencySummary.init))
+            latency: LatencySummary(latency, closed: closed), service: service.flatMap { LatencySummary($0) })
     }
 }
 

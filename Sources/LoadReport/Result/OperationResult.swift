@@ -11,7 +11,7 @@ public struct OperationResult: Codable, Equatable, Sendable {
     /// How often it failed.
     public var failures: Int
     public var failureReasons: [FailureReason]
-    /// Successes a second, over the whole run.
+    /// Successes for each second of the plan's stages, or of the whole run if it has none.
     public var rate: Double
     /// From the intended start to the end, so with the time waited for a turn; nil when nothing succeeded.
     public var latency: LatencySummary?

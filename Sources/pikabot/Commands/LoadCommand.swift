@@ -22,8 +22,8 @@ extension Pikabot {
         @Option(help: "The seed of all choices, in the place of the plan's.") var seed: UInt64?
         @Option(help: "Relays in the place of the plan's.") var relay: [String] = []
         @Option(help: "Folder of the reports, in the place of the plan's.") var report: String?
-        @Option(help: "Folder of the agents' databases; one that is deleted afterwards unless given.") var state:
-            String?
+        @Option(help: "New or empty folder for the agents' databases; one that is deleted afterwards unless given.")
+        var state: String?
         @Flag(help: "Print no progress.") var quiet = false
         @Flag(help: "Read the plan, say what is wrong with it, and do nothing.") var check = false
 
@@ -45,8 +45,11 @@ extension Pikabot {
             do {
                 return try LoadTest(
                     plan, text: text, name: name, directory: directory, logger: Logger(label: "load"))
-            } catch {
+            } catch let error as LoadReportError {
                 Console.printError("error: \(file): thresholds: \(error)")
+                throw ExitCode.wrongConfiguration
+            } catch {
+                Console.printError("error: \(file): \(error)")
                 throw ExitCode.wrongConfiguration
             }
         }
@@ -57,10 +60,17 @@ extension Pikabot {
                     (try LoadPlan(settings: settings), text)
                 }
                 if let seed { plan.seed = seed }
-                if !relay.isEmpty { plan.relays = try relay.map { try RelayURL($0) } }
+                if !relay.isEmpty { plan.relays = try relay.map(Self.relay) }
                 return (plan, text)
             } catch let error as ConfigurationError {
                 for problem in error.problems { Console.printError("error: \(problem)") }
+                throw ExitCode.wrongConfiguration
+            }
+        }
+
+        private static func relay(_ text: String) throws -> RelayURL {
+            do { return try RelayURL(text) } catch {
+                Console.printError("error: --relay: \(error)")
                 throw ExitCode.wrongConfiguration
             }
         }
