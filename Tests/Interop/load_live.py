@@ -140,6 +140,28 @@ thresholds: { join.p96: "< 1s" }""")
     check(code == 78 and "join.p96" in load.errors and "p95" in load.errors, f"status {code}: {load.errors}")
 
 
+async def wrong_flags(stage):
+    """What flags make of a plan is judged as the plan is, also when it is only checked."""
+    load = Load(stage, await stage.relay(), """\
+  stages: [ { for: 9s } ]
+  faults: [ { at: 1s, for: 1s, relay: 1, action: down } ]""")
+    text = load.file.read_text().replace("relays: [", "relays: [ws://127.0.0.1:1, ")
+    load.file.write_text(text.replace("agents: {", "agents: { state: disk,"))
+    check(await load.run("--check") == 0, load.errors)
+    full = stage.folder / "full"
+    (full / "agent-0").mkdir(parents=True)
+    for flags, text in [
+        (["--relay", "ws://127.0.0.1:1"], "load.faults[0].relay"),
+        (["--relay", "ws://127.0.0.1:1", "--relay", "wss://127.0.0.1:1"], "expected a ws:// relay"),
+        (["--relay", "127.0.0.1"], "--relay: "),
+        (["--state", str(full)], "is not empty"),
+    ]:
+        for check_only in ([], ["--check"]):
+            code = await load.run(*flags, *check_only)
+            check(code == 78 and text in load.errors, f"{flags}: status {code}: {load.errors}")
+    check(not load.out.exists(), "a report was written")
+
+
 async def interrupted(stage):
     """The first interrupt ends a run early; its reports are written."""
     load = Load(stage, await stage.relay(), """\
@@ -158,6 +180,7 @@ SCENARIOS = {
     "an outage, kills and churn": troubled,
     "a threshold that does not hold": missed,
     "a wrong plan": wrong,
+    "flags that do not fit the plan": wrong_flags,
     "an interrupt": interrupted,
 }
 
