@@ -142,6 +142,20 @@ struct BoardTests {
         #expect((operation.count, operation.failures) == (1, 0))
     }
 
+    /// The life ended between the relay's answer and its telling.
+    @Test func anAnswerThatWentWithALifeIsNotWaitedForOnceEverybodyHasTheMessage() throws {
+        foundGroup()
+        board.starts(0)
+        try send(try id(1), Counter())
+        board.starts(0)
+        #expect(board.pendingSends == 1)
+        _ = board.state.withLock { $0.groups[0]?.received(MessageStamp(sender: 0, sequence: 0), by: 1) }
+        #expect((board.pendingSends, board.outstanding) == (0, 0))
+        board.giveUpSends()
+        #expect(
+            result.operation(.send)?.failureReasons.map(\.reason) == ["started anew before a relay's answer was told"])
+    }
+
     @Test func whatNoRelayHasAtTheEndFailedAndIsStillOwed() throws {
         foundGroup()
         let ends = Counter()

@@ -12,6 +12,8 @@ struct PendingSend {
     let thinking: Duration?
     /// Ends the wait of whoever waits until it is sent, or will not be; may be called again.
     let done: @Sendable () -> Void
+    /// Whether its sender was started anew since. If a relay's answer was on its way to be told then, nobody tells it.
+    var isCut = false
 }
 
 extension Board {
@@ -54,7 +56,8 @@ extension Board {
             return state.sends.values
         }
         for send in left {
-            recorder.failure(.send, reason: "no relay's answer in time", at: now)
+            let reason = send.isCut ? "started anew before a relay's answer was told" : "no relay's answer in time"
+            recorder.failure(.send, reason: reason, at: now)
             send.done()
         }
     }

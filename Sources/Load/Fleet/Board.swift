@@ -78,7 +78,9 @@ final class Board: AgentListener {
         let now = timeline.now
         let unanswered = state.withLock { state in
             state.lives[index] = Life(startedAt: now, isFirst: state.lives[index] == nil)
-            return state.sends.values.filter { $0.stamp.sender == index }
+            let unanswered = state.sends.filter { $0.value.stamp.sender == index }
+            for messageID in unanswered.keys { state.sends[messageID]?.isCut = true }
+            return unanswered.values
         }
         for send in unanswered { send.done() }
     }
@@ -130,7 +132,12 @@ final class Board: AgentListener {
     /// Deliveries that are owed and have not come.
     var outstanding: Int { state.withLock { $0.groups.values.reduce(0) { $0 + $1.outstanding } } }
     var pendingJoins: Int { state.withLock { $0.joins.count } }
-    var pendingSends: Int { state.withLock { $0.sends.count } }
+    /// Messages of which no relay's answer was told, and may still be.
+    var pendingSends: Int {
+        state.withLock { state in
+            state.sends.values.count { !$0.isCut || state.groups[$0.group]?.isOwed($0.stamp) == true }
+        }
+    }
     var pendingCommits: Int { state.withLock { $0.commits.count } }
 }
 

@@ -95,6 +95,9 @@ struct GroupLedger: Sendable {
         return (stamp, owed.count)
     }
 
+    /// Whether somebody is to get the message still.
+    func isOwed(_ stamp: MessageStamp) -> Bool { open[stamp] != nil }
+
     /// A relay has the message.
     mutating func wentOut(_ stamp: MessageStamp) { open[stamp]?.isOut = true }
 
