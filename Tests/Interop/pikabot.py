@@ -149,16 +149,16 @@ class OurRelay:
 
     name = "pikabot relay"
 
-    def __init__(self, binary, folder):
-        self.binary = Path(binary).resolve()
+    def __init__(self, binary, folder, *flags):
+        self.binary, self.flags = Path(binary).resolve(), flags
         self.log = Path(folder) / "our-relay.log"
         self.process = None
 
     async def start(self):
         with self.log.open("ab") as log:
             self.process = await asyncio.create_subprocess_exec(
-                str(self.binary), "relay", "--listen", "127.0.0.1:0", "--data", ":memory:", start_new_session=True,
-                stdin=asyncio.subprocess.DEVNULL, stdout=log, stderr=asyncio.subprocess.PIPE)
+                str(self.binary), "relay", "--listen", "127.0.0.1:0", "--data", ":memory:", *self.flags,
+                start_new_session=True, stdin=asyncio.subprocess.DEVNULL, stdout=log, stderr=asyncio.subprocess.PIPE)
         while line := (await self.process.stderr.readline()).decode():
             if line.startswith("PIKA_RELAY_PORT="):
                 self.url = f"ws://127.0.0.1:{line.split('=')[1].strip()}"

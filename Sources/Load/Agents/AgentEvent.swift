@@ -3,8 +3,9 @@ import PikaCore
 
 /// What an agent tells while it lives. Times are taken when it is told.
 enum AgentEvent: Sendable {
-    /// A relay is connected, or is not any more.
-    case connection(RelayURL, isOpen: Bool)
+    case connected(RelayURL)
+    /// A connection was lost, or could not be made.
+    case disconnected(RelayURL, reason: String)
     /// A relay has its key package.
     case keyPackagePublished
     /// Every relay was read, or does not answer.

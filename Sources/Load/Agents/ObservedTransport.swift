@@ -16,7 +16,8 @@ struct ObservedTransport<Base: RelayTransport>: RelayTransport {
             let update = await source.next()
             switch update {
             case .event(_, _, let event) where event.kind == .giftWrap: tell(.wrapSeen(event.id))
-            case .state(let relay, let state): tell(.connection(relay, isOpen: state == .connected))
+            case .state(let relay, .connected): tell(.connected(relay))
+            case .state(let relay, .retrying(_, let reason)): tell(.disconnected(relay, reason: reason))
             default: break
             }
             return update

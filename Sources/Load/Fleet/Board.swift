@@ -57,7 +57,8 @@ final class Board: AgentListener {
     func agent(_ index: Int, _ event: AgentEvent) {
         let now = timeline.now
         switch event {
-        case .connection(let relay, let isOpen): connection(index, relay, isOpen, now)
+        case .connected(let relay): connected(index, relay, now)
+        case .disconnected(let relay, let reason): disconnected(index, relay, reason, now)
         case .keyPackagePublished: published(index, now)
         case .caughtUp: caughtUp(index, now)
         case .wrapSent(let wrap, let recipient): wrapSent(wrap, by: index, to: recipient, now)
@@ -85,21 +86,27 @@ final class Board: AgentListener {
         for send in unanswered { send.done() }
     }
 
-    private func connection(_ index: Int, _ relay: RelayURL, _ isOpen: Bool, _ now: Duration) {
-        let (life, count) = state.withLock { state -> (Life?, Int) in
-            if isOpen {
-                state.lives[index]?.connections.insert(relay)
-            } else {
-                state.lives[index]?.connections.remove(relay)
-            }
-            let before = state.lives[index]
-            if isOpen { state.lives[index]?.reached.insert(relay) }
-            return (before, state.lives.values.reduce(0) { $0 + $1.connections.count })
+    private func connected(_ index: Int, _ relay: RelayURL, _ now: Duration) {
+        let (life, isFirst) = state.withLock { state -> (Life?, Bool) in
+            state.lives[index]?.connections.insert(relay)
+            return (state.lives[index], state.lives[index]?.reached.insert(relay).inserted ?? false)
         }
-        recorder.gauge(.connections, Double(count), at: now)
-        guard isOpen, let life, !life.reached.contains(relay) else { return }
+        recorder.gauge(.connections, Double(openConnections), at: now)
+        guard isFirst, let life else { return }
         recorder.success(.connect, from: life.startedAt, to: now)
     }
+
+    private func disconnected(_ index: Int, _ relay: RelayURL, _ reason: String, _ now: Duration) {
+        let hasReached = state.withLock { state in
+            state.lives[index]?.connections.remove(relay)
+            return state.lives[index]?.reached.contains(relay) ?? true
+        }
+        recorder.gauge(.connections, Double(openConnections), at: now)
+        // One that is lost later is no failure to connect.
+        if !hasReached { recorder.failure(.connect, reason: reason, at: now) }
+    }
+
+    private var openConnections: Int { state.withLock { $0.lives.values.reduce(0) { $0 + $1.connections.count } } }
 
     private func published(_ index: Int, _ now: Duration) {
         let life = state.withLock { state in

@@ -1,0 +1,197 @@
+"""How many accounts one process bears, and what they do in it: `pikabot load` over loopback, in a release build.
+
+    swift build -c release --product pikabot
+    Tests/Interop/setup-peers.sh .build/peers        # once, as root
+    .build/peers/venv/bin/python Tests/Benchmarks/load_benchmark.py .build/release/pikabot
+
+Idle: accounts that are connected, announced and subscribed, resident memory of their process when nothing happens.
+Joining: accounts that are all put into groups. Messages: groups whose members talk, at rates that rise until the delivery
+takes longer than a second or something is lost. Each over `pikabot relay` in memory and over nostr-sdk's LocalRelay on
+LMDB. The processor time a message costs the generator is the difference of two runs that differ in the number of messages
+only. Prints Markdown.
+"""
+
+import argparse
+import asyncio
+import json
+import os
+import resource
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "Interop"))
+
+from peers import Relay
+from pikabot import OurRelay
+
+PLAN = """\
+version: 1
+load:
+  seed: 7
+  relays: [{relay}]
+  agents: {{ count: {agents}, rampPerSecond: {ramp}, state: {state} }}
+  groups: {{ count: {groups}, sizes: {{ fixed: {size} }} }}
+  stages: [ {stages} ]
+  settle: 20s
+"""
+TICK = os.sysconf("SC_CLK_TCK")
+
+
+class LocalRelay(Relay):
+    name = "LocalRelay"
+
+
+def processor_seconds(pid):
+    fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / TICK
+
+
+def resident(pid):
+    status = Path(f"/proc/{pid}/status").read_text()
+    return next(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmRSS:")) / 1024
+
+
+async def load(options, relay, **plan):
+    """The report, and what the processes took: the largest resident MiB and the processor seconds of both."""
+    folder = Path(tempfile.mkdtemp(prefix="load-benchmark-"))
+    plan = {"ramp": 200, "state": "memory", "groups": 0, "size": 2, "stages": "{ for: 1s }"} | plan
+    file = folder / "plan.yaml"
+    file.write_text(PLAN.format(relay=relay.url, **plan) + f"report: {{ dir: {folder}/out, formats: [json] }}\n")
+    try:
+        with open(folder / "log", "ab") as log:
+            generator = await asyncio.create_subprocess_exec(
+                str(options.pikabot), "load", str(file), stdin=asyncio.subprocess.DEVNULL, stdout=log, stderr=log)
+        before, largest, took = processor_seconds(relay.process.pid), 0, 0
+        ended = asyncio.create_task(generator.wait())
+        while not ended.done():
+            try:
+                largest, took = max(largest, resident(generator.pid)), processor_seconds(generator.pid)
+            except (FileNotFoundError, StopIteration):
+                break
+            await asyncio.wait([ended], timeout=0.1)
+        if await ended:
+            raise RuntimeError(f"pikabot load ended with status {generator.returncode}: {(folder / 'log').read_text()}")
+        report = json.loads(next((folder / "out").glob("*.json")).read_text())
+        return report, largest, took, processor_seconds(relay.process.pid) - before
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def operation(report, name):
+    return next(entry for entry in report["operations"] if entry["name"] == name)
+
+
+def milliseconds(entry, *shares):
+    return " | ".join(f"{entry['latency']['percentiles'][share] * 1000:.1f}" for share in shares)
+
+
+async def idle(options, relay):
+    """Resident memory of accounts that do nothing, and what one more takes."""
+    print("\n| state | accounts | resident MiB | KiB an account | accounts in 4 GiB |\n|---|---|---|---|---|")
+    for state in ("memory", "disk"):
+        points = []
+        for count in options.idle:
+            _, largest, _, _ = await load(options, relay, agents=count, state=state, stages="{ for: 5s }")
+            points.append((count, largest))
+            (first, base), (last, top) = points[0], points[-1]
+            each = (top - base) / (last - first) if last > first else 0
+            shown = f"{each * 1024:.0f} | {int((4096 - base) / each) + first:,}" if each else "- | -"
+            print(f"| {state} | {count:,} | {largest:.0f} | {shown} |", flush=True)
+
+
+async def joining(options, relay):
+    report, largest, took, relay_took = await load(
+        options, relay, agents=options.accounts, groups=options.accounts // options.size, size=options.size)
+    joined, created = operation(report, "join"), operation(report, "create")
+    founding = next(stage for stage in report["run"]["stages"] if stage["name"].startswith("found"))
+    print(
+        f"| {relay.name} | {joined['count']} | {founding['to'] - founding['from']:.1f} | "
+        f"{milliseconds(created, 'p50', 'p99')} | {milliseconds(joined, 'p50', 'p99')} | "
+        f"{took:.1f} | {relay_took:.1f} | {largest:.0f} |", flush=True)
+
+
+async def messages(options, relay, size):
+    """Rises the rate until messages are late or lost."""
+    for rate in options.rates:
+        report, _, _, relay_took = await load(
+            options, relay, agents=options.accounts, groups=options.accounts // size, size=size,
+            stages=f"{{ for: {options.seconds}s, sendRate: {rate}/s }}")
+        sent, delivered = operation(report, "send"), operation(report, "deliver")
+        correctness, generator = report["correctness"], report["generator"]
+        share = correctness["delivered"] / max(1, correctness["expected"])
+        print(
+            f"| {relay.name} | {size} | {rate} | {delivered['count'] / options.seconds:.0f} | "
+            f"{milliseconds(sent, 'p50', 'p99')} | {milliseconds(delivered, 'p50', 'p95', 'p99')} | "
+            f"{generator['lag']['percentiles']['p99'] * 1000:.1f} | {share * 100:.2f} % | {relay_took:.1f} |", flush=True)
+        if delivered["latency"]["percentiles"]["p99"] > 1 or share < 1:
+            break
+
+
+async def cost(options, relay):
+    """Processor milliseconds a message: what a second run with many messages takes beyond one without any."""
+    totals = {}
+    for size in (2, options.size):
+        plan = {"agents": options.accounts, "groups": options.accounts // size, "size": size}
+        quiet = await load(options, relay, **plan, stages=f"{{ for: {options.seconds}s, sendRate: 1/s }}")
+        busy = await load(options, relay, **plan, stages=f"{{ for: {options.seconds}s, sendRate: 40/s }}")
+        count = lambda run: operation(run[0], "send")["count"]
+        totals[size] = (busy[2] - quiet[2]) / (count(busy) - count(quiet)) * 1000
+    # One is sent, all others take it.
+    taken = (totals[options.size] - totals[2]) / (options.size - 2)
+    print(f"\n| a message, processor ms | |\n|---|---|\n| sent | {totals[2] - taken:.2f} |\n| taken | {taken:.2f} |", flush=True)
+
+
+async def measure(options):
+    resource.setrlimit(resource.RLIMIT_NOFILE, (resource.getrlimit(resource.RLIMIT_NOFILE)[1],) * 2)
+    folder = Path(tempfile.mkdtemp(prefix="load-benchmark-"))
+    relays = [OurRelay(options.pikabot, folder, "--connections", "100000"), LocalRelay(folder / "local")]
+    for relay in relays:
+        await relay.start()
+    parts = {
+        "idle": lambda: idle(options, relays[0]),
+        "joining": lambda: each(relays, JOINING, lambda relay: joining(options, relay)),
+        "messages": lambda: each(relays, MESSAGES, lambda relay: both_sizes(options, relay)),
+        "cost": lambda: cost(options, relays[0]),
+    }
+    try:
+        for part in options.only or parts:
+            await parts[part]()
+    finally:
+        for relay in relays:
+            await relay.close()
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+JOINING = """
+| relay | joins | founding s | create p50 ms | p99 | join p50 ms | p99 | generator cpu s | relay cpu s | resident MiB |
+|---|---|---|---|---|---|---|---|---|---|"""
+MESSAGES = """
+| relay | members | messages/s | deliveries/s | send p50 ms | p99 | deliver p50 ms | p95 | p99 | lag p99 | delivered | relay cpu s |
+|---|---|---|---|---|---|---|---|---|---|---|---|"""
+
+
+async def each(relays, head, part):
+    print(head)
+    for relay in relays:
+        await part(relay)
+
+
+async def both_sizes(options, relay):
+    for size in (2, options.size):
+        await messages(options, relay, size)
+
+
+if __name__ == "__main__":
+    counts = lambda text: sorted(map(int, text.split(",")))
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("pikabot", type=lambda text: Path(text).resolve(), help="the executable, a release build")
+    parser.add_argument("--idle", type=counts, default=[500, 2000, 8000], help="accounts at rest")
+    parser.add_argument("--accounts", type=int, default=500, help="that are in groups")
+    parser.add_argument("--size", type=int, default=20, help="members of the larger groups")
+    parser.add_argument("--rates", type=counts, default=[50, 100, 150, 200, 300, 400, 600, 800], help="messages a second")
+    parser.add_argument("--seconds", type=int, default=20, help="of each rate")
+    parser.add_argument("--only", nargs="*", choices=["idle", "joining", "messages", "cost"])
+    asyncio.run(measure(parser.parse_args()))
