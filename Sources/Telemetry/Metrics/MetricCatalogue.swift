@@ -127,7 +127,8 @@ extension MetricCatalogue {
             "Whether a phase of a relay's probe passed (1), or did not or was kept from it by a fault (0).",
             labels: ["target", "phase"]),
         .gauge(
-            "nostr_probe_readback_found", "Whether what was written was there on a new connection (1) or not (0).",
+            "nostr_probe_readback_found",
+            "Whether what was written was there on a new connection (1) or not (0), if that is known.",
             labels: ["target"]),
         .gauge(
             "nostr_probe_clock_offset_seconds", "The relay's clock less ours, if it tells the time.", labels: ["target"]
