@@ -24,6 +24,7 @@ public struct LoadTest: Sendable {
     /// the relays do not bear and for a folder that holds something.
     public init(_ plan: LoadPlan, text: String, name: String, directory: String, logger: Logger) throws {
         try plan.checkFaults()
+        try plan.checkOpenFiles(limit: OpenFiles.raiseLimit())
         if plan.agents.state == .disk { try AgentHost.check(directory) }
         self.plan = plan
         self.text = text

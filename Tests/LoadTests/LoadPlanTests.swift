@@ -56,6 +56,23 @@ struct LoadPlanTests {
         #expect(plan.settle == .seconds(20))
     }
 
+    @Test func agentsThatTheProcessCannotHoldAreRefused() throws {
+        let plan = try read(
+            """
+            version: 1
+            load:
+              relays: [ws://r.example]
+              agents: { count: 100, state: disk }
+              groups: { count: 1, sizes: { fixed: 2 } }
+            """)
+        try plan.checkOpenFiles(limit: 1_000)
+        let error = #expect(throws: LoadError.self) { try plan.checkOpenFiles(limit: 999) }
+        #expect(
+            error?.message == "load.agents.count: 100 agents need about 1000 open files and connections, and this "
+                + "process may have 999; ask for at most 99, or raise the limit (ulimit -n)")
+        #expect(OpenFiles.raiseLimit() >= 256)
+    }
+
     @Test func sizesByPowerFallWithTheirNumber() throws {
         let plan = try read(Self.least.replacing("fixed: 3", with: "law: power, max: 9"))
         #expect((0..<6).map { plan.groups.size(of: $0) } == [9, 4, 3, 2, 2, 2])
