@@ -57,7 +57,7 @@ def resident(pid):
 async def load(options, relay, **plan):
     """The report, and what the processes took: the largest resident MiB and the processor seconds of both."""
     folder = Path(tempfile.mkdtemp(prefix="load-benchmark-"))
-    plan = {"ramp": 200, "state": "memory", "groups": 0, "size": 2, "stages": "{ for: 1s }"} | plan
+    plan = {"ramp": 100, "state": "memory", "groups": 0, "size": 2, "stages": "{ for: 1s }"} | plan
     file = folder / "plan.yaml"
     file.write_text(PLAN.format(relay=relay.url, **plan) + f"report: {{ dir: {folder}/out, formats: [json] }}\n")
     try:
@@ -91,9 +91,9 @@ def milliseconds(entry, *shares):
 async def idle(options, relay):
     """Resident memory of accounts that do nothing, and what one more takes."""
     print("\n| state | accounts | resident MiB | KiB an account | accounts in 4 GiB |\n|---|---|---|---|---|")
-    for state in ("memory", "disk"):
+    for state, counts in (("memory", options.idle), ("disk", options.idle_disk)):
         points = []
-        for count in options.idle:
+        for count in counts:
             _, largest, _, _ = await load(options, relay, agents=count, state=state, stages="{ for: 5s }")
             points.append((count, largest))
             (first, base), (last, top) = points[0], points[-1]
@@ -189,6 +189,7 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("pikabot", type=lambda text: Path(text).resolve(), help="the executable, a release build")
     parser.add_argument("--idle", type=counts, default=[500, 2000, 8000], help="accounts at rest")
+    parser.add_argument("--idle-disk", type=counts, default=[500, 1000, 2000], help="the same with their state on disk")
     parser.add_argument("--accounts", type=int, default=500, help="that are in groups")
     parser.add_argument("--size", type=int, default=20, help="members of the larger groups")
     parser.add_argument("--rates", type=counts, default=[50, 100, 150, 200, 300, 400, 600, 800], help="messages a second")
