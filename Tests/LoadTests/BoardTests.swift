@@ -153,7 +153,7 @@ struct BoardTests {
         #expect((board.pendingSends, board.outstanding) == (0, 0))
         board.giveUpSends()
         #expect(
-            result.operation(.send)?.failureReasons.map(\.reason) == ["started anew before a relay's answer was told"])
+            result.operation(.send)?.failureReasons.map(\.reason) == ["cut off before a relay's answer was told"])
     }
 
     @Test func whatNoRelayHasAtTheEndFailedAndIsStillOwed() throws {

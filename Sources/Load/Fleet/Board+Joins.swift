@@ -46,8 +46,9 @@ extension Board {
     /// An agent is to be no member any more: it is owed nothing from now on, and does not wait for what it has sent.
     func leaves(_ agent: Int, _ group: Int) {
         let (excused, unanswered) = state.withLock { state in
-            let sends = state.sends.values.filter { $0.stamp.sender == agent && $0.group == group }
-            return (state.groups[group]?.leaves(agent) ?? 0, sends)
+            let sends = state.sends.filter { $0.value.stamp.sender == agent && $0.value.group == group }
+            for messageID in sends.keys { state.sends[messageID]?.isCut = true }
+            return (state.groups[group]?.leaves(agent) ?? 0, sends.values)
         }
         recorder.excuseDeliveries(excused, at: timeline.now)
         for send in unanswered { send.done() }

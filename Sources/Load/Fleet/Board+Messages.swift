@@ -12,7 +12,8 @@ struct PendingSend {
     let thinking: Duration?
     /// Ends the wait of whoever waits until it is sent, or will not be; may be called again.
     let done: @Sendable () -> Void
-    /// Whether its sender was started anew since. If a relay's answer was on its way to be told then, nobody tells it.
+    /// Whether its sender was started anew or is to leave since, and waits for it no longer. After a new start nobody
+    /// tells a relay's answer that was on its way to be told then.
     var isCut = false
 }
 
@@ -56,7 +57,7 @@ extension Board {
             return state.sends.values
         }
         for send in left {
-            let reason = send.isCut ? "started anew before a relay's answer was told" : "no relay's answer in time"
+            let reason = send.isCut ? "cut off before a relay's answer was told" : "no relay's answer in time"
             recorder.failure(.send, reason: reason, at: now)
             send.done()
         }
@@ -79,7 +80,8 @@ extension Board {
     private func finish(_ send: PendingSend, _ delivery: AppState.Delivery, _ now: Duration) {
         if case .failed(let reason) = delivery { return notSent(send, reason: "refused: \(reason)") }
         state.withLock { $0.groups[send.group]?.wentOut(send.stamp) }
-        if let thinking = send.thinking {
+        // Whoever did not wait had his next turn: there is nothing to fill in.
+        if let thinking = send.thinking, !send.isCut {
             recorder.success(.send, from: send.times.sent, to: now, thinking: thinking)
         } else {
             recorder.success(.send, from: send.times.sent, to: now, intended: send.times.intended)

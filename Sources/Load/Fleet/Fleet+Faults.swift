@@ -5,8 +5,11 @@ extension Fleet {
     /// Does to relays and agents what the plan says, at its times from `start` on.
     func injectFaults(from start: Duration, gates: [Int: RelayGate]) async {
         await withDiscardingTaskGroup { tasks in
-            for fault in plan.faults {
-                tasks.addTask { await self.inject(fault, from: start, gates) }
+            // Those of one relay one after the other: one that ends late must not open the gate in the next.
+            for faults in Dictionary(grouping: plan.faults, by: \.relay).values {
+                tasks.addTask {
+                    for fault in faults.sorted(by: { $0.at < $1.at }) { await self.inject(fault, from: start, gates) }
+                }
             }
         }
     }

@@ -29,12 +29,12 @@ extension Fleet {
         await withDiscardingTaskGroup { group in
             for _ in 0..<plan.groups.founding {
                 group.addTask {
-                    while let next = queue.next() { await self.found(next.number, next.members) }
+                    while !Task.isCancelled, let next = queue.next() { await self.found(next.number, next.members) }
                 }
             }
         }
         await until(within: Self.patience) { self.board.pendingJoins == 0 }
-        board.giveUpJoins()
+        if !Task.isCancelled { board.giveUpJoins() }
     }
 
     /// Different agents, the founder first: groups overlap as chance has it.
@@ -49,6 +49,7 @@ extension Fleet {
         let first = Array(members.dropFirst().prefix(Self.membersAtOnce))
         board.invites(Array(members.dropFirst()), to: number)
         let found = await findKeyPackages(of: first, by: founder, group: number)
+        guard !Task.isCancelled else { return }
         let began = timeline.now
         do {
             let outcome = try await agents[founder].perform(
@@ -60,6 +61,8 @@ extension Fleet {
             board.founded(number, by: founder, chatID: chatID)
             recorder.gauge(.groups, Double(chatCount), at: timeline.now)
         } catch {
+            // Nothing is known of what was interrupted.
+            guard !Task.isCancelled else { return }
             recorder.failure(.createGroup, reason: error.loadReason, at: timeline.now)
             for member in members.dropFirst() {
                 board.lose(member, of: number, reason: "group not founded: \(error.loadReason)")
@@ -113,6 +116,7 @@ extension Fleet {
             board.reached(.keyPackage, usable, of: group)
             return usable
         } catch {
+            guard !Task.isCancelled else { return [] }
             recorder.failure(.fetchKeyPackage, reason: error.loadReason, at: timeline.now)
             for member in members { board.lose(member, of: group, reason: error.loadReason) }
             return []

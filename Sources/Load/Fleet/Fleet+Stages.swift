@@ -25,7 +25,7 @@ extension Fleet {
             self.board.outstanding == 0 && self.board.pendingJoins == 0 && self.board.pendingCommits == 0
                 && self.board.pendingSends == 0
         }
-        board.giveUpJoins()
+        if !Task.isCancelled { board.giveUpJoins() }
         while ContinuousClock.now < end, await !isAgreed() {
             do { try await Task.sleep(for: .milliseconds(200)) } catch { return }
         }

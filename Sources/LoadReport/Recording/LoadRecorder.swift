@@ -130,19 +130,20 @@ extension LoadRecorder {
         tallies.withLock { $0.note(gauge, value, at: moment.loadNanoseconds, capacity: configuration.slots) }
     }
 
-    /// A fault was put into the run; returns its number, for ``ended(fault:at:)``.
+    /// A fault was put into the run; returns its number, for ``ended(fault:at:)``, and nil if there were too many.
     @discardableResult
-    public func injected(_ fault: LoadFault) -> Int {
+    public func injected(_ fault: LoadFault) -> Int? {
         tallies.withLock { tallies in
-            if tallies.faults.count < Self.faultLimit { tallies.faults.append(fault) }
+            guard tallies.faults.count < Self.faultLimit else { return nil }
+            tallies.faults.append(fault)
             return tallies.faults.count - 1
         }
     }
 
     /// A fault was over, whenever it was to be.
-    public func ended(fault number: Int, at moment: Duration) {
+    public func ended(fault number: Int?, at moment: Duration) {
         tallies.withLock { tallies in
-            if tallies.faults.indices.contains(number) {
+            if let number, tallies.faults.indices.contains(number) {
                 tallies.faults[number].to = moment.loadNanoseconds.loadSeconds
             }
         }

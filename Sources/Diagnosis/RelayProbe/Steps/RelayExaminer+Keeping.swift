@@ -33,10 +33,13 @@ extension RelayExaminer {
         guard let failure = await failure(ofSize: EventSizes.common) else {
             return pass(.size, since: began, "takes messages of \(EventSizes.common) bytes")
         }
+        // Without a connection nothing was sent, and that is said already.
+        guard !has(.connectionLost, .size) else { return }
         guard !failure.isHaste else { return noteHaste(.warning, failure.text) }
         guard !budget.isSpent else { return miss(.size, "no time was left") }
         let text = "does not take messages of \(EventSizes.common) bytes (\(failure.text))"
         let least = await self.failure(ofSize: EventSizes.least)
+        guard !has(.connectionLost, .size) else { return }
         if let least, !least.isHaste {
             guard !budget.isSpent else { return miss(.size, "no time was left") }
             return fail(
