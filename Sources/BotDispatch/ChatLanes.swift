@@ -7,6 +7,9 @@ struct ChatLanes {
     private let runsAlone: @Sendable (BotJob) -> Bool
     /// The lane of such a job, while it runs here.
     private var alone: String?
+    /// The same, until it is done with. There is never a second one, lest it be blamed for what the first does when it
+    /// comes back.
+    private var unfinished: String?
     /// By lane, the next one first; a lane with a running job is in `running`.
     private var waiting: [String: [BotJob]] = [:]
     /// Lanes with something waiting and nothing running, the one that waits longest first.
@@ -37,6 +40,7 @@ struct ChatLanes {
         running.remove(lane)
         outside.remove(lane)
         if alone == lane { alone = nil }
+        if unfinished == lane { unfinished = nil }
         if waiting[lane] != nil { order.append(lane) }
         return startable()
     }
@@ -60,16 +64,23 @@ struct ChatLanes {
 
     private mutating func startable() -> [BotJob] {
         var started: [BotJob] = []
-        while alone == nil, running.count < width, let lane = order.first {
+        var index = 0
+        while alone == nil, running.count < width, index < order.count {
+            let lane = order[index]
             guard var queue = waiting[lane], !queue.isEmpty else {
-                order.removeFirst()
+                order.remove(at: index)
                 continue
             }
-            // What comes after it waits too, so that its turn comes.
-            let runsAlone = runsAlone(queue[0])
-            guard !runsAlone || running.isSubset(of: outside) else { break }
-            order.removeFirst()
-            if runsAlone { alone = lane }
+            if runsAlone(queue[0]) {
+                guard unfinished == nil else {
+                    index += 1
+                    continue
+                }
+                // What comes after it waits too, so that its turn comes.
+                guard running.isSubset(of: outside) else { break }
+                (alone, unfinished) = (lane, lane)
+            }
+            order.remove(at: index)
             started.append(queue.removeFirst())
             waiting[lane] = queue.isEmpty ? nil : queue
             running.insert(lane)

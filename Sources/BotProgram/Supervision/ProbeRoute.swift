@@ -25,6 +25,8 @@ struct ProbeRoute: Sendable {
 
     /// Without a word of the asker, an answer takes so long at most.
     static let standardTimeout = Duration.seconds(20)
+    /// Workers that are asked at the same time: all connections of the endpoint together leave room for other questions.
+    private static let width = 6
     /// The longest that an asker may have it take.
     static let longestTimeout = Duration.seconds(28)
 
@@ -52,17 +54,23 @@ struct ProbeRoute: Sendable {
         return .text("no module of that name; \(known)\n", status: 400)
     }
 
-    /// Of all workers, in order; once one has looked, only of those that were faster. All are asked at the same time: one
-    /// that is silent must not keep the others from their turn.
+    /// Of all workers, in order; once one has looked, only of those that were faster. Several are asked at the same time:
+    /// one that is silent must not keep the others from their turn, and there is room for so many questions only.
     private func reports(_ module: String, _ target: String, _ timeout: Duration) async -> [Report?] {
         await withTaskGroup(of: (Int, Report?).self) { group in
-            for (index, account) in await accounts().enumerated() {
-                group.addTask { (index, await report(of: account, module, target, timeout)) }
+            var accounts = await accounts().enumerated().makeIterator()
+            let end = ContinuousClock.now + timeout
+            func askNext() {
+                let left = end - .now
+                guard left > .zero, let (index, account) = accounts.next() else { return }
+                group.addTask { (index, await report(of: account, module, target, left)) }
             }
+            for _ in 0..<Self.width { askNext() }
             var reports: [(Int, Report?)] = []
             for await answer in group {
                 reports.append(answer)
                 if answer.1?.success != nil { break }
+                askNext()
             }
             group.cancelAll()
             return reports.sorted { $0.0 < $1.0 }.map(\.1)

@@ -82,7 +82,7 @@ extension DaemonEngine {
             guard let event, await !self.isWithdrawn(event) else {
                 // What was kept by reference is gone, or is not the program's any more: there is nothing left to take,
                 // nor to write.
-                if let now = self.feed, now.client === client, now.wish == feed.wish {
+                if let now = self.feed, now.client === client, now.wish == feed.wish, now.manner == .written {
                     self.feed?.written = max(now.written, cursor)
                 }
                 await self.take(cursor)

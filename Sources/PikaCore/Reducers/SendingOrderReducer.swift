@@ -3,7 +3,7 @@ import Marmot
 import Nostr
 
 /// Events of one second have no order but that of their ids, which says nothing. What one member has sent within an epoch
-/// is told in the order in which it was encrypted: it changes places with its own.
+/// is told in the order in which it was encrypted: it changes places with its own, of what is read together.
 ///
 /// Not so what waited for a commit of the same second and what is read after it: only then can that be opened.
 extension CoreModel {

@@ -54,7 +54,8 @@ extension RelayConnection {
         var failure: any Error = WebSocketConnector.NowhereToGo()
         for place in places {
             do {
-                return try await connector.connect(to: relay, at: SocketAddress(ipAddress: place, port: relay.port))
+                return try await connector.connect(
+                    to: relay, at: SocketAddress(ipAddress: place, port: relay.port), sharing: places.count)
             } catch {
                 try Task.checkCancellation()
                 failure = error

@@ -38,17 +38,23 @@ package struct WebSocketConnector: Sendable {
 
     /// Cancellation closes what has been opened so far.
     ///
-    /// - Parameter address: Where the relay is; nil to ask the system's resolver.
-    package func connect(to relay: RelayURL, at address: SocketAddress? = nil) async throws -> WebSocketChannel {
+    /// - Parameters:
+    ///   - address: Where the relay is; nil to ask the system's resolver.
+    ///   - share: One of so many addresses that are tried one after the other; each has its part of the time.
+    package func connect(
+        to relay: RelayURL, at address: SocketAddress? = nil, sharing share: Int = 1
+    ) async throws -> WebSocketChannel {
+        let limit = TimeAmount(
+            max(min(.seconds(1), configuration.connectTimeout), configuration.connectTimeout / share))
         let attempt = ConnectionAttempt()
         let prepare: @Sendable (any Channel) -> EventLoopFuture<EventLoopFuture<WebSocketChannel>> = { channel in
-            attempt.began(channel, timeout: TimeAmount(configuration.connectTimeout))
+            attempt.began(channel, timeout: limit)
             return channel.eventLoop.makeCompletedFuture { try configure(channel, relay) }
         }
         return try await withTaskCancellationHandler {
             do {
                 let bootstrap = ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
-                    .connectTimeout(TimeAmount(configuration.connectTimeout))
+                    .connectTimeout(limit)
                     .channelOption(.tcpOption(.tcp_nodelay), value: 1)
                 let upgrade =
                     if let address {

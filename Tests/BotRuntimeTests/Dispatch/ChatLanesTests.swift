@@ -73,6 +73,18 @@ struct ChatLanesTests {
         #expect(ids(lanes.finish("b")) == [5])
     }
 
+    /// Or the second one would be blamed for what the first one does when it comes back.
+    @Test func ofThoseThatRunAloneNoneStartsBeforeTheOneBeforeItIsDoneWith() {
+        var lanes = ChatLanes(width: 4) { [1, 2].contains($0.number) }
+        #expect(ids(lanes.add(.event(arrived("", 1, chat: "a")))) == [1])
+        #expect(lanes.add(.event(arrived("", 2, chat: "b"))).isEmpty)
+        #expect(lanes.add(.event(arrived("", 3, chat: "c"))).isEmpty)
+        #expect(ids(lanes.leave("a")) == [3])
+        #expect(lanes.finish("c").isEmpty)
+        lanes.comeBack("a")
+        #expect(ids(lanes.finish("a")) == [2])
+    }
+
     @Test func nothingStartsAfterTheStop() {
         var lanes = ChatLanes(width: 2)
         _ = lanes.add(.event(arrived("", 1, chat: "a")))
