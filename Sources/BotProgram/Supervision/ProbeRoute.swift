@@ -60,17 +60,16 @@ struct ProbeRoute: Sendable {
         await withTaskGroup(of: (Int, Report?).self) { group in
             var accounts = await accounts().enumerated().makeIterator()
             let end = ContinuousClock.now + timeout
-            func askNext() {
-                let left = end - .now
+            func askNext(within left: Duration) {
                 guard left > .zero, let (index, account) = accounts.next() else { return }
                 group.addTask { (index, await report(of: account, module, target, left)) }
             }
-            for _ in 0..<Self.width { askNext() }
+            for _ in 0..<Self.width { askNext(within: timeout) }
             var reports: [(Int, Report?)] = []
             for await answer in group {
                 reports.append(answer)
                 if answer.1?.success != nil { break }
-                askNext()
+                askNext(within: end - .now)
             }
             group.cancelAll()
             return reports.sorted { $0.0 < $1.0 }.map(\.1)
