@@ -80,7 +80,6 @@ public struct LoadTest: Sendable {
         }
         if !plan.stages.isEmpty { await performStages(fleet, gates, stages) }
         await stages.run("settle", fleet) { await fleet.settle() }
-        await fleet.compareGroups()
         return true
     }
 

@@ -17,19 +17,25 @@ struct GroupView: Hashable, Sendable {
 }
 
 extension Fleet {
-    /// Holds what every member knows of its group against what most of them know: epoch, name and members. Says nothing
-    /// when the test is cancelled: then agents end.
-    func compareGroups() async {
-        var results: [Bool] = []
-        for number in foundedGroups { results += GroupView.diverged(await views(of: number)) }
+    /// Holds what every member knows of its group against what most of them know: epoch, name and members.
+    ///
+    /// A commit may be on its way even when nothing else is, such as that of a member who left. So it looks until all
+    /// agree, or until `end`, and the last look counts. Says nothing when the test is cancelled: then agents end.
+    func compareGroups(until end: ContinuousClock.Instant) async {
+        var diverged = await divergedMembers()
+        while diverged.contains(true), ContinuousClock.now < end {
+            do { try await Task.sleep(for: .milliseconds(200)) } catch { return }
+            diverged = await divergedMembers()
+        }
         guard !Task.isCancelled else { return }
-        for diverged in results { recorder.compared(diverged: diverged) }
+        for isDiverged in diverged { recorder.compared(diverged: isDiverged) }
     }
 
-    /// Whether everybody knows the same by now.
-    func isAgreed() async -> Bool {
-        for number in foundedGroups where GroupView.diverged(await views(of: number)).contains(true) { return false }
-        return true
+    /// One after the other, all members of all groups.
+    private func divergedMembers() async -> [Bool] {
+        var diverged: [Bool] = []
+        for number in foundedGroups { diverged += GroupView.diverged(await views(of: number)) }
+        return diverged
     }
 
     private func views(of number: Int) async -> [GroupView?] {

@@ -18,7 +18,7 @@ extension Fleet {
         }
     }
 
-    /// Waits until nothing is under way any more, but not longer than the plan says.
+    /// Waits until nothing is under way any more and all members agree, but not longer than the plan says.
     func settle() async {
         let end = ContinuousClock.now + plan.settle
         await until(within: plan.settle) {
@@ -26,9 +26,7 @@ extension Fleet {
                 && self.board.pendingSends == 0
         }
         if !Task.isCancelled { board.giveUpJoins() }
-        while ContinuousClock.now < end, await !isAgreed() {
-            do { try await Task.sleep(for: .milliseconds(200)) } catch { return }
-        }
+        await compareGroups(until: end)
         if !Task.isCancelled { board.giveUpSends() }
     }
 }
