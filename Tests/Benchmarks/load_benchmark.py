@@ -14,7 +14,6 @@ only. Prints Markdown.
 import argparse
 import asyncio
 import json
-import os
 import resource
 import shutil
 import sys
@@ -24,6 +23,7 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "Interop"))
 
+from bot_benchmark import processor_seconds, resident
 from peers import Relay
 from pikabot import OurRelay
 
@@ -37,21 +37,10 @@ load:
   stages: [ {stages} ]
   settle: 20s
 """
-TICK = os.sysconf("SC_CLK_TCK")
 
 
 class LocalRelay(Relay):
     name = "LocalRelay"
-
-
-def processor_seconds(pid):
-    fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
-    return (int(fields[11]) + int(fields[12])) / TICK
-
-
-def resident(pid):
-    status = Path(f"/proc/{pid}/status").read_text()
-    return next(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmRSS:")) / 1024
 
 
 async def load(options, relay, **plan):
