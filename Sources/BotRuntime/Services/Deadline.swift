@@ -1,4 +1,5 @@
 import BotKit
+import Diagnosis
 
 /// A thing did not happen in its time.
 package struct DeadlineExceeded: Error, CustomStringConvertible {
@@ -11,14 +12,5 @@ package struct DeadlineExceeded: Error, CustomStringConvertible {
 package func withDeadline<Value: Sendable>(
     _ limit: Duration, _ body: @escaping @Sendable () async throws -> Value
 ) async throws -> Value {
-    try await withThrowingTaskGroup(of: Value.self) { group in
-        group.addTask { try await body() }
-        group.addTask {
-            try await ContinuousClock().sleep(for: limit)
-            throw DeadlineExceeded(limit: limit)
-        }
-        defer { group.cancelAll() }
-        guard let value = try await group.next() else { throw CancellationError() }
-        return value
-    }
+    try await inTime(limit, late: DeadlineExceeded(limit: limit), body)
 }

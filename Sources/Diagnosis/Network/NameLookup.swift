@@ -25,7 +25,7 @@ enum NameLookup {
             guard state == .active else { return answer.finish() }
             answer.yield(Result { () throws(NetworkError) in try resolve(host, port) })
         }
-        return try await inTime(limit, late: "the resolver did not answer in time") {
+        return try await inTime(limit, late: NetworkError("the resolver did not answer in time")) {
             for await found in answers { return try found.get() }
             throw NetworkError("the resolver gave up")
         }
