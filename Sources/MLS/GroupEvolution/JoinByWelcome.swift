@@ -62,6 +62,12 @@ extension MLSGroup {
         }
         var keys: [PreSharedKey] = []
         for id in secrets.psks {
+            guard id.nonce.count == welcome.cipherSuite.hashLength else {
+                throw MLSError(
+                    .invalidWelcome,
+                    "a psk_nonce of the Welcome has \(id.nonce.count) bytes, not \(welcome.cipherSuite.hashLength) "
+                        + "(RFC 9420 §8.4)")
+            }
             if case .resumption(let usage, _, _) = id.key, usage != .application {
                 throw MLSError(.unsupported, "the group continues another one (\(usage)), which is not done here")
             }

@@ -16,12 +16,33 @@ extension RatchetTree {
         return self.cipherSuite.hash.digest(writer.bytes)
     }
 
-    /// Checks that every parent node was set by someone below it (RFC 9420 §7.9.2). Hashes the tree first.
+    /// Checks that every parent node is parent-hash valid (RFC 9420 §7.9.2). Hashes the tree first.
+    ///
+    /// - Precondition: the lists of unmerged leaves ascend (``validateUnmergedLeaves()``).
     mutating func verifyParentHashes() throws(MLSError) {
         _ = self.rootHash()
-        for position in stride(from: 1, to: self.nodes.count, by: 2) {
+        var check = ParentHashCheck(tree: self)
+        try check.run()
+    }
+}
+
+/// Verifies the parent hashes of a hashed tree and counts its work.
+///
+/// The sender of a Welcome chooses the tree. Every list of unmerged leaves is read in order and never searched from
+/// its start, so the work is at most the depth of the tree times the number of nodes and unmerged leaves.
+struct ParentHashCheck {
+    let tree: RatchetTree
+    /// Nodes visited and unmerged leaves read.
+    private(set) var work = 0
+
+    init(tree: RatchetTree) {
+        self.tree = tree
+    }
+
+    mutating func run() throws(MLSError) {
+        for position in stride(from: 1, to: self.tree.nodes.count, by: 2) {
             let index = NodeIndex(position)
-            guard let parent = self.parent(index), let left = index.left, let right = index.right else { continue }
+            guard let parent = self.tree.parent(index), let left = index.left, let right = index.right else { continue }
             guard
                 self.isParentHash(of: parent, carriedBelow: left, sibling: right)
                     || self.isParentHash(of: parent, carriedBelow: right, sibling: left)
@@ -32,14 +53,17 @@ extension RatchetTree {
         }
     }
 
-    private func isParentHash(of parent: ParentNode, carriedBelow child: NodeIndex, sibling: NodeIndex) -> Bool {
-        let range = child.leafRange
-        let unmergedBelow = parent.unmergedLeaves.filter { range.contains(Int($0)) }
-        let unmerged = Set(unmergedBelow.map { Int($0) * 2 })
+    private mutating func isParentHash(
+        of parent: ParentNode, carriedBelow child: NodeIndex, sibling: NodeIndex
+    ) -> Bool {
+        let unmerged = parent.unmergedLeaves[...]
+        let below = Set(unmerged.within(child.leafRange))
+        let resolution = self.tree.resolution(of: child)
+        self.work += below.count + resolution.count
         var holder: NodeIndex?
         var found = 0
-        for node in self.resolution(of: child) {
-            if unmerged.contains(node.value) {
+        for node in resolution {
+            if let leaf = node.leaf, below.contains(leaf.rawValue) {
                 found += 1
             } else if holder == nil {
                 holder = node
@@ -47,16 +71,79 @@ extension RatchetTree {
                 return false
             }
         }
-        guard let holder, found == unmerged.count, let carried = self.carriedParentHash(holder) else { return false }
-        return carried
-            == self.parentHash(of: parent, siblingHash: self.hash(of: sibling, excluding: parent.unmergedLeaves))
+        guard let holder, found == below.count, let carried = self.carriedParentHash(holder) else { return false }
+        let siblingHash = self.hash(of: sibling, excluding: unmerged.within(sibling.leafRange))
+        return carried == self.tree.parentHash(of: parent, siblingHash: siblingHash)
     }
 
     private func carriedParentHash(_ index: NodeIndex) -> [UInt8]? {
-        switch self[index] {
+        switch self.tree[index] {
         case .blank: nil
         case .parent(let parent): parent.parentHash
         case .leaf(let leaf): if case .commit(let parentHash) = leaf.source { parentHash } else { nil }
         }
+    }
+
+    /// The tree hash of a subtree before `excluded` leaves were added (RFC 9420 §7.9): they count as blank and are
+    /// removed from every list of unmerged leaves. All of them are below `index`, in ascending order.
+    private mutating func hash(of index: NodeIndex, excluding excluded: ArraySlice<UInt32>) -> [UInt8] {
+        self.work += 1
+        guard !excluded.isEmpty else {
+            guard let hash = self.tree.hashes[index] else {
+                preconditionFailure("the tree is hashed before its parent hashes are verified")
+            }
+            return hash
+        }
+        guard let left = index.left, let right = index.right else {
+            return self.tree.leafHashInput(index, blanked: true)
+        }
+        let parent = self.tree.parent(index).map { parent in
+            self.work += parent.unmergedLeaves.count
+            return ParentNode(
+                encryptionKey: parent.encryptionKey, parentHash: parent.parentHash,
+                unmergedLeaves: parent.unmergedLeaves.removing(excluded))
+        }
+        return self.tree.parentHashInput(
+            parent, left: self.hash(of: left, excluding: excluded.within(left.leafRange)),
+            right: self.hash(of: right, excluding: excluded.within(right.leafRange)))
+    }
+}
+
+extension RandomAccessCollection where Element == UInt32, Index == Int {
+    /// The position of the first element of an ascending list that is not less than `value`.
+    func lowerBound(of value: Int) -> Int {
+        var (low, high) = (self.startIndex, self.endIndex)
+        while low < high {
+            let middle = low + (high - low) / 2
+            if Int(self[middle]) < value { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
+
+    /// Whether an ascending list holds `value`.
+    func containsAscending(_ value: UInt32) -> Bool {
+        let position = self.lowerBound(of: Int(value))
+        return position < self.endIndex && self[position] == value
+    }
+}
+
+extension ArraySlice<UInt32> {
+    /// The elements of an ascending list that lie in `range`.
+    fileprivate func within(_ range: Range<Int>) -> ArraySlice<UInt32> {
+        let start = self.lowerBound(of: range.lowerBound)
+        return self[start..<self[start...].lowerBound(of: range.upperBound)]
+    }
+}
+
+extension [UInt32] {
+    /// An ascending list without the elements of another one.
+    fileprivate func removing(_ other: ArraySlice<UInt32>) -> [UInt32] {
+        var result: [UInt32] = []
+        var rest = other
+        for value in self {
+            while let first = rest.first, first < value { rest = rest.dropFirst() }
+            if rest.first != value { result.append(value) }
+        }
+        return result
     }
 }

@@ -26,6 +26,7 @@ extension RatchetTree {
     mutating func setNewPath(
         of index: LeafIndex, leaf parameters: LeafParameters, using rng: inout some RandomNumberGenerator
     ) throws -> NewPath {
+        try self.requireUniqueSignatureKey(parameters.signatureKey.publicKey, of: index)
         let path = self.filteredDirectPath(of: index)
         var secrets: [Secret] = []
         var keys: [HPKEPrivateKey] = []
@@ -95,7 +96,7 @@ extension RatchetTree {
             )
         }
         try self.requireNewKeys(update)
-        try self.requireUniqueSignatureKey(update.leafNode, replaces: self.leaf(sender))
+        try self.requireUniqueSignatureKey(update.leafNode.signatureKey, of: sender)
         let parentHash = self.setPath(of: sender, path: path, keys: update.nodes.map(\.encryptionKey))
         guard case .commit(let carried) = update.leafNode.source, carried == parentHash else {
             throw MLSError(
@@ -104,11 +105,13 @@ extension RatchetTree {
         self.set(.leaf(update.leafNode), at: sender.node)
     }
 
-    /// RFC 9420 §7.3: a committer's signature key, if it is a new one, is no other member's.
-    private func requireUniqueSignatureKey(_ leaf: LeafNode, replaces old: LeafNode?) throws(MLSError) {
-        guard leaf.signatureKey != old?.signatureKey else { return }
-        for case .leaf(let other) in self.nodes where other.signatureKey == leaf.signatureKey {
-            throw MLSError(.invalidLeafNode, "the committer's new signature_key belongs to another leaf")
+    /// RFC 9420 §7.3: the signature key of a path's leaf belongs to no other leaf. A key that stays was checked before.
+    private func requireUniqueSignatureKey(_ key: [UInt8], of index: LeafIndex) throws(MLSError) {
+        guard key != self.leaf(index)?.signatureKey else { return }
+        for case .leaf(let other) in self.nodes where other.signatureKey == key {
+            throw MLSError(
+                .invalidLeafNode,
+                "the signature_key of the committer's new leaf belongs to another leaf (RFC 9420 §7.3)")
         }
     }
 

@@ -59,29 +59,39 @@ extension RatchetTree {
     }
 
     /// RFC 9420 §12.4.3.1: each unmerged leaf is below its node, not blank, and unmerged in every node between.
-    private func validateUnmergedLeaves() throws(MLSError) {
+    func validateUnmergedLeaves() throws(MLSError) {
+        // All lists must ascend before any is searched: the sender of a Welcome chooses their order and length.
         for position in stride(from: 1, to: self.nodes.count, by: 2) {
-            let index = NodeIndex(position)
-            guard let parent = self.parent(index) else { continue }
+            guard let parent = self.parent(NodeIndex(position)) else { continue }
+            let range = NodeIndex(position).leafRange
             var previous: UInt32?
             for leaf in parent.unmergedLeaves {
-                guard previous.map({ $0 < leaf }) ?? true, index.leafRange.contains(Int(leaf)),
+                guard previous.map({ $0 < leaf }) ?? true, range.contains(Int(leaf)),
                     self.leaf(LeafIndex(rawValue: leaf)) != nil
                 else {
                     throw MLSError(
                         .invalidTree, "unmerged leaf \(leaf) of node \(position) is unordered, blank or elsewhere")
                 }
                 previous = leaf
-                var between = LeafIndex(rawValue: leaf).node.parent
-                while between != index {
-                    if let inner = self.parent(between), !inner.unmergedLeaves.contains(leaf) {
-                        throw MLSError(
-                            .invalidTree,
-                            "leaf \(leaf) is unmerged in node \(position) and not in node \(between.value) below it")
-                    }
-                    between = between.parent
-                }
             }
+        }
+        for position in stride(from: 1, to: self.nodes.count, by: 2) {
+            let index = NodeIndex(position)
+            for leaf in self.parent(index)?.unmergedLeaves ?? [] {
+                try self.requireUnmerged(leaf, from: LeafIndex(rawValue: leaf).node.parent, upTo: index)
+            }
+        }
+    }
+
+    private func requireUnmerged(_ leaf: UInt32, from lowest: NodeIndex, upTo top: NodeIndex) throws(MLSError) {
+        var node = lowest
+        while node != top {
+            if let parent = self.parent(node), !parent.unmergedLeaves.containsAscending(leaf) {
+                throw MLSError(
+                    .invalidTree,
+                    "leaf \(leaf) is unmerged in node \(top.value) and not in node \(node.value) below it")
+            }
+            node = node.parent
         }
     }
 }

@@ -69,25 +69,7 @@ extension RatchetTree {
         return hash
     }
 
-    /// The tree hash of a subtree as it was before `excluded` leaves came (RFC 9420 §7.9): they count as blank and
-    /// are taken out of every list of unmerged leaves. All hashes of the tree must be known.
-    func hash(of index: NodeIndex, excluding excluded: [UInt32]) -> [UInt8] {
-        let range = index.leafRange
-        guard excluded.contains(where: { range.contains(Int($0)) }) else {
-            guard let hash = self.hashes[index] else { preconditionFailure("the tree is hashed before it is checked") }
-            return hash
-        }
-        guard let left = index.left, let right = index.right else { return self.leafHashInput(index, blanked: true) }
-        let parent = self.parent(index).map { parent in
-            ParentNode(
-                encryptionKey: parent.encryptionKey, parentHash: parent.parentHash,
-                unmergedLeaves: parent.unmergedLeaves.filter { !excluded.contains($0) })
-        }
-        return self.parentHashInput(
-            parent, left: self.hash(of: left, excluding: excluded), right: self.hash(of: right, excluding: excluded))
-    }
-
-    private func leafHashInput(_ index: NodeIndex, blanked: Bool) -> [UInt8] {
+    func leafHashInput(_ index: NodeIndex, blanked: Bool) -> [UInt8] {
         var writer = TLSWriter(capacity: 320)
         writer.write(UInt8(1))
         writer.write(UInt32(index.value / 2))
@@ -100,7 +82,7 @@ extension RatchetTree {
         return self.cipherSuite.hash.digest(writer.bytes)
     }
 
-    private func parentHashInput(_ parent: ParentNode?, left: [UInt8], right: [UInt8]) -> [UInt8] {
+    func parentHashInput(_ parent: ParentNode?, left: [UInt8], right: [UInt8]) -> [UInt8] {
         var writer = TLSWriter(capacity: 256)
         writer.write(UInt8(2))
         writer.writeOptional(parent)

@@ -134,6 +134,36 @@ struct CommitRefusals {
                 nodes: self.honest.nodes))
     }
 
+    @Test func s7_3_refusesPathLeafWithForeignSignatureKey() throws {
+        func expect(_ code: MLSError.Code, signedBy key: SignaturePrivateKey, proposals: [Proposal] = []) throws {
+            let leaf = try self.leaf(signatureKey: key)
+            try self.expect(code, path: UpdatePath(leafNode: leaf, nodes: self.honest.nodes), proposals: proposals)
+        }
+        for member in 1...3 { try expect(.invalidLeafNode, signedBy: self.party.members[member].signatureKey) }
+        // A new key that belongs to nobody passes; the secrets were sealed for the tree with the honest leaf.
+        var party = self.party
+        let fresh = try SignaturePrivateKey.generate(party.suite, using: &party.rng)
+        try expect(.decryptionFailed, signedBy: fresh)
+        // The key of a member that the same commit adds.
+        let added = try party.bundle("newcomer", signatureKey: fresh).keyPackage
+        var add = CommitRequest()
+        add.adding = [try added.verified(now: Party.now)]
+        let path = try party.members[0].honestPath(add, using: &party.rng)
+        let leaf = try party.members[0].forgedLeaf(
+            encryptionKey: path.leafNode.encryptionKey, source: path.leafNode.source, signatureKey: fresh)
+        let commit = try party.members[0].forgedCommit(
+            [.proposal(.add(added))], path: UpdatePath(leafNode: leaf, nodes: path.nodes))
+        expectError(.invalidLeafNode) { _ = try party.members[1].process(commit, now: Party.now) }
+        // A committer does not make such a path either.
+        var request = CommitRequest()
+        request.signatureKey = party.members[2].signatureKey
+        expectError(.invalidLeafNode) { _ = try party.members[0].commit(request, using: &party.rng) }
+        // The key is free once the commit removes its member.
+        request.removing = [LeafIndex(2)]
+        try party.commit(request, by: 0)
+        #expect(party.members[1].member(LeafIndex(0))?.signatureKey == party.members[2].signatureKey.publicKey)
+    }
+
     @Test func s7_6_theNumberOfCiphertextsMustFit() throws {
         for change in [[], [0, 0]] {
             var path = self.honest

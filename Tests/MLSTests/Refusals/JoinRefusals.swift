@@ -245,6 +245,16 @@ struct JoinRefusals {
         #expect(joined.epoch == self.added.next.epoch)
     }
 
+    @Test(arguments: [0, 16, 31, 33, 64])
+    func s8_4_refusesPSKNonceOfWrongLength(_ count: Int) throws {
+        let id = PreSharedKeyID(key: .external(id: [1]), nonce: [UInt8](repeating: 0, count: count))
+        let known = [PreSharedKey(id: id, secret: .empty)]
+        let welcome = try self.forged(preSharedKeys: [id])
+        expectError(.invalidWelcome) {
+            _ = try MLSGroup.join(welcome, with: self.bundle, preSharedKeys: known)
+        }
+    }
+
     @Test func s12_4_3_1_preSharedKeysAreKnownAndProper() throws {
         let nonce = [UInt8](repeating: 0, count: 32)
         let external = PreSharedKeyID(key: .external(id: [1]), nonce: nonce)

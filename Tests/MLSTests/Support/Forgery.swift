@@ -82,9 +82,11 @@ extension MLSGroup {
     }
 
     /// The update path of a commit that this member would make now.
-    func honestPath(using rng: inout some RandomNumberGenerator) throws -> UpdatePath {
+    func honestPath(
+        _ request: CommitRequest = .init(), using rng: inout some RandomNumberGenerator
+    ) throws -> UpdatePath {
         var copy = self
-        var request = CommitRequest()
+        var request = request
         request.wireFormat = .publicMessage
         let pending = try copy.commit(request, using: &rng)
         guard case .publicMessage(let message) = try MLSMessage(pending.message),
