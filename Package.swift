@@ -116,7 +116,7 @@ var targets: [Target] = [
     tests("MLSTests", ["MLS", "TLSCodec", crypto]),
     .testTarget(name: "NostrTests", dependencies: ["Nostr"], exclude: ["Vectors"], swiftSettings: settings),
     tests("MarmotTests", ["Marmot", "MLS", "Nostr", "TLSCodec"]),
-    tests("PikaCoreTests", ["PikaCore", "Marmot", "MLS", "Nostr", "BotTesting"]),
+    tests("PikaCoreTests", ["PikaCore", "Marmot", "MLS", "TLSCodec", "Nostr", "BotTesting"]),
     tests("RelayClientTests", ["RelayClient", "EmbeddedRelay", "PikaCore", "Nostr", logging, nioSSL] + nio),
     tests("BlossomClientTests", ["BlossomClient", "EmbeddedRelay", "PikaCore", "Nostr", crypto, logging] + nio),
     tests("EmbeddedRelayTests", ["EmbeddedRelay", "Nostr", crypto, lifecycle, logging, grdb] + nio),
@@ -125,8 +125,8 @@ var targets: [Target] = [
     tests(
         "ExternalBotsTests",
         [
-            "ExternalBots", "BotKit", "BotDispatch", "BotTesting", "Daemon", "Restarts", "PikaCore", "Nostr", lifecycle,
-            logging,
+            "ExternalBots", "BotKit", "BotDispatch", "BotTesting", "Daemon", "Restarts", "PikaCore", "MLS", "Nostr",
+            lifecycle, logging,
         ]),
     tests(
         "KeyPackageProbeBotTests", ["KeyPackageProbeBot", "BotKit", "BotDispatch", "BotTesting", "PikaCore", "Nostr"]),
@@ -144,7 +144,7 @@ var targets: [Target] = [
         "PikabotTests",
         [
             "pikabot", "BotProgram", "BotRuntime", "BotKit", "BotTesting", "Diagnosis", "EmbeddedRelay", "RelayClient",
-            "Supervisor", "Telemetry", "Storage", "PikaCore", "Nostr", arguments, logging,
+            "Supervisor", "Telemetry", "Storage", "PikaCore", "MLS", "Nostr", arguments, logging,
         ]),
     tests(
         "DiagnosisTests",

@@ -52,6 +52,8 @@ public struct MLSError: Error, Equatable, Sendable, CustomStringConvertible {
         public static let invalidCommit = Code(description: "invalid_commit")
         /// A Welcome fails RFC 9420 §12.4.3.1, or is not for this key package.
         public static let invalidWelcome = Code(description: "invalid_welcome")
+        /// A Welcome leads to an epoch above ``Epoch/highestJoinable``.
+        public static let epochTooHigh = Code(description: "epoch_too_high")
         /// A pre-shared key is missing or misused (RFC 9420 §8.4).
         public static let unknownPSK = Code(description: "unknown_psk")
         /// The operation needs something that the protocol allows but this library does not do.

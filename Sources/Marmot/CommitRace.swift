@@ -1,4 +1,4 @@
-import MLS
+public import MLS
 public import Nostr
 
 /// Which of two commits for the same epoch stands: the earlier, then the one with the smaller id (wire §5.7).
@@ -25,7 +25,7 @@ public struct CommitOrder: Hashable, Comparable, Sendable {
 /// The way back to a group as it was before a commit, and which commit it was.
 struct RaceSnapshot: Sendable {
     /// The epoch that the commit ended.
-    let epoch: UInt64
+    let epoch: Epoch
     /// The earliest event that carried the commit.
     var order: CommitOrder
     let isOwn: Bool
@@ -33,7 +33,7 @@ struct RaceSnapshot: Sendable {
     let digest: [UInt8]
     /// What tells the epoch after the commit from every other; nil if the commit removed this member.
     let outcome: Secret?
-    let outerKeys: [UInt64: Secret]
+    let outerKeys: [Epoch: Secret]
     /// From the MLS group after the commit to the one before it.
     var undo: GroupStorageChanges
 }
@@ -53,15 +53,15 @@ extension MarmotGroup {
     }
 
     /// The earliest epoch that another commit may still do away with.
-    public var firstUndecidedEpoch: UInt64 { self.snapshots.first.map { $0.epoch + 1 } ?? self.epoch }
+    public var firstUndecidedEpoch: Epoch { self.snapshots.first.map { $0.epoch.later(by: 1) } ?? self.epoch }
 
     /// Whether somebody was an admin in an epoch, the current one or one of the few before; false for others.
-    public func wasAdmin(_ key: PublicKey, inEpoch epoch: UInt64) -> Bool {
+    public func wasAdmin(_ key: PublicKey, inEpoch epoch: Epoch) -> Bool {
         self.data(inEpoch: epoch)?.isAdmin(key) ?? false
     }
 
     /// The group data of an epoch, the current one or one of the few before; nil when they are not known any more.
-    public func data(inEpoch epoch: UInt64) -> GroupData? {
+    public func data(inEpoch epoch: Epoch) -> GroupData? {
         if epoch == self.epoch { return self.data }
         guard let position = self.snapshots.firstIndex(where: { $0.epoch == epoch }) else { return nil }
         return try? Self.data(self.mls(at: position).extensions, self.profile)
@@ -187,7 +187,7 @@ extension MarmotGroup {
 
 extension MLSMessage {
     /// The epoch of a framed proposal or commit, and which of them it is; nil for anything else.
-    var handshake: (epoch: UInt64, isCommit: Bool)? {
+    var handshake: (epoch: Epoch, isCommit: Bool)? {
         switch self {
         case .privateMessage(let message):
             message.contentType == .application ? nil : (message.epoch, message.contentType == .commit)
@@ -199,7 +199,7 @@ extension MLSMessage {
 }
 
 extension CommitReport {
-    fileprivate func rollingBack(from epoch: UInt64, displacingOwnCommit: Bool) -> CommitReport {
+    fileprivate func rollingBack(from epoch: Epoch, displacingOwnCommit: Bool) -> CommitReport {
         CommitReport(
             committer: self.committer, isOwn: self.isOwn, epochBefore: self.epochBefore, epochAfter: self.epochAfter,
             added: self.added, removed: self.removed, left: self.left, before: self.before, after: self.after,

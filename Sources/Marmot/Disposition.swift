@@ -1,3 +1,4 @@
+public import MLS
 public import Nostr
 
 /// What became of a group event.
@@ -23,7 +24,7 @@ public struct ReceivedMessage: Sendable, Hashable {
     public let rumor: UnsignedEvent
     public let id: EventID
     /// The epoch in which it was sent.
-    public let epoch: UInt64
+    public let epoch: Epoch
     /// The kind 445 event that carried it.
     public let wrapper: EventID
 }
@@ -80,8 +81,8 @@ public struct ProposalReport: Sendable, Hashable {
 public struct CommitReport: Sendable, Hashable {
     public let committer: PublicKey
     public let isOwn: Bool
-    public let epochBefore: UInt64
-    public let epochAfter: UInt64
+    public let epochBefore: Epoch
+    public let epochAfter: Epoch
     public let added: [PublicKey]
     public let removed: [PublicKey]
     /// Those of the removed who had asked for it.
@@ -94,7 +95,7 @@ public struct CommitReport: Sendable, Hashable {
     public let event: EventID
     public let createdAt: Int64
     /// The epoch that this member had reached on the branch it gave up; nil if nothing was rolled back.
-    public let rolledBackFrom: UInt64?
+    public let rolledBackFrom: Epoch?
     /// Whether a commit of one's own that was not confirmed yet lost against this one.
     public let displacedOwnCommit: Bool
 

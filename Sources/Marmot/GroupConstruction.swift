@@ -142,7 +142,7 @@ extension MarmotGroup {
         let mls: MLSGroup
         do {
             mls = try MLSGroup.join(invitation.welcome, with: bundle, configuration: profile.groupConfiguration)
-        } catch { throw MarmotError(.mls, "Welcome: \(error)") }
+        } catch { throw MarmotError(error.code == .epochTooHigh ? .epochTooHigh : .mls, "Welcome: \(error)") }
         let group = try MarmotGroup(mls, account: account, profile: profile)
         guard try mls.ownLeaf.identity() == account else {
             throw MarmotError(.identityMismatch, "the key package belongs to another account")

@@ -33,7 +33,7 @@ extension StoredGroupPart {
     init(_ snapshot: RaceSnapshot) {
         var writer = TLSWriter(capacity: 512)
         writer.write(Self.version)
-        writer.write(snapshot.epoch)
+        snapshot.epoch.encode(to: &writer)
         writer.write(UInt64(bitPattern: snapshot.order.createdAt))
         writer.writeFixed(snapshot.order.id.bytes)
         writer.write(UInt8(snapshot.isOwn ? 1 : 0))
@@ -51,7 +51,7 @@ extension StoredGroupPart {
         var writer = TLSWriter(capacity: 4096)
         writer.write(Self.version)
         writer.write(UInt8(isPending ? 1 : 0))
-        writer.write(commit.epoch)
+        commit.epoch.encode(to: &writer)
         commit.authenticator.withUnsafeBytes { writer.writeOpaque($0) }
         writer.writeOpaque(commit.digest)
         writer.writeOpaque(commit.event.json())
@@ -78,7 +78,7 @@ extension StoredGroupPart {
     func snapshot() throws(TLSCodecError) -> RaceSnapshot {
         var reader = TLSReader(self.header.copyBytes())
         try Self.readVersion(&reader)
-        let epoch = try reader.readUInt64()
+        let epoch = try Epoch(from: &reader)
         let createdAt = Int64(bitPattern: try reader.readUInt64())
         let id = try Self.readID(&reader)
         let isOwn = try reader.readUInt8() == 1
@@ -95,7 +95,7 @@ extension StoredGroupPart {
         var reader = TLSReader(self.header.copyBytes())
         try Self.readVersion(&reader)
         let isPending = try reader.readUInt8() == 1
-        let epoch = try reader.readUInt64()
+        let epoch = try Epoch(from: &reader)
         let authenticator = Secret(try reader.readOpaque())
         let digest = try reader.readOpaque()
         let event: Event = try Self.reading(&reader) { try Event(json: $0) }
@@ -163,21 +163,21 @@ extension StoredGroupPart {
 
 /// Outer keys by epoch: `struct { uint64 epoch; opaque key<V>; } outer_keys<V>`.
 enum OuterKeys {
-    static func encode(_ keys: [UInt64: Secret], to writer: inout TLSWriter) {
+    static func encode(_ keys: [Epoch: Secret], to writer: inout TLSWriter) {
         writer.writeVector { writer in
             for (epoch, key) in keys.sorted(by: { $0.key < $1.key }) {
-                writer.write(epoch)
+                epoch.encode(to: &writer)
                 key.withUnsafeBytes { writer.writeOpaque($0) }
             }
         }
     }
 
-    static func read(_ reader: inout TLSReader, upTo last: UInt64) throws(TLSCodecError) -> [UInt64: Secret] {
+    static func read(_ reader: inout TLSReader, upTo last: Epoch) throws(TLSCodecError) -> [Epoch: Secret] {
         try reader.readVector { (inner: inout TLSReader) throws(TLSCodecError) in
-            var keys: [UInt64: Secret] = [:]
+            var keys: [Epoch: Secret] = [:]
             while !inner.isAtEnd {
                 let offset = inner.offset
-                let epoch = try inner.readUInt64()
+                let epoch = try Epoch(from: &inner)
                 guard epoch <= last else {
                     throw TLSCodecError(
                         .invalidValue, offset: offset, "an outer key is of epoch \(epoch), still to come")

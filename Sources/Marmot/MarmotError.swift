@@ -32,6 +32,8 @@ public struct MarmotError: Error, Equatable, Sendable, CustomStringConvertible {
         public static let badRumor = Code(description: "bad_rumor")
         /// The Welcome is for none of our key packages.
         public static let notForUs = Code(description: "not_for_us")
+        /// A Welcome leads to an epoch higher than any real group reaches.
+        public static let epochTooHigh = Code(description: "epoch_too_high")
         /// A key package lacks what the group requires.
         public static let incompatible = Code(description: "incompatible")
         /// The group is no longer ours to use.

@@ -9,7 +9,7 @@ public struct MarmotGroup: Sendable {
     public internal(set) var data: GroupData
     public let account: PublicKey
     /// Keys of the outer encryption by epoch: the current and a few past ones.
-    var outerKeys: [UInt64: Secret]
+    var outerKeys: [Epoch: Secret]
     /// Earlier values, for when a better commit for their epoch comes; newest last, few.
     var snapshots: [RaceSnapshot] = []
     /// A commit of one's own that no relay has confirmed.
@@ -29,7 +29,7 @@ public struct MarmotGroup: Sendable {
     private var knownPoints: Set<PublicKey> = []
 
     public var groupID: [UInt8] { self.mls.groupID }
-    public var epoch: UInt64 { self.mls.epoch }
+    public var epoch: Epoch { self.mls.epoch }
     public var isAdmin: Bool { self.data.isAdmin(self.account) }
 
     /// The members' identities from the leftmost leaf on; a member may have several leaves.
@@ -63,7 +63,7 @@ public struct MarmotGroup: Sendable {
         self.knownPoints = Set(self.members)
         self.data = data
         self.outerKeys[next.epoch] = self.profile.outerKey(next)
-        let oldest = next.epoch - min(next.epoch, UInt64(self.profile.pastEpochs))
+        let oldest = next.epoch.earlier(by: self.profile.pastEpochs)
         self.outerKeys = self.outerKeys.filter { $0.key >= oldest }
         self.dropShelved { $0.epoch < oldest }
         self.headerChanged = true

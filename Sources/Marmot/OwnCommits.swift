@@ -29,7 +29,7 @@ public struct OwnCommit: Sendable {
     /// SHA-256 of the MLSMessage.
     let digest: [UInt8]
     /// The epoch that this member gives up for it; nil if none.
-    var rolledBackFrom: UInt64?
+    var rolledBackFrom: Epoch?
 }
 
 extension MarmotGroup {
@@ -184,14 +184,13 @@ extension MarmotGroup {
     /// `removed` says who left.
     func report(
         committer: PublicKey, next: MLSGroup?, data: GroupData, order: CommitOrder, isOwn: Bool,
-        removed: [PublicKey] = [], rolledBackFrom: UInt64? = nil, displacedOwnCommit: Bool = false
+        removed: [PublicKey] = [], rolledBackFrom: Epoch? = nil, displacedOwnCommit: Bool = false
     ) throws(MarmotError) -> CommitReport {
         let before = Self.identities(self.mls)
         let after = next.map(Self.identities) ?? before.subtracting(removed)
         return CommitReport(
             committer: committer, isOwn: isOwn, epochBefore: self.epoch,
-            // An inviter may have put the group at the last epoch there is.
-            epochAfter: next?.epoch ?? self.epoch + (self.epoch < .max ? 1 : 0),
+            epochAfter: next?.epoch ?? self.epoch.later(by: 1),
             added: after.subtracting(before).filter(\.isOnCurve).sorted(),
             removed: before.subtracting(after).filter(\.isOnCurve).sorted(),
             left: self.leavers(among: before.subtracting(after)), before: self.data, after: data,

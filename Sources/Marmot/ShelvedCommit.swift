@@ -6,7 +6,7 @@ struct ShelvedCommit: Sendable {
     let event: Event
     let welcomes: [DueWelcome]
     /// The epoch that it ends, and what tells that epoch from the same one on another branch.
-    let epoch: UInt64
+    let epoch: Epoch
     let authenticator: Secret
     let digest: [UInt8]
     /// From the group before it to the group after it.
@@ -69,7 +69,7 @@ extension MarmotGroup {
     func restore(_ commit: ShelvedCommit) throws(MarmotError) -> OwnCommit {
         do {
             let next = try self.mls.successor(by: commit.changes)
-            guard next.epoch > 0, next.epoch - 1 == self.epoch, next.groupID == self.groupID else {
+            guard self.epoch.isFollowed(by: next.epoch), next.groupID == self.groupID else {
                 throw MarmotError(.badStoredForm, "the commit does not follow on the group")
             }
             return OwnCommit(

@@ -4,7 +4,7 @@ public import Nostr
 /// What is stored beside a group, for races that are not over.
 public enum GroupPart: Hashable, Sendable {
     /// The way back to before the commit that ended this epoch.
-    case snapshot(epoch: UInt64)
+    case snapshot(epoch: Epoch)
     /// A commit of one's own that is pending, or was given up.
     case ownCommit(EventID)
 }

@@ -1,4 +1,5 @@
 import Logging
+import MLS
 import Metrics
 import Nostr
 import Synchronization
@@ -118,7 +119,7 @@ final class EffectRunner: Sendable {
             }
         case .loadUnsent(let groupID, let epoch):
             self.call(in: &group) {
-                let messages = try await self.sentMessages(in: groupID, fromEpoch: epoch - min(epoch, 16))
+                let messages = try await self.sentMessages(in: groupID, fromEpoch: epoch.earlier(by: 16))
                 self.mailbox.send(.unsentLoaded(groupID: groupID, upToEpoch: epoch, messages))
             }
         case .loadNextExpiry:
@@ -193,7 +194,7 @@ final class EffectRunner: Sendable {
     }
 
     /// Own messages from an epoch on. Epochs rise with time, but for clocks that differ: a page without any ends it.
-    private func sentMessages(in groupID: [UInt8], fromEpoch epoch: UInt64) async throws -> [StoredMessage] {
+    private func sentMessages(in groupID: [UInt8], fromEpoch epoch: Epoch) async throws -> [StoredMessage] {
         var found: [StoredMessage] = []
         var before: StoredMessage.Position?
         while true {

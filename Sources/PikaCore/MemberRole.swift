@@ -1,3 +1,4 @@
+import MLS
 import Marmot
 import Nostr
 
@@ -13,10 +14,10 @@ public enum MemberRole: String, Sendable, Hashable, CaseIterable {
 
 extension CoreModel {
     /// Past epochs whose admins are remembered: as many as messages can still be opened of.
-    private static let maximumPastEpochs: UInt64 = 5
+    private static let maximumPastEpochs = 5
 
     /// What a proven member of an epoch was in it; nil if that epoch's group data are not known any more.
-    func role(of member: PublicKey, inEpoch epoch: UInt64, of groupID: [UInt8]) -> MemberRole? {
+    func role(of member: PublicKey, inEpoch epoch: Epoch, of groupID: [UInt8]) -> MemberRole? {
         guard let group = self.groups[groupID] else { return nil }
         if epoch != group.epoch, let admins = self.pastAdmins[groupID]?[epoch] {
             return admins.contains(member) ? .admin : .member
@@ -26,7 +27,7 @@ extension CoreModel {
 
     /// A commit has ended an epoch, or done away with some that came after it.
     mutating func rememberAdmins(before report: CommitReport, of groupID: [UInt8]) {
-        let oldest = report.epochAfter - min(report.epochAfter, Self.maximumPastEpochs)
+        let oldest = report.epochAfter.earlier(by: Self.maximumPastEpochs)
         var past = (self.pastAdmins[groupID] ?? [:]).filter { $0.key >= oldest && $0.key < report.epochBefore }
         past[report.epochBefore] = Set(report.before.admins)
         self.pastAdmins[groupID] = past

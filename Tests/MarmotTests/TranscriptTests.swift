@@ -25,7 +25,7 @@ struct TranscriptTests {
                 #expect(message.rumor.content == step.rumor?.content)
                 #expect(message.rumor.pubkey.hex == step.sender)
             case ("commit", .commit(let report)):
-                #expect(report.epochAfter == step.state.epoch)
+                #expect(report.epochAfter.rawValue == step.state.epoch)
                 #expect(report.committer.hex == transcript.people[step.by])
             default: Issue.record("step \(step.label): expected \(step.result), got \(disposition)")
             }

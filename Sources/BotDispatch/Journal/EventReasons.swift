@@ -89,6 +89,10 @@ enum EventReasons {
         ),
         "lost_race": ("another commit for the same epoch came first", "Its author's client makes the change again."),
         "bad_time": ("its time is too far in the past or future", "Set the sender's clock."),
+        "epoch_too_high": (
+            "the invitation leads to an epoch number that no real group reaches",
+            "Its sender's client is broken or hostile."
+        ),
         "not_for_us": ("it is for another account, or for a key package that is gone", "Invite the account again."),
         "no_key": ("no key opens it", "The account was not a member when it was sent."),
         "inactive": ("the account was removed from the group", "Invite it again."),

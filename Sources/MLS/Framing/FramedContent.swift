@@ -46,7 +46,7 @@ public struct FramedContent: Hashable, Sendable, TLSEncodable, TLSDecodable {
     }
 
     public let groupID: [UInt8]
-    public let epoch: UInt64
+    public let epoch: Epoch
     public let sender: Sender
     public let authenticatedData: [UInt8]
     public let body: Body
@@ -57,7 +57,7 @@ public struct FramedContent: Hashable, Sendable, TLSEncodable, TLSDecodable {
 
     public var contentType: ContentType { self.body.contentType }
 
-    init(groupID: [UInt8], epoch: UInt64, sender: Sender, authenticatedData: [UInt8], body: Body) {
+    init(groupID: [UInt8], epoch: Epoch, sender: Sender, authenticatedData: [UInt8], body: Body) {
         self.groupID = groupID
         self.epoch = epoch
         self.sender = sender
@@ -72,7 +72,7 @@ public struct FramedContent: Hashable, Sendable, TLSEncodable, TLSDecodable {
 
     /// Content that was decrypted: the body's bytes are kept as they came.
     init(
-        groupID: [UInt8], epoch: UInt64, sender: Sender, authenticatedData: [UInt8], body: Body,
+        groupID: [UInt8], epoch: Epoch, sender: Sender, authenticatedData: [UInt8], body: Body,
         bodyBytes: ArraySlice<UInt8>
     ) {
         self.groupID = groupID
@@ -88,11 +88,11 @@ public struct FramedContent: Hashable, Sendable, TLSEncodable, TLSDecodable {
     }
 
     private static func encodeHeader(
-        _ groupID: [UInt8], _ epoch: UInt64, _ sender: Sender, _ authenticatedData: [UInt8], _ type: ContentType,
+        _ groupID: [UInt8], _ epoch: Epoch, _ sender: Sender, _ authenticatedData: [UInt8], _ type: ContentType,
         to writer: inout TLSWriter
     ) {
         writer.writeOpaque(groupID)
-        writer.write(epoch)
+        epoch.encode(to: &writer)
         sender.encode(to: &writer)
         writer.writeOpaque(authenticatedData)
         writer.write(type.rawValue)
@@ -101,7 +101,7 @@ public struct FramedContent: Hashable, Sendable, TLSEncodable, TLSDecodable {
     public init(from reader: inout TLSReader) throws(TLSCodecError) {
         let start = reader.offset
         self.groupID = try reader.readOpaque()
-        self.epoch = try reader.readUInt64()
+        self.epoch = try Epoch(from: &reader)
         self.sender = try Sender(from: &reader)
         self.authenticatedData = try reader.readOpaque()
         let type = try ContentType.read(from: &reader)

@@ -12,14 +12,14 @@ public import TLSCodec
 /// An encrypted message (RFC 9420 §6.3).
 public struct PrivateMessage: Hashable, Sendable, TLSEncodable, TLSDecodable {
     public let groupID: [UInt8]
-    public let epoch: UInt64
+    public let epoch: Epoch
     public let contentType: ContentType
     public let authenticatedData: [UInt8]
     public let encryptedSenderData: [UInt8]
     public let ciphertext: [UInt8]
 
     init(
-        groupID: [UInt8], epoch: UInt64, contentType: ContentType, authenticatedData: [UInt8],
+        groupID: [UInt8], epoch: Epoch, contentType: ContentType, authenticatedData: [UInt8],
         encryptedSenderData: [UInt8], ciphertext: [UInt8]
     ) {
         self.groupID = groupID
@@ -32,7 +32,7 @@ public struct PrivateMessage: Hashable, Sendable, TLSEncodable, TLSDecodable {
 
     public init(from reader: inout TLSReader) throws(TLSCodecError) {
         self.groupID = try reader.readOpaque()
-        self.epoch = try reader.readUInt64()
+        self.epoch = try Epoch(from: &reader)
         self.contentType = try ContentType.read(from: &reader)
         self.authenticatedData = try reader.readOpaque()
         self.encryptedSenderData = try reader.readOpaque()
@@ -41,7 +41,7 @@ public struct PrivateMessage: Hashable, Sendable, TLSEncodable, TLSDecodable {
 
     public func encode(to writer: inout TLSWriter) {
         writer.writeOpaque(self.groupID)
-        writer.write(self.epoch)
+        self.epoch.encode(to: &writer)
         writer.write(self.contentType.rawValue)
         writer.writeOpaque(self.authenticatedData)
         writer.writeOpaque(self.encryptedSenderData)
@@ -56,11 +56,11 @@ public struct PrivateMessage: Hashable, Sendable, TLSEncodable, TLSDecodable {
     // } PrivateContentAAD;
 
     static func contentAAD(
-        groupID: [UInt8], epoch: UInt64, contentType: ContentType, authenticatedData: [UInt8]
+        groupID: [UInt8], epoch: Epoch, contentType: ContentType, authenticatedData: [UInt8]
     ) -> [UInt8] {
         var writer = TLSWriter(capacity: groupID.count + authenticatedData.count + 16)
         writer.writeOpaque(groupID)
-        writer.write(epoch)
+        epoch.encode(to: &writer)
         writer.write(contentType.rawValue)
         writer.writeOpaque(authenticatedData)
         return writer.bytes

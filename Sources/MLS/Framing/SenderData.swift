@@ -36,10 +36,10 @@ struct SenderData: Hashable, Sendable, TLSEncodable, TLSDecodable {
     //     ContentType content_type;
     // } SenderDataAAD;
 
-    private static func additionalData(groupID: [UInt8], epoch: UInt64, contentType: ContentType) -> [UInt8] {
+    private static func additionalData(groupID: [UInt8], epoch: Epoch, contentType: ContentType) -> [UInt8] {
         var writer = TLSWriter(capacity: groupID.count + 16)
         writer.writeOpaque(groupID)
-        writer.write(epoch)
+        epoch.encode(to: &writer)
         writer.write(contentType.rawValue)
         return writer.bytes
     }
@@ -53,7 +53,7 @@ struct SenderData: Hashable, Sendable, TLSEncodable, TLSDecodable {
     }
 
     func sealed(
-        _ suite: CipherSuite, senderDataSecret: Secret, ciphertext: [UInt8], groupID: [UInt8], epoch: UInt64,
+        _ suite: CipherSuite, senderDataSecret: Secret, ciphertext: [UInt8], groupID: [UInt8], epoch: Epoch,
         contentType: ContentType
     ) throws -> [UInt8] {
         let key = Self.key(suite, senderDataSecret: senderDataSecret, ciphertext: ciphertext)

@@ -1,6 +1,6 @@
 /// What is needed to open the messages of one epoch: its secrets, and who its senders were (RFC 9420 §15.3).
 struct EpochMessages: Sendable {
-    let epoch: UInt64
+    let epoch: Epoch
     /// The encoded GroupContext, which member signatures cover.
     let context: [UInt8]
     let senderDataSecret: Secret
@@ -8,7 +8,7 @@ struct EpochMessages: Sendable {
     /// Leaves (nil: blank) that the commit which ended this epoch replaced; all others are as in the epoch after.
     var replacedLeaves: [LeafIndex: LeafNode?] = [:]
 
-    init(epoch: UInt64, context: [UInt8], senderDataSecret: Secret, secretTree: SecretTree) {
+    init(epoch: Epoch, context: [UInt8], senderDataSecret: Secret, secretTree: SecretTree) {
         self.epoch = epoch
         self.context = context
         self.senderDataSecret = senderDataSecret

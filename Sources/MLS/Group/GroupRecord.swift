@@ -5,11 +5,11 @@ public enum GroupRecord: Hashable, Sendable, CustomStringConvertible {
     /// A node of the ratchet tree by its array index (RFC 9420 Appendix C).
     case node(Int)
     /// What opens messages of an epoch, apart from its ratchets.
-    case epoch(UInt64)
+    case epoch(Epoch)
     /// A secret of an epoch's secret tree.
-    case treeSecret(epoch: UInt64, node: Int)
+    case treeSecret(epoch: Epoch, node: Int)
     /// The two ratchets of a leaf in an epoch.
-    case ratchets(epoch: UInt64, leaf: UInt32)
+    case ratchets(epoch: Epoch, leaf: UInt32)
 
     /// A text form for use as a key: "core", "node/7", "epoch/3", "secret/3/7", "ratchet/3/2".
     public var description: String {
@@ -32,13 +32,13 @@ public enum GroupRecord: Hashable, Sendable, CustomStringConvertible {
         case ("node", 1):
             guard let index = Int(exactly: numbers[0]) else { return nil }
             self = .node(index)
-        case ("epoch", 1): self = .epoch(numbers[0])
+        case ("epoch", 1): self = .epoch(Epoch(rawValue: numbers[0]))
         case ("secret", 2):
             guard let node = Int(exactly: numbers[1]) else { return nil }
-            self = .treeSecret(epoch: numbers[0], node: node)
+            self = .treeSecret(epoch: Epoch(rawValue: numbers[0]), node: node)
         case ("ratchet", 2):
             guard let leaf = UInt32(exactly: numbers[1]) else { return nil }
-            self = .ratchets(epoch: numbers[0], leaf: leaf)
+            self = .ratchets(epoch: Epoch(rawValue: numbers[0]), leaf: leaf)
         default: return nil
         }
     }

@@ -128,7 +128,7 @@ extension MLSGroup {
     }
 
     /// The secrets of a message's epoch.
-    private func messages(of epoch: UInt64, _ type: ContentType) throws(MLSError) -> EpochMessages {
+    private func messages(of epoch: Epoch, _ type: ContentType) throws(MLSError) -> EpochMessages {
         if epoch == self.epoch { return self.messages }
         guard epoch < self.epoch else {
             throw MLSError(.futureEpoch, "the message is of epoch \(epoch), this member is at \(self.epoch)")
@@ -144,7 +144,7 @@ extension MLSGroup {
 
     private func open(
         _ message: PrivateMessage
-    ) throws(MLSError) -> (AuthenticatedContent, (epoch: UInt64, change: SecretTree.Change)) {
+    ) throws(MLSError) -> (AuthenticatedContent, (epoch: Epoch, change: SecretTree.Change)) {
         try self.requireThisGroup(message.groupID)
         let messages = try self.messages(of: message.epoch, message.contentType)
         let suite = self.cipherSuite
@@ -194,7 +194,7 @@ extension MLSGroup {
     }
 
     /// The leaf that stood at `index` in `epoch`, which is the current one or one that is kept.
-    private func leaf(_ index: LeafIndex, in epoch: UInt64) -> LeafNode? {
+    private func leaf(_ index: LeafIndex, in epoch: Epoch) -> LeafNode? {
         for past in self.past.reversed() where past.epoch >= epoch {
             if let replaced = past.replacedLeaves[index] { return replaced }
         }
@@ -204,7 +204,7 @@ extension MLSGroup {
     /// Sorts verified content; the message key goes when everything is in order.
     private mutating func take(
         _ authenticated: AuthenticatedContent, now: UInt64?, preSharedKeys: [PreSharedKey],
-        consuming change: (epoch: UInt64, change: SecretTree.Change)?
+        consuming change: (epoch: Epoch, change: SecretTree.Change)?
     ) throws -> Received {
         let content = authenticated.content
         guard case .member(let sender) = content.sender, let leaf = self.leaf(sender, in: content.epoch) else {
@@ -236,7 +236,7 @@ extension MLSGroup {
         }
     }
 
-    private mutating func apply(_ change: SecretTree.Change, epoch: UInt64) {
+    private mutating func apply(_ change: SecretTree.Change, epoch: Epoch) {
         self.note(change.records(epoch: epoch))
         if epoch == self.epoch {
             self.messages.secretTree.apply(change)

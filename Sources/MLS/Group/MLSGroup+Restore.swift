@@ -80,7 +80,7 @@ extension MLSGroup {
     }
 
     private static func restoreMessages(
-        _ records: [GroupRecord: Secret], _ suite: CipherSuite, epoch: UInt64
+        _ records: [GroupRecord: Secret], _ suite: CipherSuite, epoch: Epoch
     ) throws(MLSError) -> EpochMessages {
         guard let header = records[.epoch(epoch)] else {
             throw MLSError(.invalidStoredForm, "the record 'epoch/\(epoch)' is missing")
@@ -142,8 +142,8 @@ private struct StoredCore {
     let signatureKey: Secret
     let secrets: [Secret]
     let confirmationTag: [UInt8]
-    let pastEpochs: [UInt64]
-    let pastResumptionSecrets: [(epoch: UInt64, secret: Secret)]
+    let pastEpochs: [Epoch]
+    let pastResumptionSecrets: [(epoch: Epoch, secret: Secret)]
     let proposals: [MLSGroup.CachedProposal]
     let pendingLeafKeys: [(Secret, Secret)]
     let configuration: GroupConfiguration
@@ -167,10 +167,10 @@ private struct StoredCore {
         }
         self.confirmationTag = try reader.readOpaque()
         self.pastEpochs = try reader.readList { (inner: inout TLSReader) throws(TLSCodecError) in
-            try inner.readUInt64()
+            try Epoch(from: &inner)
         }
         self.pastResumptionSecrets = try reader.readList { (inner: inout TLSReader) throws(TLSCodecError) in
-            (try inner.readUInt64(), try inner.readSecret())
+            (try Epoch(from: &inner), try inner.readSecret())
         }
         self.proposals = try reader.readVector(of: MLSGroup.CachedProposal.self)
         self.pendingLeafKeys = try reader.readList { (inner: inout TLSReader) throws(TLSCodecError) in

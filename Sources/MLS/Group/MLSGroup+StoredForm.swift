@@ -46,7 +46,7 @@ extension MLSGroup {
         return names
     }
 
-    func messages(of epoch: UInt64) -> EpochMessages? {
+    func messages(of epoch: Epoch) -> EpochMessages? {
         epoch == self.epoch ? self.messages : self.past.first { $0.epoch == epoch }
     }
 
@@ -89,11 +89,11 @@ extension MLSGroup {
         }
         writer.writeOpaque(self.confirmationTag)
         writer.writeVector { writer in
-            for messages in self.past { writer.write(messages.epoch) }
+            for messages in self.past { messages.epoch.encode(to: &writer) }
         }
         writer.writeVector { writer in
             for (epoch, secret) in self.pastResumptionSecrets {
-                writer.write(epoch)
+                epoch.encode(to: &writer)
                 writer.writeSecret(secret)
             }
         }
@@ -150,7 +150,7 @@ extension EpochMessages {
 
 extension SecretTree.Change {
     /// The records that this change touches.
-    func records(epoch: UInt64) -> Set<GroupRecord> {
+    func records(epoch: Epoch) -> Set<GroupRecord> {
         var names: Set<GroupRecord> = [.ratchets(epoch: epoch, leaf: self.leaf.rawValue)]
         for node in self.nodeSecrets.keys { names.insert(.treeSecret(epoch: epoch, node: node)) }
         return names

@@ -6,10 +6,10 @@ extension MLSGroup {
     /// - Precondition: `next` is of this group and of the epoch after this one.
     public func merging(_ next: MLSGroup) -> MLSGroup {
         precondition(
-            next.groupID == self.groupID && next.epoch > 0 && next.epoch - 1 == self.epoch,
+            next.groupID == self.groupID && self.epoch.isFollowed(by: next.epoch),
             "only the value of the next epoch follows on a group value")
         var merged = next
-        var kept: Set<UInt64> = []
+        var kept: Set<Epoch> = []
         for index in merged.past.indices {
             guard let messages = self.messages(of: merged.past[index].epoch) else { continue }
             merged.past[index].secretTree = messages.secretTree
@@ -91,7 +91,7 @@ extension MLSGroup {
 }
 
 extension GroupRecord {
-    fileprivate func isRatchetState(in epochs: Set<UInt64>) -> Bool {
+    fileprivate func isRatchetState(in epochs: Set<Epoch>) -> Bool {
         switch self {
         case .ratchets(let epoch, _), .treeSecret(let epoch, _): epochs.contains(epoch)
         case .core, .node, .epoch: false

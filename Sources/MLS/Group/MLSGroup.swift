@@ -20,7 +20,7 @@ public struct MLSGroup: Sendable {
     /// Message secrets of past epochs, newest first.
     var past: [EpochMessages]
     /// Resumption PSKs of past epochs (RFC 9420 §8.6), newest first; as many as past epochs are kept.
-    var pastResumptionSecrets: [(epoch: UInt64, secret: Secret)]
+    var pastResumptionSecrets: [(epoch: Epoch, secret: Secret)]
     /// Proposals of this epoch that no commit has taken up, in the order they came.
     var proposals: [CachedProposal] = []
     /// Private keys for Update proposals of one's own that no commit has taken up.
@@ -49,7 +49,7 @@ public struct MLSGroup: Sendable {
 
     public var cipherSuite: CipherSuite { self.context.cipherSuite }
     public var groupID: [UInt8] { self.context.groupID }
-    public var epoch: UInt64 { self.context.epoch }
+    public var epoch: Epoch { self.context.epoch }
     public var extensions: [Extension] { self.context.extensions }
     public var ownLeafIndex: LeafIndex { self.own.leafIndex }
     /// A value that differs between members who do not share this epoch (RFC 9420 §8.7).

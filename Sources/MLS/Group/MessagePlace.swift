@@ -1,6 +1,6 @@
 /// Which of a member's messages of one epoch a message is.
 public struct MessagePlace: Hashable, Sendable {
-    public let epoch: UInt64
+    public let epoch: Epoch
     public let sender: LeafIndex
     /// Counts the application messages that the sender has encrypted in that epoch (RFC 9420 §9.1).
     public let generation: UInt32

@@ -7,7 +7,7 @@ public enum Received: Sendable {
 
 /// A decrypted application message.
 public struct ApplicationMessage: Sendable, Hashable {
-    public let epoch: UInt64
+    public let epoch: Epoch
     public let sender: LeafIndex
     /// The sender's leaf in that epoch.
     public let senderLeaf: LeafNode
@@ -28,7 +28,7 @@ public struct ReceivedProposal: Sendable, Hashable {
 /// A verified commit of another member that was not applied yet: applying it is assigning ``next``.
 public struct StagedCommit: Sendable {
     /// The epoch that the commit ends.
-    public let epoch: UInt64
+    public let epoch: Epoch
     public let changes: CommitChanges
     /// The group after the commit; nil when the commit removed this member.
     public let next: MLSGroup?

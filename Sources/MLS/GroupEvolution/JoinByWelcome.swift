@@ -94,6 +94,11 @@ extension MLSGroup {
             throw MLSError(
                 .invalidWelcome, "the group's suite is \(info.context.cipherSuite), the Welcome's is \(suite)")
         }
+        guard info.context.epoch <= .highestJoinable else {
+            throw MLSError(
+                .epochTooHigh,
+                "the Welcome leads to epoch \(info.context.epoch), the highest allowed is \(Epoch.highestJoinable)")
+        }
         return info
     }
 

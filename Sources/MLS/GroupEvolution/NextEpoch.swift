@@ -30,12 +30,12 @@ struct NextEpoch {
 
 extension MLSGroup {
     /// The number of the epoch after this one; an inviter may have put the group at the last one there is.
-    var nextEpoch: UInt64 {
+    var nextEpoch: Epoch {
         get throws(MLSError) {
-            guard self.epoch < .max else {
+            guard let next = self.epoch.next else {
                 throw MLSError(.invalidCommit, "the group is at its last epoch, \(self.epoch)")
             }
-            return self.epoch + 1
+            return next
         }
     }
 

@@ -14,13 +14,13 @@ public import TLSCodec
 public struct GroupContext: Hashable, Sendable, TLSEncodable, TLSDecodable {
     public var cipherSuite: CipherSuite
     public var groupID: [UInt8]
-    public var epoch: UInt64
+    public var epoch: Epoch
     public var treeHash: [UInt8]
     public var confirmedTranscriptHash: [UInt8]
     public var extensions: [Extension]
 
     init(
-        cipherSuite: CipherSuite, groupID: [UInt8], epoch: UInt64, treeHash: [UInt8], confirmedTranscriptHash: [UInt8],
+        cipherSuite: CipherSuite, groupID: [UInt8], epoch: Epoch, treeHash: [UInt8], confirmedTranscriptHash: [UInt8],
         extensions: [Extension]
     ) {
         self.cipherSuite = cipherSuite
@@ -35,7 +35,7 @@ public struct GroupContext: Hashable, Sendable, TLSEncodable, TLSDecodable {
         try ProtocolVersion.read(from: &reader)
         self.cipherSuite = try CipherSuite(from: &reader)
         self.groupID = try reader.readOpaque()
-        self.epoch = try reader.readUInt64()
+        self.epoch = try Epoch(from: &reader)
         self.treeHash = try reader.readOpaque()
         self.confirmedTranscriptHash = try reader.readOpaque()
         self.extensions = try reader.readVector(of: Extension.self)
@@ -45,7 +45,7 @@ public struct GroupContext: Hashable, Sendable, TLSEncodable, TLSDecodable {
         writer.write(ProtocolVersion.mls10)
         self.cipherSuite.encode(to: &writer)
         writer.writeOpaque(self.groupID)
-        writer.write(self.epoch)
+        self.epoch.encode(to: &writer)
         writer.writeOpaque(self.treeHash)
         writer.writeOpaque(self.confirmedTranscriptHash)
         writer.writeVector(self.extensions)

@@ -20,7 +20,7 @@ public struct PreSharedKeyID: Hashable, Sendable, TLSEncodable, TLSDecodable {
 
     public enum Key: Hashable, Sendable {
         case external(id: [UInt8])
-        case resumption(usage: ResumptionUsage, groupID: [UInt8], epoch: UInt64)
+        case resumption(usage: ResumptionUsage, groupID: [UInt8], epoch: Epoch)
     }
 
     public var key: Key
@@ -41,7 +41,7 @@ public struct PreSharedKeyID: Hashable, Sendable, TLSEncodable, TLSDecodable {
             guard let usage = ResumptionUsage(rawValue: number) else {
                 throw TLSCodecError(.invalidValue, offset: usageOffset, "resumption PSK usage \(number) is not 1 to 3")
             }
-            self.key = .resumption(usage: usage, groupID: try reader.readOpaque(), epoch: try reader.readUInt64())
+            self.key = .resumption(usage: usage, groupID: try reader.readOpaque(), epoch: try Epoch(from: &reader))
         case let other: throw TLSCodecError(.invalidValue, offset: start, "PSK type \(other) is not 1 or 2")
         }
         self.nonce = try reader.readOpaque()
@@ -56,7 +56,7 @@ public struct PreSharedKeyID: Hashable, Sendable, TLSEncodable, TLSDecodable {
             writer.write(UInt8(2))
             writer.write(usage.rawValue)
             writer.writeOpaque(groupID)
-            writer.write(epoch)
+            epoch.encode(to: &writer)
         }
         writer.writeOpaque(self.nonce)
     }

@@ -1,3 +1,4 @@
+import MLS
 import Nostr
 
 /// Everything that a reducer wants done outside; performed in order after its changes are durable.
@@ -17,9 +18,9 @@ enum AppEffect: Sendable, Hashable {
     /// Gives a file of a message to the host's cache.
     case download(MediaFile, groupID: [UInt8], RequestID?)
     /// Reads own messages that were sent in this epoch or later.
-    case loadSent(groupID: [UInt8], fromEpoch: UInt64)
+    case loadSent(groupID: [UInt8], fromEpoch: Epoch)
     /// Reads own messages of this epoch and the few before it, which may wait for a relay.
-    case loadUnsent(groupID: [UInt8], upToEpoch: UInt64)
+    case loadUnsent(groupID: [UInt8], upToEpoch: Epoch)
     /// Asks for the time at which the next stored message ends.
     case loadNextExpiry
     /// Asks how many messages a rule is about.

@@ -13,9 +13,9 @@ struct CopiedGroup: Sendable, Hashable {
         /// The commit is to be made, or on its way.
         case renewing
         /// The commit ended this epoch; own messages that waited are being sealed again.
-        case resealing(epoch: UInt64)
+        case resealing(epoch: Epoch)
         /// Done; a better commit may still undo the one that ended this epoch.
-        case renewed(epoch: UInt64)
+        case renewed(epoch: Epoch)
         /// The other copy has changed the keys: this one cannot follow.
         case overtaken
     }
@@ -27,7 +27,7 @@ struct CopiedGroup: Sendable, Hashable {
     /// Whether own events must not leave.
     var holdsBack: Bool { if case .renewed = self.phase { false } else { true } }
     /// Own messages that wait and are of this epoch or an earlier one are to be sealed again.
-    var resealedEpoch: UInt64? { if case .resealing(let epoch) = self.phase { epoch } else { nil } }
+    var resealedEpoch: Epoch? { if case .resealing(let epoch) = self.phase { epoch } else { nil } }
 }
 
 /// How it is kept: JSON, version 1.
@@ -54,7 +54,7 @@ extension CopiedGroup {
             let old = json["old"]?.array?.map({ $0.string.flatMap { try? EventID(hex: $0) } }),
             !old.contains(nil)
         else { return nil }
-        let epoch = json["epoch"]?.string.flatMap { UInt64($0) }
+        let epoch = json["epoch"]?.string.flatMap { Epoch($0) }
         let phase: Phase? =
             switch json["phase"]?.string {
             case "reading": .reading

@@ -1,3 +1,4 @@
+import MLS
 import Nostr
 
 /// Everything that can happen to the core, one after the other.
@@ -19,7 +20,7 @@ enum CoreInput: Sendable {
     /// Own messages of a group that have to be sealed again.
     case sentLoaded(groupID: [UInt8], [StoredMessage])
     /// Own messages of an epoch and the few before it.
-    case unsentLoaded(groupID: [UInt8], upToEpoch: UInt64, [StoredMessage])
+    case unsentLoaded(groupID: [UInt8], upToEpoch: Epoch, [StoredMessage])
     /// When the next stored message ends, in Unix seconds; nil if none does.
     case nextExpiry(Int64?)
     /// How many messages a rule is about, counted up to the limit asked for.

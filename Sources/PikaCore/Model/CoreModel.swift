@@ -37,7 +37,7 @@ struct CoreModel: Sendable {
     /// Groups of which waiting events were given up for want of room: they are on the relays still.
     var gaveUp: Set<[UInt8]> = []
     /// Who were the admins of past epochs that can still be opened, by group.
-    var pastAdmins: [[UInt8]: [UInt64: Set<PublicKey>]] = [:]
+    var pastAdmins: [[UInt8]: [Epoch: Set<PublicKey>]] = [:]
     var limiters = CoreLimiters()
     /// Groups that this account was removed from lately.
     var lingering: Set<[UInt8]> = []
@@ -76,7 +76,7 @@ struct CoreModel: Sendable {
     var keyAges: [[UInt8]: KeyAge] = [:]
     var keyUpdateWake: Int64?
     /// Groups whose due departures could not be committed, and in which epoch.
-    var failedDepartures: [[UInt8]: UInt64] = [:]
+    var failedDepartures: [[UInt8]: Epoch] = [:]
     var mediaOperations: [Int: MediaOperation] = [:]
     var lastMediaOperation = 0
     var mediaSecrets: [[UInt8]: MediaSecrets] = [:]
@@ -268,7 +268,7 @@ struct StoredGroupKey: Hashable {
         switch self.part {
         case nil: [0] + self.groupID
         case .ownCommit(let event): [1] + event.bytes + self.groupID
-        case .snapshot(let epoch): [2] + withUnsafeBytes(of: epoch.bigEndian) { Array($0) } + self.groupID
+        case .snapshot(let epoch): [2] + epoch.bytes + self.groupID
         }
     }
 
@@ -276,13 +276,13 @@ struct StoredGroupKey: Hashable {
     static func leftBranch(_ groupID: [UInt8], isActive: Bool) -> [UInt8] { [isActive ? 3 : 5] + groupID }
 
     /// A branch that was given up for a better commit which ended this epoch.
-    static func abandonedBranch(_ groupID: [UInt8], _ epoch: UInt64) -> [UInt8] {
-        [4] + withUnsafeBytes(of: epoch.bigEndian) { Array($0) } + groupID
+    static func abandonedBranch(_ groupID: [UInt8], _ epoch: Epoch) -> [UInt8] {
+        [4] + epoch.bytes + groupID
     }
 
-    static func abandonedBranch(stored bytes: [UInt8]) -> (groupID: [UInt8], epoch: UInt64)? {
-        guard bytes.first == 4, bytes.count > 8 else { return nil }
-        return (Array(bytes.dropFirst(9)), bytes[1...8].reduce(UInt64(0)) { $0 << 8 | UInt64($1) })
+    static func abandonedBranch(stored bytes: [UInt8]) -> (groupID: [UInt8], epoch: Epoch)? {
+        guard bytes.first == 4, let epoch = Epoch(bytes: bytes.dropFirst().prefix(8)) else { return nil }
+        return (Array(bytes.dropFirst(9)), epoch)
     }
 
     static func leftBranch(stored bytes: [UInt8]) -> [UInt8]? {
@@ -295,8 +295,8 @@ struct StoredGroupKey: Hashable {
         case 1:
             guard let event = try? EventID(bytes: Array(bytes.dropFirst().prefix(32))) else { return nil }
             self.init(Array(bytes.dropFirst(33)), .ownCommit(event))
-        case 2 where bytes.count > 8:
-            let epoch = bytes[1...8].reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+        case 2:
+            guard let epoch = Epoch(bytes: bytes.dropFirst().prefix(8)) else { return nil }
             self.init(Array(bytes.dropFirst(9)), .snapshot(epoch: epoch))
         default: return nil
         }

@@ -39,9 +39,9 @@ extension GroupIntent {
             self.phase = .committing(event)
         } else if let event = event("lost") {
             self.phase = .lost(event)
-        } else if let event = event("settled"), let epoch = json["epoch"]?.string.flatMap({ UInt64($0) }) {
+        } else if let event = event("settled"), let epoch = json["epoch"]?.string.flatMap({ Epoch($0) }) {
             self.phase = .settled(event, epoch: epoch)
-        } else if let event = event("proposed"), let epoch = json["epoch"]?.string.flatMap({ UInt64($0) }) {
+        } else if let event = event("proposed"), let epoch = json["epoch"]?.string.flatMap({ Epoch($0) }) {
             self.phase = .proposed(event, epoch: epoch)
         }
     }

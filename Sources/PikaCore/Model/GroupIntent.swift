@@ -1,3 +1,4 @@
+import MLS
 import Marmot
 import Nostr
 
@@ -32,9 +33,9 @@ struct GroupIntent: Sendable {
         /// This commit was given up for another one, which is about to be taken in.
         case lost(EventID)
         /// A relay has this commit, which ended this epoch; a better one may still undo it.
-        case settled(EventID, epoch: UInt64)
+        case settled(EventID, epoch: Epoch)
         /// This proposal asks the other members for it, in this epoch.
-        case proposed(EventID, epoch: UInt64)
+        case proposed(EventID, epoch: Epoch)
 
         var commit: EventID? {
             switch self {

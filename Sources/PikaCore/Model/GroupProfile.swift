@@ -20,11 +20,11 @@ struct GroupProfile: Sendable, Hashable {
     var isDirect: Bool
     var picture: Picture?
     /// Of this account's own: the newest epoch whose members need not be told of it again.
-    var toldEpoch: UInt64?
+    var toldEpoch: Epoch?
     let shown: AppState.Profile
 
     init(
-        of key: PublicKey, source: ProfileSource, isDirect: Bool, picture: Picture? = nil, toldEpoch: UInt64? = nil
+        of key: PublicKey, source: ProfileSource, isDirect: Bool, picture: Picture? = nil, toldEpoch: Epoch? = nil
     ) {
         self.source = source
         self.isDirect = isDirect
@@ -69,6 +69,6 @@ extension GroupProfile {
         }
         self.init(
             of: key, source: source, isDirect: isDirect, picture: picture,
-            toldEpoch: json["told"]?.string.flatMap { UInt64($0) })
+            toldEpoch: json["told"]?.string.flatMap { Epoch($0) })
     }
 }

@@ -1,13 +1,14 @@
+import MLS
 import Marmot
 
 /// An upload under way, and what follows when a server has the files. It ends with the process.
 struct MediaOperation: Sendable {
     enum Goal: Sendable {
         /// A message with files, encrypted for an epoch; `attempt` from 1.
-        case message(OutgoingMedia, [EncryptedFile], epoch: UInt64, attempt: Int)
+        case message(OutgoingMedia, [EncryptedFile], epoch: Epoch, attempt: Int)
         case image(GroupImage)
         /// A profile for the group, with its picture.
-        case profile(ProfileDraft, EncryptedFile, epoch: UInt64, attempt: Int)
+        case profile(ProfileDraft, EncryptedFile, epoch: Epoch, attempt: Int)
     }
 
     /// The files that this account asks a server to keep, each with the type that the server is told, and where.

@@ -6,17 +6,17 @@ import Nostr
 /// late, and a sender may encrypt a file just before a commit and send the message after it (MIP-04).
 struct MediaSecrets: Sendable {
     /// As many past epochs as messages can still be opened of.
-    static let pastEpochs: UInt64 = 5
+    static let pastEpochs = 5
     private static let recordLength = 40
 
-    private var secrets: [UInt64: Secret] = [:]
+    private var secrets: [Epoch: Secret] = [:]
 
     init() {}
 
     /// Takes the group's present epoch in; true if that changed anything. After a rollback its later epochs never were.
     mutating func note(_ group: MarmotGroup) -> Bool {
         let secret = EncryptedMedia.secret(group)
-        let oldest = group.epoch - min(group.epoch, Self.pastEpochs)
+        let oldest = group.epoch.earlier(by: Self.pastEpochs)
         let isKnown = self.secrets[group.epoch] == secret
         guard !isKnown || self.secrets.keys.contains(where: { $0 < oldest || $0 > group.epoch }) else { return false }
         self.secrets = self.secrets.filter { $0.key >= oldest && $0.key < group.epoch }
@@ -25,18 +25,15 @@ struct MediaSecrets: Sendable {
     }
 
     /// The secret of an epoch first, then those of its neighbours, as far as they are known.
-    func around(_ epoch: UInt64) -> [Secret] {
-        let (before, underflow) = epoch.subtractingReportingOverflow(1)
-        let (after, overflow) = epoch.addingReportingOverflow(1)
-        return [epoch, underflow ? nil : before, overflow ? nil : after].compactMap { $0 }
-            .compactMap { self.secrets[$0] }
+    func around(_ epoch: Epoch) -> [Secret] {
+        [epoch, epoch.previous, epoch.next].compactMap { $0 }.compactMap { self.secrets[$0] }
     }
 
     /// Epoch (8 bytes, big-endian) and secret (32 bytes), ascending.
     var stored: Secret {
         var bytes: [UInt8] = []
         for (epoch, secret) in self.secrets.sorted(by: { $0.key < $1.key }) {
-            withUnsafeBytes(of: epoch.bigEndian) { bytes.append(contentsOf: $0) }
+            bytes += epoch.bytes
             bytes += secret.copyBytes()
         }
         return Secret(bytes)
@@ -47,7 +44,7 @@ struct MediaSecrets: Sendable {
         let bytes = stored.copyBytes()
         guard bytes.count.isMultiple(of: Self.recordLength) else { return nil }
         for start in stride(from: 0, to: bytes.count, by: Self.recordLength) {
-            let epoch = bytes[start..<start + 8].reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+            guard let epoch = Epoch(bytes: bytes[start..<start + 8]) else { return nil }
             self.secrets[epoch] = Secret(Array(bytes[start + 8..<start + Self.recordLength]))
         }
     }

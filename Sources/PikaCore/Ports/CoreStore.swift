@@ -120,7 +120,7 @@ public struct StoredMessage: Sendable, Hashable {
     public var id: EventID
     /// The kind 445 event that carried it.
     public var wrapper: EventID
-    public var epoch: UInt64
+    public var epoch: Epoch
     public var isOwn: Bool
     /// Unix seconds after which it is to be deleted; nil if it stays.
     public var expiresAt: Int64?
@@ -128,7 +128,7 @@ public struct StoredMessage: Sendable, Hashable {
     public var position: Position { Position(createdAt: self.rumor.createdAt, id: self.id) }
 
     public init(
-        groupID: [UInt8], rumor: UnsignedEvent, id: EventID, wrapper: EventID, epoch: UInt64, isOwn: Bool,
+        groupID: [UInt8], rumor: UnsignedEvent, id: EventID, wrapper: EventID, epoch: Epoch, isOwn: Bool,
         expiresAt: Int64? = nil
     ) {
         self.groupID = groupID

@@ -8,18 +8,18 @@ extension CoreModel {
     struct AbandonedBranch: Sendable {
         let group: MarmotGroup
         /// The epoch that the better commit ended.
-        let epoch: UInt64
+        let epoch: Epoch
     }
 
     /// Keeps the branch that a group has just given up, if it did.
     ///
     /// - Parameter epoch: that the better commit ended; nil if the branch is that of the commit that lost.
-    mutating func keepAbandoned(of groupID: [UInt8], at epoch: UInt64?, _ step: inout CoreStep) {
+    mutating func keepAbandoned(of groupID: [UInt8], at epoch: Epoch?, _ step: inout CoreStep) {
         guard let branch = self.groups[groupID]?.takeAbandoned() else { return }
-        self.abandon(branch, at: epoch ?? branch.epoch - 1, &step)
+        self.abandon(branch, at: epoch ?? branch.epoch.earlier(by: 1), &step)
     }
 
-    private mutating func abandon(_ group: MarmotGroup, at epoch: UInt64, _ step: inout CoreStep) {
+    private mutating func abandon(_ group: MarmotGroup, at epoch: Epoch, _ step: inout CoreStep) {
         self.forgetAbandoned(of: group.groupID, &step)
         self.abandoned[group.groupID] = AbandonedBranch(group: group, epoch: epoch)
         let key = StoredGroupKey.abandonedBranch(group.groupID, epoch)
@@ -38,7 +38,7 @@ extension CoreModel {
     /// After a commit on the branch that this account is on: beyond the reach of races nothing leads back.
     mutating func forgetOldAbandoned(of groupID: [UInt8], _ step: inout CoreStep) {
         guard let branch = self.abandoned[groupID], let known = self.groups[groupID],
-            known.epoch > branch.epoch + UInt64(known.profile.pastEpochs)
+            !branch.epoch.isWithin(known.profile.pastEpochs, of: known.epoch)
         else { return }
         self.forgetAbandoned(of: groupID, &step)
     }
@@ -63,7 +63,7 @@ extension CoreModel {
             }
         }
         let others = Set(probe.members).subtracting([self.account.publicKey])
-        return probe.epoch > branch.epoch + UInt64(probe.profile.pastEpochs)
+        return !branch.epoch.isWithin(probe.profile.pastEpochs, of: probe.epoch)
             && authors.intersection(others).count >= min(2, others.count)
     }
 }

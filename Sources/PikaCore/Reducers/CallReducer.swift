@@ -1,3 +1,4 @@
+import MLS
 import Marmot
 import Nostr
 
@@ -14,7 +15,8 @@ extension CoreModel {
             let group = self.groups[groupID]
         else { return }
         let event = CallEvent(
-            id: message.id, sender: sender, signal: signal, epoch: message.epoch, role: role, wrapper: message.wrapper)
+            id: message.id, sender: sender, signal: signal, epoch: message.epoch.rawValue, role: role,
+            wrapper: message.wrapper)
         let origin = CallMachine.Origin(callID: signal.callID, groupID: groupID, sender: sender)
         switch signal.body {
         case .invite(let session):
@@ -48,7 +50,7 @@ extension CoreModel {
             !isAuthentic
             && group.members.contains { member in
                 member != self.account.publicKey && member != event.sender
-                    && (event.epoch != group.epoch
+                    && (event.epoch != group.epoch.rawValue
                         || CallAuthorization.isValid(
                             session, callID: callID, between: event.sender, and: member, in: group))
             }

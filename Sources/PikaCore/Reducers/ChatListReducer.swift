@@ -68,7 +68,8 @@ extension CoreModel {
         var summary = AppState.ChatSummary(
             chatID: data.nostrGroupIDHex, groupID: Hex.encode(group.groupID), name: data.name,
             description: data.description, relays: data.relays, isGroup: isGroup,
-            members: group.isActive ? members : [], isAdmin: group.isActive && group.isAdmin, epoch: group.epoch,
+            members: group.isActive ? members : [], isAdmin: group.isActive && group.isAdmin,
+            epoch: group.epoch.rawValue,
             isActive: group.isActive, unreadCount: 0, imageHash: data.image.map { Hex.encode($0.hash) },
             needsInvitation: isOvertaken, displayName: names.title, subtitle: group.isActive ? names.subtitle : nil,
             endReason: end)

@@ -94,7 +94,7 @@ extension CoreModel {
                     MessageEvent(
                         id: message.id, sender: message.rumor.pubkey, kind: message.rumor.kind,
                         content: message.rumor.content, tags: message.rumor.tags, createdAt: message.rumor.createdAt,
-                        epoch: message.epoch, role: role, wrapper: message.wrapper)), of: groupID, &step)
+                        epoch: message.epoch.rawValue, role: role, wrapper: message.wrapper)), of: groupID, &step)
         }
     }
 
@@ -141,7 +141,7 @@ extension CoreModel {
         self.deliver(.commit(CommitEvent(report)), of: groupID, &step)
         self.followCall(in: groupID, report, &step)
         if report.rolledBackFrom != nil {
-            self.startReseal(of: groupID, fromEpoch: report.epochBefore + 1, &step)
+            self.startReseal(of: groupID, fromEpoch: report.epochBefore.later(by: 1), &step)
             self.keepAbandoned(of: groupID, at: report.epochBefore, &step)
         }
         self.forgetOldAbandoned(of: groupID, &step)
@@ -214,8 +214,9 @@ extension CommitEvent {
         let before = report.before
         let after = report.after
         self.init(
-            id: report.event, committer: report.committer, isOwn: report.isOwn, epochBefore: report.epochBefore,
-            epochAfter: report.epochAfter, added: report.added, removed: report.removed, left: report.left,
+            id: report.event, committer: report.committer, isOwn: report.isOwn,
+            epochBefore: report.epochBefore.rawValue,
+            epochAfter: report.epochAfter.rawValue, added: report.added, removed: report.removed, left: report.left,
             oldName: before.name, newName: after.name, newDescription: after.description,
             descriptionChanged: before.description != after.description,
             adminsAdded: Set(after.admins).subtracting(before.admins).sorted(),

@@ -149,7 +149,7 @@ extension CoreModel {
 
     /// A server has the picture: the profile names it. After a commit it is encrypted anew, so that it opens.
     mutating func sendProfile(
-        _ draft: ProfileDraft, _ file: EncryptedFile, at url: String?, epoch: UInt64, attempt: Int,
+        _ draft: ProfileDraft, _ file: EncryptedFile, at url: String?, epoch: Epoch, attempt: Int,
         _ operation: MediaOperation, _ step: inout CoreStep
     ) throws {
         guard let url else { throw AppCoreError(.mediaFailed, "no address came for the picture") }

@@ -151,7 +151,7 @@ extension CoreModel {
     func intent(of commit: EventID) -> GroupIntent? { self.intents.values.first { $0.phase.commit == commit } }
 
     /// A commit was merged: its intent is kept while another commit may still undo it.
-    mutating func settle(_ commit: EventID, epoch: UInt64, _ step: inout CoreStep) {
+    mutating func settle(_ commit: EventID, epoch: Epoch, _ step: inout CoreStep) {
         guard var intent = self.intent(of: commit) else { return }
         guard intent.goal != .leave else {
             // It was an admin until now; the departure itself comes next.
@@ -181,7 +181,7 @@ extension CoreModel {
             case .settled(let event, let epoch):
                 if event != report.event, report.rolledBackFrom != nil, epoch >= report.epochBefore {
                     self.reconsider(intent, report, group, &step)
-                } else if epoch + UInt64(group.profile.pastEpochs) < group.epoch {
+                } else if !epoch.isWithin(group.profile.pastEpochs, of: group.epoch) {
                     self.conclude(intent, .done(chatID: nil), &step)
                 }
             }

@@ -128,7 +128,7 @@ extension CoreModel {
             self.deliver(
                 .joined(
                     JoinEvent(
-                        inviter: invitation.inviter, name: group.data.name, epoch: group.epoch,
+                        inviter: invitation.inviter, name: group.data.name, epoch: group.epoch.rawValue,
                         memberCount: group.members.count)), of: groupID, &step)
             self.noteJoin(of: groupID, &step)
             self.readBacklog(of: groupID, &step)
@@ -177,8 +177,8 @@ extension CoreModel {
     /// Forgets other states once no race can be about them any more.
     mutating func dropOldRivals(of groupID: [UInt8], _ step: inout CoreStep) {
         guard let rivals = self.rivals[groupID], let known = self.groups[groupID] else { return }
-        let age = UInt64(known.profile.pastEpochs)
-        for rival in rivals where rival.group.epoch + age < known.epoch {
+        let age = known.profile.pastEpochs
+        for rival in rivals where !rival.group.epoch.isWithin(age, of: known.epoch) {
             if let invite = rival.invite {
                 if let stored = self.invites[invite.wrapper] { self.forget(stored, &step) }
             } else {
@@ -186,7 +186,7 @@ extension CoreModel {
                 step.changes.append(.deleteGroup(groupID: key))
             }
         }
-        self.rivals[groupID] = rivals.filter { $0.group.epoch + age >= known.epoch }
+        self.rivals[groupID] = rivals.filter { $0.group.epoch.isWithin(age, of: known.epoch) }
     }
 
     // MARK: Restart

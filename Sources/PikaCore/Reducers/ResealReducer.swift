@@ -8,36 +8,37 @@ import Nostr
 extension CoreModel {
     struct Reseal: Sendable {
         /// The first epoch that was given up.
-        let fromEpoch: UInt64
+        let fromEpoch: Epoch
         /// What was sent since, which is on the right branch.
         var sent: Set<EventID> = []
     }
 
     /// Reads what was sent in the epochs that were given up. It is noted durably until it was sealed again.
-    mutating func startReseal(of groupID: [UInt8], fromEpoch: UInt64, _ step: inout CoreStep) {
+    mutating func startReseal(of groupID: [UInt8], fromEpoch: Epoch, _ step: inout CoreStep) {
         let earliest = min(fromEpoch, self.resealing[groupID]?.fromEpoch ?? fromEpoch)
         self.resealing[groupID] = Reseal(fromEpoch: earliest)
-        let content = withUnsafeBytes(of: earliest.bigEndian) { Secret(Array($0)) }
-        step.changes.append(.putMemo(MemoName(.reseal, groupID), content))
+        step.changes.append(.putMemo(MemoName(.reseal, groupID), Secret(earliest.bytes)))
         step.effects.append(.loadSent(groupID: groupID, fromEpoch: earliest))
     }
 
     mutating func restoreReseals(_ memos: [MemoName: Secret]) throws(AppCoreError) {
         for (name, content) in memos where name.kind == .reseal {
-            guard content.count == 8 else { throw AppCoreError(.corruptState, "a stored epoch cannot be read") }
-            self.resealing[name.key] = Reseal(fromEpoch: content.copyBytes().reduce(0) { $0 << 8 | UInt64($1) })
+            guard let epoch = Epoch(bytes: content.copyBytes()) else {
+                throw AppCoreError(.corruptState, "a stored epoch cannot be read")
+            }
+            self.resealing[name.key] = Reseal(fromEpoch: epoch)
         }
     }
 
     /// Epochs that an unsent message may be behind its group; members keep the keys of a few more.
-    static let maximumUnsentAge: UInt64 = 2
+    static let maximumUnsentAge = 2
 
     /// After an epoch change: looks for messages that still wait for a relay and have become too old.
     mutating func resealUnsent(of groupID: [UInt8], _ step: inout CoreStep) {
-        guard let epoch = self.groups[groupID]?.epoch, epoch > Self.maximumUnsentAge,
+        guard let epoch = self.groups[groupID]?.epoch, epoch > Epoch.first.later(by: Self.maximumUnsentAge),
             self.queue.contains(where: { $0.groupID == groupID && $0.purpose == .message })
         else { return }
-        step.effects.append(.loadSent(groupID: groupID, fromEpoch: epoch - min(epoch, 16)))
+        step.effects.append(.loadSent(groupID: groupID, fromEpoch: epoch.earlier(by: 16)))
     }
 
     /// Seals messages again in the epoch that stands.
@@ -48,7 +49,7 @@ extension CoreModel {
         for message in messages.sorted(by: { $0.position < $1.position }) where message.isOwn {
             let isUndone = reseal.map { message.epoch >= $0.fromEpoch && !$0.sent.contains(message.id) } ?? false
             let isTooOld =
-                message.epoch + Self.maximumUnsentAge < group.epoch
+                !message.epoch.isWithin(Self.maximumUnsentAge, of: group.epoch)
                 && !self.queue.rows(ofMessage: message.id, in: groupID).isEmpty
             guard isUndone || isTooOld, !Self.isMomentary(message.rumor.kind) else { continue }
             do { _ = try self.reseal(message, &step) } catch {

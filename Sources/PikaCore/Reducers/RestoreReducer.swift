@@ -108,7 +108,7 @@ extension CoreModel {
             if report.rolledBackFrom != nil, report.epochBefore <= epoch {
                 copied.phase = .renewing
                 self.put(copied, of: groupID, &step)
-            } else if epoch + UInt64(group.profile.pastEpochs) < group.epoch, copied.resealedEpoch == nil {
+            } else if !epoch.isWithin(group.profile.pastEpochs, of: group.epoch), copied.resealedEpoch == nil {
                 self.put(nil, of: groupID, &step)
             }
         }
@@ -121,7 +121,7 @@ extension CoreModel {
 
     /// Seals the own messages that waited again; then everything may leave.
     mutating func resealCopied(
-        _ messages: [StoredMessage], of groupID: [UInt8], upToEpoch epoch: UInt64, _ step: inout CoreStep
+        _ messages: [StoredMessage], of groupID: [UInt8], upToEpoch epoch: Epoch, _ step: inout CoreStep
     ) {
         // One that belongs to a commit which was undone meanwhile is followed by another.
         guard var copied = self.copiedGroups[groupID], copied.resealedEpoch == epoch else { return }

@@ -9,7 +9,7 @@ import Nostr
 extension CoreModel {
     private struct Sender: Hashable {
         let groupID: [UInt8]
-        let epoch: UInt64
+        let epoch: Epoch
         let leaf: LeafIndex
     }
 

@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import MLS
 import Nostr
 import PikaCore
 
@@ -109,7 +110,7 @@ extension Transaction {
         var writer = FieldWriter(capacity: rumor.count + 80)
         writer.data(message.id.bytes)
         writer.data(message.wrapper.bytes)
-        writer.integer(message.epoch)
+        writer.integer(message.epoch.rawValue)
         writer.integer(UInt8(message.isOwn ? 1 : 0))
         writer.data(rumor)
         return writer.bytes
@@ -122,7 +123,7 @@ extension Transaction {
         var fields = FieldReader(try self.sealer.openBytes(try columns.data(), in: place), place)
         let id = try fields.eventID()
         let wrapper = try fields.eventID()
-        let epoch = try fields.integer(UInt64.self)
+        let epoch = Epoch(rawValue: try fields.integer(UInt64.self))
         let isOwn = try fields.integer(UInt8.self) == 1
         let rumor = try fields.rumor()
         try fields.finish()

@@ -1,4 +1,5 @@
 import Daemon
+import MLS
 import Nostr
 import Synchronization
 

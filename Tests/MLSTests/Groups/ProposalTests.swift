@@ -127,7 +127,8 @@ struct ProposalTests {
             request.preSharedKeys = [
                 PreSharedKey(
                     id: PreSharedKeyID(
-                        key: .resumption(usage: .application, groupID: party.members[0].groupID, epoch: epoch),
+                        key: .resumption(
+                            usage: .application, groupID: party.members[0].groupID, epoch: Epoch(rawValue: epoch)),
                         nonce: party.rng.bytes(32)), secret: .empty)
             ]
             try party.commit(request, by: 1)

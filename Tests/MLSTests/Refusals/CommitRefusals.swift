@@ -190,7 +190,7 @@ struct CommitRefusals {
         var tree = sender.tree
         try tree.apply(self.honest, from: LeafIndex(0))
         let context = GroupContext(
-            cipherSuite: sender.cipherSuite, groupID: sender.groupID, epoch: sender.epoch + 1,
+            cipherSuite: sender.cipherSuite, groupID: sender.groupID, epoch: sender.epoch.later(by: 1),
             treeHash: tree.rootHash(),
             confirmedTranscriptHash: sender.context.confirmedTranscriptHash, extensions: []
         ).tlsEncoded()

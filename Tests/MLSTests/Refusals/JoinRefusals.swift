@@ -219,7 +219,7 @@ struct JoinRefusals {
         self.expect(.badConfirmationTag) { try self.forged(confirmationTag: tag) }
         // Another joiner secret gives other keys altogether; another context another tag.
         var context = self.added.next.context
-        context.epoch += 1
+        context.epoch = context.epoch.later(by: 1)
         self.expect(.badConfirmationTag) { try self.forged(context: context) }
     }
 

@@ -117,23 +117,24 @@ struct StoredFormTests {
         var party = try Party(8)
         for committer in party.present { try party.commit(by: committer) }
         let epoch = party.members[0].epoch
+        let (next, oldest) = (epoch.later(by: 1), epoch.earlier(by: 5))
         var stores = [RecordStore](repeating: RecordStore(), count: 8)
         for index in party.present { stores[index].save(&party.members[index]) }
         var request = CommitRequest()
         request.wireFormat = .publicMessage
         try party.commit(request, by: 2)
         let expected: Set = [
-            "core", "node/4", "node/5", "node/3", "node/7", "epoch/\(epoch)", "epoch/\(epoch + 1)",
-            "secret/\(epoch + 1)/7",
+            "core", "node/4", "node/5", "node/3", "node/7", "epoch/\(epoch)", "epoch/\(next)",
+            "secret/\(next)/7",
         ]
         // Epochs older than the limit go in the same step.
-        let dropped: Set = ["epoch/\(epoch - 5)", "secret/\(epoch - 5)/7"]
+        let dropped: Set = ["epoch/\(oldest)", "secret/\(oldest)/7"]
         for index in [2, 6] {
             let names = stores[index].save(&party.members[index])
             #expect(expected.isSubset(of: names))
-            #expect(names.subtracting(expected).allSatisfy { $0.contains("/\(epoch - 5)") })
-            #expect(names.isSuperset(of: dropped.subtracting(["secret/\(epoch - 5)/7"])))
-            #expect(stores[index].records[.epoch(epoch - 5)] == nil)
+            #expect(names.subtracting(expected).allSatisfy { $0.contains("/\(oldest)") })
+            #expect(names.isSuperset(of: dropped.subtracting(["secret/\(oldest)/7"])))
+            #expect(stores[index].records[.epoch(oldest)] == nil)
         }
     }
 

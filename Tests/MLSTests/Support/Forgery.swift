@@ -7,7 +7,7 @@ import TLSCodec
 extension MLSGroup {
     struct Forgery {
         var sender: Sender?
-        var epoch: UInt64?
+        var epoch: Epoch?
         var groupID: [UInt8]?
         var signatureKey: SignaturePrivateKey?
         var membershipKey: Secret?

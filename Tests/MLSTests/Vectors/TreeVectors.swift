@@ -105,7 +105,8 @@ import Testing
         _ vector: TreeKEMVector, _ suite: CipherSuite, _ tree: inout RatchetTree
     ) -> [UInt8] {
         GroupContext(
-            cipherSuite: suite, groupID: vector.groupId.bytes, epoch: vector.epoch, treeHash: tree.rootHash(),
+            cipherSuite: suite, groupID: vector.groupId.bytes, epoch: Epoch(rawValue: vector.epoch),
+            treeHash: tree.rootHash(),
             confirmedTranscriptHash: vector.confirmedTranscriptHash.bytes, extensions: []
         ).tlsEncoded()
     }

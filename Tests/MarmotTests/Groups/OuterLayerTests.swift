@@ -127,7 +127,7 @@ struct OuterLayerTests {
         }
         #expect(lab.groups[1].epoch == 7 && lab.groups[1].outerKeys.count == 6)
         for epoch in 2...7 {
-            #expect(lab.deliver(events[epoch - 1], to: 1).message?.epoch == UInt64(epoch))
+            #expect(lab.deliver(events[epoch - 1], to: 1).message?.epoch == Epoch(rawValue: UInt64(epoch)))
         }
         self.expect("waiting/no_key", events[0], &lab)
     }

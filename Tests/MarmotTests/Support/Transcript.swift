@@ -33,7 +33,7 @@ struct Transcript: Decodable {
         let groupContext: Context?
 
         func check(_ group: MarmotGroup) throws {
-            #expect(group.epoch == self.epoch)
+            #expect(group.epoch.rawValue == self.epoch)
             #expect(group.data.name == self.name)
             #expect(group.data.description == self.description)
             #expect(Set(group.data.admins.map(\.hex)) == Set(self.admins))

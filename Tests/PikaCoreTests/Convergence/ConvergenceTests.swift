@@ -97,7 +97,7 @@ extension RandomRun {
 
 /// Who was a member in each epoch of the branch that stands, by the commits that one continuous member saw.
 struct MembershipHistory {
-    private var epochs: [UInt64: Set<PublicKey>] = [:]
+    private var epochs: [Epoch: Set<PublicKey>] = [:]
 
     /// - Parameter founded: who was in the group when it was founded, at epoch 1.
     init(of member: LabMember, in chat: String, founded: Set<PublicKey>) {
@@ -111,12 +111,12 @@ struct MembershipHistory {
         }
         self.epochs[1] = founded
         for commit in commits {
-            let before = self.epochs[commit.epochBefore] ?? []
-            self.epochs[commit.epochAfter] = before.union(commit.added).subtracting(commit.removed)
+            let before = self.epochs[Epoch(rawValue: commit.epochBefore)] ?? []
+            self.epochs[Epoch(rawValue: commit.epochAfter)] = before.union(commit.added).subtracting(commit.removed)
         }
     }
 
-    func members(at epoch: UInt64) -> Set<PublicKey>? { self.epochs[epoch] }
+    func members(at epoch: Epoch) -> Set<PublicKey>? { self.epochs[epoch] }
 }
 
 extension LabMember {
@@ -130,8 +130,8 @@ extension LabMember {
 
     /// Whether a message came when its keys were gone: one relay was out of this member's reach for more than five
     /// epochs, and commits came over the other.
-    func hasTooLate(_ message: StoredMessage, now epoch: UInt64) async throws -> Bool {
-        let oldest = message.epoch + UInt64(MarmotProfile.mip.pastEpochs)
+    func hasTooLate(_ message: StoredMessage, now epoch: Epoch) async throws -> Bool {
+        let oldest = message.epoch.later(by: MarmotProfile.mip.pastEpochs)
         guard oldest < epoch else { return false }
         if try await self.store.load().waiting.contains(where: { $0.event.id == message.wrapper }) { return true }
         // Removed long after it.

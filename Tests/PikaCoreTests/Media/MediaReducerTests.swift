@@ -114,7 +114,7 @@ import Testing
         let read = try #require(MediaSecrets(stored: secrets.stored))
         #expect(read.stored == secrets.stored && secrets.stored.count == 6 * 40)
         #expect(read.around(group.epoch).first == EncryptedMedia.secret(group))
-        #expect(read.around(group.epoch + 1) == [EncryptedMedia.secret(group)])
+        #expect(read.around(group.epoch.later(by: 1)) == [EncryptedMedia.secret(group)])
         #expect(read.around(0).isEmpty && read.around(.max).isEmpty)
         // After a rollback the epochs beyond never were.
         #expect(secrets.note(first) && secrets.stored.count == 40)

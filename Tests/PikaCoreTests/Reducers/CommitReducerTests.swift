@@ -1,3 +1,4 @@
+import MLS
 import Marmot
 import Nostr
 import Testing
@@ -38,7 +39,7 @@ import Testing
         let epoch = world[0].group?.epoch
         world.accept(0, row)
         #expect(world[0].durable.state.outbox.map(\.purpose) == [.welcome])
-        #expect(world[0].group?.epoch == epoch.map { $0 + 1 })
+        #expect(world[0].group?.epoch == epoch.map { $0.later(by: 1) })
         #expect(world[0].model.state.busy == .init())
         // The action ends when a relay has the invitation.
         #expect(world[0].outcomes["add"] == nil)

@@ -1,3 +1,4 @@
+import MLS
 import Marmot
 import Nostr
 import Testing

@@ -1,3 +1,4 @@
+import MLS
 import Marmot
 import Nostr
 import Testing
@@ -78,7 +79,7 @@ import Testing
         let epoch = try #require(world[2].group?.epoch)
         let model = world[2].model
         #expect(model.role(of: world[0].key, inEpoch: epoch, of: groupID) == .admin)
-        #expect(model.role(of: world[0].key, inEpoch: epoch + 1, of: groupID) == nil)
+        #expect(model.role(of: world[0].key, inEpoch: epoch.later(by: 1), of: groupID) == nil)
         #expect(model.role(of: world[0].key, inEpoch: 0, of: [1, 2, 3]) == nil)
     }
 

@@ -75,7 +75,9 @@ import Testing
             #expect(!search.finds(account.keys.secretBytes) && !search.finds(account.keys.nsec))
             #expect(!search.finds("nsec1") && !search.finds("Secret("))
             let group = try #require(account.group)
-            var secrets = (0...group.epoch).flatMap { account.model.mediaSecrets[group.groupID]?.around($0) ?? [] }
+            var secrets = (0...group.epoch.rawValue).flatMap {
+                account.model.mediaSecrets[group.groupID]?.around(Epoch(rawValue: $0)) ?? []
+            }
             secrets += account.durable.media.flatMap(\.keys)
             #expect(secrets.count > 5)
             for secret in secrets { #expect(!search.finds(secret.copyBytes())) }

@@ -1,3 +1,4 @@
+import MLS
 import Marmot
 import Nostr
 
@@ -18,7 +19,7 @@ struct CallMediaPlan: Sendable, Hashable {
         self.url = call.session.moqURL
         self.keys = CallMediaKeys(
             call.session, callID: call.id, own: account, peer: call.peer, secret: EncryptedMedia.secret(group),
-            epoch: group.epoch)
+            epoch: group.epoch.rawValue)
         self.ownPath = "\(call.session.broadcastBase)/\(self.keys.ownLabel)"
         self.peerPath = "\(call.session.broadcastBase)/\(self.keys.peerLabel)"
         self.tracks = call.session.tracks

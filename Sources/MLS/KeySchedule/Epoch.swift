@@ -1,0 +1,80 @@
+public import TLSCodec
+
+/// The number of an epoch (RFC 9420 §8.1).
+///
+/// An inviter chooses it, so no operation traps: steps saturate at both ends, and ages are distances rather than sums.
+public struct Epoch: RawRepresentable, Hashable, Comparable, Sendable {
+    public let rawValue: UInt64
+
+    public init(rawValue: UInt64) { self.rawValue = rawValue }
+
+    /// The epoch in which a group is created.
+    public static let first = Epoch(rawValue: 0)
+    /// The highest epoch that can be represented; nothing follows it.
+    public static let max = Epoch(rawValue: .max)
+    /// The highest epoch at which this implementation joins a group: a real group never comes near it.
+    public static let highestJoinable = Epoch(rawValue: 1 << 62)
+
+    /// The epoch after this one; nil after the last.
+    public var next: Epoch? { self == .max ? nil : self.later(by: 1) }
+
+    /// The epoch before this one; nil before the first.
+    public var previous: Epoch? { self == .first ? nil : self.earlier(by: 1) }
+
+    /// The epoch `count` steps on, at most the last.
+    public func later(by count: Int) -> Epoch {
+        let (sum, overflow) = self.rawValue.addingReportingOverflow(UInt64(clamping: count))
+        return Epoch(rawValue: overflow ? .max : sum)
+    }
+
+    /// The epoch `count` steps back, at least the first.
+    public func earlier(by count: Int) -> Epoch {
+        let (difference, overflow) = self.rawValue.subtractingReportingOverflow(UInt64(clamping: count))
+        return Epoch(rawValue: overflow ? 0 : difference)
+    }
+
+    /// How many epochs this one comes after `other`, clamped to the range of `Int`; 0 if it does not.
+    public func distance(since other: Epoch) -> Int {
+        self > other ? Int(clamping: self.rawValue &- other.rawValue) : 0
+    }
+
+    /// Whether this epoch is `other`, one of the `count` before it, or any after it.
+    public func isWithin(_ count: Int, of other: Epoch) -> Bool { other.distance(since: self) <= count }
+
+    /// Whether `other` comes directly after this epoch.
+    public func isFollowed(by other: Epoch) -> Bool { self.next == other }
+
+    public static func < (left: Epoch, right: Epoch) -> Bool { left.rawValue < right.rawValue }
+}
+
+extension Epoch: ExpressibleByIntegerLiteral {
+    public init(integerLiteral value: UInt64) { self.init(rawValue: value) }
+}
+
+extension Epoch: LosslessStringConvertible {
+    public init?(_ description: String) {
+        guard let value = UInt64(description) else { return nil }
+        self.init(rawValue: value)
+    }
+
+    public var description: String { String(self.rawValue) }
+}
+
+extension Epoch: TLSEncodable, TLSDecodable {
+    public init(from reader: inout TLSReader) throws(TLSCodecError) {
+        self.init(rawValue: try reader.readUInt64())
+    }
+
+    public func encode(to writer: inout TLSWriter) { writer.write(self.rawValue) }
+}
+
+extension Epoch {
+    /// Eight bytes, big-endian.
+    public var bytes: [UInt8] { self.tlsEncoded() }
+
+    /// Reads ``bytes``; nil unless there are eight.
+    public init?(bytes: some Collection<UInt8>) {
+        guard bytes.count == 8 else { return nil }
+        self.init(rawValue: bytes.reduce(0) { $0 << 8 | UInt64($1) })
+    }
+}
