@@ -21,6 +21,8 @@ public struct AppCoreError: Error, Hashable, Sendable, CustomStringConvertible {
         public static let busy = Code(description: "busy")
         /// A better commit of another member took this one's place.
         public static let displaced = Code(description: "displaced")
+        /// Other members' commits undid the change again and again.
+        public static let contested = Code(description: "contested")
         /// No media server is configured.
         public static let noMediaServer = Code(description: "no_media_server")
         /// No media server took or had a file, or it was not the one that was meant.

@@ -63,6 +63,8 @@ public struct CoreConfiguration: Sendable, Hashable {
 
     /// Whether the profiles of chats' members are read without being asked for: relays learn who is in a group together.
     public var readsProfiles: Bool
+    /// The reaction to a member that keeps undoing the commits of a group.
+    public var onRollbackStorm: RollbackStormPolicy
 
     public init(
         relays: [RelayURL], invites: InvitePolicy = .nobody, publishesKeyPackage: Bool = true, keepsInbox: Bool = true,
@@ -70,7 +72,8 @@ public struct CoreConfiguration: Sendable, Hashable {
         maximumPeerRelays: Int = 10, maximumSearchRelays: Int = 64,
         retention: RetentionPolicy = .standard, detectsCopies: Bool = false,
         mediaServers: [MediaURL] = [], keyPackageRelays: [RelayURL] = [], calls: CallPolicy = .handlers,
-        readsProfiles: Bool = true, inviteLimits: InviteLimits = InviteLimits(), callLimit: RateLimit? = nil
+        readsProfiles: Bool = true, inviteLimits: InviteLimits = InviteLimits(), callLimit: RateLimit? = nil,
+        onRollbackStorm: RollbackStormPolicy = .report
     ) {
         self.relays = relays
         self.keyPackageRelays = keyPackageRelays
@@ -89,6 +92,7 @@ public struct CoreConfiguration: Sendable, Hashable {
         self.readsProfiles = readsProfiles
         self.inviteLimits = inviteLimits
         self.callLimit = callLimit
+        self.onRollbackStorm = onRollbackStorm
     }
 
     /// Where key packages of one's own are.

@@ -265,6 +265,15 @@ final class EffectRunner: Sendable {
             self.logger.error(
                 "another copy of this account has changed a group's keys; only a new invitation leads back",
                 metadata: ["chat": "\(chatID.prefix(8))"])
+        case .rollback(let role):
+            Counter(label: "pikabot_rollbacks_total", dimensions: [("committer", role.rawValue)]).increment()
+        case .rollbackStorm(let chatID, let committer, let role):
+            self.logger.warning(
+                "one account keeps undoing the commits of a group",
+                metadata: [
+                    "chat": "\(chatID.prefix(8))", "committer": "\(committer.hex.prefix(8))",
+                    "role": "\(role.rawValue)",
+                ])
         }
     }
 

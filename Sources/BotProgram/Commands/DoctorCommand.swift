@@ -33,7 +33,8 @@ extension BotProgram {
                 let configuration = Placement(shard: try shards.chosen()).applied(to: all)
                 let examination = Examination(
                     configuration: configuration, environment: ProcessInfo.processInfo.environment,
-                    limit: .seconds(patience), logger: Logger(label: "doctor") { _ in SwiftLogNoOpLogHandler() })
+                    limit: .seconds(patience), logger: Logger(label: "doctor") { _ in SwiftLogNoOpLogHandler() },
+                    rollbacks: RollbackFindings.ask(controlPath: configuration.controlPath))
                 report = DoctorReport(file: file, findings: try await examination.run())
             } catch let error as ConfigurationError {
                 print(DoctorReport(file: file, findings: error.problems.map(\.finding)))

@@ -1,4 +1,5 @@
 import Nostr
+import PikaCore
 
 /// What `status` prints for people.
 struct StatusView {
@@ -59,11 +60,24 @@ struct StatusView {
         } else if let exit = worker["lastExit"]?.string, worker["state"]?.string != "ready" {
             notes.append("\(name): the last process ended: \(exit)")
         }
+        for storm in worker["worker"]?["rollbackStorms"]?.array ?? [] {
+            notes.append("\(name): \(Self.text(ofStorm: storm))")
+        }
         let waiting = worker["needsRestart"]?.array?.compactMap(\.string) ?? []
         if !waiting.isEmpty {
             notes.append("\(name): changed, and needs a restart of the account: \(waiting.joined(separator: ", "))")
         }
         return notes
+    }
+
+    /// One entry of `rollbackStorms` in words.
+    static func text(ofStorm storm: JSONValue) -> String {
+        let role = RollbackRole(rawValue: storm["role"]?.string ?? "")
+        let words = role == .removed ? "a removed member" : role == .admin ? "an admin" : "a member"
+        let chat = storm["chat"]?.string?.prefix(8) ?? "-"
+        let age = storm["age"]?.integer.map(Self.duration) ?? "-"
+        return "\(storm["committer"]?.string ?? "-"), \(words), has undone commits of chat \(chat) "
+            + "\(Self.number(storm["count"])) times, last \(age) ago"
     }
 
     private var configurationNotes: [String] {

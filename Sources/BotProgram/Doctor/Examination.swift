@@ -11,6 +11,7 @@ struct Examination: Sendable {
     /// How long each step with a relay or server may take.
     let limit: Duration
     let logger: Logger
+    var rollbacks = RollbackFindings(status: nil)
 
     /// In the order of a reader: the file, what is on this machine, then what is elsewhere.
     func run() async throws -> [Finding] {
@@ -56,6 +57,7 @@ struct Examination: Sendable {
             let account = key.account
             let state = StateFindings(directory: stateDirectory(of: account)).run(subject: key.subject)
             return key.findings + state + ProgramFindings(account, environment: environment).run(subject: key.subject)
+                + rollbacks.run(account: account.name, subject: key.subject)
         }
     }
 

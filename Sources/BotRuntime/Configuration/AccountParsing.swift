@@ -17,13 +17,16 @@ extension ConfigurationParser {
         let selfUpdate = fields.optional("selfUpdate").map(selfUpdate) ?? .standard
         let retention = fields.optional("retention").map(retention) ?? .standard
         let profiles = fields.optional("profiles").map(profiles) ?? false
+        let onRollbackStorm =
+            fields.optional("onRollbackStorm").map { $0.choice(of: RollbackStormPolicy.self) } ?? .report
         let bots = fields.optional("bots").map(bots) ?? []
         guard let name, let key, let invites, let operators, let restart, let selfUpdate, let retention, let profiles,
-            let bots
+            let onRollbackStorm, let bots
         else { return nil }
         return AccountConfiguration(
             name: name, key: key, invites: invites.policy, inviteLimit: invites.limit.value, operators: operators,
-            restart: restart, selfUpdate: selfUpdate, retention: retention, profiles: profiles, bots: bots)
+            restart: restart, selfUpdate: selfUpdate, retention: retention, profiles: profiles,
+            onRollbackStorm: onRollbackStorm, bots: bots)
     }
 
     private static let standardInviteLimit = Rate(30, per: .hour)

@@ -51,6 +51,7 @@ extension AccountConfiguration {
         lines.append("  selfUpdate: \(selfUpdate.configurationText)")
         lines.append("  retention: \(retention.configurationText)")
         lines.append("  profiles: \(profiles)")
+        lines.append("  onRollbackStorm: \(onRollbackStorm.rawValue)")
         lines.append(bots.isEmpty ? "  bots: []" : "  bots:")
         for bot in bots { lines += bot.redactedLines.map { "    " + $0 } }
         return lines

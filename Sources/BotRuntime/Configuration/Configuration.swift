@@ -47,6 +47,8 @@ public struct AccountConfiguration: Hashable, Sendable {
     public var retention = RetentionPolicy.standard
     /// Whether the members' public profiles are read. Relays that are asked learn who shares groups with the account.
     public var profiles = false
+    /// The reaction to a member that keeps undoing the commits of a group.
+    public var onRollbackStorm = RollbackStormPolicy.report
     public var bots: [BotConfiguration] = []
 }
 

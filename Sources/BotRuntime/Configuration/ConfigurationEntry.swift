@@ -60,6 +60,7 @@ extension AccountConfiguration {
         entries.add("retention", "unhandled", retention.unhandled?.configurationText ?? "forever")
         entries.add("retention", "maximumUnhandled", "\(retention.maximumUnhandled)")
         entries.add("profiles", "\(profiles)")
+        entries.add("onRollbackStorm", onRollbackStorm.rawValue)
         return entries.all
     }
 }

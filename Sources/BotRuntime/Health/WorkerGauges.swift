@@ -23,6 +23,9 @@ struct WorkerGauges: Sendable {
         for result in ["accepted", "failed"] {
             _ = Counter(label: "bot_sends_total", dimensions: [("result", result)])
         }
+        for role in RollbackRole.allCases {
+            _ = Counter(label: "pikabot_rollbacks_total", dimensions: [("committer", role.rawValue)])
+        }
         _ = Counter(label: "bot_decrypt_failures_total", dimensions: [("reason", "gave_up")])
         for reason in ["too_old", "too_many", "crashed", "program_failed", "program_full", "chat_withdrawn"] {
             _ = Counter(label: "bot_inbox_given_up_total", dimensions: [("reason", reason)])

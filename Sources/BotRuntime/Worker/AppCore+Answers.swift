@@ -12,7 +12,8 @@ extension AppCore {
     }
 
     /// What an operator is shown of a running worker.
-    func statusForOperators() -> JSONValue {
+    func statusForOperators() async -> JSONValue {
+        let storms = await self.vitals().map(Self.storms) ?? []
         let state = self.state
         let relays = state.relays.map { relay in
             JSONValue.object([
@@ -23,6 +24,17 @@ extension AppCore {
         return .object([
             "pubkey": .string(self.account.hex), "ready": .bool(state.isReady), "relays": .array(relays),
             "chats": .integer(Int64(state.chatList.count)), "outbox": .integer(Int64(state.outbox.pending)),
+            "rollbackStorms": .array(storms),
         ])
+    }
+
+    private static func storms(_ vitals: CoreVitals) -> [JSONValue] {
+        vitals.rollbackStorms.map { storm in
+            [
+                "chat": .string(storm.chatID), "committer": .string(storm.tally.committer.npub),
+                "role": .string(storm.tally.role.rawValue), "count": .integer(Int64(storm.tally.count)),
+                "age": .integer(max(0, vitals.takenAt - storm.tally.lastAt)),
+            ]
+        }
     }
 }

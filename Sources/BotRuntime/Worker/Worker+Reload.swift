@@ -65,6 +65,7 @@ extension Worker {
             relays: configuration.relays, invites: invites, selfUpdate: account.selfUpdate,
             retention: account.retention, detectsCopies: true, mediaServers: configuration.media.servers,
             readsProfiles: account.profiles,
-            inviteLimits: .init(account.inviteLimit), callLimit: RateLimit(6, per: .seconds(60)))
+            inviteLimits: .init(account.inviteLimit), callLimit: RateLimit(6, per: .seconds(60)),
+            onRollbackStorm: account.onRollbackStorm)
     }
 }

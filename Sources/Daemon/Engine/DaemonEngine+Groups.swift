@@ -181,7 +181,7 @@ extension DaemonEngine {
             case .noKeyPackage: .noKeyPackages
             case .noRelay: .fetchFailed
             case .refused: .publishFailed
-            case .displaced: .mergeFailed
+            case .displaced, .contested: .mergeFailed
             case .notAllowed, .busy, .overtaken: .mdkError
             default: .runtimeError
             }

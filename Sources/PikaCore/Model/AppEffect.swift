@@ -65,4 +65,8 @@ enum CoreNote: Sendable, Hashable {
     case signer(AppState.SignerStatus)
     /// Another copy of this account has changed a group's keys.
     case overtaken(chatID: String)
+    /// A commit undid earlier ones; what its author was to the group.
+    case rollback(by: RollbackRole)
+    /// One account keeps undoing the commits of a group.
+    case rollbackStorm(chatID: String, committer: PublicKey, RollbackRole)
 }

@@ -80,6 +80,8 @@ enum CoreTimer: Sendable, Hashable {
     case signer
     /// There is more that was kept for long enough.
     case retention
+    /// Own commits in a group may go on after rollbacks.
+    case backOff(groupID: [UInt8])
     /// Somebody may have stopped typing.
     case typing
     /// An invitation to a call has waited long enough.

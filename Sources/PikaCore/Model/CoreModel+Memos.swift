@@ -51,6 +51,7 @@ extension CoreModel {
                 if let ids { self.fence.own = ids }
                 isReadable = ids != nil
             case .keyTask: isReadable = self.restoreKeyTask(name.key, memo)
+            case .rollbacks: isReadable = self.restoreRollbacks(name, memo)
             case .groupIntent, .reseal, .keyAge, .mediaSecrets, .copiedGroup: break
             }
             guard isReadable else {

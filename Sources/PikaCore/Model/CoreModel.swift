@@ -65,6 +65,8 @@ struct CoreModel: Sendable {
     /// Groups whose intents may go on, and those that first have to be read.
     var intentsDue: Set<[UInt8]> = []
     var intentsBlocked: Set<[UInt8]> = []
+    /// Rollbacks by group.
+    var rollbacks: [[UInt8]: RollbackRecord] = [:]
     /// Groups with a pending commit of which nobody knows whether a relay has it.
     var unsureCommits: Set<[UInt8]> = []
     /// Groups whose own messages are being read to be sealed again, and the messages sent since.

@@ -10,6 +10,7 @@ extension GroupIntent {
         ]
         if self.missing == .goOnWithout { fields["go_on_without"] = .bool(true) }
         if let key = self.request?.onceKey { fields["once"] = .string(key) }
+        if self.losses > 0 { fields["losses"] = .integer(Int64(self.losses)) }
         switch self.phase {
         case .queued, .searching: break
         case .committing(let event): fields["committing"] = .string(event.hex)
@@ -34,6 +35,10 @@ extension GroupIntent {
             number: name.key.reduce(0) { $0 << 8 | Int($1) }, groupID: groupID, goal: goal,
             missing: json["go_on_without"]?.bool == true ? .goOnWithout : .fail)
         if let key = json["once"]?.string { self.request = .once(key) }
+        if let losses = json["losses"]?.integer {
+            guard let losses = Int(exactly: losses), (0...CoreModel.maximumLosses).contains(losses) else { return nil }
+            self.losses = losses
+        }
         func event(_ field: String) -> EventID? { json[field]?.string.flatMap { try? EventID(hex: $0) } }
         if let event = event("committing") {
             self.phase = .committing(event)

@@ -56,6 +56,8 @@ struct GroupIntent: Sendable {
     var request: RequestID?
     /// The peers' key packages, once found.
     var invitees: [Invitee]?
+    /// How often its commit lost against another one, or was rolled back.
+    var losses = 0
     /// The peers that the caller goes on without, as far as this run of the process knows.
     var left: [PublicKey: LeftOut] = [:]
 

@@ -313,6 +313,8 @@ public struct MemoName: Sendable, Hashable {
         case profile
         /// Whom this account follows (kind 3), as it came; the key is empty.
         case followList = "follow_list"
+        /// The rollbacks of a group and the back-off after them; the key is the group id.
+        case rollbacks
         /// What a member calls itself in a group; the key is the group id and its public key.
         case groupProfile = "group_profile"
     }

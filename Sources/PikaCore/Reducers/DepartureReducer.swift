@@ -48,6 +48,10 @@ extension CoreModel {
         guard !report.removedSelf else {
             return self.conclude(intent, .done(chatID: report.after.nostrGroupIDHex), &step)
         }
+        // Every commit ends the epoch of the proposal; only a rollback says that the group is contested.
+        guard report.rolledBackFrom == nil else {
+            return self.retryLost(intent, as: intent.goal, after: report, &step)
+        }
         var intent = intent
         intent.phase = .queued
         self.put(intent, &step)

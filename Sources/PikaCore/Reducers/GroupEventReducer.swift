@@ -140,14 +140,16 @@ extension CoreModel {
         self.showTyping(in: groupID)
         self.deliver(.commit(CommitEvent(report)), of: groupID, &step)
         self.followCall(in: groupID, report, &step)
+        if report.rolledBackFrom != nil { self.keepAbandoned(of: groupID, at: report.epochBefore, &step) }
+        let isStorm = self.noteRollback(report, of: groupID, &step)
         if report.rolledBackFrom != nil {
             self.startReseal(of: groupID, fromEpoch: report.epochBefore.later(by: 1), &step)
-            self.keepAbandoned(of: groupID, at: report.epochBefore, &step)
         }
         self.forgetOldAbandoned(of: groupID, &step)
         if report.isOwn { self.noteRenewal(of: groupID, &step) }
         self.followCopied(groupID, report, &step)
         self.reconsiderIntents(after: report, of: groupID, &step)
+        if isStorm { self.answerStorm(in: groupID, &step) }
         self.resealUnsent(of: groupID, &step)
         self.wantProfiles(of: report.added, &step)
         self.tellProfiles(after: report, of: groupID, &step)

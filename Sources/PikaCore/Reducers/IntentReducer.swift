@@ -55,6 +55,7 @@ extension CoreModel {
                 self.intentsBlocked.insert(groupID)
                 continue
             }
+            if self.backsOff(groupID, &step) { continue }
             for number in self.queuedIntents(of: groupID, &step) {
                 guard let intent = self.intents[number], intent.phase == .queued, self.groups[groupID]?.pending == nil
                 else { continue }
@@ -202,11 +203,7 @@ extension CoreModel {
         case .later:
             self.conclude(intent, .done(chatID: nil), &step)
             self.postponeRenewal(of: intent.groupID, &step)
-        case .again(let goal):
-            var intent = intent
-            intent.goal = goal
-            intent.phase = .queued
-            self.put(intent, &step)
+        case .again(let goal): self.retryLost(intent, as: goal, after: report, &step)
         }
     }
 

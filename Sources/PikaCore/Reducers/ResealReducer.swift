@@ -11,6 +11,8 @@ extension CoreModel {
         let fromEpoch: Epoch
         /// What was sent since, which is on the right branch.
         var sent: Set<EventID> = []
+        /// Whether reading them waits for the end of the group's back-off.
+        var isDeferred = false
     }
 
     /// Reads what was sent in the epochs that were given up. It is noted durably until it was sealed again.
@@ -18,7 +20,7 @@ extension CoreModel {
         let earliest = min(fromEpoch, self.resealing[groupID]?.fromEpoch ?? fromEpoch)
         self.resealing[groupID] = Reseal(fromEpoch: earliest)
         step.changes.append(.putMemo(MemoName(.reseal, groupID), Secret(earliest.bytes)))
-        step.effects.append(.loadSent(groupID: groupID, fromEpoch: earliest))
+        self.loadForReseal(of: groupID, &step)
     }
 
     mutating func restoreReseals(_ memos: [MemoName: Secret]) throws(AppCoreError) {

@@ -48,6 +48,7 @@ extension CoreModel {
         case .uploaded(let operation, let result): self.takeUploaded(operation, result, &step)
         case .timer(.retention): self.retain(&step)
         case .timer(.typing): self.endTyping(&step)
+        case .timer(.backOff(let groupID)): self.endBackOff(of: groupID, &step)
         case .timer(.call(let id)): self.followCall(.timeUp(callID: id), &step)
         case .callMedia(let report): self.takeCallMedia(report, &step)
         case .examine(let number): self.examine(number, &step)
@@ -72,9 +73,7 @@ extension CoreModel {
         self.subscribeToGroups(&step)
         self.startFence(&step)
         self.resumeRivals(&step)
-        for (groupID, reseal) in self.resealing {
-            step.effects.append(.loadSent(groupID: groupID, fromEpoch: reseal.fromEpoch))
-        }
+        for groupID in self.resealing.keys { self.loadForReseal(of: groupID, &step) }
         for event in self.inbox.values.sorted(by: { $0.inboxID < $1.inboxID }) { step.effects.append(.deliver(event)) }
         if self.instance.isRestored { self.retireKeyPackages(&step) }
         self.resumeKeyTasks(&step)

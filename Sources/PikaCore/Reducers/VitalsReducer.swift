@@ -22,6 +22,7 @@ extension CoreModel {
             oldestInboxAt: self.inbox.values.lazy.map(\.receivedAt).min(), outboxDepth: self.queue.count,
             oldestOutboxAt: self.queue.oldestQueuedAt.map { $0 / 1000 }, deadLetters: self.failures.count,
             groupCount: self.groups.values.lazy.filter(\.isActive).count,
-            announcesKeyPackage: self.configuration.publishesKeyPackage, keyPackageEndsAt: announced?.notAfter)
+            announcesKeyPackage: self.configuration.publishesKeyPackage, keyPackageEndsAt: announced?.notAfter,
+            rollbackStorms: self.rollbackStorms(now: now))
     }
 }

@@ -18,6 +18,8 @@ public struct CoreVitals: Sendable, Hashable {
     public internal(set) var announcesKeyPackage: Bool
     /// Unix seconds when the key package that others use ends; nil if there is none that is announced.
     public internal(set) var keyPackageEndsAt: Int64?
+    /// Accounts that keep undoing the commits of a group.
+    public internal(set) var rollbackStorms: [RollbackStorm] = []
 }
 
 extension AppCore {

@@ -27,6 +27,10 @@ public enum MetricCatalogue {
             "Attempts to open an event of a group that failed, and why; it is tried again.",
             labels: ["reason"]),
         .counter("bot_commits_processed_total", "Commits and proposals, by what became of them.", labels: ["result"]),
+        .counter(
+            "pikabot_rollbacks_total",
+            "Commits that undid earlier ones of their group, by what their author was to the group.",
+            labels: ["committer"]),
         .counter("bot_call_signals_total", "Call signals that came in.", labels: ["type"]),
         .counter("bot_groups_overtaken_total", "Groups whose keys another copy of the account has changed."),
         .counter("bot_signer_failures_total", "Requests that the remote signer did not fulfil.", labels: ["reason"]),

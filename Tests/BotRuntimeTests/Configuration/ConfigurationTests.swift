@@ -34,6 +34,7 @@ let wholeConfiguration = """
         selfUpdate: { afterJoining: never, every: 36h }
         retention: { messages: 90d, newest: 5000, unhandled: forever, maximumUnhandled: 100 }
         profiles: true
+        onRollbackStorm: leave
         bots:
           - { use: echo, triggers: nobody }
           - command: [python3, bots/scribe.py, --quiet]
@@ -84,6 +85,7 @@ struct ConfigurationTests {
         #expect(configuration.accounts[1].invites == .anyone)
         #expect(greeter.selfUpdate == .standard && greeter.retention == .standard)
         #expect(!greeter.profiles && configuration.accounts[1].profiles)
+        #expect(greeter.onRollbackStorm == .report && configuration.accounts[1].onRollbackStorm == .leave)
         #expect(
             configuration.accounts[1].retention
                 == RetentionPolicy(
@@ -223,6 +225,7 @@ struct ConfigurationTests {
                     selfUpdate: { afterJoining: 5s..1m, every: 7d }
                     retention: { messages: forever, newest: all, unhandled: 30d, maximumUnhandled: 10000 }
                     profiles: false
+                    onRollbackStorm: report
                     bots:
                       - use: responder
                         name: responder
@@ -240,6 +243,7 @@ struct ConfigurationTests {
                     selfUpdate: { afterJoining: never, every: 36h }
                     retention: { messages: 90d, newest: 5000, unhandled: forever, maximumUnhandled: 100 }
                     profiles: true
+                    onRollbackStorm: leave
                     bots:
                       - use: echo
                         name: echo

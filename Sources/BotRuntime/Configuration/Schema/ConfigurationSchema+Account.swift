@@ -1,3 +1,4 @@
+import PikaCore
 import Restarts
 
 extension ConfigurationSchema {
@@ -31,6 +32,11 @@ extension ConfigurationSchema {
                 "profiles", .boolean, .standard("false"), example: "true", effect: .live,
                 "Whether members' public profiles are read: the relays that are asked learn who shares groups with the "
                     + "account."),
+            SchemaKey(
+                "onRollbackStorm", .choice(RollbackStormPolicy.allCases.map(\.rawValue)), .standard("report"),
+                example: "leave", effect: .live,
+                "The reaction to a member whose back-dated commits undo those of a group ten times within an hour: log "
+                    + "and show it (`report`), or also leave the group (`leave`)."),
             SchemaKey(
                 "bots", .list(of: .either([.mapping(includedBot), .mapping(externalBot)]), atLeast: 0),
                 .standard("[]"), effect: .restartsWorker,

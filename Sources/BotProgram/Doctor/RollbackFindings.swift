@@ -1,0 +1,40 @@
+import Diagnosis
+import Nostr
+
+/// Members that keep undoing the commits of an account's groups, as the running worker has counted them.
+struct RollbackFindings: Sendable {
+    /// What the supervisor answers to `status`; nil if none runs.
+    let status: JSONValue?
+    /// Why the supervisor could not be asked although its socket is there.
+    var failure: String?
+
+    private static let advice =
+        "have an admin remove the member and commit five more times while it is away, or leave the group "
+        + "(onRollbackStorm: leave); docs/security.md, Back-dated commits, says why it can do this"
+
+    /// Asks the supervisor of a configuration, if one runs.
+    static func ask(controlPath: String) -> RollbackFindings {
+        do {
+            guard let socket = try LineSocket(path: controlPath) else { return RollbackFindings(status: nil) }
+            try socket.write(JSONValue.object(["command": "status"]).jsonText)
+            return RollbackFindings(status: try socket.readLine().map { try JSONValue(json: $0) }?["result"])
+        } catch { return RollbackFindings(status: nil, failure: "\(error)") }
+    }
+
+    func run(account: String, subject: String) -> [Finding] {
+        if let failure {
+            return [
+                Finding(
+                    .warning, subject: subject, check: "rollbacks",
+                    "the running supervisor cannot be asked: \(failure)",
+                    advice: "run doctor as the service's user")
+            ]
+        }
+        let worker = status?["workers"]?.array?.first { $0["name"]?.string == account }
+        guard let storms = worker?["worker"]?["rollbackStorms"]?.array else { return [] }
+        var findings = FindingList(subject)
+        for storm in storms { findings.warning("rollbacks", StatusView.text(ofStorm: storm), Self.advice) }
+        if storms.isEmpty { findings.ok("rollbacks", "no member keeps undoing the commits of its groups") }
+        return findings.all
+    }
+}

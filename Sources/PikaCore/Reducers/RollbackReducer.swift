@@ -1,0 +1,115 @@
+import MLS
+import Marmot
+import Nostr
+
+/// Rollbacks by back-dated commits: counted, reported, and answered with back-off (``RollbackRecord``).
+extension CoreModel {
+    /// Times that the commit of one change may lose before the change is given up.
+    static let maximumLosses = 10
+
+    /// Counts the rollback of a commit that was applied; called after the branch it ended was set aside. Returns whether
+    /// its author has become a storm.
+    mutating func noteRollback(_ report: CommitReport, of groupID: [UInt8], _ step: inout CoreStep) -> Bool {
+        guard report.rolledBackFrom != nil else { return false }
+        let role = self.rollbackRole(report, of: groupID)
+        step.effects.append(.note(.rollback(by: role)))
+        let isStorm = self.rollbacks[groupID, default: RollbackRecord()].noteRollback(
+            by: report.committer, role, nowMilliseconds: step.nowMilliseconds, using: &step.random)
+        self.storeRollbacks(of: groupID, &step)
+        guard isStorm, let chatID = self.chatID(of: groupID) else { return false }
+        step.effects.append(.note(.rollbackStorm(chatID: chatID, committer: report.committer, role)))
+        return true
+    }
+
+    private func rollbackRole(_ report: CommitReport, of groupID: [UInt8]) -> RollbackRole {
+        if report.isOwn { return .own }
+        if let branch = self.abandoned[groupID], branch.epoch == report.epochBefore,
+            !branch.group.members.contains(report.committer)
+        {
+            return .removed
+        }
+        return report.before.isAdmin(report.committer) ? .admin : .member
+    }
+
+    /// Leaves a group in which a storm has begun, if the configuration says so; changes that are queued are given up.
+    mutating func answerStorm(in groupID: [UInt8], _ step: inout CoreStep) {
+        guard self.configuration.onRollbackStorm == .leave, self.groups[groupID]?.isActive == true else { return }
+        let open = self.intents.values.filter { $0.groupID == groupID && $0.isOpen && $0.goal != .leave }
+        for intent in open.sorted(by: { $0.number < $1.number }) where intent.phase == .queued {
+            self.abandon(intent, AppCoreError.contested, &step)
+        }
+        guard !self.intents.values.contains(where: { $0.groupID == groupID && $0.goal == .leave }) else { return }
+        self.intend(.leave, groupID, nil, &step)
+    }
+
+    private mutating func storeRollbacks(of groupID: [UInt8], _ step: inout CoreStep) {
+        step.changes.append(.putMemo(MemoName(.rollbacks, groupID), self.rollbacks[groupID]?.stored))
+    }
+
+    mutating func restoreRollbacks(_ name: MemoName, _ memo: Secret) -> Bool {
+        self.rollbacks[name.key] = RollbackRecord(memo)
+        return self.rollbacks[name.key] != nil
+    }
+
+    func rollbackStorms(now: Int64) -> [RollbackStorm] {
+        self.rollbacks.flatMap { groupID, record in
+            record.reportedStorms(now: now).compactMap { tally in
+                self.chatID(of: groupID).map { RollbackStorm(chatID: $0, tally: tally) }
+            }
+        }.sorted { ($0.chatID, $0.tally.committer) < ($1.chatID, $1.tally.committer) }
+    }
+
+    // MARK: Back-off
+
+    /// Whether own commits in a group wait after rollbacks; the core is woken when they may go on.
+    mutating func backsOff(_ groupID: [UInt8], _ step: inout CoreStep) -> Bool {
+        guard self.rollbacks[groupID]?.waitsUntil(nowMilliseconds: step.nowMilliseconds) != nil else { return false }
+        self.planBackOffEnd(of: groupID, &step)
+        return true
+    }
+
+    private mutating func planBackOffEnd(of groupID: [UInt8], _ step: inout CoreStep) {
+        guard let end = self.rollbacks[groupID]?.planWake(nowMilliseconds: step.nowMilliseconds) else { return }
+        step.effects.append(.wake(.backOff(groupID: groupID), atMilliseconds: end))
+    }
+
+    /// The back-off of a group may be over.
+    mutating func endBackOff(of groupID: [UInt8], _ step: inout CoreStep) {
+        self.intentsDue.insert(groupID)
+        if self.resealing[groupID]?.isDeferred == true { self.loadForReseal(of: groupID, &step) }
+    }
+
+    /// Queues a change whose commit lost, or gives it up after ``maximumLosses``.
+    mutating func retryLost(
+        _ intent: GroupIntent, as goal: GroupIntent.Goal, after report: CommitReport, _ step: inout CoreStep
+    ) {
+        if report.rolledBackFrom == nil {
+            self.rollbacks[intent.groupID, default: RollbackRecord()].noteLostRace(
+                nowMilliseconds: step.nowMilliseconds, using: &step.random)
+            self.storeRollbacks(of: intent.groupID, &step)
+        }
+        var intent = intent
+        intent.goal = goal
+        intent.phase = .queued
+        intent.losses += 1
+        guard intent.losses < Self.maximumLosses else {
+            return self.abandon(intent, AppCoreError.contested, &step)
+        }
+        self.put(intent, &step)
+    }
+
+    /// Reads the own messages of rolled-back epochs, at once or after the back-off.
+    mutating func loadForReseal(of groupID: [UInt8], _ step: inout CoreStep) {
+        guard let reseal = self.resealing[groupID] else { return }
+        let isDeferred = self.backsOff(groupID, &step)
+        self.resealing[groupID]?.isDeferred = isDeferred
+        if !isDeferred { step.effects.append(.loadSent(groupID: groupID, fromEpoch: reseal.fromEpoch)) }
+    }
+}
+
+extension AppCoreError {
+    static let contested = AppCoreError(
+        .contested,
+        "the change was undone \(CoreModel.maximumLosses) times by other members' commits and is given up; "
+            + "pikabot status names the member")
+}

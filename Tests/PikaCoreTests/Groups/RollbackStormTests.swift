@@ -1,0 +1,187 @@
+import BotTesting
+import MLS
+import Marmot
+import Nostr
+import Testing
+
+@testable import PikaCore
+
+/// A member publishes back-dated self-updates without end.
+@Suite struct RollbackStormTests {
+    /// Three accounts that work, and one whose keys a hostile program holds.
+    private struct Scene {
+        let lab: GroupLab
+        let alice: LabMember
+        let bob: LabMember
+        let carol: LabMember
+        let mallory: PublicKey
+        let chat: String
+        var attacker: BackDater
+
+        init(seed: UInt64, depth: Int = 1) async throws {
+            self.lab = try GroupLab(seed: seed)
+            self.alice = try await self.lab.member("alice")
+            self.bob = try await self.lab.member("bob")
+            self.carol = try await self.lab.member("carol")
+            let mallory = try await self.lab.member("mallory")
+            self.chat = try await self.alice.create("lab", inviting: [self.bob, self.carol, mallory])
+            self.mallory = mallory.publicKey
+            self.attacker = BackDater(try #require(try await mallory.storedGroups().first), depth: depth)
+            mallory.crash()
+        }
+
+        /// Lets the attacker answer what is on the relay, so many times.
+        mutating func attack(rounds: Int, every duration: Duration = .seconds(60)) async throws {
+            for _ in 0..<rounds {
+                let now = self.lab.clock.nowMilliseconds / 1000
+                for event in try self.attacker.answer(self.lab.network.events(at: self.lab.relay), now: now) {
+                    self.lab.network.inject(event, at: self.lab.relay)
+                }
+                try await self.lab.advance(by: duration)
+            }
+        }
+
+        /// Group events that a member has published.
+        func published(by name: String) -> Int {
+            let all = self.lab.network.publications.filter {
+                $0.publication.sender == name && $0.publication.event.kind == .groupEvent
+            }
+            return Set(all.map(\.publication.event.id)).count
+        }
+
+        func record(of member: LabMember) async throws -> RollbackRecord {
+            let memos = try await member.store.load().memos.filter { $0.key.kind == .rollbacks }
+            return try #require(memos.values.first.flatMap { RollbackRecord($0) })
+        }
+
+        func expectAgreement() async throws {
+            var states: Set<[UInt8]> = []
+            for member in [self.alice, self.bob, self.carol] {
+                let group = try #require(try await member.storedGroups().first)
+                states.insert(group.mls.epochAuthenticator.copyBytes() + group.mls.groupID)
+                #expect(group.isActive)
+            }
+            #expect(states.count == 1)
+        }
+    }
+
+    @Test(arguments: [1, 3]) func endlessBackDatingIsAnsweredBounded(depth: Int) async throws {
+        var scene = try await Scene(seed: 41, depth: depth)
+        let before = scene.published(by: "alice")
+        try await scene.alice.rename(scene.chat, to: "renamed")
+        for _ in 1..<depth { try await scene.bob.perform(.updateGroupKeys(chatID: scene.chat)) }
+        try await scene.attack(rounds: 90)
+        let rollbacks = scene.attacker.answerCount
+        #expect(depth * rollbacks >= CoreModel.maximumLosses)
+        // The attacker still answers, and nobody feeds it any more.
+        #expect(scene.published(by: "alice") - before <= CoreModel.maximumLosses + 1)
+        try await scene.attack(rounds: 10)
+        #expect(scene.attacker.answerCount == rollbacks)
+        #expect(try await scene.alice.state().toast == AppCoreError.contested.message)
+        #expect(try await scene.alice.state().busy == .init())
+        try await scene.expectAgreement()
+
+        let tally = try #require(try await scene.record(of: scene.alice).tally(of: scene.mallory))
+        #expect(tally.role == .member && tally.count == rollbacks)
+        // Fewer rollbacks that undo more each are no storm.
+        guard rollbacks >= RollbackRecord.stormThreshold else { return }
+        let storms = try await scene.record(of: scene.bob).reportedStorms(
+            now: scene.lab.clock.nowMilliseconds / 1000)
+        #expect(storms.map(\.committer) == [scene.mallory])
+        #expect(
+            scene.lab.logLines.contains { $0.contains("keeps undoing") && $0.contains(scene.mallory.hex.prefix(8)) })
+    }
+
+    @Test func removedMemberCannotKeepOthersBusy() async throws {
+        var scene = try await Scene(seed: 42)
+        let before = scene.published(by: "alice")
+        let outcome = try await scene.alice.perform(
+            .removeGroupMembers(chatID: scene.chat, peers: [scene.mallory]))
+        #expect(outcome == .done(chatID: scene.chat))
+        try await scene.attack(rounds: 90)
+        #expect(scene.published(by: "alice") - before <= CoreModel.maximumLosses + 1)
+        #expect(try await scene.alice.state().toast == AppCoreError.contested.message)
+        let tally = try #require(try await scene.record(of: scene.carol).tally(of: scene.mallory))
+        #expect(tally.role == .removed && tally.count >= CoreModel.maximumLosses)
+        try await scene.expectAgreement()
+    }
+
+    @Test func removalStandsOnceAttackEnds() async throws {
+        var scene = try await Scene(seed: 43)
+        try await scene.alice.remove([scene.carol], from: scene.chat)
+        _ = try await scene.alice.say("during the storm", in: scene.chat)
+        try await scene.attack(rounds: 4, every: .seconds(5))
+        try await scene.lab.advance(by: .seconds(600))
+        for member in [scene.alice, scene.bob] {
+            let group = try #require(try await member.storedGroups().first)
+            #expect(!group.members.contains(scene.carol.publicKey))
+        }
+        #expect(scene.bob.heard(in: scene.chat) == ["during the storm"])
+        // One attack is an ordinary lost race and no storm.
+        #expect(!scene.lab.logLines.contains { $0.contains("keeps undoing") })
+    }
+
+    @Test func ownMessagesAreNotResentPerRollback() async throws {
+        var scene = try await Scene(seed: 44)
+        try await scene.bob.perform(.updateGroupKeys(chatID: scene.chat))
+        for number in 0..<20 { _ = try await scene.alice.say("\(number)", in: scene.chat) }
+        let before = scene.published(by: "alice")
+        try await scene.attack(rounds: 60)
+        let resends = scene.published(by: "alice") - before
+        #expect(scene.attacker.answerCount >= CoreModel.maximumLosses)
+        // Each of the twenty is sent again a few times at most, not once for each of the rollbacks.
+        #expect(resends <= 20 * (CoreModel.maximumLosses + 1))
+        try await scene.lab.advance(by: .seconds(700))
+        #expect(Set(scene.carol.heard(in: scene.chat)) == Set((0..<20).map(String.init)))
+        try await scene.expectAgreement()
+    }
+
+    @Test func leavesTheGroupWhenConfigured() throws {
+        var world = try ReducerWorld.group(3)
+        world.accounts[1].model.configuration.onRollbackStorm = .leave
+        let chat = world[0].chatID
+        var attacker = BackDater(try #require(world[2].group))
+        world.act(0, .renameGroup(chatID: chat, name: "renamed"), "rename")
+        for _ in 0..<30 where attacker.answerCount < RollbackRecord.stormThreshold {
+            #expect(!world[1].model.intents.values.contains { $0.goal == .leave })
+            world.advance(seconds: 100, deaf: [2])
+            for event in try attacker.answer(world.relayed, now: world.now / 1000) {
+                world.relayed.append(event)
+                for index in 0..<2 { world.receive(index, event) }
+            }
+        }
+        #expect(attacker.answerCount == RollbackRecord.stormThreshold)
+        #expect(world[1].model.intents.values.contains { $0.goal == .leave })
+        #expect(!world[0].model.intents.values.contains { $0.goal == .leave })
+        #expect(
+            world[1].notes.contains(.rollbackStorm(chatID: chat, committer: world[2].key, .member)))
+        // The attacker gives up, and the departure is committed.
+        world.advance(seconds: 2000, deaf: [2])
+        #expect(world[0].group?.members.contains(world[1].key) == false)
+        #expect(world[1].group?.isActive == false)
+    }
+
+    @Test func backOffSurvivesARestart() throws {
+        var world = try ReducerWorld.group(3)
+        var attacker = BackDater(try #require(world[2].group))
+        world.act(0, .renameGroup(chatID: world[0].chatID, name: "renamed"), "rename")
+        world.settle(deaf: [2])
+        // Each answer of the attacker undoes a commit, and the first is made again at once.
+        for _ in 0..<3 {
+            for event in try attacker.answer(world.relayed, now: world.now / 1000) {
+                world.relayed.append(event)
+                for index in 0..<2 { world.receive(index, event) }
+            }
+            world.settle(deaf: [2])
+            world.advance(seconds: 1, deaf: [2])
+        }
+        let intent = try #require(world[0].model.intents.values.first)
+        #expect(intent.losses > 1)
+        try world.restart(0)
+        #expect(world[0].model.intents.values.first?.losses == intent.losses)
+        #expect(world[0].model.rollbacks.values.first?.tally(of: world[2].key)?.count == attacker.answerCount)
+        world.connect(0)
+        world.advance(seconds: 900, deaf: [2])
+        #expect(world[0].group?.data.name == "renamed" && world[1].group?.data.name == "renamed")
+    }
+}
