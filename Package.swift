@@ -36,7 +36,7 @@ func library(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
 }
 
 func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
-    .testTarget(name: name, dependencies: dependencies, swiftSettings: settings)
+    .testTarget(name: name, dependencies: ["LiveTesting"] + dependencies, swiftSettings: settings)
 }
 
 var targets: [Target] = [
@@ -112,9 +112,11 @@ var targets: [Target] = [
             "Marmot", "MLS", "Nostr", arguments, lifecycle, unixSignals, logging,
         ],
         swiftSettings: settings),
+    .target(name: "LiveTesting", path: "Tests/LiveTesting", swiftSettings: settings),
     tests("TLSCodecTests", ["TLSCodec"]),
     tests("MLSTests", ["MLS", "TLSCodec", crypto]),
-    .testTarget(name: "NostrTests", dependencies: ["Nostr"], exclude: ["Vectors"], swiftSettings: settings),
+    .testTarget(
+        name: "NostrTests", dependencies: ["LiveTesting", "Nostr"], exclude: ["Vectors"], swiftSettings: settings),
     tests("MarmotTests", ["Marmot", "MLS", "Nostr", "TLSCodec"]),
     tests("PikaCoreTests", ["PikaCore", "Marmot", "MLS", "TLSCodec", "Nostr", "BotTesting"]),
     tests("RelayClientTests", ["RelayClient", "EmbeddedRelay", "PikaCore", "Nostr", logging, nioSSL] + nio),
@@ -136,7 +138,7 @@ var targets: [Target] = [
     .testTarget(
         name: "BotRuntimeTests",
         dependencies: [
-            "BotRuntime", "ExternalBots", "BotKit", "BotDispatch", "BotTesting", "EchoBot", "Telemetry",
+            "LiveTesting", "BotRuntime", "ExternalBots", "BotKit", "BotDispatch", "BotTesting", "EchoBot", "Telemetry",
             "EmbeddedRelay", "RelayClient",
             "PikaCore", "Nostr", "ResponderBot", "Restarts", lifecycle, logging, metrics,
         ] + nio, exclude: ["Configuration/Wrong"], swiftSettings: settings),
@@ -175,7 +177,9 @@ if let only = Context.environment["PIKABOT_ONLY"] {
 let package = Package(
     name: "pikabot",
     platforms: [.macOS(.v15)],
-    products: targets.filter { $0.type == .regular }.map { .library(name: $0.name, targets: [$0.name]) },
+    products: targets.filter { $0.type == .regular && $0.name != "LiveTesting" }.map {
+        .library(name: $0.name, targets: [$0.name])
+    },
     dependencies: [
         .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", exact: "0.2.0"),
         .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),

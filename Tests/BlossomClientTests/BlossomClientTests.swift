@@ -1,5 +1,6 @@
 import Crypto
 import EmbeddedRelay
+import LiveTesting
 import Logging
 import Nostr
 import PikaCore
@@ -38,7 +39,7 @@ private func upload(_ bytes: [UInt8], authorizing other: [UInt8]? = nil) throws 
         bytes: bytes, hash: try hash(bytes), contentType: "application/octet-stream", authorization: event)
 }
 
-@Suite(.timeLimit(.minutes(15)))
+@Suite(.live)
 struct BlossomClientTests {
     private func withServer<Value: Sendable>(
         blobBytes: Int? = nil, _ body: (BlossomClient, MediaURL) async throws -> Value

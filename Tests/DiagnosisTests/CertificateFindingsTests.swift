@@ -1,11 +1,12 @@
 import Foundation
+import LiveTesting
 import NIOCore
 import NIOSSL
 import Testing
 
 @testable import Diagnosis
 
-@Suite struct CertificateFindingsTests {
+@Suite(.live) struct CertificateFindingsTests {
     private let now: Int64 = 1_750_000_000
     private var certificates: CertificateFindings {
         CertificateFindings(host: "relay.example", limit: .seconds(20), now: now)

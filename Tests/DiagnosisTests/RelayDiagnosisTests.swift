@@ -1,11 +1,12 @@
 import EmbeddedRelay
+import LiveTesting
 import Logging
 import Nostr
 import Testing
 
 @testable import Diagnosis
 
-@Suite struct RelayDiagnosisTests {
+@Suite(.live) struct RelayDiagnosisTests {
     private func diagnose(_ address: String, key: KeyPair? = nil, limit: Duration = .seconds(20)) async throws
         -> RelayDiagnosis.Result
     {

@@ -1,10 +1,11 @@
 import Foundation
+import LiveTesting
 import Testing
 
 @testable import ExternalBots
 
 /// Whatever is killed, every message is answered once.
-@Suite(.serialized, .timeLimit(.minutes(15))) struct OnceTests {
+@Suite(.live, .serialized) struct OnceTests {
     /// Kills itself once at every seventh message: before its answer, after it, or before the next message.
     private static let mortal = """
         import os, signal, pikabot

@@ -1,12 +1,13 @@
 import BotDispatch
 import Foundation
+import LiveTesting
 import Restarts
 import Testing
 
 @testable import ExternalBots
 
 /// Real programs under their daemon: what they may do, and what becomes of the account when they misbehave.
-@Suite(.serialized, .timeLimit(.minutes(15))) struct ProgramTests {
+@Suite(.live, .serialized) struct ProgramTests {
     /// Answers every message with its text.
     static let echo = """
         import pikabot

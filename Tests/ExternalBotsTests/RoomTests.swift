@@ -1,5 +1,6 @@
 import BotDispatch
 import BotKit
+import LiveTesting
 import Logging
 import PikaCore
 import ServiceLifecycle
@@ -10,7 +11,7 @@ import Testing
 @testable import ExternalBots
 
 /// A program for whose events there is no room.
-@Suite struct RoomTests {
+@Suite(.bounded) struct RoomTests {
     private static let policy = BotPolicy(timeout: .seconds(30))
 
     private static func bot() -> ExternalBot {

@@ -1,12 +1,13 @@
 import BotDispatch
 import BotKit
 import Foundation
+import LiveTesting
 import PikaCore
 import Testing
 
 @testable import ExternalBots
 
-@Suite struct UnitTests {
+@Suite(.bounded) struct UnitTests {
     @Test func theEnvironmentIsWhatIsListedAndThreeOfTheWorkers() {
         let worker = ["PATH": "/bin", "HOME": "/home", "LANG": "C", "SECRET": "x", "PYTHONPATH": "/evil"]
         #expect(
@@ -32,8 +33,8 @@ import Testing
     }
 
     @Test func sendingHasABurstAndThenAPace() {
-        let pace = SendingPace(burst: 3, perSecond: 2, clock: SystemClock())
-        let now = SystemClock().nowMilliseconds + 1000
+        let pace = SendingPace(burst: 3, perSecond: 2, clock: SystemClock())  // not live: never asked
+        let now = SystemClock().nowMilliseconds + 1000  // not live: an origin of computed times
         #expect((0..<3).map { _ in pace.take(at: now) } == [0, 0, 0])
         #expect((0..<2).map { _ in pace.take(at: now) } == [500, 1000])
         #expect(pace.take(at: now + 1500) == 0)

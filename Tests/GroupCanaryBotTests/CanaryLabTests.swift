@@ -1,11 +1,12 @@
 import BotDispatch
 import BotKit
+import LiveTesting
 import Testing
 
 @testable import BotTesting
 @testable import GroupCanaryBot
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.bounded)
 struct CanaryLabTests {
     @Test func aSenderFoundsItsGroupAndItsMirrorAnswers() async throws {
         let stage = try CanaryStage()

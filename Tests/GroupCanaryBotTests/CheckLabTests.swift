@@ -1,4 +1,5 @@
 import BotKit
+import LiveTesting
 import Testing
 
 @testable import BotTesting
@@ -17,7 +18,7 @@ private struct Helper: Bot {
     }
 }
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.bounded)
 struct CheckLabTests {
     private static let checks: [BotSettings] = [
         ["name": "ping", "send": "/ping", "from": "helper", "answer": "pong", "within": "5s"],

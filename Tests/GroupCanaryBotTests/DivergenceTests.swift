@@ -1,10 +1,11 @@
 import BotKit
+import LiveTesting
 import Testing
 
 @testable import BotTesting
 @testable import GroupCanaryBot
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.bounded)
 struct DivergenceTests {
     /// A mirror that answers with the epoch that it is told to have.
     private func liar(_ stage: CanaryStage, epoch: @escaping @Sendable (UInt64) -> UInt64) async throws -> LabMember {

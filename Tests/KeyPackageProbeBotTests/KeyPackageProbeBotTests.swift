@@ -1,12 +1,13 @@
 import BotDispatch
 import BotKit
+import LiveTesting
 import Synchronization
 import Testing
 
 @testable import BotTesting
 @testable import KeyPackageProbeBot
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.bounded)
 struct KeyPackageProbeBotTests {
     private static let alice = key("a")
     private let probes = FakeProbes()

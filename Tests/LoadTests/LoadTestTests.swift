@@ -2,6 +2,7 @@ import BotKit
 import BotRuntime
 import EmbeddedRelay
 import Foundation
+import LiveTesting
 import LoadReport
 import Logging
 import Nostr
@@ -11,7 +12,7 @@ import Testing
 @testable import Load
 
 /// Whole load tests, against the embedded relay.
-@Suite(.timeLimit(.minutes(15)))
+@Suite(.live)
 struct LoadTestTests {
     private func run(
         _ load: String, thresholds: String = "", state: String = "memory",

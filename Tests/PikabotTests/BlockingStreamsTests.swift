@@ -1,11 +1,12 @@
 import Daemon
 import Foundation
+import LiveTesting
 import Testing
 
 @testable import pikabot
 
 /// Real pipes.
-@Suite struct BlockingStreamsTests {
+@Suite(.live) struct BlockingStreamsTests {
     private static func pipe() throws -> (reading: Int32, writing: Int32) {
         var ends: [Int32] = [0, 0]
         try #require(Foundation.pipe(&ends) == 0)

@@ -93,19 +93,23 @@ import Testing
         #expect(throws: (any Error).self) { try scheme(["--scheme", "a b"]) }
     }
 
-    @Test(arguments: [
-        ["update-profile"], ["update-profile", "--blossom", "http://b"], ["update-group-profile", "--group", "ab"],
-        ["update-group-profile", "--name", "x"], ["qr", "--channel", "beta"], ["send-hypernote", "--group", "ab"],
-        ["send-hypernote", "--group", "ab", "--content", "x", "--file", "f"],
-        ["send-hypernote", "--group", "ab", "--content", "x", "--state", "[]"],
-        ["send", "--content", "x"], ["send", "--group", "ab"],
-        ["send", "--group", "ab", "--to", hex, "--content", "x"],
-        ["send", "--to", "npub1x", "--content", "x"], ["send", "--group", "ab", "--content", "x", "--filename", "f"],
-        ["send", "--group", "ab", "--media", "f", "--blossom", "ftp://x"], ["messages"],
-        ["messages", "--group", "ab", "--limit", "0"], ["listen", "--timeout", "-1"], ["listen", "--lookback", "x"],
-        ["accept-welcome"], ["accept-welcome", "--event-id", "ab"], ["download-media"], ["download-media", "zz"],
-        ["invite"], ["invite", "--peer", "bob"], ["groups", "--relay", "http://x"], ["groups", "--state-dir", ""],
-    ])
+    @Test(
+
+        arguments: [
+            ["update-profile"], ["update-profile", "--blossom", "http://b"], ["update-group-profile", "--group", "ab"],
+            ["update-group-profile", "--name", "x"], ["qr", "--channel", "beta"], ["send-hypernote", "--group", "ab"],
+            ["send-hypernote", "--group", "ab", "--content", "x", "--file", "f"],
+            ["send-hypernote", "--group", "ab", "--content", "x", "--state", "[]"],
+            ["send", "--content", "x"], ["send", "--group", "ab"],
+            ["send", "--group", "ab", "--to", hex, "--content", "x"],
+            ["send", "--to", "npub1x", "--content", "x"],
+            ["send", "--group", "ab", "--content", "x", "--filename", "f"],
+            ["send", "--group", "ab", "--media", "f", "--blossom", "ftp://x"], ["messages"],
+            ["messages", "--group", "ab", "--limit", "0"], ["listen", "--timeout", "-1"],
+            ["listen", "--lookback", "x"],
+            ["accept-welcome"], ["accept-welcome", "--event-id", "ab"], ["download-media"], ["download-media", "zz"],
+            ["invite"], ["invite", "--peer", "bob"], ["groups", "--relay", "http://x"], ["groups", "--state-dir", ""],
+        ])
     func wrongUsesAreRefused(arguments: [String]) {
         let error = #expect(throws: (any Error).self) { try Pikabot.parseAsRoot(arguments) }
         if let error {

@@ -2,6 +2,7 @@ import ArgumentParser
 import Diagnosis
 import EmbeddedRelay
 import Foundation
+import LiveTesting
 import Logging
 import Nostr
 import Storage
@@ -11,7 +12,7 @@ import Testing
 @testable import BotRuntime
 @testable import pikabot
 
-@Suite struct DoctorTests {
+@Suite(.live) struct DoctorTests {
     private func examine(_ file: String, limit: Duration = .seconds(20)) async throws -> [Finding] {
         let configuration = try Configuration.load(path: file, registry: .included)
         return try await Examination(

@@ -1,4 +1,5 @@
 import Foundation
+import LiveTesting
 import Supervisor
 import Synchronization
 import Telemetry
@@ -6,7 +7,7 @@ import Testing
 
 @testable import BotProgram
 
-struct ProbeRouteTests {
+@Suite(.bounded) struct ProbeRouteTests {
     private static let good = """
         {"success":true,"samples":[
           {"name":"nostr_probe_phase_success","labels":{"phase":"write","other":"x"},"value":1},

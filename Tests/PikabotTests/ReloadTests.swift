@@ -1,5 +1,6 @@
 import BotRuntime
 import Foundation
+import LiveTesting
 import Logging
 import Supervisor
 import Testing
@@ -8,7 +9,7 @@ import Testing
 @testable import pikabot
 
 /// A reloader over workers that answer as a test wants.
-@Suite(.timeLimit(.minutes(15)))
+@Suite(.live)
 struct ReloadTests {
     /// Answers the question `reload` with what it was given, one after the other, then with success; notes each in its
     /// log.

@@ -1,12 +1,13 @@
 import ArgumentParser
 import BotProgram
 import Foundation
+import LiveTesting
 import Nostr
 import Testing
 
 @testable import pikabot
 
-@Suite struct RemoteTests {
+@Suite(.live) struct RemoteTests {
     private func request<Command: ClientCommand>(_ type: Command.Type, _ arguments: String...) throws -> String {
         let command = try #require(try Pikabot.parseAsRoot(arguments) as? Command)
         return JSONValue.object(try command.remoteRequest()).jsonText

@@ -2,6 +2,7 @@ import BotTesting
 import Diagnosis
 import EmbeddedRelay
 import Foundation
+import LiveTesting
 import Logging
 import Nostr
 import PikaCore
@@ -13,7 +14,7 @@ import Testing
 @testable import pikabot
 
 /// What `doctor` says of a remote signer behind a relay.
-@Suite(.timeLimit(.minutes(15)))
+@Suite(.live)
 struct SignerFindingsTests {
     private static let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 

@@ -1,12 +1,13 @@
 import BotKit
 import BotTesting
+import LiveTesting
 import PikaCore
 import Synchronization
 import Testing
 
 @testable import RelayProbeBot
 
-@Suite(.timeLimit(.minutes(15)))
+@Suite(.bounded)
 struct RelayProbeBotTests {
     private static let settings: BotSettings = [
         "every": "60s", "targets": ["wss://one.example", "ws://127.0.0.1:7777"], "allow": ["wss://*.two.example"],

@@ -1,11 +1,12 @@
 import GRDB
+import LiveTesting
 import Nostr
 import PikaCore
 import Testing
 
 @testable import Storage
 
-@Suite struct AccountStoreTests {
+@Suite(.bounded) struct AccountStoreTests {
     @Test(arguments: ConformanceCheck.all)
     func conforms(_ check: ConformanceCheck) async throws {
         let directory = try TemporaryDirectory()

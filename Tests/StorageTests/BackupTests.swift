@@ -1,11 +1,12 @@
 import Foundation
 import GRDB
+import LiveTesting
 import PikaCore
 import Testing
 
 @testable import Storage
 
-@Suite struct BackupTests {
+@Suite(.bounded) struct BackupTests {
     private static let now: Int64 = 1_800_000_000_000
     private let directory: TemporaryDirectory
 

@@ -1,4 +1,5 @@
 import Foundation
+import LiveTesting
 import Nostr
 import PikaCore
 import Synchronization
@@ -83,7 +84,7 @@ private func commitUntilKilled(_ path: String, after acknowledged: Int64) async 
     let done = Progress()
     try await withThrowingTaskGroup(of: Void.self) { group in
         group.addTask {
-            while done.count.withLock({ $0 }) < acknowledged { await Task.yield() }
+            try await eventually("\(acknowledged) commits") { done.count.withLock { $0 } >= acknowledged }
             kill(getpid(), SIGKILL)
         }
         for number in Int64(1)...100_000 {

@@ -89,7 +89,7 @@ import Testing
     }
 
     @Test func checkpointsComeAfterAPauseOrARun() {
-        let start = ContinuousClock.now
+        let start = ContinuousClock.now  // not live: an origin of computed instants
         var policy = CheckpointPolicy(now: start)
         let run = (1...64).map { _ in policy.isDue(afterCommitAt: start + .seconds(1)) }
         #expect(run == Array(repeating: false, count: 63) + [true])

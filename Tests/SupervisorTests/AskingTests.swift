@@ -1,4 +1,5 @@
 import Foundation
+import LiveTesting
 import Supervisor
 import Testing
 
@@ -22,7 +23,7 @@ func python(_ name: String, _ script: String, _ restart: WorkerSpecification.Res
     WorkerSpecification(name: name, executable: "/usr/bin/env", arguments: ["python3", "-c", script], restart: restart)
 }
 
-@Suite(.timeLimit(.minutes(15)))
+@Suite(.live)
 struct AskingTests {
     private func ask(
         _ supervisor: Supervisor<some Clock>, _ ask: String, _ parameters: [String: ControlValue] = [:],

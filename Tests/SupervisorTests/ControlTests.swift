@@ -1,11 +1,12 @@
 import Foundation
+import LiveTesting
 import Logging
 import ServiceLifecycle
 import Testing
 
 @testable import Supervisor
 
-struct ControlSocketTests {
+@Suite(.live) struct ControlSocketTests {
     private func path() -> String { "/tmp/pikabot-control-\(UUID().uuidString.prefix(8))" }
 
     @Test func hasMode0600AndIsTakenAway() throws {
@@ -59,7 +60,7 @@ struct ControlSocketTests {
     }
 }
 
-@Suite(.timeLimit(.minutes(15)))
+@Suite(.live)
 struct ControlServerTests {
     /// A supervisor with its control server, asked by a client that is another process.
     private func withSupervisor(
@@ -197,7 +198,7 @@ struct ControlServerTests {
             // The script reads as many lines as it sends; the others are only there to be counted.
             async let lines = ask([#"{"command":"logs","follow":true,"lines":2}"#, "", "", ""])
             // Whoever follows hears of what comes after that.
-            while harness.supervisor.log.followers == 0 { await Task.yield() }
+            try await eventually("somebody follows the log") { harness.supervisor.log.followers > 0 }
             try await harness.supervisor.restart("a")
             let texts = try await lines.compactMap { $0["text"]?.string }
             #expect(texts.count == 4)
@@ -206,7 +207,7 @@ struct ControlServerTests {
     }
 }
 
-struct WorkerLogTests {
+@Suite(.bounded) struct WorkerLogTests {
     @Test func keepsTheNewestLinesOfEachWorker() {
         let log = WorkerLog(capacity: 3) { 5 }
         for number in 1...20 {

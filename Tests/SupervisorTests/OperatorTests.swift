@@ -1,3 +1,4 @@
+import LiveTesting
 import Testing
 
 @testable import Supervisor
@@ -172,7 +173,7 @@ struct OperatorTests {
     }
 }
 
-struct NoWorkerTests {
+@Suite(.live) struct NoWorkerTests {
     @Test func withoutWorkersItWaitsIfItIsToldTo() throws {
         let waiting = SupervisorConfiguration(waitsForWorkers: true)
         try waiting.validate(workers: [])

@@ -1,4 +1,5 @@
 import Foundation
+import LiveTesting
 import Logging
 import Testing
 
@@ -79,7 +80,7 @@ final class Manager {
     }
 }
 
-struct NotifySocketTests {
+@Suite(.live) struct NotifySocketTests {
     @Test(arguments: [false, true])
     func datagramsArrive(isAbstract: Bool) throws {
         #if !os(Linux)
@@ -122,7 +123,7 @@ struct NotifySocketTests {
     }
 }
 
-struct ServiceManagerTests {
+@Suite(.live) struct ServiceManagerTests {
     private func machine(_ names: [String]) -> SupervisorStateMachine {
         var machine = SupervisorStateMachine(
             workers: names.map { shell($0, "") },
@@ -223,7 +224,7 @@ struct ServiceManagerTests {
     }
 
     /// The whole: a supervisor with a worker that answers tells a manager what it should hear, in order.
-    @Test(.timeLimit(.minutes(15))) func aSupervisorTellsItsManager() async throws {
+    @Test func aSupervisorTellsItsManager() async throws {
         let manager = try Manager()
         let script = #"""
             import json, sys

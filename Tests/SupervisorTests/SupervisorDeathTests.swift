@@ -1,3 +1,4 @@
+import LiveTesting
 import Logging
 import Supervisor
 import Testing
@@ -8,7 +9,7 @@ import Testing
     import Darwin
 #endif
 
-@Suite(.timeLimit(.minutes(15)))
+@Suite(.live)
 struct SupervisorDeathTests {
     /// The supervisor is killed with SIGKILL; its worker sees the end of its standard input and says so in a FIFO.
     @Test func workersEndWhenTheirSupervisorIsKilled() async throws {

@@ -1,4 +1,5 @@
 import Foundation
+import LiveTesting
 import Logging
 import ServiceLifecycle
 import Supervisor
@@ -63,7 +64,7 @@ let quick = SupervisorConfiguration(
 /// Reports ready, then waits for the end of its standard input or a signal.
 private let obedient = #"echo '{"status":"ready"}'; exec cat >/dev/null"#
 
-@Suite(.timeLimit(.minutes(15)))
+@Suite(.live)
 struct SupervisorLiveTests {
     private func harness(
         _ workers: [WorkerSpecification], _ configuration: SupervisorConfiguration = quick
@@ -77,13 +78,6 @@ struct SupervisorLiveTests {
         for _ in 0..<5 { #expect(try await harness.exit() == .exited(3)) }
         harness.supervisor.drain()
         try await run
-    }
-
-    /// A killed process takes a moment to go; one that nobody has reaped yet is gone for us.
-    private func hasEnded(_ process: Int32) async {
-        while let stat = try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8),
-            !["Z", "X"].contains(stat.split(separator: " ").dropFirst(2).first)
-        { await Task.yield() }
     }
 
     /// It heeds neither the end of its input nor signals, and has a process group of its own.
@@ -105,7 +99,7 @@ struct SupervisorLiveTests {
         #expect(getpgid(left) == left && getsid(left) == pid && left != pid)
         kill(pid, SIGKILL)
         _ = try await harness.exit()
-        await hasEnded(left)
+        try await processEnds(left)
         harness.supervisor.drain()
         try await run
     }

@@ -1,3 +1,4 @@
+import LiveTesting
 import Logging
 import NIOCore
 import NIOPosix
@@ -5,7 +6,7 @@ import Synchronization
 import Telemetry
 import Testing
 
-struct HTTPEndpointTests {
+@Suite(.live) struct HTTPEndpointTests {
     private static let routes: [String: HTTPEndpoint.Route] = [
         "/metrics": { _ in .metrics([MetricFamily(name: "a", help: "A.", kind: .gauge, series: [.init(value: 1)])]) },
         "/echo": { .text($0["say"] ?? "nothing", status: 503) },

@@ -1,8 +1,9 @@
+import LiveTesting
 import Metrics
 import Telemetry
 import Testing
 
-struct MetricRegistryTests {
+@Suite(.bounded) struct MetricRegistryTests {
     private static let catalogue: [MetricDescription] = [
         .counter("things_total", "Things.", labels: ["kind"]),
         .gauge("depth", "Depth."),

@@ -1,5 +1,6 @@
 import BotKit
 import BotTesting
+import LiveTesting
 import Logging
 import Nostr
 import Synchronization
@@ -43,7 +44,7 @@ private final class Responder: Sendable {
     }
 }
 
-@Suite(.timeLimit(.minutes(15)))
+@Suite(.bounded)
 struct AuthorityLabTests {
     @Test func twoRespondersOfOurKindDoNotLoop() async throws {
         let lab = try GroupLab(seed: 501)

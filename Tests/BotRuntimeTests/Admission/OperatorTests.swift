@@ -1,4 +1,5 @@
 import BotKit
+import LiveTesting
 import Logging
 import Nostr
 import Testing
@@ -6,7 +7,7 @@ import Testing
 @testable import BotDispatch
 @testable import PikaCore
 
-@Suite(.timeLimit(.minutes(15)))
+@Suite(.bounded)
 struct OperatorTests {
     private static let commands: [(String, OperatorCommand?)] = [
         ("@greeter !!status", .status), ("greeter, !!HELP", .help), ("@greeter !!pause echo", .pause(bot: "echo")),

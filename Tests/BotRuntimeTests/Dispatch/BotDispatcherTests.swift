@@ -1,4 +1,5 @@
 import BotKit
+import LiveTesting
 import Logging
 import Nostr
 import ServiceLifecycle
@@ -38,7 +39,7 @@ private func sends(_ completion: Completion) -> [String] {
     completion.effects.compactMap { if case .send(_, let message) = $0.operation { message.content } else { nil } }
 }
 
-@Suite(.timeLimit(.minutes(15)))
+@Suite(.bounded)
 struct BotDispatcherTests {
     @Test func effectsGoBackWithTheEventUnderStableIDs() async {
         let bot = ListedBot {

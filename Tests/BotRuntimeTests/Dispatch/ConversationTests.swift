@@ -1,4 +1,5 @@
 import BotKit
+import LiveTesting
 import Testing
 
 @testable import BotDispatch
@@ -25,7 +26,7 @@ private struct BrittleBot: Bot {
     }
 }
 
-@Suite(.timeLimit(.minutes(15)))
+@Suite(.bounded)
 struct ConversationTests {
     private struct Line {
         let text: String

@@ -1,4 +1,5 @@
 import BotKit
+import LiveTesting
 import Synchronization
 import Testing
 
@@ -39,7 +40,7 @@ private struct WaitingBot: SelfTimingBot {
     }
 }
 
-@Suite(.timeLimit(.minutes(15)))
+@Suite(.bounded)
 struct JobsInHandTests {
     private let page = Page()
     private let a = BotJob.event(arrived("", 1))

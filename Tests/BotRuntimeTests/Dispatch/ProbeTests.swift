@@ -1,4 +1,5 @@
 import BotKit
+import LiveTesting
 import Testing
 
 @testable import BotDispatch
@@ -6,7 +7,7 @@ import Testing
 
 private struct Broken: Error {}
 
-@Suite(.timeLimit(.minutes(15)))
+@Suite(.bounded)
 struct ProbeTests {
     private static let bot = ListedBot {
         OnProbe("gate") { request, context in

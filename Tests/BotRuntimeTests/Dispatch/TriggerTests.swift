@@ -1,4 +1,5 @@
 import BotKit
+import LiveTesting
 import Logging
 import ServiceLifecycle
 import Synchronization
@@ -18,7 +19,7 @@ private func middleware(_ name: String) -> BotMiddleware {
     }
 }
 
-@Suite(.timeLimit(.minutes(15)))
+@Suite(.bounded)
 struct TriggerTests {
     // MARK: Middleware and errors
 
@@ -120,7 +121,7 @@ struct TriggerTests {
 
     // MARK: Handlers that hang
 
-    @Test func whatComesForABotOfHangingHandlersWaitsUntilOneEnds() async {
+    @Test func whatComesForABotOfHangingHandlersWaitsUntilOneEnds() async throws {
         let (gates, clock) = ((0..<17).map { _ in Gate() }, StandingClock())
         let bot = ListedBot {
             OnMessage(.containing("hang")) { message, _ in
@@ -128,7 +129,8 @@ struct TriggerTests {
             }
             OnMessage { _, context in context.send("here") }
         }
-        await Stage(bot, ListedBot { OnMessage { _, context in context.send("other") } }, clock: clock).run { stage in
+        try await Stage(bot, ListedBot { OnMessage { _, context in context.send("other") } }, clock: clock).run {
+            stage in
             for number in 0..<16 {
                 stage.core.deliver(arrived("hang\(number)", Int64(number + 1), chat: "c\(number)"))
                 await clock.sleeperCame()
@@ -149,7 +151,7 @@ struct TriggerTests {
                 held[0].effects.last?.operation
                     == .putValue(scope: "pikabot/held", key: "100", value: Array("bot0".utf8)))
             gates[3].open()
-            while stage.dispatcher.hangingHandlers == ["bot0": 16] { await Task.yield() }
+            try await eventually("one handler ends") { stage.dispatcher.hangingHandlers != ["bot0": 16] }
             let completions = await stage.core.completed(2)
             #expect(completions.map(\.inboxID) == [100, 101])
             #expect(completions.map { texts($0.effects) } == [["here"], ["here"]])
@@ -160,7 +162,7 @@ struct TriggerTests {
         }
     }
 
-    @Test func whatWaitedStaysInOrderWithWhatCameLater() async {
+    @Test func whatWaitedStaysInOrderWithWhatCameLater() async throws {
         let (stuck, began, finish, clock) = (Gate(), Gate(), Gate(), StandingClock())
         let bot = ListedBot {
             OnMessage(.containing("hang")) { _, _ in await stuck.passed() }
@@ -172,7 +174,7 @@ struct TriggerTests {
                 await finish.passed()
             }
         }
-        await Stage(bot, other, clock: clock).run { stage in
+        try await Stage(bot, other, clock: clock).run { stage in
             for number in 1...16 {
                 stage.core.deliver(arrived("hang", Int64(number), chat: "c\(number)"))
                 await clock.sleeperCame()
@@ -185,7 +187,7 @@ struct TriggerTests {
             await began.passed()
             // In line again, behind what came later.
             stuck.open()
-            while stage.dispatcher.hanging.count(of: "bot0") > 0 { await Task.yield() }
+            try await eventually("no handler hangs") { stage.dispatcher.hanging.count(of: "bot0") == 0 }
             _ = await stage.dispatcher.isResponsive()
             finish.open()
             let completions = await stage.core.completed(3)
@@ -194,9 +196,9 @@ struct TriggerTests {
         }
     }
 
-    @Test func whatWaitsForABotThatIsPausedWaitsNoLonger() async {
+    @Test func whatWaitsForABotThatIsPausedWaitsNoLonger() async throws {
         let (stuck, clock) = (Gate(), StandingClock())
-        await Stage(ListedBot { OnMessage { _, _ in await stuck.passed() } }, clock: clock).run { stage in
+        try await Stage(ListedBot { OnMessage { _, _ in await stuck.passed() } }, clock: clock).run { stage in
             for number in 1...16 {
                 stage.core.deliver(arrived("", Int64(number), chat: "c\(number)"))
                 await clock.sleeperCame()
@@ -204,7 +206,7 @@ struct TriggerTests {
                 _ = await stage.core.completed(1)
             }
             stage.core.deliver(arrived("", 100))
-            while stage.dispatcher.held.bots(of: arrived("", 100)) == nil { await Task.yield() }
+            try await eventually("the event is held") { stage.dispatcher.held.bots(of: arrived("", 100)) != nil }
             stage.dispatcher.pause("bot0")
             #expect(await stage.core.completed(1).map(\.inboxID) == [100])
             stuck.open()

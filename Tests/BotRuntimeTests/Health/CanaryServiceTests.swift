@@ -1,5 +1,6 @@
 import BotTesting
 import EmbeddedRelay
+import LiveTesting
 import Logging
 import Nostr
 import PikaCore
@@ -9,7 +10,7 @@ import Testing
 @testable import BotRuntime
 
 /// Canaries through a real relay and real connections.
-@Suite(.timeLimit(.minutes(15)))
+@Suite(.live)
 struct CanaryServiceTests {
     private let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 
@@ -102,7 +103,7 @@ extension CanaryBoard {
         AsyncStream {
             while !Task.isCancelled {
                 if let entry = self[relay] { return entry.outcome }
-                await Task.yield()
+                try? await Task.sleep(for: .milliseconds(3))
             }
             return nil
         }

@@ -3,6 +3,7 @@ import BotKit
 import BotTesting
 import EchoBot
 import EmbeddedRelay
+import LiveTesting
 import Logging
 import Nostr
 import PikaCore
@@ -13,7 +14,7 @@ import Testing
 @testable import BotRuntime
 
 /// A whole account at work, and all that its process would export of it.
-@Suite(.timeLimit(.minutes(15)))
+@Suite(.live)
 struct MetricLeakTests {
     /// Throws errors whose type has a name, and no content.
     private struct MoodyBot: Bot {

@@ -1,4 +1,5 @@
 import BotKit
+import LiveTesting
 import Nostr
 import Testing
 
@@ -84,7 +85,7 @@ extension [Int64] {
     fileprivate var isSorted: Bool { zip(self, self.dropFirst()).allSatisfy(<) }
 }
 
-@Suite(.timeLimit(.minutes(15)))
+@Suite(.bounded)
 struct EventJournalTests {
     @Test func eachKindHasItsOwnRoom() {
         let journal = EventJournal(capacity: 5)

@@ -1,5 +1,6 @@
 import BotDispatch
 import BotTesting
+import LiveTesting
 import Testing
 
 /// Throws, hangs and answers.
@@ -14,7 +15,7 @@ private struct RiskyBot: Bot {
             context.send("lost")
             throw Broken()
         }
-        OnCommand("hang") { _, _ in try await Task.sleep(for: .seconds(86_400)) }
+        OnCommand("hang") { _, _ in try await Task.sleep(for: .seconds(86_400)) }  // not live: cancelled
         OnCommand("deaf") { _, context in
             // Cancellation does not end it.
             let never = AsyncStream<Void> { _ in }
@@ -85,7 +86,7 @@ private func atEveryCommit<B: Bot>(
     return crashes
 }
 
-@Suite(.timeLimit(.minutes(15)))
+@Suite(.bounded)
 struct BotLabTests {
     @Test func aConversationGoesOnWhereverTheProcessDies() async throws {
         let crashes = try await atEveryCommit(OrderBot.self) { setup, heal in

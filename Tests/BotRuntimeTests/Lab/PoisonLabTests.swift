@@ -1,4 +1,5 @@
 import BotTesting
+import LiveTesting
 import Synchronization
 import Telemetry
 import Testing
@@ -81,7 +82,7 @@ private struct PoisonSetup {
     func heard(_ chat: String) -> [String] { alice.heard(in: chat, from: bot) }
 }
 
-@Suite(.timeLimit(.minutes(15)))
+@Suite(.bounded)
 struct PoisonLabTests {
     private func givenUp() -> Double {
         ProcessRegistry.shared.families().first { $0.name == "bot_inbox_given_up_total" }?.series

@@ -1,5 +1,6 @@
 import BotTesting
 import EmbeddedRelay
+import LiveTesting
 import Logging
 import Nostr
 import PikaCore
@@ -7,7 +8,7 @@ import RelayClient
 import Testing
 
 /// Two accounts call each other: signals over a real relay and real connections, media over the loopback, real time.
-@Suite(.timeLimit(.minutes(15)))
+@Suite(.live)
 struct CallLiveTests {
     private struct Account: Sendable {
         let core: AppCore

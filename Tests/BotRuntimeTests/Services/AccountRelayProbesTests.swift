@@ -1,5 +1,6 @@
 import BotKit
 import EmbeddedRelay
+import LiveTesting
 import Logging
 import Nostr
 import PikaCore
@@ -9,7 +10,7 @@ import Testing
 @testable import BotRuntime
 
 /// What bots are given to look at relays with.
-@Suite(.timeLimit(.minutes(15)))
+@Suite(.live)
 struct AccountRelayProbesTests {
     private let keys: KeyPair = {
         var generator = SystemRandomNumberGenerator()

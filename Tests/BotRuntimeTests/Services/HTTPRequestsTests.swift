@@ -1,10 +1,11 @@
 import BotKit
+import LiveTesting
 import Synchronization
 import Testing
 
 @testable import BotRuntime
 
-struct HTTPRequestsTests {
+@Suite(.live) struct HTTPRequestsTests {
     private let http = HTTPRequests()
 
     private func send(

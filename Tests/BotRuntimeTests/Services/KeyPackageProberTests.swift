@@ -1,13 +1,14 @@
 import BotKit
 import BotTesting
 import EmbeddedRelay
+import LiveTesting
 import Logging
 import Synchronization
 import Testing
 
 @testable import BotRuntime
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.live)
 struct KeyPackageProberTests {
     private func prober(
         _ lab: GroupLab, addresses: @escaping @Sendable (String) async -> [HostAddress] = HostAddresses.of

@@ -1,10 +1,11 @@
 import BotKit
 import Foundation
+import LiveTesting
 import Testing
 
 @testable import BotRuntime
 
-struct LocalProgramsTests {
+@Suite(.live) struct LocalProgramsTests {
     private let programs = LocalPrograms(folder: "/", path: LocalPrograms.standardPath)
 
     private func run(
@@ -75,7 +76,7 @@ struct LocalProgramsTests {
         #expect(said == "program_failed: sh took longer than 1.0 seconds and was killed")
         let text = try String(contentsOf: file, encoding: .utf8).filter(\.isNumber)
         let child = try #require(Int32(text))
-        await hasEnded(child)
+        try await processEnds(child)
     }
 
     @Test func itIsKilledWhenTheTaskIsCancelled() async throws {
@@ -86,12 +87,5 @@ struct LocalProgramsTests {
         await #expect(throws: BotError.self) { try await task.value }
         // Long before its own end or its limit, also on a machine that has much else to do.
         #expect(clock.now - started < .seconds(400))
-    }
-
-    /// A killed process takes a moment to go; one that nobody has reaped yet is gone for us.
-    private func hasEnded(_ process: Int32) async {
-        while let stat = try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8),
-            !["Z", "X"].contains(stat.split(separator: " ").dropFirst(2).first)
-        { await Task.yield() }
     }
 }

@@ -2,6 +2,7 @@ import BotRuntime
 import BotTesting
 import EmbeddedRelay
 import Foundation
+import LiveTesting
 import Logging
 import Nostr
 import PikaCore
@@ -9,7 +10,7 @@ import RelayClient
 import Testing
 
 /// Sessions whose identity and state are on disk.
-struct LocalSessionTests {
+@Suite(.live) struct LocalSessionTests {
     private struct Place {
         let folder: String
         var identity: String { folder + "/identity.json" }
@@ -73,7 +74,7 @@ struct LocalSessionTests {
 
     private let done = ActionOutcome.done(chatID: nil)
 
-    @Test(.timeLimit(.minutes(15))) func anAccountIsCreatedRestoredAndWiped() async throws {
+    @Test func anAccountIsCreatedRestoredAndWiped() async throws {
         try await withPlace { place in
             let first = try await run(place, [.createAccount(name: nil)])
             let key = try #require(first.created)
@@ -88,7 +89,7 @@ struct LocalSessionTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(15))) func aLogoutKeepsTheStateOnly() async throws {
+    @Test func aLogoutKeepsTheStateOnly() async throws {
         try await withPlace { place in
             var generator = SystemRandomNumberGenerator()
             let key = KeyPair.generate(using: &generator)
@@ -111,7 +112,7 @@ struct LocalSessionTests {
             secret: secret)
     }
 
-    @Test(.timeLimit(.minutes(15))) func anAccountWhoseSignerIsAwayIsRestoredAndWiped() async throws {
+    @Test func anAccountWhoseSignerIsAwayIsRestoredAndWiped() async throws {
         try await withPlace { place in
             var generator = SystemRandomNumberGenerator()
             let (user, client) = (KeyPair.generate(using: &generator), KeyPair.generate(using: &generator))
@@ -131,7 +132,7 @@ struct LocalSessionTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(15))) func aSignerBehindARelayLogsIn() async throws {
+    @Test func aSignerBehindARelayLogsIn() async throws {
         try await withEmbeddedRelay { _, address in
             var generator = SystemRandomNumberGenerator()
             let user = KeyPair.generate(using: &generator)

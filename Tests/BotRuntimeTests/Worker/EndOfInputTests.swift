@@ -1,11 +1,12 @@
 import Foundation
+import LiveTesting
 import Logging
 import ServiceLifecycle
 import Testing
 
 @testable import BotRuntime
 
-@Suite(.timeLimit(.minutes(15)))
+@Suite(.bounded)
 struct EndOfInputTests {
     private let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 

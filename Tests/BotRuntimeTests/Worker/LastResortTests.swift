@@ -1,9 +1,10 @@
 import Foundation
+import LiveTesting
 import Testing
 
 @testable import BotRuntime
 
-@Suite(.timeLimit(.minutes(15)))
+@Suite(.live)
 struct LastResortTests {
     /// Every thread of the pool waits for ever, and the input was never read to its end.
     @Test func aProcessThatHangsEndsWithItsInput() async {

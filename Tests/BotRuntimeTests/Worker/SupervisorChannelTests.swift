@@ -1,5 +1,6 @@
 import BotTesting
 import Foundation
+import LiveTesting
 import Logging
 import Nostr
 import PikaCore
@@ -8,7 +9,7 @@ import Testing
 
 @testable import BotRuntime
 
-@Suite(.timeLimit(.minutes(15)))
+@Suite(.live)
 struct SupervisorChannelTests {
     /// What a worker that is asked this way writes, in order of its numbers, until its input ends.
     private func answers(to input: String, _ requests: WorkerRequests = Self.requests) async throws -> [String] {
@@ -146,13 +147,13 @@ struct SupervisorChannelTests {
         try await serving(requests(gate), clock: clock) { input, next in
             try input.write(contentsOf: ask("mute", 0..<17))
             #expect(await next() == #"{"answer":16,"error":"too many questions at once"}"#)
-            await clock.untilSleepers(16)
+            try await clock.untilSleepers(16)
             clock.advance(by: .seconds(30))
             var refused: Set<String?> = []
             for _ in 0..<16 { refused.insert(await next()) }
             #expect(refused == Set((0..<16).map { #"{"answer":\#($0),"error":"no answer within 30.0 seconds"}"# }))
             try input.write(contentsOf: ask("mute", [17]))
-            await clock.untilSleepers(1)
+            try await clock.untilSleepers(1)
             gate.open()
             #expect(await next() == #"{"answer":17,"result":null}"#)
         }
@@ -184,8 +185,7 @@ struct SupervisorChannelTests {
 }
 
 extension ManualClock {
-    /// Returns when so many sleep; whoever lies down is on the way already.
-    fileprivate func untilSleepers(_ count: Int) async {
-        while sleeperCount < count { await Task.yield() }
+    fileprivate func untilSleepers(_ count: Int) async throws {
+        try await eventually("\(count) sleepers") { self.sleeperCount >= count }
     }
 }

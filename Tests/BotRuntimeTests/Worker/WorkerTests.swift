@@ -1,6 +1,7 @@
 import BotKit
 import BotTesting
 import EchoBot
+import LiveTesting
 import Logging
 import Nostr
 import PikaCore
@@ -11,7 +12,7 @@ import Testing
 @testable import BotDispatch
 @testable import BotRuntime
 
-struct WorkerTests {
+@Suite(.live) struct WorkerTests {
     private func worker(
         account: String = "a", bots: String = "[ { use: echo } ]", key: String = "{ env: KEY }",
         environment: [String: String] = [:], options: WorkerOptions = WorkerOptions()

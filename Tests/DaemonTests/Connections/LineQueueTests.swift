@@ -1,8 +1,9 @@
+import LiveTesting
 import Testing
 
 @testable import Daemon
 
-@Suite struct LineQueueTests {
+@Suite(.bounded) struct LineQueueTests {
     @Test func aBatchIsWrittenWhenTheNextIsAskedFor() async {
         let queue = LineQueue(limit: 100)
         await queue.put("one")

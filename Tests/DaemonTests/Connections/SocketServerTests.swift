@@ -1,5 +1,6 @@
 import BotTesting
 import Foundation
+import LiveTesting
 import Logging
 import PikaCore
 import ServiceLifecycle
@@ -8,7 +9,7 @@ import Testing
 @testable import Daemon
 
 /// The real socket, with real time.
-@Suite struct SocketServerTests {
+@Suite(.live) struct SocketServerTests {
     @Test func theSocketIsItsOwnersAloneAndGoesAway() throws {
         let path = NSTemporaryDirectory() + "daemon-\(UUID().uuidString.prefix(8)).sock"
         let descriptor = try SocketPath.bind(path)
@@ -38,15 +39,15 @@ import Testing
         limits.lineBytes = 1000
         limits.outgoingBytes = 20_000
         limits.farewell = .milliseconds(200)
-        let answers = await Self.serving(limits, Self.talk)
+        let answers = try await Self.serving(limits, Self.talk)
         #expect(answers.replies == 200)
         #expect(answers.tooLong.contains("parse_error") && answers.afterTooLong.contains(#""groups":[]"#))
         #expect(answers.oneTooMany.contains("too_many_clients"))
         #expect(answers.slowHasEnded)
     }
 
-    @Test func whoeverEndsItsSideStillGetsItsReplies() async {
-        let lines = await Self.serving { path in
+    @Test func whoeverEndsItsSideStillGetsItsReplies() async throws {
+        let lines = try await Self.serving { path in
             let client = Connection(path)
             client.write(#"{"cmd":"list_groups","request_id":"1"}"# + "\n" + #"{"cmd":"list_groups","request_id":"2"}"#)
             client.endWriting()
@@ -56,8 +57,8 @@ import Testing
         #expect(lines[2].isEmpty, "then the daemon hangs up")
     }
 
-    @Test func whatIsSaidAndEndedBeforeItIsServedIsNotLost() async {
-        let replies = await Self.serving { path in
+    @Test func whatIsSaidAndEndedBeforeItIsServedIsNotLost() async throws {
+        let replies = try await Self.serving { path in
             let clients = (0..<60).map { number in
                 let client = Connection(path)
                 client.write(#"{"cmd":"list_groups","request_id":"\#(number)"}"# + "\n")
@@ -69,9 +70,9 @@ import Testing
         for (number, reply) in replies.enumerated() { #expect(reply.contains(#""request_id":"\#(number)""#)) }
     }
 
-    @Test func whoeverConnectsWhileItEndsIsHungUpOn() async {
+    @Test func whoeverConnectsWhileItEndsIsHungUpOn() async throws {
         for _ in 0..<20 {
-            let clients = await Self.serving { path in
+            let clients = try await Self.serving { path in
                 // They go on when the server has begun to end.
                 let ends = DispatchSemaphore(value: 0)
                 Thread.detachNewThread {
@@ -91,7 +92,7 @@ import Testing
     /// Serves while `body` runs on a thread of its own, as its reads block.
     private static func serving<Result: Sendable>(
         _ limits: SocketServer.Limits = .init(), _ body: @escaping @Sendable (String) -> Result
-    ) async -> Result {
+    ) async throws -> Result {
         let path = NSTemporaryDirectory() + "daemon-\(UUID().uuidString.prefix(8)).sock"
         let network = LabNetwork(relays: [])
         var generator = SystemRandomNumberGenerator()
@@ -106,12 +107,12 @@ import Testing
             core: core, settings: DaemonSettings(core: CoreConfiguration(relays: [])), standard: standard,
             clock: SystemClock(), logger: logger)
         let server = SocketServer(engine: engine, path: path, limits: limits, logger: logger)
-        let result = await withThrowingTaskGroup(of: Void.self) { group in
+        let result = try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await core.run() }
             group.addTask { try await engine.run() }
             group.addTask { try await server.run() }
             group.addTask { while await standard.lines.next() != nil {} }
-            while !FileManager.default.fileExists(atPath: path) { await Task.yield() }
+            try await eventually("the socket is there") { FileManager.default.fileExists(atPath: path) }
             let result = await withCheckedContinuation { continuation in
                 Thread.detachNewThread { continuation.resume(returning: body(path)) }
             }

@@ -1,4 +1,5 @@
 import BotTesting
+import LiveTesting
 import Logging
 import Nostr
 import PikaCore
@@ -7,7 +8,7 @@ import Testing
 @testable import Daemon
 
 /// A standard client that does not read, or is gone.
-@Suite struct StandardClientTests {
+@Suite(.live) struct StandardClientTests {
     @Test func theEndWaitsForNobodyWhoDoesNotRead() async throws {
         var generator = SystemRandomNumberGenerator()
         var logger = Logger(label: "test")

@@ -1,3 +1,4 @@
+import LiveTesting
 import Nostr
 import PikaCore
 import Synchronization
@@ -7,7 +8,7 @@ import Testing
 @testable import Daemon
 
 /// Programs that do what they should not, and chats that are taken from them.
-@Suite struct ProgramFailureTests {
+@Suite(.bounded) struct ProgramFailureTests {
     @Test func aProgramThatDoesNotReadItsRepliesHoldsNobodyUpAndIsNoticed() async throws {
         let (world, bob, chat) = try await ProgramLab.make(seed: 31)
         let program = try await world.start(limit: 2_000, reads: false)

@@ -4,7 +4,7 @@ import Testing
 
 struct ProbeBudgetTests {
     @Test func noStepIsOverAfterTheEnd() {
-        let now = ContinuousClock.now
+        let now = ContinuousClock.now  // not live: an origin of computed instants
         let plenty = ProbeBudget(.seconds(3_600), step: .seconds(5), from: now)
         #expect(plenty.deadline < now + .seconds(3_600))
         #expect(plenty.lastDeadline < now + .seconds(3_600))
@@ -16,7 +16,7 @@ struct ProbeBudgetTests {
     }
 
     @Test func theLastStepHasTimeThatNoOtherHas() {
-        let now = ContinuousClock.now
+        let now = ContinuousClock.now  // not live: an origin of computed instants
         let spent = ProbeBudget(.seconds(60), step: .seconds(5), reserve: .seconds(60), from: now)
         #expect(spent.isSpent && spent.limit == .zero)
         #expect(spent.deadline == now)

@@ -1,12 +1,13 @@
 import BotKit
 import EmbeddedRelay
+import LiveTesting
 import Nostr
 import Testing
 
 @testable import Diagnosis
 
 /// Each probe names exactly the fault that the relay was given.
-@Suite(.timeLimit(.minutes(15)))
+@Suite(.live)
 struct RelayProbeTests {
     private func probe(_ address: String, writes: Bool = true, patience: Duration = .seconds(20)) async throws
         -> RelayProbeReport

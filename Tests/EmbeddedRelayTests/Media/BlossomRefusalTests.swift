@@ -1,4 +1,5 @@
 import Foundation
+import LiveTesting
 import NIOCore
 import NIOPosix
 import Nostr
@@ -6,7 +7,7 @@ import Testing
 
 @testable import EmbeddedRelay
 
-@Suite(.timeLimit(.minutes(15)))
+@Suite(.live)
 struct BlossomRefusalTests {
     @Test func refusesUploadsWithoutASoundAuthorization() async throws {
         let now = BlossomRequests.now

@@ -1,10 +1,11 @@
 import Foundation
+import LiveTesting
 import Nostr
 import Testing
 
 @testable import EmbeddedRelay
 
-@Suite(.timeLimit(.minutes(15)))
+@Suite(.live)
 struct BlossomTests {
     @Test func keepsWhatIsUploadedAndServesIt() async throws {
         try await withBlossom { blossom in

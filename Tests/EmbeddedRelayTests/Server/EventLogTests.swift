@@ -1,3 +1,4 @@
+import LiveTesting
 import Logging
 import Nostr
 import Synchronization
@@ -24,7 +25,7 @@ private final class Lines: Sendable {
     }
 }
 
-struct EventLogTests {
+@Suite(.live) struct EventLogTests {
     @Test func writesALineForEverything() {
         let lines = Lines()
         let log = EventLog(lines.logger())

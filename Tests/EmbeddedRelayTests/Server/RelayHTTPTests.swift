@@ -1,10 +1,11 @@
 import Foundation
+import LiveTesting
 import Nostr
 import Testing
 
 @testable import EmbeddedRelay
 
-@Suite(.timeLimit(.minutes(15)))
+@Suite(.live)
 struct RelayHTTPTests {
     private func ask(_ request: String, _ headers: String..., at address: String) async throws -> (
         head: String, body: String

@@ -1,9 +1,10 @@
+import LiveTesting
 import Nostr
 import Testing
 
 @testable import EmbeddedRelay
 
-@Suite(.timeLimit(.minutes(15)))
+@Suite(.live)
 struct RelayLoginTests {
     private let now: Int64 = 1_700_000_000
 

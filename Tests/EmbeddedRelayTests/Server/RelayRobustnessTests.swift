@@ -1,3 +1,4 @@
+import LiveTesting
 import Logging
 import NIOCore
 import NIOWebSocket
@@ -7,7 +8,7 @@ import Testing
 
 @testable import EmbeddedRelay
 
-@Suite(.timeLimit(.minutes(15)))
+@Suite(.live)
 struct RelayRobustnessTests {
     @Test func answersGarbageAndStaysOpen() async throws {
         try await withEmbeddedRelay { _, address in

@@ -1,10 +1,11 @@
 import Foundation
+import LiveTesting
 import Nostr
 import Testing
 
 @testable import EmbeddedRelay
 
-@Suite(.timeLimit(.minutes(15)))
+@Suite(.bounded)
 struct EventInsertTests {
     @Test(arguments: [0, 3, 10_000, 19_999, 10_051] as [Kind])
     func keepsTheNewestOfAReplaceableKind(kind: Kind) async throws {

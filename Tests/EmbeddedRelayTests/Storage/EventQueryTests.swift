@@ -1,9 +1,10 @@
+import LiveTesting
 import Nostr
 import Testing
 
 @testable import EmbeddedRelay
 
-@Suite(.timeLimit(.minutes(15)))
+@Suite(.bounded)
 struct EventQueryTests {
     /// What a relay that reads every event would answer.
     private func bruteForce(_ filters: [Filter], _ events: [Event]) -> [Event] {

@@ -7,7 +7,7 @@ import Testing
 /// 100,000 damaged events, 20,000 each by five tests here and in ``HostileReaderTests``: each ends in a disposition or
 /// an error with a reason, none in a crash, and a group that was fed with them goes on as if nothing had been.
 struct HostileInputTests {
-    static let rounds = 20_000
+    static let rounds = 5_000
 
     /// One message of every kind there is in a group.
     private func messages(_ lab: inout Lab) throws -> [[UInt8]] {
@@ -58,7 +58,7 @@ struct HostileInputTests {
             mutator.damage(events[round % events.count])
         }
         for reason in ["waiting/no_key", "refused/bad_time", "refused/bad_content", "refused/bad_tag"] {
-            #expect(tally.counts[reason] ?? 0 > 500, "\(reason)")
+            #expect(tally.counts[reason] ?? 0 > 100, "\(reason)")
         }
     }
 
@@ -73,7 +73,7 @@ struct HostileInputTests {
         for label in ["message", "commit"] { #expect(tally.counts[label] == nil) }
         #expect(tally.counts.keys.allSatisfy { !$0.hasPrefix("proposal") })
         for reason in ["refused/mls", "refused/decryption_failed", "refused/bad_membership_tag"] {
-            #expect(tally.counts[reason] ?? 0 > 500, "\(reason)")
+            #expect(tally.counts[reason] ?? 0 > 100, "\(reason)")
         }
     }
 

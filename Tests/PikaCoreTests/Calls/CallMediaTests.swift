@@ -1,8 +1,9 @@
 import BotTesting
+import LiveTesting
 import Testing
 
 /// Two accounts talk: signals over the lab's relay, sound and data over its media relay.
-@Suite struct CallMediaTests {
+@Suite(.bounded) struct CallMediaTests {
     private static let frameBytes = 1920
 
     /// Sound whose frames all differ, and a rest that fills half a frame if asked for.

@@ -122,15 +122,17 @@ import Testing
         return (depth, count)
     }
 
-    @Test(arguments: [
-        String(repeating: "<A>", count: 20_000), String(repeating: "<A/>", count: 16_000),
-        String(repeating: "<A>x</A>", count: 8000), String(repeating: "<A b={", count: 10_000),
-        String(repeating: "<A b=\"", count: 10_000), String(repeating: "<A a ", count: 12_000),
-        String(repeating: "`", count: 65_000), String(repeating: "</A>", count: 16_000),
-        String(repeating: "&", count: 65_000),
-        (1..<350).map { String(repeating: "`", count: $0) }.joined(separator: " "),
-        "<A " + String(repeating: "b ", count: 30_000) + ">", "<" + String(repeating: "A", count: 60_000) + ">",
-    ])
+    @Test(
+
+        arguments: [
+            String(repeating: "<A>", count: 20_000), String(repeating: "<A/>", count: 16_000),
+            String(repeating: "<A>x</A>", count: 8000), String(repeating: "<A b={", count: 10_000),
+            String(repeating: "<A b=\"", count: 10_000), String(repeating: "<A a ", count: 12_000),
+            String(repeating: "`", count: 65_000), String(repeating: "</A>", count: 16_000),
+            String(repeating: "&", count: 65_000),
+            (1..<350).map { String(repeating: "`", count: $0) }.joined(separator: " "),
+            "<A " + String(repeating: "b ", count: 30_000) + ">", "<" + String(repeating: "A", count: 60_000) + ">",
+        ])
     func hostileTextStaysWithinTheLimits(text: String) {
         let document = HypernoteDocument(text)
         let (depth, count) = self.measure(document.nodes)

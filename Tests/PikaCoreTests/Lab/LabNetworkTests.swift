@@ -1,9 +1,10 @@
 import BotTesting
+import LiveTesting
 import Nostr
 import PikaCore
 import Testing
 
-@Suite struct LabNetworkTests {
+@Suite(.bounded) struct LabNetworkTests {
     private let url: RelayURL
     private let keys: KeyPair
 

@@ -1,9 +1,10 @@
 import BotTesting
+import LiveTesting
 import PikaCore
 import Synchronization
 import Testing
 
-@Suite struct ManualClockTests {
+@Suite(.bounded) struct ManualClockTests {
     @Test func aTimeThatHasPassedNeedsNoSleep() async throws {
         let clock = ManualClock(milliseconds: 1000)
         try await clock.sleep(untilMilliseconds: 1000)
@@ -13,21 +14,21 @@ import Testing
 
     @Test func sleepersWakeInOrderOfTheirDeadlines() async throws {
         let clock = ManualClock(milliseconds: 0)
-        let times = await withTaskGroup(of: Int64.self) { group in
+        let times = try await withThrowingTaskGroup(of: Int64.self) { group in
             for deadline in [Int64(30), 10, 20] {
                 group.addTask {
                     try? await clock.sleep(untilMilliseconds: deadline)
                     return deadline
                 }
             }
-            while clock.sleeperCount < 3 { await Task.yield() }
+            try await eventually("three sleep") { clock.sleeperCount == 3 }
             #expect(clock.nextDeadline == 10)
             clock.advance(by: .milliseconds(9))
             #expect(clock.sleeperCount == 3)
             clock.advance(by: .milliseconds(1))
             #expect(clock.sleeperCount == 2)
             clock.advance(by: .seconds(1))
-            return await group.reduce(into: Set()) { $0.insert($1) }
+            return try await group.reduce(into: Set()) { $0.insert($1) }
         }
         #expect(times == [10, 20, 30])
         #expect(clock.nowMilliseconds == 1010)
@@ -36,7 +37,7 @@ import Testing
     @Test func cancellationEndsASleep() async throws {
         let clock = ManualClock(milliseconds: 0)
         let task = Task { try await clock.timeline.sleep(for: .seconds(5)) }
-        while clock.sleeperCount == 0 { await Task.yield() }
+        try await eventually("one sleeps") { clock.sleeperCount == 1 }
         task.cancel()
         await #expect(throws: CancellationError.self) { try await task.value }
         #expect(clock.sleeperCount == 0)

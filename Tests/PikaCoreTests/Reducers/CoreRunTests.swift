@@ -1,3 +1,4 @@
+import LiveTesting
 import Logging
 import Nostr
 import Synchronization
@@ -5,7 +6,7 @@ import Testing
 
 @testable import PikaCore
 
-@Suite struct CoreRunTests {
+@Suite(.live) struct CoreRunTests {
     private struct Broken: Error {}
 
     /// Loads nothing, and fails or notes every commit.
@@ -77,13 +78,13 @@ import Testing
             clock: SystemClock(), randomness: random, logger: Logger(label: "test"))
     }
 
-    @Test(.timeLimit(.minutes(15))) func aStoreThatFailsEndsTheCoreAlsoUnderLoad() async {
+    @Test func aStoreThatFailsEndsTheCoreAlsoUnderLoad() async {
         let store = NoteStore(isBroken: true)
         let core = self.core(store, EagerTransport(store, updates: Self.refusals))
         await #expect(throws: Broken.self) { try await core.run() }
     }
 
-    @Test(.timeLimit(.minutes(15))) func aSearchEndsAlsoWhenNoRelayAnswers() async throws {
+    @Test func aSearchEndsAlsoWhenNoRelayAnswers() async throws {
         let store = NoteStore(isBroken: false)
         let core = self.core(store, EagerTransport(store, updates: []))
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -95,7 +96,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(15))) func aLaterCopyEndsTheCore() async throws {
+    @Test func aLaterCopyEndsTheCore() async throws {
         let store = NoteStore(isBroken: false)
         var random = StepRandom(state: 13)
         let notice = try CopyNotice(StoredInstance(id: [1], generation: 5), startedAt: 0).event(
@@ -106,7 +107,7 @@ import Testing
         #expect(error?.code == .superseded)
     }
 
-    @Test(.timeLimit(.minutes(15))) func nothingIsPublishedBeforeItIsDurableAndRevsRise() async throws {
+    @Test func nothingIsPublishedBeforeItIsDurableAndRevsRise() async throws {
         let store = NoteStore(isBroken: false)
         let transport = EagerTransport(store, updates: [])
         let core = self.core(store, transport)

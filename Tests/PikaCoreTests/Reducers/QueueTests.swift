@@ -1,9 +1,10 @@
+import LiveTesting
 import Nostr
 import Testing
 
 @testable import PikaCore
 
-@Suite struct QueueTests {
+@Suite(.bounded) struct QueueTests {
     @Test func seenEventsForgetTheOldest() throws {
         let ids = try (0..<6).map { try EventID(bytes: [UInt8](repeating: UInt8($0), count: 32)) }
         var seen = SeenEvents(capacity: 3, newestFirst: [ids[2], ids[1], ids[0], ids[5]])

@@ -1,10 +1,11 @@
 import BotTesting
+import LiveTesting
 import Nostr
 import PikaCore
 import Testing
 
 /// What Pika's own test list asks of a core, over the lab's relays.
-@Suite struct SeedScenarioTests {
+@Suite(.bounded) struct SeedScenarioTests {
     private struct Stage {
         let lab: GroupLab
         let alice: LabMember

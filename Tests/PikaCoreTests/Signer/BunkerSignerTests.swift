@@ -1,3 +1,4 @@
+import LiveTesting
 import Logging
 import Nostr
 import PikaCore
@@ -5,7 +6,7 @@ import Synchronization
 import Testing
 
 /// The client of a remote signer, against one that answers as it likes.
-@Suite struct BunkerSignerTests {
+@Suite(.bounded) struct BunkerSignerTests {
     /// A script may need the bunker that it is for.
     private final class Holder: Sendable {
         let bunker = Mutex<ScriptedBunker?>(nil)
@@ -154,7 +155,7 @@ import Testing
     @Test func whoeverWaitsIsToldWhenTheConnectionsEnd() async throws {
         try await self.with({ _, _, _ in [.otherID(.result("pong"))] }) { signer, bunker in
             async let failure = self.failure { () throws(SignerError) in try await signer.ping() }
-            while bunker.requests.isEmpty { await Task.yield() }
+            try await eventually("the request is out") { !bunker.requests.isEmpty }
             await bunker.shutdown()
             #expect(await failure?.code == .away)
         }

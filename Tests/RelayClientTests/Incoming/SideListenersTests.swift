@@ -1,10 +1,11 @@
+import LiveTesting
 import Nostr
 import PikaCore
 import Testing
 
 @testable import RelayClient
 
-struct SideListenersTests {
+@Suite(.bounded) struct SideListenersTests {
     private let relay = RelayURL.known("wss://relay.example")
 
     private func event(_ number: Int, for subscription: String) -> RelayUpdate {

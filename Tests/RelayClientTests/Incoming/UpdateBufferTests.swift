@@ -1,10 +1,11 @@
+import LiveTesting
 import Nostr
 import PikaCore
 import Testing
 
 @testable import RelayClient
 
-@Suite(.timeLimit(.minutes(15)))
+@Suite(.bounded)
 struct UpdateBufferTests {
     private let relay = Machine.relay
 

@@ -1,4 +1,5 @@
 import EmbeddedRelay
+import LiveTesting
 import Nostr
 import PikaCore
 import Testing
@@ -6,7 +7,7 @@ import Testing
 @testable import RelayClient
 
 /// The pool against a real relay on loopback.
-@Suite(.timeLimit(.minutes(15)))
+@Suite(.live)
 struct EmbeddedRelayTests {
     private let alice = Author.alice
 

@@ -1,3 +1,4 @@
+import LiveTesting
 import NIOWebSocket
 import Nostr
 import PikaCore
@@ -6,7 +7,7 @@ import Testing
 @testable import RelayClient
 
 /// Relays that break the rules.
-@Suite(.timeLimit(.minutes(15)))
+@Suite(.live)
 struct LyingRelayTests {
     private let event = Author.alice.event("sound")
 

@@ -1,4 +1,5 @@
 import Foundation
+import LiveTesting
 import NIOSSL
 import Nostr
 import PikaCore
@@ -7,7 +8,7 @@ import Testing
 @testable import RelayClient
 
 /// `wss://` with a certificate made for the test.
-@Suite(.timeLimit(.minutes(15)))
+@Suite(.live)
 struct TLSTests {
     /// A self-signed certificate, as PEM files in the folder.
     private func certificate(for names: String, in folder: TemporaryFolder) throws -> (certificate: String, key: String)
