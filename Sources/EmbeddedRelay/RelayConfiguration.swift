@@ -49,6 +49,14 @@ public struct RelayConfiguration: Sendable {
         guard (1...Int(UInt32.max)).contains(limits.messageBytes) else {
             throw RelayError(.invalidConfiguration, "a message has 1 to \(UInt32.max) bytes")
         }
+        for rate in [limits.messagesPerSecond, limits.messagesPerSecondPerAddress, limits.connectionsPerAddress] {
+            guard rate.map({ $0 > 0 }) ?? true else {
+                throw RelayError(.invalidConfiguration, "a rate or a connection limit must be at least 1")
+            }
+        }
+        guard limits.databaseBytes > 0, limits.mediaBytes > 0 else {
+            throw RelayError(.invalidConfiguration, "a disk quota must be at least 1 byte")
+        }
         guard limits.blobBytes > 0 else {
             throw RelayError(.invalidConfiguration, "a file of the media store has at least 1 byte")
         }

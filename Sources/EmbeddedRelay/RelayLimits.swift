@@ -18,8 +18,15 @@ public struct RelayLimits: Hashable, Sendable {
     public var tagsPerEvent = 2_000
     /// How many seconds `created_at` may lie ahead of the clock; nil for no bound.
     public var secondsIntoFuture: Int64?
-    /// EVENT messages one connection may send per second, twice as many in a burst; nil for no bound.
-    public var eventsPerSecond: Int?
+    /// EVENT, REQ, COUNT and AUTH messages one connection may send per second, twice as many in a burst; nil for no
+    /// bound.
+    public var messagesPerSecond: Int? = 100
+    /// The same for all connections of one address together, where an HTTP request counts as a message.
+    public var messagesPerSecondPerAddress: Int? = 400
+    /// TCP connections of one address at one time; nil for no bound besides ``connections``.
+    public var connectionsPerAddress: Int? = 256
+    /// Whether the three limits above also hold for loopback addresses, from which programs of this machine connect.
+    public var limitsLoopback = false
     /// EVENT messages of one connection that wait for their commit before its socket is no longer read.
     public var pendingEventsPerConnection = 256
     /// Bytes of live events that may wait for a slow client; beyond it the connection is closed.
@@ -31,6 +38,11 @@ public struct RelayLimits: Hashable, Sendable {
     /// How long a connection may stay silent before the upgrade, and between pings after it.
     public var idleTimeout: Duration = .seconds(60)
 
+    /// Disk quota of the event database in bytes: new events are refused beyond it, except deletions, which may use a
+    /// sixteenth more.
+    public var databaseBytes: Int64 = 16 << 30
+    /// Disk quota of the media store in bytes, counted in whole blocks of 4 KiB and with uploads in flight.
+    public var mediaBytes: Int64 = 16 << 30
     /// Bytes of one file in the media store; by default the most that MIP-04 allows, encrypted.
     public var blobBytes = (100 << 20) + 16
 

@@ -1,5 +1,6 @@
 import ArgumentParser
 import BotRuntime
+import EmbeddedRelay
 import Nostr
 import Testing
 
@@ -18,6 +19,39 @@ import Testing
     @Test(arguments: ["", "3334", ":3334", "host:", "host:65536", "host:-1", "[]:1"])
     func wrongListenAddressIsRefused(text: String) {
         #expect(ListenArgument(argument: text) == nil)
+    }
+
+    @Test func byteCountsHaveBinaryUnits() {
+        let counts = ["1", "512", "2KiB", "500MiB", "16GiB", "1TiB"].map { ByteCountArgument(argument: $0)?.bytes }
+        #expect(counts == [1, 512, 2_048, 500 << 20, 16 << 30, 1 << 40])
+        for text in [
+            "", "0", "GiB", "-1", "+1", "1GB", "1 GiB", "1gib", "9223372036854775807KiB", "99999999999999999999",
+        ] {
+            #expect(ByteCountArgument(argument: text) == nil, "\(text)")
+        }
+    }
+
+    @Test func relayOptionsBecomeLimits() throws {
+        func limits(_ arguments: [String]) throws -> RelayLimits {
+            var limits = RelayLimits()
+            try Pikabot.RelayCommand.parse(arguments).apply(to: &limits)
+            return limits
+        }
+        #expect(try limits([]) == RelayLimits())
+        let some = try limits([
+            "--connections", "5", "--address-connections", "3", "--rate", "7", "--limit-loopback", "--data-quota",
+            "1MiB", "--media-quota", "2MiB",
+        ])
+        #expect(some.connections == 5 && some.connectionsPerAddress == 3 && some.limitsLoopback)
+        #expect(some.messagesPerSecond == 7 && some.messagesPerSecondPerAddress == 28)
+        #expect(some.databaseBytes == 1 << 20 && some.mediaBytes == 2 << 20)
+        let none = try limits(["--address-connections", "0", "--rate", "0"])
+        #expect(none.connectionsPerAddress == nil && none.messagesPerSecond == nil)
+        #expect(none.messagesPerSecondPerAddress == nil)
+        #expect(try limits(["--rate", "\(Int.max)"]).messagesPerSecondPerAddress == nil)
+        for wrong in [["--rate", "-1"], ["--address-connections", "-1"], ["--data-quota", "0"]] {
+            #expect(throws: (any Error).self) { try Pikabot.RelayCommand.parse(wrong) }
+        }
     }
 
     @Test func relayIsAWebSocketAddress() {

@@ -34,6 +34,7 @@ final class HTTPConnection: ChannelDuplexHandler, RemovableChannelHandler {
     private let mostDiscarded: Int
     private let now: @Sendable () -> Int64
     private let logger: Logger
+    private let admits: @Sendable () -> Bool
     private var phase = Phase.idle
     private var unwritten = 0
     private var readIsHeld = false
@@ -43,11 +44,16 @@ final class HTTPConnection: ChannelDuplexHandler, RemovableChannelHandler {
     /// - Parameters:
     ///   - mostDiscarded: bytes of a refused body that are read, so that the client sees the refusal.
     ///   - now: Unix seconds.
-    init(router: HTTPRouter, mostDiscarded: Int, now: @escaping @Sendable () -> Int64, logger: Logger) {
+    ///   - admits: asked once a request; false for a client that exceeds its rate.
+    init(
+        router: HTTPRouter, mostDiscarded: Int, now: @escaping @Sendable () -> Int64, logger: Logger,
+        admits: @escaping @Sendable () -> Bool
+    ) {
         self.router = router
         self.mostDiscarded = mostDiscarded
         self.now = now
         self.logger = logger
+        self.admits = admits
     }
 
     // MARK: Requests
@@ -61,6 +67,7 @@ final class HTTPConnection: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     private func begin(_ head: HTTPRequestHead, _ context: ChannelHandlerContext) {
+        guard admits() else { return refuse(HTTPRefusal(.tooManyRequests, "slow down"), head, context) }
         let resolution = router.resolve(head)
         guard case .route(let route) = resolution, let open = route.openBody else {
             phase = .gathering(Exchange(head: head, resolution: resolution))

@@ -1,4 +1,5 @@
 import Foundation
+import NIOHTTP1
 import Nostr
 import Synchronization
 
@@ -7,14 +8,18 @@ import Synchronization
 /// Everything here blocks on the disk: call it from a thread that may.
 final class BlobStore: Sendable {
     let mostBytes: Int
+    let space: BlobSpace
     private let directory: String
     private let isTemporary: Bool
     /// Serialises changes of the descriptors; the number names drafts.
     private let changes = Mutex<UInt64>(0)
 
-    /// - Parameter directory: nil for a folder of its own that ``close()`` removes.
-    init(directory: String?, mostBytes: Int) throws(RelayError) {
+    /// - Parameters:
+    ///   - directory: nil for a folder of its own that ``close()`` removes.
+    ///   - quota: bytes that all files together may use on disk.
+    init(directory: String?, mostBytes: Int, quota: Int64) throws(RelayError) {
         self.mostBytes = mostBytes
+        space = BlobSpace(quota: quota)
         isTemporary = directory == nil
         let path =
             directory
@@ -23,6 +28,7 @@ final class BlobStore: Sendable {
         // A temporary one is made at the first upload: most relays without a folder never see one.
         if directory != nil { try Self.makeFolder(path + "/draft") }
         if directory != nil { Self.removeDrafts(path + "/draft") }
+        if directory != nil { forEachFile { space.count(Self.size($0) ?? 0) } }
     }
 
     /// Removes a temporary folder.
@@ -53,7 +59,8 @@ final class BlobStore: Sendable {
             return number
         }
         try Self.makeFolder(directory + "/draft")
-        return try IncomingBlob(path: "\(directory)/draft/\(getpid())-\(number)", mostBytes: mostBytes)
+        return try IncomingBlob(
+            path: "\(directory)/draft/\(getpid())-\(number)", mostBytes: mostBytes, space: space)
     }
 
     /// Keeps a complete upload under its hash, which the caller has checked; the same file again only adds an owner.
@@ -64,6 +71,10 @@ final class BlobStore: Sendable {
             if var known = descriptor(of: hash), FileManager.default.fileExists(atPath: path(of: hash)) {
                 blob.discard()
                 guard !known.owners.contains(owner) else { return known }
+                guard known.owners.count < Self.mostOwners else {
+                    throw HTTPRefusal(
+                        .insufficientStorage, "the file has \(Self.mostOwners) owners, which is the limit")
+                }
                 known.owners.append(owner)
                 try write(known)
                 return known
@@ -77,6 +88,9 @@ final class BlobStore: Sendable {
         }
     }
 
+    /// Every key is free, and the descriptor lists them all.
+    static let mostOwners = 1_000
+
     func find(_ hash: Bytes32) -> (BlobDescriptor, OpenFile)? {
         guard let descriptor = descriptor(of: hash), let file = OpenFile(path(of: hash)) else { return nil }
         return (descriptor, file)
@@ -87,15 +101,12 @@ final class BlobStore: Sendable {
 
     /// What a key has uploaded at a time within these bounds, newest first. Reads every descriptor there is.
     func list(of owner: PublicKey, since: Int64, until: Int64) -> [BlobDescriptor] {
-        let files = FileManager.default
         var found: [BlobDescriptor] = []
-        for folder in (try? files.contentsOfDirectory(atPath: directory)) ?? [] where folder.utf8.count == 2 {
-            for name in (try? files.contentsOfDirectory(atPath: directory + "/" + folder)) ?? [] {
-                guard let hash = Bytes32(hex: name), let descriptor = descriptor(of: hash),
-                    descriptor.owners.contains(owner), since <= descriptor.uploaded, descriptor.uploaded <= until
-                else { continue }
-                found.append(descriptor)
-            }
+        forEachFile { path in
+            guard let hash = Bytes32(hex: String(path.suffix(64))), let descriptor = descriptor(of: hash),
+                descriptor.owners.contains(owner), since <= descriptor.uploaded, descriptor.uploaded <= until
+            else { return }
+            found.append(descriptor)
         }
         found.sort { ($0.uploaded, $0.hash.hex) > ($1.uploaded, $1.hash.hex) }
         return Array(found.prefix(Self.mostListed))
@@ -119,8 +130,11 @@ final class BlobStore: Sendable {
                 try write(known)
                 return .done
             }
-            try FileManager.default.removeItem(atPath: path(of: hash))
-            try FileManager.default.removeItem(atPath: path(of: hash) + ".json")
+            for path in [path(of: hash), path(of: hash) + ".json"] {
+                let size = Self.size(path)
+                try FileManager.default.removeItem(atPath: path)
+                if let size { space.release(size) }
+            }
             return .done
         }
     }
@@ -130,8 +144,30 @@ final class BlobStore: Sendable {
     }
 
     private func write(_ descriptor: BlobDescriptor) throws {
-        let url = URL(fileURLWithPath: path(of: descriptor.hash) + ".json")
-        try Data(descriptor.stored).write(to: url, options: .atomic)
+        let path = path(of: descriptor.hash) + ".json"
+        let old = Self.size(path)
+        let stored = descriptor.stored
+        try space.resize(from: old, to: stored.count)
+        do { try Data(stored).write(to: URL(fileURLWithPath: path), options: .atomic) } catch {
+            if let old { try space.resize(from: stored.count, to: old) } else { space.release(stored.count) }
+            throw error
+        }
+    }
+
+    /// The path of every file and descriptor, without drafts.
+    private func forEachFile(_ body: (String) -> Void) {
+        let files = FileManager.default
+        for folder in (try? files.contentsOfDirectory(atPath: directory)) ?? [] where folder.utf8.count == 2 {
+            for name in (try? files.contentsOfDirectory(atPath: directory + "/" + folder)) ?? [] {
+                body("\(directory)/\(folder)/\(name)")
+            }
+        }
+    }
+
+    /// Nil if there is no such file.
+    private static func size(_ path: String) -> Int? {
+        var status = stat()
+        return stat(path, &status) == 0 ? Int(status.st_size) : nil
     }
 
     private func folder(of hash: Bytes32) -> String { "\(directory)/\(hash.hex.prefix(2))" }

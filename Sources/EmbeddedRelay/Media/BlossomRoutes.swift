@@ -83,6 +83,10 @@ struct BlossomRoutes: Sendable {
         guard length <= store.mostBytes else {
             throw HTTPRefusal(.payloadTooLarge, "a file has at most \(store.mostBytes) bytes")
         }
+        guard length >= 0 else { throw HTTPRefusal(.badRequest, "a file has at least 0 bytes") }
+        guard store.space.hasRoom(for: length) else {
+            throw HTTPRefusal(.insufficientStorage, "the media store is full")
+        }
     }
 
     /// An authorization that names blobs allows no others.
@@ -153,10 +157,13 @@ struct BlossomRoutes: Sendable {
         }
     }
 
-    /// What a key has uploaded, newest first; `since` and `until` bound the time of the upload.
+    /// The files of the key that asks, newest first; `since` and `until` bound the time of the upload.
     private func list(_ head: HTTPRequestHead) throws(HTTPRefusal) -> HTTPAnswer {
         guard let owner = try? PublicKey(hex: String(path(head).dropFirst("/list/".count))) else {
             throw HTTPRefusal(.badRequest, "the path names no public key")
+        }
+        guard try authorized(head, .list).pubkey == owner else {
+            throw HTTPRefusal(.forbidden, "only its owner may list the files of a key")
         }
         let since = try query("since", of: head) ?? .min
         let until = try query("until", of: head) ?? .max

@@ -24,14 +24,22 @@ final class IncomingBlob: Sendable {
 
     private let path: String
     private let mostBytes: Int
+    private let space: BlobSpace
     /// Nil once discarded.
     private let draft: Mutex<Draft?>
 
-    init(path: String, mostBytes: Int) throws {
-        let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw Self.failure("opened") }
+    /// - Parameter space: what the draft uses is reserved there until it is discarded; a moved one keeps it.
+    init(path: String, mostBytes: Int, space: BlobSpace) throws {
+        try space.resize(from: nil, to: 0)
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else {
+            let failure = Self.failure("opened")
+            space.release(0)
+            throw failure
+        }
         self.path = path
         self.mostBytes = mostBytes
+        self.space = space
         draft = Mutex(Draft(descriptor: descriptor))
     }
 
@@ -46,11 +54,12 @@ final class IncomingBlob: Sendable {
     /// Throws an ``HTTPRefusal`` when the file grows too large, or the disk is full.
     func write(_ part: ByteBuffer) throws {
         try draft.withLock { draft in
-            guard draft != nil else { return }
-            let count = (draft?.count ?? 0) + part.readableBytes
+            guard let before = draft?.count else { return }
+            let count = before + part.readableBytes
             guard count <= mostBytes else {
                 throw HTTPRefusal(.payloadTooLarge, "a file has at most \(mostBytes) bytes")
             }
+            try space.resize(from: before, to: count)
             draft?.count = count
             try part.withUnsafeReadableBytes { bytes in
                 draft?.hasher.update(bufferPointer: bytes)
@@ -102,6 +111,7 @@ final class IncomingBlob: Sendable {
             guard let whole = draft else { return }
             close(whole.descriptor)
             unlink(path)
+            space.release(whole.count)
             draft = nil
         }
     }

@@ -31,7 +31,7 @@ struct ClientSession: Sendable {
         self.challenge = challenge
         self.address = address
         self.acceptance = acceptance
-        rateLimit = acceptance.limits.eventsPerSecond.map { RateLimit(perSecond: $0, now: now) }
+        rateLimit = acceptance.limits.messagesPerSecond.map { RateLimit(perSecond: $0, now: now) }
     }
 
     /// The messages a new client is greeted with.
@@ -41,8 +41,13 @@ struct ClientSession: Sendable {
         return [.authentication(challenge: challenge)]
     }
 
-    mutating func received(_ message: ClientMessage, now: Int64) -> Action {
-        switch message {
+    /// - Parameter isAddressLimited: whether the client's address has exceeded its rate.
+    mutating func received(_ message: ClientMessage, now: Int64, isAddressLimited: Bool = false) -> Action {
+        // Before signatures and queries, whose cost the limits bound.
+        if message.isMetered, isAddressLimited || rateLimit?.take(at: now) == false {
+            return .reply(Self.rateLimited(message))
+        }
+        return switch message {
         case .event(let event): published(event, now: now)
         case .request(let name, let filters): requested(name, filters)
         case .count(let name, let filters): counted(name, filters)
@@ -60,12 +65,16 @@ struct ClientSession: Sendable {
 // MARK: - Messages
 
 extension ClientSession {
-    private mutating func published(_ event: Event, now: Int64) -> Action {
-        // Before the signature is checked: checking it is what the limit protects.
-        if rateLimit?.take(at: now) == false {
-            let refusal = Refusal(.rateLimited, "slow down")
-            return .reply([.ok(event.id, accepted: false, message: refusal.message)])
+    private static func rateLimited(_ message: ClientMessage) -> [RelayMessage] {
+        let reason = Refusal(.rateLimited, "slow down").message
+        return switch message {
+        case .event(let event), .authenticate(let event): [.ok(event.id, accepted: false, message: reason)]
+        case .request(let name, _), .count(let name, _): [.closed(subscription: name, message: reason)]
+        case .close: []
         }
+    }
+
+    private mutating func published(_ event: Event, now: Int64) -> Action {
         switch acceptance.verdict(on: event, authenticated: authenticated, now: now) {
         case .store: return .store(event)
         case .broadcast: return .broadcast(event, [.ok(event.id, accepted: true, message: "")])
@@ -153,6 +162,16 @@ extension ClientSession {
         guard feeds[name]?.serial == serial else { return nil }
         feeds[name] = nil
         return .closed(subscription: name, message: Refusal(.error, "the store could not answer").message)
+    }
+}
+
+extension ClientMessage {
+    /// Whether rate limits count the message. The others cost less than refusing them.
+    var isMetered: Bool {
+        switch self {
+        case .event, .request, .count, .authenticate: true
+        case .close: false
+        }
     }
 }
 

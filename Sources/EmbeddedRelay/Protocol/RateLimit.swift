@@ -23,6 +23,13 @@ struct RateLimit: Hashable, Sendable {
         return true
     }
 
+    /// Whether the burst is unused by then.
+    func isFull(at now: Int64) -> Bool {
+        var later = self
+        later.refill(at: now)
+        return later.tokens == Self.capacity(perSecond)
+    }
+
     /// A clock that was set back adds nothing and counts on from its new time.
     private mutating func refill(at now: Int64) {
         defer { updated = now }

@@ -19,7 +19,8 @@ extension ClientConnection {
         do throws(NostrError) {
             let message = try ClientMessage(json: json)
             log(message)
-            perform(session.received(message, now: core.now()))
+            let isAddressLimited = message.isMetered && !core.consumeMessage(of: client)
+            perform(session.received(message, now: core.now(), isAddressLimited: isAddressLimited))
         } catch {
             enqueue(MalformedMessage.reply(to: json, error))
         }

@@ -23,6 +23,7 @@ final class ClientConnection: ChannelDuplexHandler {
 
     let core: RelayCore
     let logger: Logger
+    let client: ClientAddress
     var session: ClientSession
     var outbox: Outbox
     var phase = Phase.open
@@ -41,8 +42,9 @@ final class ClientConnection: ChannelDuplexHandler {
     private var heartbeat: RepeatedTask?
     var stall: Scheduled<Void>?
 
-    init(core: RelayCore, session: ClientSession) {
+    init(core: RelayCore, session: ClientSession, client: ClientAddress) {
         self.core = core
+        self.client = client
         self.session = session
         logger = core.logger
         outbox = Outbox(backlogBytes: core.limits.backlogBytes)

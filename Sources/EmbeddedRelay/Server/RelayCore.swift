@@ -18,11 +18,13 @@ struct RelayCore: Sendable {
     init(
         _ configuration: RelayConfiguration, logger: Logger, now: @escaping @Sendable () -> Int64
     ) throws(RelayError) {
-        let hub = RelayHub()
-        blobs = try BlobStore(directory: configuration.mediaDirectory, mostBytes: configuration.limits.blobBytes)
+        let hub = RelayHub(limits: configuration.limits)
+        let limits = configuration.limits
+        blobs = try BlobStore(
+            directory: configuration.mediaDirectory, mostBytes: limits.blobBytes, quota: limits.mediaBytes)
         store = try EventStore(configuration.storage, synchronousCommits: configuration.synchronousCommits)
         let eventLog = configuration.logsEvents ? EventLog(logger) : nil
-        writer = GroupCommit(store, logger: logger) { batch in
+        writer = GroupCommit(store, quota: limits.databaseBytes, logger: logger) { batch in
             eventLog?.committed(batch)
             hub.committed(batch)
         }
@@ -34,12 +36,25 @@ struct RelayCore: Sendable {
     }
 
     var limits: RelayLimits { configuration.limits }
+    func isLimited(_ client: ClientAddress) -> Bool { limits.limitsLoopback || !client.isLoopback }
+
+    /// Consumes one message of the client's address; false when its rate is exceeded.
+    func consumeMessage(of client: ClientAddress) -> Bool {
+        // Without the lock for loopback clients, which may send many thousands a second.
+        !isLimited(client) || hub.consumeMessage(of: client, now: now())
+    }
+
     var closeTimeout: Duration { configuration.shutdownGrace }
 
     /// - Parameters:
     ///   - host: the Host header of the upgrade request.
+    ///   - client: loopback addresses have no rate limit unless the configuration says so.
     ///   - randomness: where the NIP-42 challenge comes from.
-    func session(host: String?, using randomness: inout some RandomNumberGenerator) -> ClientSession {
+    func session(
+        host: String?, client: ClientAddress, using randomness: inout some RandomNumberGenerator
+    ) -> ClientSession {
+        var limits = limits
+        if !isLimited(client) { limits.messagesPerSecond = nil }
         let challenge = Hex.encode((0..<16).map { _ in UInt8.random(in: 0...255, using: &randomness) })
         let address = configuration.publicURL ?? host.flatMap { try? RelayURL("ws://\($0)") }
         let acceptance = Acceptance(

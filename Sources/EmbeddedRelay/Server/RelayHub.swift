@@ -27,6 +27,12 @@ final class RelayHub: Sendable {
     }
 
     private let state = Mutex(State())
+    /// A lock of its own: every message of a limited address consumes from it.
+    private let addresses: Mutex<AddressUse>
+
+    init(limits: RelayLimits) {
+        addresses = Mutex(AddressUse(limits))
+    }
 
     /// Connections at this moment, WebSocket or HTTP.
     var connectionCount: Int { state.withLock { $0.channels.count } }
@@ -34,19 +40,29 @@ final class RelayHub: Sendable {
 
     // MARK: Connections
 
-    /// Counts a new connection in, unless there are too many or the relay is stopping.
-    func admit(_ channel: any Channel, most: Int) -> Bool {
-        state.withLock { state in
+    /// Counts a new connection in, unless there are too many, in all or of its address, or the relay is stopping.
+    func admit(_ channel: any Channel, of client: ClientAddress, most: Int, now: Int64) -> Bool {
+        guard addresses.withLock({ $0.connect(client, now: now) }) else { return false }
+        let isAdmitted = state.withLock { state in
             guard !state.isStopping, state.channels.count < most else { return false }
             state.channels[ObjectIdentifier(channel)] = channel
             return true
         }
+        if !isAdmitted { addresses.withLock { $0.disconnect(client) } }
+        return isAdmitted
     }
 
-    func forget(_ channel: any Channel) {
+    /// To be called once for each admitted connection.
+    func forget(_ channel: any Channel, of client: ClientAddress) {
         state.withLock { state in
             _ = state.channels.removeValue(forKey: ObjectIdentifier(channel))
         }
+        addresses.withLock { $0.disconnect(client) }
+    }
+
+    /// Consumes one message of the address's rate; false when it is exceeded.
+    func consumeMessage(of client: ClientAddress, now: Int64) -> Bool {
+        addresses.withLock { $0.consumeMessage(client, now: now) }
     }
 
     /// - Returns: the number the connection goes by, or nil when the relay is stopping.

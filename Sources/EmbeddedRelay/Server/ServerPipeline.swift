@@ -9,8 +9,11 @@ struct ServerPipeline: Sendable {
 
     func configure(_ channel: any Channel) throws {
         let hub = core.hub
-        guard hub.admit(channel, most: core.limits.connections) else { throw ChannelError.ioOnClosedChannel }
-        channel.closeFuture.whenComplete { _ in hub.forget(channel) }
+        let client = ClientAddress(channel.remoteAddress)
+        guard hub.admit(channel, of: client, most: core.limits.connections, now: core.now()) else {
+            throw ChannelError.ioOnClosedChannel
+        }
+        channel.closeFuture.whenComplete { _ in hub.forget(channel, of: client) }
         let pipeline = channel.pipeline.syncOperations
         try pipeline.addHandler(IdleStateHandler(readTimeout: TimeAmount(core.limits.idleTimeout)))
         let upgrade: NIOHTTPServerUpgradeConfiguration = (
@@ -20,7 +23,8 @@ struct ServerPipeline: Sendable {
         try pipeline.configureHTTPServerPipeline(withServerUpgrade: upgrade)
         try pipeline.addHandler(
             HTTPConnection(
-                router: router, mostDiscarded: core.limits.blobBytes, now: core.now, logger: core.logger))
+                router: router, mostDiscarded: core.limits.blobBytes, now: core.now, logger: core.logger,
+                admits: { [core] in core.consumeMessage(of: client) }))
     }
 
     private func upgrader() -> NIOWebSocketServerUpgrader {
@@ -30,12 +34,14 @@ struct ServerPipeline: Sendable {
             upgradePipelineHandler: { [core] channel, head in
                 channel.eventLoop.makeCompletedFuture {
                     var randomness = SystemRandomNumberGenerator()
-                    let session = core.session(host: head.headers["Host"].first, using: &randomness)
+                    let client = ClientAddress(channel.remoteAddress)
+                    let session = core.session(
+                        host: head.headers["Host"].first, client: client, using: &randomness)
                     let aggregator = NIOWebSocketFrameAggregator(
                         minNonFinalFragmentSize: 0, maxAccumulatedFrameCount: 4_096,
                         maxAccumulatedFrameSize: core.limits.messageBytes)
                     try channel.pipeline.syncOperations.addHandlers([
-                        MaskingRule(), aggregator, ClientConnection(core: core, session: session),
+                        MaskingRule(), aggregator, ClientConnection(core: core, session: session, client: client),
                     ])
                 }
             })

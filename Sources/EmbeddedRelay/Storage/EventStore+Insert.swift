@@ -5,14 +5,24 @@ import Nostr
 extension EventStore {
     /// Writes one event inside the caller's transaction.
     ///
-    /// - Parameter sequence: the place the event takes if it is stored; not used otherwise.
-    func insert(_ event: Event, json: [UInt8], sequence: Int64, _ database: Database) throws -> StoreOutcome {
+    /// - Parameters:
+    ///   - sequence: the place the event takes if it is stored; not used otherwise.
+    ///   - isFull: whether a new event is refused; a duplicate is still answered as one.
+    func insert(
+        _ event: Event, json: [UInt8], sequence: Int64, isFull: Bool = false, _ database: Database
+    ) throws -> StoreOutcome {
+        if isFull { return try contains(event.id, database) ? .duplicate : .full }
         if event.kind != .deletion, try isDeleted(event, database) { return .deleted }
         if let address = event.address, let outcome = try makeRoom(for: event, at: address, database) { return outcome }
         guard try insertRow(event, json: json, sequence: sequence, database) else { return .duplicate }
         try insertTags(event, sequence: sequence, database)
         if event.kind == .deletion { try delete(Deletion(event), by: event, database) }
         return .stored(sequence: sequence)
+    }
+
+    private func contains(_ id: EventID, _ database: Database) throws -> Bool {
+        let select = try database.cachedStatement(sql: "SELECT 1 FROM event WHERE id = ?")
+        return try Row.fetchOne(select, arguments: [id.data]) != nil
     }
 
     /// Removes the older version of a replaceable or addressable event, or says why the new one is not wanted.

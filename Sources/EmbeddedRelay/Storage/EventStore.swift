@@ -43,6 +43,15 @@ final class EventStore: Sendable {
         try Int64.fetchOne(database, sql: "SELECT max(seq) FROM event") ?? 0
     }
 
+    /// Bytes of the database without its free pages, which later events use again.
+    static func usedBytes(_ database: Database) throws -> Int64 {
+        let pages = try Int64.fetchOne(database, sql: "PRAGMA page_count") ?? 0
+        let free = try Int64.fetchOne(database, sql: "PRAGMA freelist_count") ?? 0
+        let size = try Int64.fetchOne(database, sql: "PRAGMA page_size") ?? 0
+        let (bytes, overflow) = (pages - free).multipliedReportingOverflow(by: size)
+        return overflow ? .max : bytes
+    }
+
     /// Waits for what is running, then closes the file.
     func close() throws {
         try database.close()

@@ -25,13 +25,19 @@ final class GroupCommit: Sendable {
     private static let largestBatch = 512
 
     private let store: EventStore
+    private let quota: Int64
     private let logger: Logger
     private let completion: @Sendable ([Committed]) -> Void
     private let state = Mutex(State())
 
-    /// - Parameter completion: called on the writing queue after each transaction, in the order of submission.
-    init(_ store: EventStore, logger: Logger, completion: @escaping @Sendable ([Committed]) -> Void) {
+    /// - Parameters:
+    ///   - quota: bytes of the database beyond which events are refused.
+    ///   - completion: called on the writing queue after each transaction, in the order of submission.
+    init(
+        _ store: EventStore, quota: Int64, logger: Logger, completion: @escaping @Sendable ([Committed]) -> Void
+    ) {
         self.store = store
+        self.quota = quota
         self.logger = logger
         self.completion = completion
     }
@@ -63,11 +69,16 @@ final class GroupCommit: Sendable {
         do {
             var committed: [Committed] = []
             var sequence = start
+            var room = StoreQuota(most: quota, used: try EventStore.usedBytes(database))
             try database.inTransaction(.immediate) {
                 for submission in batch {
                     let outcome = try store.insert(
-                        submission.event, json: submission.json, sequence: sequence + 1, database)
-                    if case .stored = outcome { sequence += 1 }
+                        submission.event, json: submission.json, sequence: sequence + 1,
+                        isFull: !room.admits(submission.event.kind), database)
+                    if case .stored = outcome {
+                        sequence += 1
+                        room.add(json: submission.json.count)
+                    }
                     committed.append((submission, outcome))
                 }
                 return .commit

@@ -9,13 +9,15 @@ enum StoreOutcome: Hashable, Sendable {
     case superseded
     /// Its author deleted it before (NIP-09).
     case deleted
+    /// The database has reached its quota.
+    case full
     case failed
 
     /// A client that publishes again what is settled has succeeded (NIP-01).
     var isAccepted: Bool {
         switch self {
         case .stored, .duplicate, .superseded: true
-        case .deleted, .failed: false
+        case .deleted, .full, .failed: false
         }
     }
 
@@ -26,6 +28,7 @@ enum StoreOutcome: Hashable, Sendable {
         case .duplicate: Refusal(.duplicate, "already have this event").message
         case .superseded: Refusal(.duplicate, "have a newer version of this event").message
         case .deleted: Refusal(.blocked, "this event was deleted by its author").message
+        case .full: Refusal(.error, "the relay's store is full").message
         case .failed: Refusal(.error, "the event could not be stored").message
         }
     }

@@ -21,10 +21,27 @@ extension Pikabot {
         @Option(help: "Folder of the events, or :memory: to keep none.") var data: String?
         @Option(help: "Folder of the media store's files, or :memory: to keep none.") var media: String?
         @Option(help: "Open connections at once, over all clients (default 1024).") var connections: Int?
+        @Option(help: "Open connections at once of one address (default 256, 0 for no limit).")
+        var addressConnections: Int?
+        @Option(
+            help: """
+                Messages that a connection may send per second, twice as many in a burst; an address may send four \
+                times that over all its connections (default 100, 0 for no limit).
+                """)
+        var rate: Int?
+        @Flag(help: "Apply --rate and --address-connections to loopback addresses too.") var limitLoopback = false
+        @Option(help: "Disk quota of the events, such as 500MiB (default 16GiB).") var dataQuota: ByteCountArgument?
+        @Option(help: "Disk quota of the media store, such as 500MiB (default 16GiB).")
+        var mediaQuota: ByteCountArgument?
 
         func validate() throws {
             if let connections, connections < 1 {
                 throw ValidationError("--connections: expected a whole number from 1 on, found \(connections)")
+            }
+            for (name, value) in [("--rate", rate), ("--address-connections", addressConnections)] {
+                guard value.map({ $0 >= 0 }) ?? true else {
+                    throw ValidationError("\(name): expected a whole number from 0 on, found \(value ?? 0)")
+                }
             }
         }
 
@@ -44,8 +61,23 @@ extension Pikabot {
                 environment["PORT"] = String(listen.port)
             }
             var configuration = try RelayConfiguration(environment: environment)
-            if let connections { configuration.limits.connections = connections }
+            apply(to: &configuration.limits)
             return configuration
+        }
+
+        func apply(to limits: inout RelayLimits) {
+            if let connections { limits.connections = connections }
+            if let addressConnections {
+                limits.connectionsPerAddress = addressConnections == 0 ? nil : addressConnections
+            }
+            if let rate {
+                let perAddress = rate.multipliedReportingOverflow(by: 4)
+                limits.messagesPerSecond = rate == 0 ? nil : rate
+                limits.messagesPerSecondPerAddress = rate == 0 || perAddress.overflow ? nil : perAddress.partialValue
+            }
+            limits.limitsLoopback = limitLoopback
+            if let dataQuota { limits.databaseBytes = dataQuota.bytes }
+            if let mediaQuota { limits.mediaBytes = mediaQuota.bytes }
         }
     }
 }

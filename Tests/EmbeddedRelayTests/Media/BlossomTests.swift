@@ -89,8 +89,9 @@ struct BlossomTests {
             for text in ["one", "two"] { #expect(try await blossom.upload(text).status == 200) }
             #expect(try await blossom.upload("theirs", by: .bob).status == 200)
             let path = "GET /list/\(Author.alice.keys.publicKey.hex)"
+            let own = ["Authorization: " + BlossomRequests.authorization(.list, of: [])]
             func listed(_ query: String = "") async throws -> [String] {
-                let reply = try await blossom.send(path + query)
+                let reply = try await blossom.send(path + query, own)
                 #expect(reply.status == 200 && reply.header("Content-Type") == "application/json")
                 return try #require(reply.json?.array).compactMap { $0["sha256"]?.string }.sorted()
             }
@@ -100,7 +101,23 @@ struct BlossomTests {
             #expect(try await listed("?since=\(BlossomRequests.now + 1)").isEmpty)
             #expect(try await listed("?until=\(BlossomRequests.now - 1)").isEmpty)
             for wrong in ["GET /list/", "GET /list/../x", path + "0", path + "?since=x"] {
-                #expect(try await blossom.send(wrong).status == 400, "\(wrong)")
+                #expect(try await blossom.send(wrong, own).status == 400, "\(wrong)")
+            }
+        }
+    }
+
+    @Test func listsOnlyForTheOwner() async throws {
+        try await withBlossom { blossom in
+            #expect(try await blossom.upload("one").status == 200)
+            let path = "GET /list/\(Author.alice.keys.publicKey.hex)"
+            #expect(try await blossom.send(path).status == 401)
+            for (authorization, status) in [
+                (BlossomRequests.authorization(.list, of: [], by: .bob), 403),
+                (BlossomRequests.authorization(.get, of: []), 401),
+                (BlossomRequests.authorization(.list, of: [], lifetime: -1), 401),
+            ] {
+                let reply = try await blossom.send(path, ["Authorization: \(authorization)"])
+                #expect(reply.status == status && reply.json?.array == nil)
             }
         }
     }

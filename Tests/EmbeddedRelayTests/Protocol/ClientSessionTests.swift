@@ -92,13 +92,30 @@ struct ClientSessionTests {
     }
 
     @Test func limitsTheRateOfEvents() throws {
-        var session = try session { $0.eventsPerSecond = 1 }
+        var session = try session { $0.messagesPerSecond = 1 }
         let event = Author.alice.event()
         #expect(session.received(.event(event), now: now) == .store(event))
         #expect(session.received(.event(event), now: now) == .store(event))
         let refused = RelayMessage.ok(event.id, accepted: false, message: "rate-limited: slow down")
         #expect(session.received(.event(event), now: now) == .reply([refused]))
         #expect(session.received(.event(event), now: now + 1) == .store(event))
+    }
+
+    @Test func limitsRequestsAndLoginsToo() throws {
+        var session = try session { $0.messagesPerSecond = 1 }
+        let login = try Author.alice.login("c0ffee", at: "ws://127.0.0.1:1234", now: now)
+        let closed = RelayMessage.closed(subscription: "a", message: "rate-limited: slow down")
+        let request = ClientMessage.request(subscription: "a", filters: [Filter()])
+        _ = session.received(request, now: now)
+        _ = session.received(.authenticate(login), now: now)
+        #expect(session.received(request, now: now) == .reply([closed]))
+        #expect(session.received(.count(subscription: "a", filters: [Filter()]), now: now) == .reply([closed]))
+        #expect(
+            session.received(.authenticate(login), now: now)
+                == .reply([.ok(login.id, accepted: false, message: "rate-limited: slow down")]))
+        // Ending a subscription lightens the load, so it is always possible.
+        #expect(session.received(.close(subscription: "a"), now: now) == .unsubscribe(serial: 0))
+        #expect(session.received(request, now: now + 1, isAddressLimited: true) == .reply([closed]))
     }
 
     @Test func greetsWithAChallengeWhenALoginIsRequired() throws {

@@ -63,11 +63,12 @@ struct BlossomRequests {
 
 /// A relay whose clock stands still, and requests to it.
 func withBlossom(
-    blobBytes: Int? = nil, directory: String? = nil, _ body: (BlossomRequests) async throws -> Void
+    blobBytes: Int? = nil, quota: Int64? = nil, directory: String? = nil, _ body: (BlossomRequests) async throws -> Void
 ) async throws {
     var configuration = RelayConfiguration()
     configuration.mediaDirectory = directory
     if let blobBytes { configuration.limits.blobBytes = blobBytes }
+    if let quota { configuration.limits.mediaBytes = quota }
     try await withEmbeddedRelay(configuration: configuration, now: { BlossomRequests.now }) { _, address in
         try await body(BlossomRequests(address: address))
     }

@@ -10,11 +10,13 @@ struct StoreAccess {
     private let commits: GroupCommit
     private let outcomes: AsyncStream<[StoreOutcome]>
 
-    init(_ storage: RelayConfiguration.Storage = .memory) throws {
+    init(_ storage: RelayConfiguration.Storage = .memory, quota: Int64 = .max) throws {
         store = try EventStore(storage, synchronousCommits: false)
         let (outcomes, continuation) = AsyncStream<[StoreOutcome]>.makeStream()
         self.outcomes = outcomes
-        commits = GroupCommit(store, logger: Logger(label: "test")) { continuation.yield($0.map(\.outcome)) }
+        commits = GroupCommit(store, quota: quota, logger: Logger(label: "test")) {
+            continuation.yield($0.map(\.outcome))
+        }
     }
 
     /// Stores all at once and returns their outcomes in order.

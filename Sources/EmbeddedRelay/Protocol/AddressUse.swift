@@ -1,0 +1,57 @@
+/// Connections and message rates by client address.
+///
+/// Bounded: an address without connections is forgotten as soon as its burst is full again. Until then it is kept, so
+/// that reconnecting does not refill the burst.
+struct AddressUse: Sendable {
+    private struct Entry: Sendable {
+        var connections = 0
+        var rate: RateLimit?
+    }
+
+    private static let leastSweep = 64
+
+    private let limits: RelayLimits
+    private var entries: [ClientAddress: Entry] = [:]
+    /// The number of entries at which forgotten ones are removed next.
+    private var sweepAt = Self.leastSweep
+
+    init(_ limits: RelayLimits) {
+        self.limits = limits
+    }
+
+    var count: Int { entries.count }
+
+    private func isLimited(_ address: ClientAddress) -> Bool { limits.limitsLoopback || !address.isLoopback }
+
+    /// Counts a connection, unless the address has as many as it may.
+    mutating func connect(_ address: ClientAddress, now: Int64) -> Bool {
+        guard isLimited(address) else { return true }
+        if entries[address] == nil { sweep(now) }
+        var entry = entries[address] ?? entry(now)
+        guard entry.connections < limits.connectionsPerAddress ?? .max else { return false }
+        entry.connections += 1
+        entries[address] = entry
+        return true
+    }
+
+    mutating func disconnect(_ address: ClientAddress) {
+        entries[address]?.connections -= 1
+    }
+
+    /// Consumes one message of a connected address; false when its rate is exceeded.
+    mutating func consumeMessage(_ address: ClientAddress, now: Int64) -> Bool {
+        guard isLimited(address), limits.messagesPerSecondPerAddress != nil else { return true }
+        return entries[address]?.rate?.take(at: now) ?? true
+    }
+
+    private func entry(_ now: Int64) -> Entry {
+        Entry(rate: limits.messagesPerSecondPerAddress.map { RateLimit(perSecond: $0, now: now) })
+    }
+
+    /// Costs a constant amount per connection on average, because the bound doubles what was left.
+    private mutating func sweep(_ now: Int64) {
+        guard entries.count >= sweepAt else { return }
+        entries = entries.filter { _, entry in entry.connections > 0 || entry.rate?.isFull(at: now) == false }
+        sweepAt = max(Self.leastSweep, 2 * entries.count)
+    }
+}

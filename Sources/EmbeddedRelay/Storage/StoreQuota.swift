@@ -1,0 +1,25 @@
+import Nostr
+
+/// Decides whether an event still fits into the database, within one transaction.
+struct StoreQuota: Hashable, Sendable {
+    let most: Int64
+    private(set) var used: Int64
+
+    /// Deletions make room, so they may use a sixteenth more.
+    func admits(_ kind: Kind) -> Bool {
+        used < (kind == .deletion ? most.saturatingAdd(most / 16) : most)
+    }
+
+    /// Counts an event that was stored, generously: its JSON, its tags, and its rows in eight indexes. The next
+    /// transaction measures.
+    mutating func add(json: Int) {
+        for _ in 0..<6 { used = used.saturatingAdd(Int64(json).saturatingAdd(256)) }
+    }
+}
+
+extension Int64 {
+    fileprivate func saturatingAdd(_ other: Int64) -> Int64 {
+        let (sum, overflow) = addingReportingOverflow(other)
+        return overflow ? .max : sum
+    }
+}
