@@ -70,7 +70,7 @@ import Testing
     }
 
     @Test func aRouteAnswersGET() async throws {
-        let answers = try await ask(["GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n"])
+        let answers = try await ask(["GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n"])
         #expect(
             answers == [
                 "HTTP/1.1 200 OK\r\nContent-Type: text/plain; version=0.0.4; charset=utf-8\r\nContent-Length: 31\r\n"
@@ -79,18 +79,18 @@ import Testing
     }
 
     @Test func headsHaveTheLengthAndNoBody() async throws {
-        let answer = try await ask(["HEAD /echo?say=hello HTTP/1.1\r\nHost: a\r\n\r\n"])[0]
+        let answer = try await ask(["HEAD /echo?say=hello HTTP/1.1\r\nHost: localhost\r\n\r\n"])[0]
         #expect(answer.hasPrefix("HTTP/1.1 503 Service Unavailable\r\n"))
         #expect(answer.contains("Content-Length: 5\r\n"))
         #expect(answer.hasSuffix("\r\n\r\n"))
     }
 
     @Test(arguments: [
-        ("POST /metrics HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\nabc", "405 Method Not Allowed"),
-        ("DELETE /none HTTP/1.1\r\nHost: a\r\n\r\n", "405 Method Not Allowed"),
-        ("GET /metrics/ HTTP/1.1\r\nHost: a\r\n\r\n", "404 Not Found"),
-        ("GET /..%2fmetrics HTTP/1.1\r\nHost: a\r\n\r\n", "404 Not Found"),
-        ("GET /%zz HTTP/1.1\r\nHost: a\r\n\r\n", "400 Bad Request"),
+        ("POST /metrics HTTP/1.1\r\nHost: localhost\r\nContent-Length: 3\r\n\r\nabc", "405 Method Not Allowed"),
+        ("DELETE /none HTTP/1.1\r\nHost: localhost\r\n\r\n", "405 Method Not Allowed"),
+        ("GET /metrics/ HTTP/1.1\r\nHost: localhost\r\n\r\n", "404 Not Found"),
+        ("GET /..%2fmetrics HTTP/1.1\r\nHost: localhost\r\n\r\n", "404 Not Found"),
+        ("GET /%zz HTTP/1.1\r\nHost: localhost\r\n\r\n", "400 Bad Request"),
         ("hello\r\n\r\n", "400 Bad Request"),
         (
             "GET / HTTP/1.1\r\nA: \(String(repeating: "x", count: 20_000))\r\n\r\n",
@@ -103,6 +103,21 @@ import Testing
         #expect(answer.contains("Allow: GET, HEAD\r\n") == status.hasPrefix("405"))
     }
 
+    @Test(arguments: [
+        ("GET /metrics HTTP/1.1\r\nHost: evil.example:9464\r\n\r\n", "421 Misdirected Request"),
+        ("GET /none HTTP/1.1\r\nHost: 127.0.0.1.evil.example\r\n\r\n", "421 Misdirected Request"),
+        ("POST /metrics HTTP/1.1\r\nHost: evil.example\r\nContent-Length: 0\r\n\r\n", "421 Misdirected Request"),
+        ("GET /metrics HTTP/1.1\r\n\r\n", "400 Bad Request"),
+        ("GET /metrics HTTP/1.1\r\nHost: localhost\r\nHost: evil.example\r\n\r\n", "400 Bad Request"),
+        ("GET http://evil.example/metrics HTTP/1.1\r\nHost: localhost\r\n\r\n", "400 Bad Request"),
+        ("GET /metrics HTTP/1.0\r\n\r\n", "200 OK"),
+    ])
+    func answersOnlyForItsHosts(_ request: String, _ status: String) async throws {
+        let answer = try await ask([request])[0]
+        #expect(answer.hasPrefix("HTTP/1.1 \(status)\r\n"))
+        #expect(answer.contains("# TYPE") == status.hasPrefix("200"))
+    }
+
     @Test func whoSaysNothingIsHungUpOn() async throws {
         var limits = HTTPLimits()
         limits.requestTime = .milliseconds(20)
@@ -113,14 +128,14 @@ import Testing
         var limits = HTTPLimits()
         limits.answerTime = .milliseconds(20)
         #expect(
-            try await ask(["GET /slow HTTP/1.1\r\nHost: a\r\n\r\n"], limits)[0].hasPrefix(
+            try await ask(["GET /slow HTTP/1.1\r\nHost: localhost\r\n\r\n"], limits)[0].hasPrefix(
                 "HTTP/1.1 503 Service Unavailable\r\n"))
     }
 
     @Test func connectionsOverTheLimitAreClosed() async throws {
         var limits = HTTPLimits()
         limits.connections = 0
-        #expect(try await ask(["GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n"], limits) == [""])
+        #expect(try await ask(["GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n"], limits) == [""])
     }
 
     @Test func anAddressInUseIsSaidSo() async throws {

@@ -20,6 +20,7 @@ extension Supervisor {
         var routes = observatory.routes
         routes["/probe"] = { await probe.answer($0) }
         return HTTPEndpoint(
-            host: address.host, port: address.port, routes: routes, logger: Logger(label: "endpoint"))
+            host: address.host, port: address.port, routes: routes,
+            hosts: HostRule(names: configuration.observe.hosts + [address.host]), logger: Logger(label: "endpoint"))
     }
 }

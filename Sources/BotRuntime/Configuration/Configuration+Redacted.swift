@@ -35,10 +35,11 @@ extension SupervisionConfiguration {
 extension ObservationConfiguration {
     fileprivate var redactedDescription: String {
         let listen = listen.map { "listen: \(yamlText($0.description)), " } ?? ""
+        let hosts = hosts.isEmpty ? "" : "hosts: \(yamlList(hosts)), "
         let canary = canary.map {
             "{ every: \($0.configurationText), budget: \(canaryBudget.configurationText) }"
         }
-        return "{ \(listen)canary: \(canary ?? "never"), logs: \(logs.rawValue), level: \(level.rawValue) }"
+        return "{ \(listen)\(hosts)canary: \(canary ?? "never"), logs: \(logs.rawValue), level: \(level.rawValue) }"
     }
 }
 

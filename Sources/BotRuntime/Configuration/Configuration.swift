@@ -140,6 +140,8 @@ public struct ObservationConfiguration: Hashable, Sendable {
 
     /// Where health and metrics are served; nil: nowhere.
     public var listen: ListenAddress?
+    /// Names under which that is reached, besides addresses and `localhost`.
+    public var hosts: [String] = []
     /// How often an event is sent through each relay to see whether it comes back; nil: never.
     public var canary: Duration? = .seconds(60)
     /// How long it may take to come back.

@@ -30,6 +30,7 @@ extension Configuration {
         entries.add("supervisor", "patience", supervisor.patience.configurationText)
         entries.add("supervisor", "control", supervisor.control.map(yamlText))
         entries.add("observe", "listen", observe.listen?.description)
+        entries.add("observe", "hosts", yamlList(observe.hosts))
         entries.add("observe", "canary", "every", observe.canary?.configurationText ?? "never")
         entries.add("observe", "canary", "budget", observe.canaryBudget.configurationText)
         entries.add("observe", "logs", observe.logs.rawValue)

@@ -22,6 +22,15 @@ extension Rate {
     }
 }
 
+/// A host name as DNS and `Host` headers have it: `bots.example`.
+package func hostName(configurationText text: String) -> String? {
+    let isName = text.utf8.allSatisfy { byte in
+        (0x30...0x39).contains(byte) || (0x41...0x5a).contains(byte & 0xdf) || "-_.".utf8.contains(byte)
+    }
+    let edges = [text.first, text.last].allSatisfy { $0.map { $0.isLetter || $0.isNumber } ?? false }
+    return isName && edges && text.utf8.count <= 253 ? text : nil
+}
+
 extension ListenAddress {
     /// `127.0.0.1:9464`, `localhost:0`, `[::1]:9464`.
     package init?(configurationText text: String) {

@@ -36,6 +36,10 @@ extension ConfigurationParser {
         observe.listen = fields.optional("listen")?.parsed(
             ListenAddress.init(configurationText:), expected: "HOST:PORT",
             fix: "write such as 127.0.0.1:9464 or [::1]:9464")
+        let fix = "write such as hosts: [bots.example]"
+        observe.hosts = (fields.optional("hosts")?.list(of: "host names", fix: fix) ?? []).compactMap {
+            $0.parsed(hostName(configurationText:), expected: "a host name without a port", fix: fix)
+        }
         if let value = fields.optional("canary") { readCanary(value, into: &observe) }
         observe.logs = fields.optional("logs")?.choice(of: ObservationConfiguration.LogFormat.self) ?? observe.logs
         observe.level = fields.optional("level")?.choice(of: ObservationConfiguration.LogLevel.self) ?? observe.level

@@ -6,8 +6,9 @@ public import ServiceLifecycle
 
 /// A small HTTP/1.1 server for health, metrics and probes: GET and HEAD, one request a connection.
 ///
-/// It has no TLS and asks nobody who they are: it belongs on the loopback address or behind something that does. Other
-/// methods are answered 405, unknown paths 404, requests over the limits 431, and routes that take too long 503.
+/// It has no TLS and asks nobody who they are: it belongs on the loopback address or behind something that does. Requests
+/// for unknown hosts are answered 421, other methods 405, unknown paths 404, requests over the limits 431, and routes that
+/// exceed their time 503.
 public struct HTTPEndpoint: Service {
     /// Answers requests for one path; cancelled when it takes too long.
     public typealias Route = @Sendable (HTTPRequest) async -> HTTPResponse
@@ -15,6 +16,7 @@ public struct HTTPEndpoint: Service {
     private let host: String
     private let port: Int
     private let routes: [String: Route]
+    private let hosts: HostRule
     private let limits: HTTPLimits
     private let logger: Logger
     private let listening: @Sendable (_ port: Int) -> Void
@@ -22,14 +24,17 @@ public struct HTTPEndpoint: Service {
     /// - Parameters:
     ///   - port: 0 for any free one.
     ///   - routes: by path, which must match whole.
+    ///   - hosts: the names under which it is reached.
     ///   - listening: told the port once connections are accepted.
     public init(
-        host: String, port: Int, routes: [String: Route], limits: HTTPLimits = HTTPLimits(), logger: Logger,
+        host: String, port: Int, routes: [String: Route], hosts: HostRule = HostRule(),
+        limits: HTTPLimits = HTTPLimits(), logger: Logger,
         listening: @escaping @Sendable (_ port: Int) -> Void = { _ in }
     ) {
         self.host = host
         self.port = port
         self.routes = routes
+        self.hosts = hosts
         self.limits = limits
         self.logger = logger
         self.listening = listening
@@ -80,9 +85,13 @@ extension HTTPEndpoint {
         switch asked.question {
         case .malformed: await write(.text("not HTTP\n", status: 400), to: asked.channel)
         case .tooLarge: await write(.text("the request is too large\n", status: 431), to: asked.channel)
-        case .request(let method, _, _) where method != .GET && method != .HEAD:
+        case .request(_, _, let host?, _) where !hosts.admits(host):
+            await write(
+                .text("unknown host; use an address, or add its name to observe.hosts\n", status: 421),
+                to: asked.channel)
+        case .request(let method, _, _, _) where method != .GET && method != .HEAD:
             await write(.text("only GET and HEAD\n", status: 405), to: asked.channel)
-        case .request(let method, let target, let scrapeTimeout):
+        case .request(let method, let target, _, let scrapeTimeout):
             guard let request = HTTPRequest(target: target, scrapeTimeout: scrapeTimeout) else {
                 return await write(.text("not a path\n", status: 400), to: asked.channel)
             }

@@ -3,9 +3,11 @@ import NIOHTTP1
 
 /// What a connection asked, once all of it has come.
 enum HTTPQuestion: Sendable, Equatable {
-    /// - Parameter scrapeTimeout: what a Prometheus server says of its patience.
-    case request(HTTPMethod, target: String, scrapeTimeout: String? = nil)
-    /// Not HTTP.
+    /// - Parameters:
+    ///   - host: the header `Host`; nil only in HTTP/1.0.
+    ///   - scrapeTimeout: how long a Prometheus server waits, from its header.
+    case request(HTTPMethod, target: String, host: String?, scrapeTimeout: String? = nil)
+    /// Not HTTP, or without exactly one header `Host` (RFC 9112 §3.2).
     case malformed
     case tooLarge
 }
@@ -73,8 +75,10 @@ final class HTTPQuestionReader: ChannelInboundHandler {
     }
 
     private func question(_ head: HTTPRequestHead) -> HTTPQuestion {
-        .request(
-            head.method, target: head.uri,
+        let hosts = head.headers["Host"]
+        guard hosts.count == 1 || hosts.isEmpty && head.version == .http1_0 else { return .malformed }
+        return .request(
+            head.method, target: head.uri, host: hosts.first,
             scrapeTimeout: head.headers.first(name: "X-Prometheus-Scrape-Timeout-Seconds"))
     }
 

@@ -50,7 +50,8 @@ let wholeConfiguration = """
     media: { servers: [https://media.example, "http://127.0.0.1:3334"] }
     supervisor: { restart: { strategy: rest_for_one, intensity: 3, period: 2m, backoff: 250ms..5s }, drain: 1m,
       patience: 45s, control: run/control.sock }
-    observe: { listen: "[::1]:9464", canary: { every: 2m, budget: 5s }, logs: json, level: debug }
+    observe: { listen: "[::1]:9464", hosts: [bots.example], canary: { every: 2m, budget: 5s }, logs: json,
+      level: debug }
 
     """
 
@@ -102,7 +103,8 @@ struct ConfigurationTests {
         #expect(
             configuration.observe
                 == ObservationConfiguration(
-                    listen: ListenAddress(host: "::1", port: 9464), canary: .seconds(120), canaryBudget: .seconds(5),
+                    listen: ListenAddress(host: "::1", port: 9464), hosts: ["bots.example"], canary: .seconds(120),
+                    canaryBudget: .seconds(5),
                     logs: .json, level: .debug))
     }
 
@@ -281,7 +283,8 @@ struct ConfigurationTests {
                 media: { servers: ["https://media.example", "http://127.0.0.1:3334"] }
                 supervisor: { restart: { strategy: rest_for_one, intensity: 3, period: 2m, backoff: 250ms..5s }, \
                 drain: 1m, patience: 45s, control: /etc/pikabot/run/control.sock }
-                observe: { listen: "[::1]:9464", canary: { every: 2m, budget: 5s }, logs: json, level: debug }
+                observe: { listen: "[::1]:9464", hosts: [bots.example], canary: { every: 2m, budget: 5s }, \
+                logs: json, level: debug }
 
                 """)
     }

@@ -52,6 +52,15 @@ struct ConfigurationUnitsTests {
         }
     }
 
+    @Test func hostNames() {
+        for text in ["bots.example", "a", "A-1.b_c", "127.0.0.1", String(repeating: "a", count: 253)] {
+            #expect(hostName(configurationText: text) == text)
+        }
+        for text in ["", ".", "a.", "-a", "a:1", "a b", "é", "[::1]", "a/b", String(repeating: "a", count: 254)] {
+            #expect(hostName(configurationText: text) == nil)
+        }
+    }
+
     @Test func nearestNames() {
         let keys = ["relays", "state", "accounts", "supervisor"]
         #expect(nearestName(to: "relay", in: keys) == "relays")

@@ -80,6 +80,11 @@ enum ConfigurationSchema {
                 "listen", .text(.address), .meaning("nowhere"), example: "127.0.0.1:9464", effect: .restartsSupervisor,
                 "Where `/livez`, `/readyz`, `/startupz` and `/metrics` are served."),
             SchemaKey(
+                "hosts", .list(of: .text(.hostName), atLeast: 0), .standard("[]"), example: "[bots.example]",
+                effect: .restartsSupervisor,
+                "Names under which `listen` is reached, besides addresses, `localhost` and its own; requests for other "
+                    + "names are refused, because any web page could make a browser send them."),
+            SchemaKey(
                 "canary", .either([.mapping(canary), .choice(["never"])]), .meaning("its defaults"),
                 "Whether and how often each relay is tried with an event that must come back."),
             SchemaKey(

@@ -3,6 +3,7 @@ extension SchemaText {
         .duration, .hoursOrNever, .hoursOrForever, .durationRange, .durationRangeOrNever, .rate, .relay,
         .server,
         .publicKey, .chatID, .path, .accountName, .botName, .includedBot, .variable, .credential, .word, .address,
+        .hostName,
     ]
 
     static let duration = SchemaText(
@@ -57,6 +58,9 @@ extension SchemaText {
         name: "credential", title: "credential name", pattern: "^(?!\\.{1,2}$)[^/]+$",
         summary: "The name of a systemd credential.")
     static let word = SchemaText(name: "word", title: "text", pattern: "^[^\\u0000]*$", summary: "Any text.")
+    static let hostName = SchemaText(
+        name: "hostName", title: "host name", pattern: "^(?=.{1,253}$)[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$",
+        summary: "The name of a host without a port, such as `bots.example`.")
     static let address = SchemaText(
         name: "address", title: "HOST:PORT", pattern: "^([A-Za-z0-9._%-]+|\\[[A-Za-z0-9._%:-]+\\]):[0-9]{1,5}$",
         summary: "A host and a port, such as `127.0.0.1:9464` or `[::1]:9464`; port 0 is any free one.")
