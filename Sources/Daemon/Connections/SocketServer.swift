@@ -38,7 +38,7 @@ public struct SocketServer: Service {
     public func run() async throws {
         guard await self.engine.waitUntilReady() else { return }
         let server = try await self.listen()
-        defer { SocketPath.remove(self.path) }
+        defer { SocketPath.removeUnlessLive(self.path) }
         do {
             try await cancelWhenGracefulShutdown { try await self.accept(from: server) }
         } catch is CancellationError where Task.isShuttingDownGracefully {}

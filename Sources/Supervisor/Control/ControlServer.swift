@@ -30,7 +30,7 @@ public struct ControlServer: Service {
 
     /// Serves until a graceful shutdown or cancellation; the socket is gone then. May be called once.
     public func run() async throws {
-        defer { ControlSocket.remove(path) }
+        defer { ControlSocket.removeUnlessLive(path) }
         let server = try await listen()
         do { try await serve(server) } catch is CancellationError where Task.isShuttingDownGracefully {}
     }

@@ -1,8 +1,8 @@
 import Foundation
 
-/// Making the control socket, and taking it away.
+/// Creates and removes the control socket.
 enum ControlSocket {
-    /// A socket that listens there, mode 0600 from its first moment. One that nobody listens on any more is taken away.
+    /// A socket that listens there, mode 0600 from its first moment. One on which nobody listens is replaced.
     static func bind(_ path: String) throws(SupervisorError) -> Int32 {
         var address = try address(path)
         try clear(path, &address)
@@ -20,11 +20,10 @@ enum ControlSocket {
         return descriptor
     }
 
-    /// Takes a socket away; anything else that stands there stays.
-    static func remove(_ path: String) {
-        var status = stat()
-        guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFSOCK else { return }
-        unlink(path)
+    /// Removes a socket on which nobody listens; a live one and any other file stay.
+    static func removeUnlessLive(_ path: String) {
+        guard var address = try? address(path) else { return }
+        try? clear(path, &address)
     }
 
     private static func clear(_ path: String, _ address: inout sockaddr_un) throws(SupervisorError) {
@@ -37,7 +36,10 @@ enum ControlSocket {
         let descriptor = socket(AF_UNIX, kind, 0)
         guard descriptor >= 0 else { throw failure(path) }
         defer { close(descriptor) }
-        guard with(&address, { connect(descriptor, $0, $1) }) != 0 else {
+        // Without waiting: a live supervisor with a full backlog answers EAGAIN. Only a refusal proves a dead socket.
+        guard fcntl(descriptor, F_SETFL, O_NONBLOCK) == 0, with(&address, { connect(descriptor, $0, $1) }) != 0,
+            errno == ECONNREFUSED
+        else {
             throw SupervisorError(
                 .noControlSocket, "\(path): another supervisor listens there; end it, or set supervisor.control")
         }

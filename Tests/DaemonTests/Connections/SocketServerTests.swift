@@ -18,8 +18,23 @@ import Testing
         close(descriptor)
         // What an earlier daemon has left is in nobody's way.
         close(try SocketPath.bind(path))
-        SocketPath.remove(path)
+        #expect(SocketPath.removeUnlessLive(path))
         #expect(!FileManager.default.fileExists(atPath: path))
+    }
+
+    @Test func neverReplacesALiveSocket() throws {
+        let path = NSTemporaryDirectory() + "daemon-\(UUID().uuidString.prefix(8)).sock"
+        let live = try SocketPath.bind(path)
+        defer { unlink(path) }
+        // Refused while it has room for clients, and while its backlog is full: nobody accepts here.
+        for _ in 0..<200 {
+            let failure = #expect(throws: DaemonError.self) { try SocketPath.bind(path) }
+            #expect(failure?.code == .noSocket)
+        }
+        #expect(!SocketPath.removeUnlessLive(path))
+        #expect(FileManager.default.fileExists(atPath: path))
+        close(live)
+        close(try SocketPath.bind(path))
     }
 
     @Test func whatIsNoSocketStays() throws {
