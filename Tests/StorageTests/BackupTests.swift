@@ -134,6 +134,37 @@ import Testing
         #expect(try await reopened.load().inbox.count == 1)
     }
 
+    /// What a stranger with a name in the same folder, or an earlier process of the same id, can leave there.
+    @Test func followsNoPlantedLinks() throws {
+        try self.directory.open().close()
+        let victim = self.directory.path + "/victim"
+        try Data("precious".utf8).write(to: URL(fileURLWithPath: victim))
+        let planted = ["copy", "new"].map { "\(self.file).\(getpid()).\($0)" } + [self.file]
+        for name in planted { #expect(symlink(victim, name) == 0) }
+        try StateBackup.write(of: self.directory.state, to: self.file)
+        #expect(FileManager.default.contents(atPath: victim) == Data("precious".utf8))
+        // The file itself is replaced, and neither folder nor draft is left.
+        #expect(try self.directory.mode("backup") == 0o600)
+        #expect(
+            try self.names()
+                == (planted.map { String($0.split(separator: "/").last ?? "") } + ["state", "victim"]).sorted())
+        try self.restore()
+        #expect(FileManager.default.contents(atPath: victim) == Data("precious".utf8))
+    }
+
+    @Test func draftsOfACrashedProcessAreInNobodysWay() throws {
+        _ = try self.backup()
+        try FileManager.default.createDirectory(atPath: self.target, withIntermediateDirectories: true)
+        #expect(chmod(self.target, 0o700) == 0)
+        let left = "\(self.target)/restored.\(getpid()).sqlite"
+        try Data([1]).write(to: URL(fileURLWithPath: left))
+        try self.restore()
+        try self.openRestored().close()
+        let key = self.directory.path + "/sealing.key"
+        try Data([1]).write(to: URL(fileURLWithPath: "\(key).\(getpid()).new"))
+        _ = try SealingKey.loadOrCreate(file: key)
+    }
+
     // MARK: Refusals
 
     private func expectRefusal(_ code: StoreError.Code, _ body: () throws -> Void) throws {

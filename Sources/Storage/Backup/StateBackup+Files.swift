@@ -13,7 +13,7 @@ extension StateBackup {
     static func pack(_ copy: String, into draft: String, _ file: String) throws(StoreError) -> Int {
         let source = try PrivateFile.open(copy, O_RDONLY)
         defer { close(source) }
-        let target = try PrivateFile.open(draft, O_WRONLY | O_CREAT | O_TRUNC)
+        let target = try PrivateFile.open(draft, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW)
         defer { close(target) }
         // The place of the header, which is known at the end.
         try PrivateFile.write([UInt8](repeating: 0, count: BackupHeader.count), to: target, draft)
@@ -42,7 +42,7 @@ extension StateBackup {
 
     /// Writes the database of a backup into a new file.
     static func unpack(_ file: String, into draft: String) throws(StoreError) {
-        let target = try PrivateFile.open(draft, O_WRONLY | O_CREAT | O_EXCL)
+        let target = try PrivateFile.open(draft, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW)
         defer { close(target) }
         try Self.read(file) { piece throws(StoreError) in try PrivateFile.write(piece, to: target, draft) }
         guard fsync(target) == 0 else { throw StoreError(errno: errno, "writing it", draft) }

@@ -23,15 +23,16 @@ public enum StateBackup {
         guard access(source, F_OK) == 0 else {
             throw StoreError(.noState, "\(directory): there is no state in it; name the directory of an account")
         }
-        let copy = "\(file).\(getpid()).copy"
-        let draft = "\(file).\(getpid()).new"
+        // SQLite opens the copy by its name, so it is made where nobody else can put a link under that name.
+        let folder = try PrivateFile.makeFolder(beside: file)
+        let copy = "\(folder)/copy.sqlite"
+        let draft = "\(folder)/backup"
         defer {
-            unlink(copy)
-            unlink("\(copy)-journal")
-            unlink(draft)
+            for name in [copy, "\(copy)-journal", draft] { unlink(name) }
+            rmdir(folder)
         }
         do {
-            close(try PrivateFile.open(copy, O_WRONLY | O_CREAT | O_TRUNC))
+            close(try PrivateFile.open(copy, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW))
             try Self.copyDatabase(source, to: copy)
             return try Self.pack(copy, into: draft, file)
         } catch { throw (error as? StoreError) ?? StoreError(error, database: source) }
@@ -51,7 +52,7 @@ public enum StateBackup {
         try Self.check(file)
         let isNew = access(directory, F_OK) != 0
         let state = try StateDirectory(preparing: directory)
-        let draft = "\(state.path)/restored.\(getpid()).sqlite"
+        let draft = PrivateFile.draftPath(beside: "\(state.path)/restored.sqlite")
         var isDone = false
         defer {
             for name in [draft, "\(draft)-journal", "\(draft)-wal", "\(draft)-shm"] { unlink(name) }

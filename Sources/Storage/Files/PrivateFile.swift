@@ -57,8 +57,8 @@ enum PrivateFile {
 
     /// Makes a new file, complete on disk or not there at all; false if there is one already.
     static func create(_ path: String, _ bytes: [UInt8]) throws(StoreError) -> Bool {
-        let draft = "\(path).\(getpid()).new"
-        let descriptor = systemOpen(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        let draft = Self.draftPath(beside: path)
+        let descriptor = systemOpen(draft, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw StoreError(errno: errno, "creating it", draft) }
         defer {
             close(descriptor)
@@ -75,6 +75,22 @@ enum PrivateFile {
         }
         try Self.synchronizeDirectory(of: path)
         return true
+    }
+
+    // MARK: Drafts
+
+    /// A new name in the same folder. Unpredictable, so that nobody can put a link there, and so that the draft of a
+    /// process that crashed is in nobody's way: in a container every process may have the same id.
+    static func draftPath(beside path: String) -> String {
+        "\(path).\(String(UInt64.random(in: .min ... .max), radix: 16)).new"
+    }
+
+    /// Makes a folder of mode 0700 and of an unpredictable name beside `path`; the caller removes it.
+    static func makeFolder(beside path: String) throws(StoreError) -> String {
+        var template = Array("\(path).XXXXXX".utf8CString)
+        let isMade = template.withUnsafeMutableBufferPointer { name in name.baseAddress.flatMap { mkdtemp($0) } != nil }
+        guard isMade else { throw StoreError(errno: errno, "creating a folder beside it", path) }
+        return String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
     // MARK: Larger files
