@@ -58,9 +58,9 @@ import Testing
     @Test func fieldsAreReadWholeOrNotAtAll() throws {
         var writer = FieldWriter(capacity: 0)
         writer.integer(Int64(-2))
-        writer.text("é")
-        writer.optional(nil)
-        writer.optional([1])
+        try writer.text("é")
+        try writer.optional(nil)
+        try writer.optional([1])
         #expect(writer.bytes == [255, 255, 255, 255, 255, 255, 255, 254, 0, 0, 0, 2, 0xc3, 0xa9, 0, 1, 0, 0, 0, 1, 1])
         func read(_ bytes: [UInt8]) throws {
             var reader = FieldReader(bytes, Place(.inbox, 1))
@@ -85,6 +85,15 @@ import Testing
         for count in 0..<8 {
             var reader = FieldReader(Array(writer.bytes.prefix(count)), Place(.inbox, 1))
             #expect(throws: StoreError(.corrupt, "")) { try reader.integer(Int64.self) }
+        }
+    }
+
+    @Test func refusesCountsBeyondTheirField() throws {
+        var writer = FieldWriter(capacity: 0)
+        try writer.count(Int(UInt32.max))
+        #expect(writer.bytes == [0xff, 0xff, 0xff, 0xff])
+        for count in [Int(UInt32.max) + 1, .max, -1] {
+            #expect(throws: StoreError(.invalidChange, "")) { try writer.count(count) }
         }
     }
 

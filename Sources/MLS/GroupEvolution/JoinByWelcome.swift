@@ -14,7 +14,7 @@ extension MLSGroup {
         try suite.requireSupported()
         try bundle.requireMatchingKeys()
         let (groupSecrets, keys) = try self.openSecrets(welcome, bundle, preSharedKeys)
-        let pskSecret = suite.pskSecret(keys)
+        let pskSecret = try suite.pskSecret(keys)
         let groupInfo = try self.openGroupInfo(welcome, groupSecrets.joinerSecret, pskSecret)
         var tree = try self.ratchetTree(groupInfo, ratchetTree)
         try self.validate(groupInfo, &tree)

@@ -22,7 +22,7 @@ struct NextEpoch {
         self.contextBytes = self.context.tlsEncoded()
         self.schedule = KeySchedule(
             suite, initSecret: group.secrets.initSecret, commitSecret: commitSecret,
-            pskSecret: suite.pskSecret(preSharedKeys), context: self.contextBytes)
+            pskSecret: try suite.pskSecret(preSharedKeys), context: self.contextBytes)
         self.confirmationTag = suite.hash.hmac(
             key: self.schedule.secrets.confirmation, self.context.confirmedTranscriptHash)
     }

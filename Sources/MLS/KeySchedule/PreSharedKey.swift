@@ -81,15 +81,20 @@ public struct PreSharedKey: Sendable {
 
 extension CipherSuite {
     /// psk_secret of RFC 9420 §8.4; all zeros when there is no PSK.
-    func pskSecret(_ keys: [PreSharedKey]) -> Secret {
+    ///
+    /// Throws ``MLSError/Code/unknownPSK`` for more keys than PSKLabel can count.
+    func pskSecret(_ keys: [PreSharedKey]) throws(MLSError) -> Secret {
+        guard let count = UInt16(exactly: keys.count) else {
+            throw MLSError(.unknownPSK, "expected at most \(UInt16.max) PSKs, found \(keys.count) (RFC 9420 §8.4)")
+        }
         let zero = Secret(count: self.hashLength) { _ in }
         var result = zero
-        for (index, key) in keys.enumerated() {
+        for (index, key) in zip(0..<count, keys) {
             let extracted = self.hash.extract(salt: zero, inputKeyMaterial: key.secret)
             var label = TLSWriter()
             key.id.encode(to: &label)
-            label.write(UInt16(index))
-            label.write(UInt16(keys.count))
+            label.write(index)
+            label.write(count)
             let input = self.expandWithLabel(extracted, "derived psk", context: label.bytes, length: self.hashLength)
             result = self.hash.extract(salt: input, inputKeyMaterial: result)
         }

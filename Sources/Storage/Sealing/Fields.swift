@@ -1,4 +1,6 @@
 /// Writes the fields of a sealed value one after the other: integers big-endian, bytes after a 32-bit length.
+///
+/// Throws ``StoreError/Code/invalidChange`` for a count that does not fit into 32 bits.
 struct FieldWriter {
     private(set) var bytes: [UInt8] = []
 
@@ -8,16 +10,24 @@ struct FieldWriter {
         withUnsafeBytes(of: value.bigEndian) { self.bytes.append(contentsOf: $0) }
     }
 
-    mutating func data(_ value: [UInt8]) {
-        self.integer(UInt32(value.count))
+    /// Writes how many elements or bytes follow.
+    mutating func count(_ value: Int) throws(StoreError) {
+        guard let count = UInt32(exactly: value) else {
+            throw StoreError(.invalidChange, "expected a count of at most \(UInt32.max), found \(value)")
+        }
+        self.integer(count)
+    }
+
+    mutating func data(_ value: [UInt8]) throws(StoreError) {
+        try self.count(value.count)
         self.bytes.append(contentsOf: value)
     }
 
-    mutating func text(_ value: String) { self.data(Array(value.utf8)) }
+    mutating func text(_ value: String) throws(StoreError) { try self.data(Array(value.utf8)) }
 
-    mutating func optional(_ value: [UInt8]?) {
+    mutating func optional(_ value: [UInt8]?) throws(StoreError) {
         self.integer(UInt8(value == nil ? 0 : 1))
-        if let value { self.data(value) }
+        if let value { try self.data(value) }
     }
 }
 

@@ -38,7 +38,7 @@ extension Transaction {
         let id = waiting.event.id.bytes
         var writer = FieldWriter(capacity: 1024)
         writer.integer(waiting.arrivedAt)
-        writer.data(waiting.event.json())
+        try writer.data(waiting.event.json())
         try self.execute(
             """
             INSERT INTO waiting (event_id, arrived_at, content) VALUES (?, ?, ?)
@@ -70,7 +70,7 @@ extension Transaction {
         }
         let id = invite.wrapper.bytes
         var writer = FieldWriter(capacity: 1024)
-        writer.data(invite.rumor.rumorJSON())
+        try writer.data(invite.rumor.rumorJSON())
         try self.execute(
             """
             INSERT INTO invite (wrapper, content) VALUES (?, ?)

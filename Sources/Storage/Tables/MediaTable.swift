@@ -9,10 +9,10 @@ extension Transaction {
     func put(_ media: StoredMedia) throws {
         let lookup = self.messageLookup(media.groupID, media.messageID)
         var writer = FieldWriter(capacity: 512)
-        writer.integer(UInt32(clamping: media.reference.values.count))
-        for value in media.reference.values { writer.text(value) }
-        writer.integer(UInt32(clamping: media.keys.count))
-        for key in media.keys { key.withUnsafeBytes { writer.data(Array($0)) } }
+        try writer.count(media.reference.values.count)
+        for value in media.reference.values { try writer.text(value) }
+        try writer.count(media.keys.count)
+        for key in media.keys { try writer.data(key.copyBytes()) }
         try self.execute(
             """
             INSERT INTO media (message_lookup, position, content) VALUES (?, ?, ?)

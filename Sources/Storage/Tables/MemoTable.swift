@@ -9,8 +9,8 @@ extension Transaction {
         let lookup = self.sealer.lookup("memo", Array(name.kind.rawValue.utf8), name.key)
         guard let content else { return try self.execute("DELETE FROM memo WHERE lookup = ?", [Data(lookup)]) }
         var writer = FieldWriter(capacity: content.count + name.key.count + 8)
-        writer.data(name.key)
-        content.withUnsafeBytes { writer.data(Array($0)) }
+        try writer.data(name.key)
+        try writer.data(content.copyBytes())
         try self.execute(
             """
             INSERT INTO memo (lookup, kind, content) VALUES (?, ?, ?)

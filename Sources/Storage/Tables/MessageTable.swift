@@ -108,11 +108,11 @@ extension Transaction {
         }
         let rumor = message.rumor.rumorJSON()
         var writer = FieldWriter(capacity: rumor.count + 80)
-        writer.data(message.id.bytes)
-        writer.data(message.wrapper.bytes)
+        try writer.data(message.id.bytes)
+        try writer.data(message.wrapper.bytes)
         writer.integer(message.epoch.rawValue)
         writer.integer(UInt8(message.isOwn ? 1 : 0))
-        writer.data(rumor)
+        try writer.data(rumor)
         return writer.bytes
     }
 

@@ -32,21 +32,21 @@ extension Transaction {
             """,
             [
                 Data(lookup), row.sequence, row.attempts,
-                self.sealer.seal(Self.content(of: row), in: Place(.outbox, lookup)),
-                row.leftover.map { self.sealed($0, lookup) },
+                self.sealer.seal(try Self.content(of: row), in: Place(.outbox, lookup)),
+                try row.leftover.map { try self.sealed($0, lookup) },
             ])
     }
 
     func settleOutbox(_ id: String, _ leftover: OutboxRow.Leftover) throws {
         let lookup = self.outboxLookup(id)
         try self.execute(
-            "UPDATE outbox SET leftover = ? WHERE lookup = ?", [self.sealed(leftover, lookup), Data(lookup)])
+            "UPDATE outbox SET leftover = ? WHERE lookup = ?", [try self.sealed(leftover, lookup), Data(lookup)])
     }
 
-    private func sealed(_ leftover: OutboxRow.Leftover, _ lookup: [UInt8]) -> Data {
+    private func sealed(_ leftover: OutboxRow.Leftover, _ lookup: [UInt8]) throws -> Data {
         var writer = FieldWriter(capacity: 256)
         writer.integer(leftover.settledAt)
-        writer.relays(leftover.relays)
+        try writer.relays(leftover.relays)
         return self.sealer.seal(writer.bytes, in: Place(.leftover, lookup))
     }
 
@@ -85,14 +85,14 @@ extension Transaction {
 
     private func outboxLookup(_ id: String) -> [UInt8] { self.sealer.lookup("outbox", Array(id.utf8)) }
 
-    private static func content(of row: OutboxRow) -> [UInt8] {
+    private static func content(of row: OutboxRow) throws -> [UInt8] {
         var writer = FieldWriter(capacity: 1536)
-        writer.text(row.id)
-        writer.text(row.purpose.rawValue)
-        writer.optional(row.groupID)
-        writer.optional(row.messageID?.bytes)
-        writer.relays(row.relays)
-        writer.data(row.event.json())
+        try writer.text(row.id)
+        try writer.text(row.purpose.rawValue)
+        try writer.optional(row.groupID)
+        try writer.optional(row.messageID?.bytes)
+        try writer.relays(row.relays)
+        try writer.data(row.event.json())
         return writer.bytes
     }
 
@@ -115,9 +115,9 @@ extension Transaction {
 }
 
 extension FieldWriter {
-    fileprivate mutating func relays(_ relays: [RelayURL]) {
-        self.integer(UInt32(relays.count))
-        for relay in relays { self.text(relay.string) }
+    fileprivate mutating func relays(_ relays: [RelayURL]) throws(StoreError) {
+        try self.count(relays.count)
+        for relay in relays { try self.text(relay.string) }
     }
 }
 

@@ -26,9 +26,9 @@ extension Transaction {
         guard let value else { return try self.execute("DELETE FROM stored_value WHERE lookup = ?", [Data(lookup)]) }
         // The names are stored too, since their hash does not give them back.
         var writer = FieldWriter(capacity: value.count + scope.utf8.count + key.utf8.count + 12)
-        writer.text(scope)
-        writer.text(key)
-        writer.data(value)
+        try writer.text(scope)
+        try writer.text(key)
+        try writer.data(value)
         try self.execute(
             """
             INSERT INTO stored_value (lookup, content) VALUES (?, ?)

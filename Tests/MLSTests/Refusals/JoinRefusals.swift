@@ -43,7 +43,7 @@ struct JoinRefusals {
             extensions: [Extension(type: .ratchetTree, data: tree ?? group.encodedRatchetTree)] + extraExtensions,
             confirmationTag: confirmationTag ?? group.confirmationTag, signer: signer,
             signedBy: signatureKey ?? group.signatureKey)
-        let psk = suite.pskSecret(preSharedKeys.map { PreSharedKey(id: $0, secret: .empty) })
+        let psk = try suite.pskSecret(preSharedKeys.map { PreSharedKey(id: $0, secret: .empty) })
         let key = Welcome.key(
             suite, welcomeSecret: KeySchedule.welcomeSecret(suite, joinerSecret: self.joiner, pskSecret: psk))
         let sealed = try suite.aead.seal(

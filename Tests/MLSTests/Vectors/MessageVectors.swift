@@ -60,7 +60,7 @@ import Testing
                 entry.encryptedGroupSecrets, with: HPKEPrivateKey(suite, bytes: vector.initPriv.bytes),
                 info: hpke.encryptContext(label: "Welcome", context: welcome.encryptedGroupInfo))
             let secrets = try GroupSecrets(tlsEncoded: secret.copyBytes())
-            let pskSecret = suite.pskSecret([])
+            let pskSecret = try suite.pskSecret([])
             let key = Welcome.key(
                 suite,
                 welcomeSecret: KeySchedule.welcomeSecret(

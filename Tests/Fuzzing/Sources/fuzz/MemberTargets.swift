@@ -126,7 +126,7 @@ extension World {
     ) throws -> Welcome {
         let suite = CipherSuite.x25519AES128GCM
         let joiner = Secret([UInt8](repeating: 7, count: 32))
-        let pskSecret = suite.pskSecret([])
+        let pskSecret = try suite.pskSecret([])
         var context = info.context
         var tag = info.confirmationTag
         if fits {
