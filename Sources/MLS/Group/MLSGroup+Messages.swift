@@ -14,7 +14,8 @@ extension MLSGroup {
         return try self.encrypt(signed, using: &rng)
     }
 
-    /// Sends a proposal and keeps it for a later commit; returns the encoded MLSMessage and its ProposalRef.
+    /// Sends a proposal and keeps it for a later commit; returns the encoded MLSMessage and its ProposalRef. A proposed
+    /// PSK gets a fresh nonce.
     ///
     /// - Parameter wireFormat: public or private message.
     public mutating func propose(
@@ -22,6 +23,10 @@ extension MLSGroup {
         using rng: inout some RandomNumberGenerator
     ) throws -> (message: [UInt8], reference: [UInt8]) {
         try self.requireActive()
+        var proposal = proposal
+        if case .preSharedKey(let id) = proposal {
+            proposal = .preSharedKey(self.freshID(of: id.key, using: &rng))
+        }
         let signed = try self.sign(self.frame(.proposal(proposal), authenticatedData), wireFormat)
         let message = try self.send(signed, using: &rng)
         let reference = signed.proposalReference(self.cipherSuite)

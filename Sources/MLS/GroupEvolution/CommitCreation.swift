@@ -6,7 +6,7 @@ public struct CommitRequest: Sendable {
     public var removing: [LeafIndex] = []
     /// The complete new list of GroupContext extensions, or nil to leave it.
     public var extensions: [Extension]?
-    /// External and resumption PSKs to mix in, with their secrets.
+    /// External and resumption PSKs to mix in, with their secrets; each gets a fresh nonce.
     public var preSharedKeys: [PreSharedKey] = []
     /// Proposals of others to commit, by ProposalRef.
     public var references: [[UInt8]] = []
@@ -32,7 +32,7 @@ extension MLSGroup {
         _ request: CommitRequest, using rng: inout some RandomNumberGenerator
     ) throws -> PendingCommit {
         try self.requireActive()
-        let list = ProposalList(committer: self.own.leafIndex, proposals: try self.queue(request))
+        let list = ProposalList(committer: self.own.leafIndex, proposals: try self.queue(request, using: &rng))
         try list.validate(self)
         let hasPath = request.forcesPath || list.requiresPath
         let preSharedKeys = try self.resolve(list.proposals, request.preSharedKeys)
@@ -56,7 +56,9 @@ extension MLSGroup {
         return PendingCommit(message: message, welcome: welcome, changes: state.changes, next: next)
     }
 
-    private func queue(_ request: CommitRequest) throws(MLSError) -> [QueuedProposal] {
+    private func queue(
+        _ request: CommitRequest, using rng: inout some RandomNumberGenerator
+    ) throws(MLSError) -> [QueuedProposal] {
         let own = self.own.leafIndex
         var queued: [QueuedProposal] = []
         for reference in request.references {
@@ -72,7 +74,7 @@ extension MLSGroup {
         }
         for package in request.adding { append(.add(package.keyPackage), isVerified: true) }
         for index in request.removing { append(.remove(index)) }
-        for key in request.preSharedKeys { append(.preSharedKey(key.id)) }
+        for key in request.preSharedKeys { append(.preSharedKey(self.freshID(of: key.id.key, using: &rng))) }
         if let extensions = request.extensions { append(.groupContextExtensions(extensions)) }
         return queued
     }

@@ -73,6 +73,13 @@ public struct PreSharedKey: Sendable {
     }
 }
 
+extension MLSGroup {
+    /// The id under which a PSK is injected once: with a random nonce of KDF.Nh bytes (RFC 9420 §8.4).
+    func freshID(of key: PreSharedKeyID.Key, using rng: inout some RandomNumberGenerator) -> PreSharedKeyID {
+        PreSharedKeyID(key: key, nonce: rng.bytes(self.cipherSuite.hashLength))
+    }
+}
+
 // struct {
 //     PreSharedKeyID id;
 //     uint16 index;
