@@ -61,7 +61,7 @@ struct ParentHashCostTests {
         let crafted = try CraftedTree(leafCount: leafCount)
         var tree = crafted.tree
         _ = tree.rootHash()
-        let start = ContinuousClock.now
+        let start = ContinuousClock.now  // not live: nothing depends on the time, it is only printed
         try tree.validateUnmergedLeaves()
         var check = ParentHashCheck(tree: tree)
         try check.run()
