@@ -30,8 +30,9 @@ class Daemon:
 
     name = "pikabot daemon"
 
-    def __init__(self, binary, relay, folder, flags=(), changed=None):
+    def __init__(self, binary, relay, folder, flags=(), changed=None, ready_seconds=TEXT_SECONDS):
         self.binary, self.relay, self.folder, self.flags = Path(binary).resolve(), relay, Path(folder), flags
+        self.ready_seconds = ready_seconds
         self.folder.mkdir(parents=True)
         self.log = self.folder / "daemon.log"
         self.changed = changed or asyncio.Condition()
@@ -49,7 +50,7 @@ class Daemon:
                 stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, stderr=log)
         self.lives += 1
         self.reader = asyncio.create_task(self._read(self.process))
-        first = await self.until("ready", lambda line: True, first=before)
+        first = await self.until("ready", lambda line: True, self.ready_seconds, before, self.process)
         if first["type"] != "ready" or first["protocol_version"] != 1:
             raise DaemonError("the first line", {"code": "not_ready", **first})
         self.pubkey, self.npub = first["pubkey"], first["npub"]

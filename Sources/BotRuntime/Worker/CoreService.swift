@@ -27,7 +27,7 @@ public struct CoreService: Service {
 
     /// Why the core ended, if it was not told to. Services that live by it may notice its end first: their words about
     /// that say less.
-    var failure: (any Error)? { noted.failure.withLock { $0 } }
+    package var failure: (any Error)? { noted.failure.withLock { $0 } }
 
     public func run() async throws {
         try await withThrowingTaskGroup(of: Ending.self) { group in

@@ -36,7 +36,11 @@ public struct SocketServer: Service {
     ///
     /// Throws ``DaemonError/Code/noSocket``.
     public func run() async throws {
-        guard await self.engine.waitUntilReady() else { return }
+        guard await self.engine.waitUntilReady() else {
+            // A service that returns before it is told to hides the reason of the one that failed.
+            try? await gracefulShutdown()
+            return
+        }
         let server = try await self.listen()
         defer { SocketPath.removeUnlessLive(self.path) }
         do {

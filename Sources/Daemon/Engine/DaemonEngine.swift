@@ -89,7 +89,7 @@ public actor DaemonEngine {
 
     /// Runs until `shutdown`, ``end()`` or cancellation. The core must run beside it.
     ///
-    /// Throws ``DaemonError/Code/relayNotReady`` and ``DaemonError/Code/coreEnded``.
+    /// Throws ``DaemonError/Code/coreEnded``.
     public func run() async throws {
         try await withThrowingTaskGroup(of: Bool.self) { group in
             group.addTask { await self.followUpdates() }
@@ -112,7 +112,7 @@ public actor DaemonEngine {
     public nonisolated func waitUntilReady() async -> Bool { await self.readiness.wait() ?? false }
 
     private func work() async throws -> Bool {
-        try await self.awaitRelay()
+        await self.awaitRelay()
         await self.restoreLogs()
         // A program is told only of chats that there are.
         if self.settings.program != nil { _ = await self.firstState.wait() }
@@ -131,14 +131,23 @@ public actor DaemonEngine {
         return true
     }
 
-    private func awaitRelay() async throws {
-        guard let patience = self.settings.relayPatience, let first = self.settings.core.relays.first else { return }
+    /// Waits for one of the configured relays. Without one the daemon starts all the same, because its relays keep
+    /// being tried and its commands say what a relay is missing for.
+    private func awaitRelay() async {
+        let relays = self.settings.core.relays
+        guard let patience = self.settings.relayPatience, !relays.isEmpty else { return }
         let isConnected = await self.wait(patience) { state in
-            state.relays.contains { $0.url == first && $0.connection == .connected }
+            state.relays.contains { relays.contains($0.url) && $0.connection == .connected }
         }
-        if !isConnected, !Task.isCancelled {
-            throw DaemonError(
-                .relayNotReady, "relay readiness check failed for \(first): no connection in \(patience / 1000) s")
+        guard !isConnected, !self.isEnding, !Task.isCancelled else { return }
+        for relay in relays {
+            let status = self.state.relays.first { $0.url == relay }
+            let reason = if case .retrying(_, let reason)? = status?.connection { reason } else { "no connection yet" }
+            self.logger.error(
+                "no relay answered; the daemon starts without one and keeps trying",
+                metadata: [
+                    "relay": .string(relay.string), "reason": .string(reason), "waited": "\(patience / 1000) s",
+                ])
         }
     }
 

@@ -8,7 +8,7 @@ public struct DaemonSettings: Sendable {
     /// Who may invite this account and be heard; everybody if it is empty.
     public var allowed: Set<PublicKey>
     public var acceptsWelcomes: Bool
-    /// Milliseconds that the start waits for the first relay; nil to start without one.
+    /// Milliseconds that the start waits for a relay before it goes on without one; nil to start at once.
     public var relayPatience: Int64?
     /// Whether socket clients need a token.
     public var requiresToken: Bool
@@ -65,8 +65,6 @@ public struct DaemonError: Error, Hashable, Sendable, CustomStringConvertible {
     public struct Code: Hashable, Sendable, CustomStringConvertible {
         public let description: String
 
-        /// The first relay did not answer in time.
-        public static let relayNotReady = Code(description: "relay_not_ready")
         /// The core ended by itself.
         public static let coreEnded = Code(description: "core_ended")
         /// The socket could not be made.

@@ -65,6 +65,29 @@ import Testing
         #expect(lines.compactMap { $0["content"]?.string } == (0..<45).map(String.init) + ["last"])
     }
 
+    @Test func startsWithoutARelayAndConnectsLater() async throws {
+        let lab = try GroupLab(seed: 33)
+        for relay in lab.relays { lab.network.takeDown(relay) }
+        let daemon = try await DaemonLab.make(seed: 33, lab: lab)
+        #expect(daemon.lines.isEmpty)
+        try await lab.advance(by: .seconds(89))
+        #expect(daemon.lines.isEmpty)
+        try await lab.advance(by: .seconds(2))
+        #expect(daemon.types() == ["ready"])
+        #expect(try await daemon.result("list_groups") == ["groups": []])
+        for relay in lab.relays { lab.network.bringUp(relay) }
+        try await lab.settle()
+        let bob = try await lab.member("bob")
+        _ = try await daemon.result("init_group", ["peer_pubkey": .string(bob.publicKey.hex)])
+    }
+
+    @Test func startsWithAnyOfItsRelays() async throws {
+        let lab = try GroupLab(seed: 34, relays: 2)
+        lab.network.takeDown(lab.relays[0])
+        let daemon = try await DaemonLab.make(seed: 34, lab: lab)
+        #expect(daemon.types() == ["ready"])
+    }
+
     @Test func aMessageIsToldWithoutFilesThatDoNotCome() async throws {
         let daemon = try await DaemonLab.make(seed: 32, mediaDirectory: "/nonexistent/daemon-media")
         let bob = try await daemon.lab.member("bob")
