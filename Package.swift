@@ -46,9 +46,10 @@ var targets: [Target] = [
     library("MLS", ["TLSCodec", "CSodium", crypto]),
     library("Nostr", ["CSodium", "CSecp256k1", crypto]),
     library("Marmot", ["MLS", "TLSCodec", "Nostr"]),
+    library("NetworkAddresses", ["Nostr", httpClient] + nio),
     library("PikaCore", ["Marmot", "MLS", "Nostr", logging, metrics]),
-    library("RelayClient", ["Nostr", "PikaCore", logging, metrics, lifecycle, nioSSL] + nio),
-    library("BlossomClient", ["PikaCore", "Nostr", httpClient, logging] + nio),
+    library("RelayClient", ["NetworkAddresses", "Nostr", "PikaCore", logging, metrics, lifecycle, nioSSL] + nio),
+    library("BlossomClient", ["NetworkAddresses", "PikaCore", "Nostr", httpClient, logging] + nio),
     library("Storage", ["PikaCore", "MLS", "Nostr", "CSodium", grdb]),
     library("EmbeddedRelay", ["Nostr", crypto, grdb, logging, lifecycle] + nio),
     library("BotKit", ["PikaCore", "Nostr", logging]),
@@ -64,8 +65,9 @@ var targets: [Target] = [
     library(
         "BotRuntime",
         [
-            "BotKit", "BotDispatch", "BlossomClient", "Diagnosis", "ExternalBots", "Restarts", "Telemetry", "PikaCore",
-            "Marmot", "Nostr", "RelayClient", "Storage", yams, lifecycle, unixSignals, logging, metrics, httpClient,
+            "BotKit", "BotDispatch", "BlossomClient", "Diagnosis", "ExternalBots", "NetworkAddresses", "Restarts",
+            "Telemetry", "PikaCore", "Marmot", "Nostr", "RelayClient", "Storage", yams, lifecycle, unixSignals, logging,
+            metrics, httpClient,
             subprocess,
             systemPackage,
         ] + nio),
@@ -89,12 +91,16 @@ var targets: [Target] = [
         swiftSettings: settings),
     library(
         "Diagnosis",
-        ["BotKit", "RelayClient", "PikaCore", "Marmot", "MLS", "Nostr", httpClient, nioSSL, nioTLS, logging] + nio),
+        [
+            "BotKit", "NetworkAddresses", "RelayClient", "PikaCore", "Marmot", "MLS", "Nostr", httpClient, nioSSL,
+            nioTLS, logging,
+        ] + nio),
     library("LoadReport", [histogram]),
     library(
         "Load",
         [
-            "LoadReport", "BotKit", "BotTesting", "Telemetry", "RelayClient", "Storage", "PikaCore", "Nostr", logging,
+            "LoadReport", "BotKit", "BotTesting", "NetworkAddresses", "Telemetry", "RelayClient", "Storage", "PikaCore",
+            "Nostr", logging,
         ] + nio),
     library(
         "BotProgram",
@@ -107,7 +113,8 @@ var targets: [Target] = [
         name: "pikabot",
         dependencies: [
             "BotProgram", "BotRuntime", "BotKit", "BlossomClient", "Daemon", "EchoBot", "GroupCanaryBot", "Load",
-            "LoadReport", "KeyPackageProbeBot", "RelayProbeBot", "ResponderBot", "Supervisor", "Telemetry",
+            "LoadReport", "KeyPackageProbeBot", "NetworkAddresses", "RelayProbeBot", "ResponderBot", "Supervisor",
+            "Telemetry",
             "EmbeddedRelay", "RelayClient", "Storage", "PikaCore",
             "Marmot", "MLS", "Nostr", arguments, lifecycle, unixSignals, logging,
         ],
@@ -118,9 +125,14 @@ var targets: [Target] = [
     .testTarget(
         name: "NostrTests", dependencies: ["LiveTesting", "Nostr"], exclude: ["Vectors"], swiftSettings: settings),
     tests("MarmotTests", ["Marmot", "MLS", "Nostr", "TLSCodec"]),
+    tests("NetworkAddressesTests", ["NetworkAddresses", "Nostr"]),
     tests("PikaCoreTests", ["PikaCore", "Marmot", "MLS", "TLSCodec", "Nostr", "BotTesting"]),
-    tests("RelayClientTests", ["RelayClient", "EmbeddedRelay", "PikaCore", "Nostr", logging, nioSSL] + nio),
-    tests("BlossomClientTests", ["BlossomClient", "EmbeddedRelay", "PikaCore", "Nostr", crypto, logging] + nio),
+    tests(
+        "RelayClientTests",
+        ["RelayClient", "NetworkAddresses", "EmbeddedRelay", "PikaCore", "Nostr", logging, nioSSL] + nio),
+    tests(
+        "BlossomClientTests",
+        ["BlossomClient", "NetworkAddresses", "EmbeddedRelay", "PikaCore", "Nostr", crypto, logging] + nio),
     tests("EmbeddedRelayTests", ["EmbeddedRelay", "Nostr", crypto, lifecycle, logging, grdb] + nio),
     tests("StorageTests", ["Storage", "PikaCore", "Marmot", "MLS", "Nostr", grdb]),
     tests("TelemetryTests", ["Telemetry", lifecycle, logging, metrics] + nio),
@@ -139,13 +151,14 @@ var targets: [Target] = [
         name: "BotRuntimeTests",
         dependencies: [
             "LiveTesting", "BotRuntime", "ExternalBots", "BotKit", "BotDispatch", "BotTesting", "EchoBot", "Telemetry",
-            "EmbeddedRelay", "RelayClient",
+            "EmbeddedRelay", "NetworkAddresses", "RelayClient",
             "PikaCore", "Nostr", "ResponderBot", "Restarts", lifecycle, logging, metrics,
         ] + nio, exclude: ["Configuration/Wrong"], swiftSettings: settings),
     tests(
         "PikabotTests",
         [
-            "pikabot", "BotProgram", "BotRuntime", "BotKit", "BotTesting", "Diagnosis", "EmbeddedRelay", "RelayClient",
+            "pikabot", "BotProgram", "BotRuntime", "BotKit", "BotTesting", "Diagnosis", "EmbeddedRelay",
+            "NetworkAddresses", "RelayClient",
             "Supervisor", "Telemetry", "Storage", "PikaCore", "MLS", "Nostr", arguments, logging,
         ]),
     tests(

@@ -3,23 +3,32 @@ import Foundation
 public import Logging
 import NIOCore
 import NIOHTTP1
+public import NetworkAddresses
 import Nostr
 public import PikaCore
 
 /// Media servers over HTTP: BUD-01 (download) and BUD-02 (upload).
 ///
-/// ``shutdown()`` must be called before the last reference goes. Addresses are asked whatever network they lead to;
-/// see ``MediaURL``.
+/// ``shutdown()`` must be called before the last reference goes. Files are downloaded from where others say, so every
+/// address and redirection is judged when it is asked; uploads go to servers that the account chose.
 public final class BlossomClient: MediaStore {
     private static let mostRedirects = 5
     /// A descriptor is a few hundred bytes.
     private static let mostDescriptorBytes = 64 << 10
 
+    /// Addresses of one host that are tried, one after the other.
+    private static let mostAddresses = 3
+
     private let client: HTTPClient
+    private let settings: HTTPClient.Configuration
+    private let addresses: AddressGuard
     private let configuration: BlossomConfiguration
     private let logger: Logger
 
-    public init(configuration: BlossomConfiguration = BlossomConfiguration(), logger: Logger) {
+    /// - Parameter addresses: Judges where files may be downloaded from.
+    public init(
+        addresses: AddressGuard, configuration: BlossomConfiguration = BlossomConfiguration(), logger: Logger
+    ) {
         var settings = HTTPClient.Configuration()
         // Followed here, so that every address is looked at before it is asked, and no authorization goes elsewhere.
         settings.redirectConfiguration = .disallow
@@ -29,12 +38,18 @@ public final class BlossomClient: MediaStore {
             connect: TimeAmount(configuration.connectTimeout), read: TimeAmount(configuration.idleTimeout),
             write: TimeAmount(configuration.idleTimeout))
         self.client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: settings)
+        self.settings = settings
+        self.addresses = addresses
         self.configuration = configuration
         self.logger = logger
     }
 
     /// Closes all connections; calls under way fail.
     public func shutdown() async throws { try await self.client.shutdown() }
+
+    public func nameServers(_ servers: [MediaURL]) async {
+        self.addresses.nameServers(servers.map { ($0.host, $0.port) })
+    }
 
     public func upload(_ blob: MediaUpload, to server: MediaURL) async throws -> StoredBlob {
         var request = HTTPClientRequest(url: server.upload.description)
@@ -43,7 +58,7 @@ public final class BlossomClient: MediaStore {
         request.headers.add(name: "Content-Type", value: blob.contentType)
         request.headers.add(name: "X-SHA-256", value: blob.hash.hex)
         request.body = .bytes(ByteBuffer(bytes: blob.bytes))
-        let response = try await self.execute(request)
+        let response = try await self.execute(request, self.client)
         guard (200...201).contains(response.status.code) else { throw Self.refusal(response) }
         let descriptor = try await Self.collect(response, limit: Self.mostDescriptorBytes)
         guard let json = try? JSONValue(json: descriptor), let url = json["url"]?.string,
@@ -55,19 +70,53 @@ public final class BlossomClient: MediaStore {
     public func download(_ url: MediaURL, limit: Int) async throws -> [UInt8] {
         var address = url
         for _ in 0...Self.mostRedirects {
-            let response = try await self.execute(HTTPClientRequest(url: address.description))
-            switch response.status.code {
-            case 200: return try await Self.collect(response, limit: limit)
-            case 301, 302, 303, 307, 308: address = try Self.redirection(response, from: address)
-            default: throw Self.refusal(response)
+            switch try await self.get(address, limit: limit) {
+            case .bytes(let bytes): return bytes
+            case .redirection(let next): address = next
             }
         }
         throw BlossomError(.badAnswer, "more than \(Self.mostRedirects) redirections")
     }
 
-    private func execute(_ request: HTTPClientRequest) async throws -> HTTPClientResponse {
+    private enum Answer {
+        case bytes([UInt8])
+        case redirection(MediaURL)
+    }
+
+    /// Asks an address where it may be asked.
+    private func get(_ address: MediaURL, limit: Int) async throws -> Answer {
+        let places: AddressGuard.Places
+        do { places = try await self.addresses.places(of: address.host, port: address.port) } catch {
+            throw BlossomError(.notAllowed, "\(address.host): \(error)", cause: error)
+        }
+        guard case .only(let found) = places else { return try await self.get(address, limit: limit, self.client) }
+        // The client must see the very name that was looked up.
+        guard let host = URL(string: address.description)?.host, host.lowercased() == address.host else {
+            throw BlossomError(.notAllowed, "the host of the address can be read in two ways")
+        }
+        var failure: any Error = AddressRefusal.unknownHost
+        for place in found.prefix(Self.mostAddresses) {
+            do {
+                return try await withPinnedHTTPClient(to: host, at: place, configuration: self.settings) { client in
+                    try await self.get(address, limit: limit, client)
+                }
+            } catch let error as BlossomError where error.code == .unreachable { failure = error }
+        }
+        throw failure
+    }
+
+    private func get(_ address: MediaURL, limit: Int, _ client: HTTPClient) async throws -> Answer {
+        let response = try await self.execute(HTTPClientRequest(url: address.description), client)
+        switch response.status.code {
+        case 200: return .bytes(try await Self.collect(response, limit: limit))
+        case 301, 302, 303, 307, 308: return .redirection(try Self.redirection(response, from: address))
+        default: throw Self.refusal(response)
+        }
+    }
+
+    private func execute(_ request: HTTPClientRequest, _ client: HTTPClient) async throws -> HTTPClientResponse {
         do {
-            return try await self.client.execute(
+            return try await client.execute(
                 request, timeout: TimeAmount(self.configuration.totalTimeout), logger: self.logger)
         } catch let error as CancellationError {
             throw error

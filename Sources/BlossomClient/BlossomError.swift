@@ -5,6 +5,8 @@ public struct BlossomError: Error, Sendable, CustomStringConvertible {
 
         /// No connection, no answer in time, or one that broke off.
         public static let unreachable = Code(description: "unreachable")
+        /// Only others name the server, and it is at a private address or has none.
+        public static let notAllowed = Code(description: "not_allowed")
         /// A status other than success.
         public static let refused = Code(description: "refused")
         /// An answer that the protocol does not know.

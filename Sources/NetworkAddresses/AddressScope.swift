@@ -2,12 +2,12 @@
 ///
 /// After the special-purpose address registries of IANA (RFC 6890 and its successors). What stands for an IPv4 address
 /// inside an IPv6 one (mapped, NAT64, 6to4, Teredo) is judged by that address, or is not public at all.
-enum AddressScope: Hashable, Sendable {
+package enum AddressScope: Hashable, Sendable {
     case everywhere
     case local
 
     /// 4 or 16 bytes in network order; anything else is local.
-    init(_ bytes: some Collection<UInt8>) {
+    package init(_ bytes: some Collection<UInt8>) {
         let bytes = Array(bytes)
         switch bytes.count {
         case 4: self = Self.isPublicIPv4(bytes) ? .everywhere : .local

@@ -9,16 +9,21 @@ import NIOPosix
 #endif
 
 /// An address of a host, as text without brackets, and whose it can be.
-struct HostAddress: Hashable, Sendable {
-    var text: String
-    var scope: AddressScope
+package struct HostAddress: Hashable, Sendable {
+    package var text: String
+    package var scope: AddressScope
+
+    package init(text: String, scope: AddressScope) {
+        self.text = text
+        self.scope = scope
+    }
 }
 
 /// Asks the system where hosts are.
-enum HostAddresses {
+package enum HostAddresses {
     /// In the system's order of preference, each once; none if the name is unknown. Ends early when the task is
     /// cancelled: the system's answer, which may take long, is then for nobody.
-    static func of(_ host: String) async -> [HostAddress] {
+    package static func of(_ host: String) async -> [HostAddress] {
         let (answers, answer) = AsyncStream.makeStream(of: [HostAddress].self)
         NIOThreadPool.singleton.submit { state in
             answer.yield(state == .active ? lookUp(host) : [])
@@ -29,7 +34,7 @@ enum HostAddresses {
     }
 
     /// Blocks.
-    static func lookUp(_ host: String) -> [HostAddress] {
+    package static func lookUp(_ host: String) -> [HostAddress] {
         var hints = addrinfo()
         hints.ai_family = AF_UNSPEC
         #if canImport(Glibc)

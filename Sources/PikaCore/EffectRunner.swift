@@ -94,6 +94,9 @@ final class EffectRunner: Sendable {
             self.callHub.session(callID)?.set(isMuted: isMuted, isCameraOn: isCameraOn)
         case .stopCallMedia(let callID): self.callHub.stop(callID)
         case .reconnect: await self.transport.reconnect()
+        case .nameEndpoints(let relays, let servers):
+            await self.transport.nameRelays(relays)
+            await self.media.nameServers(servers)
         case .setRelays(let relays): await self.transport.setRelays(relays)
         case .subscribe(let subscription): await self.transport.subscribe(subscription)
         case .unsubscribe(let id): await self.transport.unsubscribe(id)

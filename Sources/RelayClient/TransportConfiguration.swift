@@ -14,6 +14,9 @@ public struct TransportConfiguration: Hashable, Sendable {
     public var backoff = Backoff()
     /// A connection that lived this long starts the count of failures anew.
     public var stableAfter: Duration = .seconds(30)
+    /// How long the stored events of a request may bring nothing new before their page counts as failed. Checked with
+    /// each ping.
+    public var pageTimeout: Duration = .seconds(30)
     /// How long a connection outside the set of relays stays open after its last request.
     public var lingering: Duration = .seconds(30)
 
@@ -30,6 +33,12 @@ public struct TransportConfiguration: Hashable, Sendable {
     public var unansweredEvents = 4_096
     /// Size of the events that one fetch may bring from one relay, in bytes.
     public var fetchedBytes = 64 << 20
+    /// Stored events of one request, and their size in bytes, before its page counts as failed.
+    public var pageEvents = 100_000
+    public var pageBytes = 64 << 20
+    /// Events that nobody asked for, repeats included, that a relay may send between two pings, in bytes. More ends
+    /// the connection.
+    public var surplusBytes = 16 << 20
     /// Relays cap the answer to one request, at 500 or so. One with at least so many events may have been cut off,
     /// and the older ones are asked for.
     public var smallestCap = 50
@@ -47,14 +56,15 @@ public struct TransportConfiguration: Hashable, Sendable {
 
     func validate() throws(TransportError) {
         let times = [
-            connectTimeout, pingInterval, deadPeerTimeout, publishTimeout, closeTimeout, backoff.base, backoff.cap,
+            connectTimeout, pingInterval, deadPeerTimeout, publishTimeout, closeTimeout, pageTimeout, backoff.base,
+            backoff.cap, backoff.provenCap, backoff.provenFor,
         ]
         guard times.allSatisfy({ $0 > .zero }) else {
             throw TransportError(.badConfiguration, "a time is zero or negative")
         }
         let limits = [
             maximumMessageBytes, maximumFragments, bufferedUpdates, bufferedBytes, unansweredEvents, fetchedBytes,
-            smallestCap, rememberedEvents, verifiedSignatures,
+            pageEvents, pageBytes, surplusBytes, smallestCap, rememberedEvents, verifiedSignatures,
         ]
         guard limits.allSatisfy({ $0 > 0 }), maximumMessageBytes <= Int(UInt32.max) else {
             throw TransportError(.badConfiguration, "a limit is not positive, or a message larger than 4 GiB")

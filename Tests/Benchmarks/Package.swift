@@ -55,6 +55,7 @@ let package = Package(
             name: "echo-latency",
             dependencies: [
                 .product(name: "EmbeddedRelay", package: "pikabot"),
+                .product(name: "NetworkAddresses", package: "pikabot"),
                 .product(name: "Nostr", package: "pikabot"), .product(name: "PikaCore", package: "pikabot"),
                 .product(name: "RelayClient", package: "pikabot"), .product(name: "Storage", package: "pikabot"),
                 .product(name: "Logging", package: "swift-log"),

@@ -2,6 +2,7 @@ import Crypto
 import EmbeddedRelay
 import LiveTesting
 import Logging
+import NetworkAddresses
 import Nostr
 import PikaCore
 import Synchronization
@@ -12,11 +13,12 @@ import Testing
 /// A client for one test.
 @discardableResult
 private func withClient<Value: Sendable>(
-    idle: Duration = .seconds(10), _ body: (BlossomClient) async throws -> Value
+    idle: Duration = .seconds(10), addresses: AddressGuard = .unrestricted,
+    _ body: (BlossomClient) async throws -> Value
 ) async throws -> Value {
     var configuration = BlossomConfiguration()
     configuration.idleTimeout = idle
-    let client = BlossomClient(configuration: configuration, logger: Logger(label: "test"))
+    let client = BlossomClient(addresses: addresses, configuration: configuration, logger: Logger(label: "test"))
     do {
         let value = try await body(client)
         try await client.shutdown()
@@ -122,6 +124,59 @@ struct BlossomClientTests {
             try await withClient { client in
                 let error = await #expect(throws: AppCoreError.self) { try await client.download(server, limit: 10) }
                 #expect(error?.code == .badAddress)
+            }
+        }
+    }
+
+    /// Members choose the addresses of their files.
+    @Test func filesAtPrivateAddressesAreNotAsked() async throws {
+        try await withServer { _, server in
+            try await withClient(addresses: AddressGuard(allowsPrivate: false)) { client in
+                let stored = try await client.upload(try upload([1, 2, 3]), to: server)
+                let url = try MediaURL(stored.url)
+                await #expect(throws: BlossomError(.notAllowed, "")) { try await client.download(url, limit: 3) }
+                await client.nameServers([server])
+                #expect(try await client.download(url, limit: 3) == [1, 2, 3])
+                await client.nameServers([])
+                await #expect(throws: BlossomError(.notAllowed, "")) { try await client.download(url, limit: 3) }
+            }
+        }
+    }
+
+    @Test func redirectionsToPrivateAddressesAreNotFollowed() async throws {
+        try await withServer { open, server in
+            let stored = try await open.upload(try upload([1, 2, 3]), to: server)
+            let answer = "HTTP/1.1 307 Moved\r\nLocation: \(stored.url)\r\nContent-Length: 0\r\n\r\n"
+            try await withCannedServer(answer) { other in
+                try await withClient(addresses: AddressGuard(allowsPrivate: false)) { client in
+                    await client.nameServers([other])
+                    let error = await #expect(throws: BlossomError(.notAllowed, "")) {
+                        try await client.download(other, limit: 3)
+                    }
+                    #expect(error?.message.contains("private address") == true)
+                }
+            }
+        }
+    }
+
+    /// The name leads to a public address when it is judged, and to a private one when it is asked the next time.
+    @Test func filesComeFromTheJudgedAddress() async throws {
+        try await withServer { open, server in
+            let stored = try await open.upload(try upload([1, 2, 3]), to: server)
+            let url = try MediaURL(stored.url.replacing("127.0.0.1", with: "Media.invalid"))
+            let lookups = Mutex(0)
+            let addresses = AddressGuard(allowsPrivate: false) { host in
+                #expect(host == "media.invalid")
+                let count = lookups.withLock { count in
+                    count += 1
+                    return count
+                }
+                return [HostAddress(text: "127.0.0.1", scope: count == 1 ? .everywhere : .local)]
+            }
+            try await withClient(addresses: addresses) { client in
+                let found = try await client.download(url, limit: 3)
+                #expect(found == [1, 2, 3])
+                await #expect(throws: BlossomError(.notAllowed, "")) { try await client.download(url, limit: 3) }
             }
         }
     }

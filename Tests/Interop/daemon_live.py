@@ -9,9 +9,11 @@ import argparse
 import asyncio
 import json
 import random
+import time
 from pathlib import Path
 
 from daemon_process import CommandLine, Daemon, DaemonError, Gone
+from gate import Endless
 from mdk_process import MDKHost
 from peers import Relay
 from pikabot import OurRelay
@@ -334,6 +336,56 @@ async def killed(stage, relay, make_guest, share):
     check(all(replayed.get(event["cursor"]) == event for event in client.seen), "the replay differs")
 
 
+async def unreachable(stage):
+    """Without a relay the daemon starts after its patience, says so, and connects once there is one."""
+    relay = Relay(stage.folder / "relay")  # nobody listens there yet
+    bot = await stage.enter(Daemon(
+        stage.options.pikabot, relay, stage.folder / "daemon", changed=stage.changed, ready_seconds=100))
+    log = bot.log.read_text()
+    check("no relay answered" in log and relay.url in log, f"the log says nothing of {relay.url}: {log[-800:]}")
+    check("ServiceGroupError" not in log, f"{log[-800:]}")
+    check(await bot.command("list_groups") == {"groups": []}, "list_groups")
+    await stage.enter(relay)
+    await bot.command("publish_keypackage", relays=[relay.url])
+    peer = await sender(stage, relay)
+    await peer.run("send", "--to", bot.pubkey, "--content", "hello")
+    await bot.event("welcome_received", from_pubkey=peer.pubkey)
+    check(await bot.shutdown() == 0, "shutdown is an orderly end")
+
+
+async def restarts(stage):
+    """After five quick restarts of its relay the account hears again soon."""
+    relay = await stage.relay()
+    bot = await daemon(stage, relay, "--auto-accept-welcomes")
+    peer = await sender(stage, relay)
+    group = (await peer.run("send", "--to", bot.pubkey, "--content", "hi"))["nostr_group_id"]
+    await bot.event("group_joined", nostr_group_id=group)
+    for _ in range(5):
+        await relay.stop()
+        await asyncio.sleep(3)  # attempts fail meanwhile
+        await relay.start()
+        await asyncio.sleep(4)  # long enough to connect, too short to count as stable
+    await relay.stop()
+    await asyncio.sleep(3)
+    await relay.start()
+    began = time.monotonic()
+    await peer.run("send", "--group", group, "--content", "are you there?")
+    await bot.event("message_received", content="are you there?", seconds=35 - (time.monotonic() - began))
+
+
+async def endless(stage):
+    """A relay that never ends its stored events holds up neither what comes nor what goes."""
+    relay = await stage.relay()
+    mute = await stage.enter(Endless(relay))
+    bot = await daemon(stage, relay, "--auto-accept-welcomes")
+    check(set((await bot.command("set_relays", relays=[relay.url, mute.url]))["relays"]) == {relay.url, mute.url}, "relays")
+    peer = await sender(stage, relay)
+    group = (await peer.run("send", "--to", bot.pubkey, "--content", "one"))["nostr_group_id"]
+    await bot.event("message_received", content="one", seconds=60)
+    await bot.command("send_message", nostr_group_id=group, content="two")
+    await peer.listen(lambda line: line.get("content") == "two")
+
+
 def play(body, name, *arguments):
     return lambda stage: body(stage, stage.shared.relays[name], *arguments)
 
@@ -341,6 +393,7 @@ def play(body, name, *arguments):
 def table():
     found = {}
     # The longest come first.
+    found["unreachable relay"] = unreachable
     found["killed in the middle, with MDK: LocalRelay"] = play(killed, "LocalRelay", Guest, 4)
     found["killed in the middle: our relay"] = play(killed, "our relay", QuickGuest, 1)
     for relay in ("LocalRelay", "our relay"):
@@ -349,6 +402,8 @@ def table():
         for version in ("0.8.0", "0.7.0"):
             found[f"with MDK {version}: {relay}"] = play(with_mdk, relay, version)
         found[f"starts a chat: {relay}"] = play(starts_a_chat, relay)
+    found["five quick restarts of the relay"] = restarts
+    found["relay without an end of stored events"] = endless
     found["socket clients: our relay"] = play(socket_clients, "our relay")
     return found
 

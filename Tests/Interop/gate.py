@@ -63,6 +63,10 @@ class Gate:
                         task.cancel()
                     await asyncio.gather(*forwarding, return_exceptions=True)
 
+    def passes(self, frame):
+        """Whether what the relay says reaches the client."""
+        return True
+
     async def _from_client(self, client, relay):
         async for frame in client:
             message = json.loads(frame)
@@ -75,10 +79,18 @@ class Gate:
 
     async def _from_relay(self, relay, client):
         async for frame in relay:
-            await client.send(frame)
+            if self.passes(frame):
+                await client.send(frame)
 
     async def _keep(self, event, forward):
         async with self.changed:
             if all(event["id"] != held["id"] for held, _ in self.held):
                 self.held.append((event, forward))
             self.changed.notify_all()
+
+
+class Endless(Gate):
+    """A relay that never ends its stored events."""
+
+    def passes(self, frame):
+        return json.loads(frame)[0] != "EOSE"

@@ -4,6 +4,7 @@ import EmbeddedRelay
 import Foundation
 import LiveTesting
 import Logging
+import NetworkAddresses
 import Nostr
 import PikaCore
 import RelayClient
@@ -49,7 +50,7 @@ struct SignerFindingsTests {
         try await withEmbeddedRelay { _, address in
             var generator = SystemRandomNumberGenerator()
             let user = KeyPair.generate(using: &generator)
-            let pool = try RelayPool(logger: Self.logger)
+            let pool = try RelayPool(addresses: .unrestricted, logger: Self.logger)
             let bunker = LabBunker(
                 user, relay: try RelayURL(address), transport: pool, clock: SystemClock(), seed: generator.next())
             try await withThrowingTaskGroup(of: Void.self) { group in

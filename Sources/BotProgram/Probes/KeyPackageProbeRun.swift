@@ -11,13 +11,15 @@ extension ExitCode {
 /// `probe NPUB`: whether one account can be found and invited, once.
 package struct KeyPackageProbeRun: Sendable {
     let request: KeyPackageProbeRequest
+    let allowsPrivateAddresses: Bool
     let json: Bool
 
     /// - Parameters:
-    ///   - relays: Where to begin; what the account's lists name is asked too.
+    ///   - allowsPrivateAddresses: Whether relays that only the account's lists name may be at private addresses.
     ///   - json: Prints JSON instead of words.
-    package init(_ request: KeyPackageProbeRequest, json: Bool) {
+    package init(_ request: KeyPackageProbeRequest, allowsPrivateAddresses: Bool = false, json: Bool) {
         self.request = request
+        self.allowsPrivateAddresses = allowsPrivateAddresses
         self.json = json
     }
 
@@ -25,7 +27,8 @@ package struct KeyPackageProbeRun: Sendable {
     /// relay answered.
     package func run() async throws {
         let logger = Logger(label: "probe") { _ in SwiftLogNoOpLogHandler() }
-        let report = try await KeyPackageProbe.once(request, logger: logger)
+        let report = try await KeyPackageProbe.once(
+            request, allowsPrivateAddresses: allowsPrivateAddresses, logger: logger)
         Console.print(json ? report.json.prettyText : Self.text(report))
         guard report.isAnythingKnown else { throw ExitCode.nothingKnown }
         guard report.isSuccess else { throw ExitCode.failure }

@@ -9,7 +9,8 @@ extension Configuration {
     /// settings whose name speaks of a secret are left out.
     public var redactedDescription: String {
         var lines = ["version: \(Configuration.currentVersion)"]
-        lines.append("relays: \(yamlList(relays.map(\.string)))")
+        let urls = yamlList(relays.map(\.string))
+        lines.append(allowsPrivateAddresses ? "relays: { urls: \(urls), private: allow }" : "relays: \(urls)")
         lines.append("state: { directory: \(yamlText(stateDirectory)) }")
         lines.append("accounts:")
         for account in accounts { lines += account.redactedLines.map { "  " + $0 } }

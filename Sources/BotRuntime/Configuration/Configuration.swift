@@ -15,6 +15,8 @@ public struct Configuration: Hashable, Sendable {
     /// The file's own, in which relative paths of the file begin; absolute for a file that was loaded.
     public var folder: String
     public var relays: [RelayURL]
+    /// Whether relays and media servers that others name may be at private addresses (`relays: { private: allow }`).
+    public var allowsPrivateAddresses = false
     /// Where accounts keep their state.
     public var stateDirectory: String
     public var accounts: [AccountConfiguration]

@@ -20,6 +20,7 @@ extension Configuration {
     var sharedEntries: [ConfigurationEntry] {
         var entries = EntryList(keys: [], path: "")
         entries.add("relays", yamlList(relays.map(\.string)))
+        entries.add("relays", "private", allowsPrivateAddresses ? "allow" : "refuse")
         entries.add("state", "directory", yamlText(stateDirectory))
         entries.add("media", "servers", yamlList(media.servers.map(\.description)))
         entries.add("supervisor", "restart", "strategy", supervisor.strategy.rawValue)

@@ -1,5 +1,11 @@
 import BotKit
 import Nostr
+import Yams
+
+/// What `relays: { private: … }` takes.
+private enum PrivateAddresses: String, CaseIterable {
+    case refuse, allow
+}
 
 /// Tree to types. Each method reads all of its part before it gives up on any of it.
 struct ConfigurationParser {
@@ -10,6 +16,7 @@ struct ConfigurationParser {
         guard let fields = root.fields(ConfigurationSchema.root) else { return nil }
         version(fields)
         let relays = fields.required("relays").flatMap(relays)
+        let allowsPrivate = fields.optional("relays").map(allowsPrivateAddresses) ?? false
         let state = fields.optional("state").map(stateDirectory) ?? resolved("state")
         let accounts = fields.required("accounts").flatMap(accounts)
         let media = fields.optional("media").map(media) ?? MediaConfiguration()
@@ -19,7 +26,8 @@ struct ConfigurationParser {
         if let value = fields.optional("observe") { read(value, into: &observe) }
         guard let relays, let state, let accounts else { return nil }
         return Configuration(
-            folder: folder, relays: relays, stateDirectory: state, accounts: accounts, media: media,
+            folder: folder, relays: relays, allowsPrivateAddresses: allowsPrivate, stateDirectory: state,
+            accounts: accounts, media: media,
             supervisor: supervisor, observe: observe)
     }
 
@@ -41,8 +49,23 @@ struct ConfigurationParser {
             fix: "write version: \(current)")
     }
 
+    /// A list of addresses, or a mapping with such a list.
     private func relays(_ value: ConfigurationValue) -> [RelayURL]? {
-        let fix = "write relays: [wss://relay.example]"
+        guard case .mapping = value.node else { return urls(value, fix: "write relays: [wss://relay.example]") }
+        return value.fields(ConfigurationSchema.relays)?.required("urls")
+            .flatMap { urls($0, fix: "write urls: [wss://relay.example]") }
+    }
+
+    /// The mapping's keys were checked by ``relays(_:)``.
+    private func allowsPrivateAddresses(_ value: ConfigurationValue) -> Bool {
+        guard case .mapping(let mapping) = value.node,
+            let node = mapping.first(where: { $0.key.string == "private" })?.value
+        else { return false }
+        let field = ConfigurationValue(node: node, keyPath: "\(value.keyPath).private", problems: value.problems)
+        return field.choice(of: PrivateAddresses.self) == .allow
+    }
+
+    private func urls(_ value: ConfigurationValue, fix: String) -> [RelayURL]? {
         guard let items = value.list(of: "relay addresses", atLeast: "at least one relay", fix: fix) else { return nil }
         var seen: Set<RelayURL> = []
         return items.compactMap { item in

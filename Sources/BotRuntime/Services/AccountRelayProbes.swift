@@ -1,5 +1,6 @@
 import BotKit
 import Diagnosis
+import NetworkAddresses
 import Nostr
 import PikaCore
 import RelayClient

@@ -4,6 +4,7 @@ import Foundation
 import NIOCore
 import NIOHTTP1
 import NIOPosix
+import NetworkAddresses
 
 /// HTTP for bots, over connections of its own for each request.
 ///
@@ -46,17 +47,23 @@ public struct HTTPRequests: BotHTTP {
     }
 
     private func perform(_ request: BotHTTPRequest, host: String) async throws -> BotHTTPResponse {
-        let found = await addresses(host)
-        guard !found.isEmpty else { throw BotError(.requestFailed, "\(host): there is no such host") }
-        let allowed = found.filter { request.reachesPrivateAddresses || $0.scope == .everywhere }
-        guard !allowed.isEmpty else {
-            throw BotError(
-                .requestFailed,
-                "\(host) is at a private or special address, where bots may go only if the host is listed as private")
+        let allowed: [HostAddress]
+        do {
+            allowed = try await AddressGuard.judged(
+                host, reachesPrivate: request.reachesPrivateAddresses, addresses: addresses)
+        } catch {
+            switch error {
+            case .unknownHost: throw BotError(.requestFailed, "\(host): there is no such host")
+            case .privateAddress:
+                throw BotError(
+                    .requestFailed,
+                    "\(host) is at a private or special address, where bots may go only if the host is listed as private"
+                )
+            }
         }
         var failure: any Error = DeadlineExceeded(limit: request.timeout)
         for address in allowed.prefix(Self.mostAddresses) {
-            do { return try await exchange(request, host: host, at: address.text) } catch {
+            do { return try await exchange(request, host: host, at: address) } catch {
                 // Anything later may have reached the server, which must not hear it twice.
                 guard Self.isUnconnected(error) else { throw error }
                 failure = error
@@ -65,21 +72,15 @@ public struct HTTPRequests: BotHTTP {
         throw failure
     }
 
-    private func exchange(_ request: BotHTTPRequest, host: String, at address: String) async throws -> BotHTTPResponse {
+    private func exchange(
+        _ request: BotHTTPRequest, host: String, at address: HostAddress
+    ) async throws -> BotHTTPResponse {
         var settings = HTTPClient.Configuration()
-        settings.redirectConfiguration = .disallow
         settings.httpVersion = .http1Only
-        settings.dnsOverride = [host: address]
         settings.connectionPool.retryConnectionEstablishment = false
         settings.timeout = .init(connect: Self.connectTimeout)
-        let client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: settings)
-        do {
-            let response = try await Self.exchange(request, client)
-            try? await client.shutdown()
-            return response
-        } catch {
-            try? await client.shutdown()
-            throw error
+        return try await withPinnedHTTPClient(to: host, at: address, configuration: settings) {
+            try await Self.exchange(request, $0)
         }
     }
 

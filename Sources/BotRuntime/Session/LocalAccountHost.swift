@@ -1,6 +1,7 @@
 import BlossomClient
 import Foundation
 public import Logging
+import NetworkAddresses
 public import Nostr
 public import PikaCore
 import RelayClient
@@ -10,11 +11,15 @@ import Storage
 /// and connections over WebSocket.
 public struct LocalAccountHost: AccountHost {
     private let directory: String
+    private let allowsPrivateAddresses: Bool
     private let logger: Logger
 
-    /// - Parameter directory: holds the accounts' folders; made if it is not there.
-    public init(directory: String, logger: Logger) {
+    /// - Parameters:
+    ///   - directory: holds the accounts' folders; made if it is not there.
+    ///   - allowsPrivateAddresses: whether relays and media servers that others name may be at private addresses.
+    public init(directory: String, allowsPrivateAddresses: Bool = false, logger: Logger) {
         self.directory = directory
+        self.allowsPrivateAddresses = allowsPrivateAddresses
         self.logger = logger
     }
 
@@ -23,12 +28,14 @@ public struct LocalAccountHost: AccountHost {
         try PrivateFolder.create(folder)
         let sealingKey = try SealingKey.loadOrCreate(file: sealingKeyFile(folder))
         let store = try AccountStore.open(directory: folder, sealingKey: sealingKey, account: key.publicKey)
+        let addresses = AddressGuard(allowsPrivate: allowsPrivateAddresses)
         let pool: RelayPool
-        do { pool = try RelayPool(signer: key.relaySigner(SystemClock()), logger: logger) } catch {
+        do { pool = try RelayPool(signer: key.relaySigner(SystemClock()), addresses: addresses, logger: logger) } catch
+        {
             try? store.close()
             throw error
         }
-        let (media, logger) = (BlossomClient(logger: logger), logger)
+        let (media, logger) = (BlossomClient(addresses: addresses, logger: logger), logger)
         return AccountResources(
             store: store, transport: pool, media: media, run: { try await pool.run() },
             close: {
@@ -42,7 +49,8 @@ public struct LocalAccountHost: AccountHost {
     }
 
     public func openSigner(client: KeyPair) async throws -> SignerResources {
-        let pool = try RelayPool(signer: AccountKey.local(client).relaySigner(SystemClock()), logger: logger)
+        let pool = try RelayPool(
+            signer: AccountKey.local(client).relaySigner(SystemClock()), addresses: .unrestricted, logger: logger)
         return SignerResources(transport: pool, run: { try await pool.run() })
     }
 

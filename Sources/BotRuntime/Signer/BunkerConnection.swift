@@ -1,4 +1,5 @@
 import Logging
+import NetworkAddresses
 import Nostr
 import PikaCore
 import RelayClient
@@ -14,7 +15,8 @@ struct BunkerConnection: Service {
         timing: BunkerSigner.Timing = BunkerSigner.Timing(), logger: Logger
     ) throws {
         let client = identity.clientKey
-        self.pool = try RelayPool(signer: AccountKey.local(client).relaySigner(clock), logger: logger)
+        self.pool = try RelayPool(
+            signer: AccountKey.local(client).relaySigner(clock), addresses: .unrestricted, logger: logger)
         self.signer = BunkerSigner(
             url, clientKey: client, account: identity.account, transport: self.pool, clock: clock, timing: timing,
             logger: logger)

@@ -1,5 +1,6 @@
 import BotDispatch
 import ExternalBots
+import NetworkAddresses
 import Nostr
 import PikaCore
 
@@ -23,6 +24,7 @@ extension Worker {
         default: break
         }
         relays.set(configuration.relays)
+        addresses.setAllowsPrivate(configuration.allowsPrivateAddresses)
         admission.operators = account.operators
         try await dispatcher.reconfigure(bots)
         for bot in bots { programs.first { $0.label == bot.label }?.policy = bot.policy }

@@ -3,6 +3,7 @@ import BotDispatch
 import BotKit
 import ExternalBots
 public import Logging
+import NetworkAddresses
 import Nostr
 import PikaCore
 import RelayClient
@@ -27,6 +28,8 @@ public struct Worker: Service {
     let channel: SupervisorChannel
     /// Of the configuration, also after a reload.
     let relays: WatchedRelays
+    /// Judges where relays and media servers are that others name.
+    let addresses: AddressGuard
     let logger: Logger
 
     /// - Parameters:
@@ -57,6 +60,7 @@ public struct Worker: Service {
             logger: logger)
         self.registry = registry
         relays = WatchedRelays(configuration.relays)
+        addresses = AddressGuard(allowsPrivate: configuration.allowsPrivateAddresses)
         (bots, programs) = try Self.install(account.bots, from: registry, environment)
     }
 
@@ -87,7 +91,7 @@ public struct Worker: Service {
     }
 
     private func runWithMedia(_ held: HeldKey, _ store: AccountStore, _ clock: SystemClock) async throws {
-        let media = BlossomClient(logger: logger)
+        let media = BlossomClient(addresses: addresses, logger: logger)
         do {
             try await run(held, store, media, clock)
         } catch {
@@ -100,7 +104,7 @@ public struct Worker: Service {
     private func run(
         _ held: HeldKey, _ store: AccountStore, _ media: BlossomClient, _ clock: SystemClock
     ) async throws {
-        let pool = try RelayPool(signer: held.key.relaySigner(clock), logger: logger)
+        let pool = try RelayPool(signer: held.key.relaySigner(clock), addresses: addresses, logger: logger)
         let admission = Admission(operators: account.operators)
         let coreConfiguration = Self.coreConfiguration(configuration, account)
         let core = AppCore(
@@ -210,7 +214,7 @@ extension Worker {
             relayProbes: AccountRelayProbes(
                 key: key, pool: pool, relays: relays, folder: folder, clock: clock),
             keyPackageProbes: KeyPackageProber(
-                transport: pool, home: relays, signer: key.relaySigner(clock), clock: clock, logger: logger),
+                transport: pool, home: relays, addresses: addresses, clock: clock, logger: logger),
             clock: clock)
     }
 

@@ -1,4 +1,5 @@
 import Logging
+import NetworkAddresses
 import Nostr
 import PikaCore
 import RelayClient
@@ -23,7 +24,8 @@ struct RelayConversation: Sendable {
         (configuration.connectTimeout, configuration.publishTimeout) = (limit, limit)
         let pool: RelayPool
         do {
-            pool = try RelayPool(configuration: configuration, signer: signer(challenged), logger: logger)
+            pool = try RelayPool(
+                configuration: configuration, signer: signer(challenged), addresses: .unrestricted, logger: logger)
         } catch {
             return RelayRecord(failure: error.message)
         }

@@ -1,6 +1,7 @@
 import BotTesting
 import Foundation
 import Logging
+import NetworkAddresses
 import Nostr
 import PikaCore
 import RelayClient
@@ -65,6 +66,6 @@ actor AgentHost {
                 var generator = SystemRandomNumberGenerator()
                 return NIP42.authenticationEvent(
                     challenge: challenge, relay: relay, by: key, now: SystemClock().now, using: &generator)
-            }, logger: logger)
+            }, addresses: .unrestricted, logger: logger)
     }
 }

@@ -3,6 +3,8 @@ import Nostr
 
 /// Everything that a reducer wants done outside; performed in order after its changes are durable.
 enum AppEffect: Sendable, Hashable {
+    /// Tells the transport and the media store what the configuration names.
+    case nameEndpoints(relays: [RelayURL], servers: [MediaURL])
     case setRelays([RelayURL])
     /// Tries relays that wait for another attempt at once.
     case reconnect

@@ -45,7 +45,9 @@ struct CoreModel: Sendable {
     var held: [Held] = []
     /// Relays whose stored events are being read since they connected, and how often that failed.
     var catchingUp: Set<RelayURL> = []
-    var failedReads: [RelayURL: Int] = [:]
+    var readPatience = ReadPatience()
+    /// Relays of groups that were left out at the last look.
+    var ignoredRelays = 0
     /// Searches for all events of a group that are under way.
     var reading: [[UInt8]: Int] = [:]
     var invites: [EventID: StoredInvite] = [:]

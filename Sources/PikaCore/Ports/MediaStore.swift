@@ -5,11 +5,19 @@ public import Nostr
 /// What is uploaded is ciphertext already; what is downloaded is checked by the core. Calls end by themselves after a
 /// reasonable time without progress, and at once when their task is cancelled.
 public protocol MediaStore: Sendable {
+    /// Names the servers that the configuration chose, in place of those named before: these may be anywhere.
+    func nameServers(_ servers: [MediaURL]) async
+
     /// Uploads to one server; returns when the server has said what it keeps.
     func upload(_ blob: MediaUpload, to server: MediaURL) async throws -> StoredBlob
 
     /// Downloads at most `limit` bytes; a longer body is an error, and no more than that is ever held.
     func download(_ url: MediaURL, limit: Int) async throws -> [UInt8]
+}
+
+extension MediaStore {
+    /// For stores that go nowhere.
+    public func nameServers(_ servers: [MediaURL]) async {}
 }
 
 /// A blob on its way to a server.
@@ -47,11 +55,14 @@ public struct StoredBlob: Sendable, Hashable {
 
 /// An `http:` or `https:` address: of a media server, or of a file on one.
 ///
-/// It may lead anywhere, also to this machine or its network: members of a group choose the addresses of their files.
-/// Who minds that runs the account where only the outside world can be reached.
+/// Members of a group choose the addresses of their files. Where one leads is judged when it is asked.
 public struct MediaURL: Sendable, Hashable, CustomStringConvertible {
     /// Without a slash at its end.
     public let description: String
+    /// Lower case; an IPv6 address without its brackets.
+    public let host: String
+    /// That of the scheme, 80 or 443, if the text has none.
+    public let port: Int
 
     /// Throws ``AppCoreError/Code/badAddress`` for anything else, also for user names, fragments, blanks and
     /// characters outside ASCII.
@@ -61,21 +72,26 @@ public struct MediaURL: Sendable, Hashable, CustomStringConvertible {
             throw AppCoreError(.badAddress, "the address of a media server begins with https:// or http://")
         }
         // The rules for hosts and ports are those of relays.
-        do { _ = try RelayURL("ws" + text.dropFirst("http".count)) } catch {
+        let address: RelayURL
+        do { address = try RelayURL("ws" + text.dropFirst("http".count)) } catch {
             throw AppCoreError(.badAddress, "no address of a media server: \(error.message)")
         }
         var trimmed = Substring(text)
         while trimmed.hasSuffix("/") { trimmed.removeLast() }
         self.description = String(trimmed)
+        (self.host, self.port) = (address.host, address.port)
     }
 
-    private init(checked: String) { self.description = checked }
+    private init(_ server: MediaURL, path: String) {
+        self.description = server.description + path
+        (self.host, self.port) = (server.host, server.port)
+    }
 
     /// Where a server takes uploads (BUD-02).
-    public var upload: MediaURL { MediaURL(checked: self.description + "/upload") }
+    public var upload: MediaURL { MediaURL(self, path: "/upload") }
 
     /// Where a server has a blob (BUD-01).
-    public func blob(_ hash: Bytes32) -> MediaURL { MediaURL(checked: "\(self.description)/\(hash.hex)") }
+    public func blob(_ hash: Bytes32) -> MediaURL { MediaURL(self, path: "/\(hash.hex)") }
 
     /// The hash that the last part of the path begins with, as Blossom servers write it; nil if there is none.
     var blobHash: Bytes32? {

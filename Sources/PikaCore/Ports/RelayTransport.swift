@@ -8,6 +8,10 @@ public protocol RelayTransport: Sendable {
     /// Connects to these relays, keeps trying, and drops all others. Returns at once.
     func setRelays(_ relays: [RelayURL]) async
 
+    /// Names the relays that the configuration chose, in place of those named before: these may be anywhere, and
+    /// logins may be made there. Comes before ``setRelays(_:)``. Returns at once.
+    func nameRelays(_ relays: [RelayURL]) async
+
     /// Tries at once to reach all relays that wait for another attempt; other connections stay as they are. Returns at
     /// once.
     func reconnect() async
@@ -37,6 +41,9 @@ public protocol RelayTransport: Sendable {
 extension RelayTransport {
     /// For transports that never wait.
     public func reconnect() async {}
+
+    /// For transports that go nowhere.
+    public func nameRelays(_ relays: [RelayURL]) async {}
 }
 
 /// A standing request to relays.

@@ -9,8 +9,6 @@ import Nostr
 extension CoreModel {
     /// Live events that wait for older ones; beyond this many they are taken in as they are.
     static let maximumHeld = 2000
-    /// Failed attempts to read a relay after which its live events are no longer held back.
-    static let patienceWithReads = 3
 
     /// Live events that came while older ones were being read.
     struct Held: Sendable {
@@ -40,7 +38,8 @@ extension CoreModel {
     }
 
     func relays(of group: MarmotGroup) -> [RelayURL] {
-        group.data.relays.isEmpty ? self.configuration.relays : group.data.relays
+        let relays = RelaySelection.relays(ofGroup: group.data.relays, own: self.configuration.relays)
+        return relays.isEmpty ? self.configuration.relays : relays
     }
 
     /// The name of the cursor that holds when the invitation to a group was made. What is older cannot be opened.
@@ -59,7 +58,10 @@ extension CoreModel {
 
     /// Asks again, from the relays that are connected; the others are asked when they are back.
     mutating func retryBacklog(of groupID: [UInt8], _ step: inout CoreStep) {
-        guard let group = self.groups[groupID], group.isActive else { return }
+        guard let group = self.groups[groupID], group.isActive else {
+            self.readPatience.forget(groupID)
+            return
+        }
         for relay in self.relays(of: group) where self.isBacklogDue(groupID, relay) {
             let isConnected = self.state.relays.contains { $0.url == relay && $0.connection == .connected }
             if isConnected { self.fetchBacklog(of: group, from: relay, &step) }
@@ -69,12 +71,15 @@ extension CoreModel {
     /// A relay is back: reads the groups that it did not answer for before.
     mutating func readDueBacklogs(from relay: RelayURL, _ step: inout CoreStep) {
         for group in self.groups.values where group.isActive && self.isBacklogDue(group.groupID, relay) {
+            self.readPatience.renew(.group(group.groupID, relay))
             self.fetchBacklog(of: group, from: relay, &step)
         }
     }
 
     private mutating func fetchBacklog(of group: MarmotGroup, from relay: RelayURL, _ step: inout CoreStep) {
-        self.reading[group.groupID, default: 0] += 1
+        if !self.readPatience.isExhausted(.group(group.groupID, relay)) {
+            self.reading[group.groupID, default: 0] += 1
+        }
         self.countReading()
         let ids = [group.data.nostrGroupID] + group.formerNostrGroupIDs
         let since = self.cursors[Self.joinedCursor(group.groupID)].map { max(0, $0 - Self.groupOverlap) }
@@ -89,16 +94,24 @@ extension CoreModel {
         of groupID: [UInt8], _ outcomes: [RelayURL: FetchOutcome], _ step: inout CoreStep
     ) {
         var isRead = false
+        var wasHolding = false
+        var delay = ReadPatience.firstDelay
         for (relay, outcome) in outcomes {
-            guard case .events = outcome else { continue }
+            let reading = ReadPatience.Reading.group(groupID, relay)
+            wasHolding = wasHolding || !self.readPatience.isExhausted(reading)
+            guard case .events = outcome else {
+                delay = self.readPatience.fail(reading)
+                continue
+            }
             isRead = true
+            self.readPatience.succeed(reading)
             self.noteBacklog(groupID, relay, isDue: false, &step)
         }
-        let underWay = (self.reading[groupID] ?? 1) - 1
+        let underWay = (self.reading[groupID] ?? 0) - (wasHolding ? 1 : 0)
         self.reading[groupID] = isRead || underWay <= 0 ? nil : underWay
         self.countReading()
         if !isRead {
-            step.effects.append(.wake(.backlog(groupID: groupID), atMilliseconds: step.nowMilliseconds + 5000))
+            step.effects.append(.wake(.backlog(groupID: groupID), atMilliseconds: step.nowMilliseconds + delay))
         }
     }
 

@@ -17,6 +17,7 @@ extension CoreModel {
         }
         guard old != new else { return }
         self.configuration = new
+        if old.homeRelays != new.homeRelays || old.mediaServers != new.mediaServers { self.nameEndpoints(&step) }
         if old.homeRelays != new.homeRelays { self.changeRelays(since: old, &step) }
         try self.announceRelays(since: old, &step)
         if old.selfUpdate != new.selfUpdate { self.startRenewals(&step) }
@@ -24,6 +25,11 @@ extension CoreModel {
             self.boundInbox(&step)
             self.retain(&step)
         }
+    }
+
+    func nameEndpoints(_ step: inout CoreStep) {
+        step.effects.append(
+            .nameEndpoints(relays: self.configuration.homeRelays, servers: self.configuration.mediaServers))
     }
 
     /// Connections and what is shown of them; subscriptions that name no relays follow by themselves.
@@ -40,7 +46,7 @@ extension CoreModel {
             self.catchingUp.remove(status.url)
             self.openGaps[status.url] = nil
         }
-        step.effects.append(.setRelays(self.allRelays))
+        self.connectToRelays(&step)
         if self.configuration.detectsCopies { self.subscribeToNotices(&step) }
     }
 

@@ -10,11 +10,32 @@ extension CoreModel {
     /// Events older than this are refused anyway (MIP-03).
     static let maximumAge: Int64 = 3_888_000
 
-    /// The configured relays and those of all groups.
-    var allRelays: [RelayURL] {
-        var seen: Set<RelayURL> = []
-        let groups = self.groups.values.filter(self.isHeard).flatMap(\.data.relays).sorted()
-        return (self.configuration.relays + groups).filter { seen.insert($0).inserted }
+    /// The configured relays and those of all groups, as far as there is room for them.
+    var allRelays: [RelayURL] { self.relaySelection.relays }
+
+    private var relaySelection: RelaySelection {
+        RelaySelection(
+            own: self.configuration.relays,
+            ofGroups: self.groups.values.filter(self.isHeard).sorted {
+                $0.groupID.lexicographicallyPrecedes($1.groupID)
+            }
+            .map(\.data.relays))
+    }
+
+    /// Relays beyond the limits are left out, which costs no group: every group keeps its first ones.
+    mutating func connectToRelays(_ step: inout CoreStep) {
+        let selection = self.relaySelection
+        step.effects.append(.setRelays(selection.relays))
+        if selection.ignored > self.ignoredRelays {
+            step.effects.append(
+                .note(
+                    .refused(
+                        reason: "too_many_group_relays",
+                        detail: "\(selection.ignored) relays of groups are ignored: at most "
+                            + "\(RelaySelection.perGroup) of one group and \(RelaySelection.ofGroups) of all are used"))
+            )
+        }
+        self.ignoredRelays = selection.ignored
     }
 
     private var groupTags: [String] {
@@ -54,7 +75,7 @@ extension CoreModel {
     mutating func resubscribe(_ step: inout CoreStep) {
         let relays = self.allRelays
         self.state.relays.removeAll { !relays.contains($0.url) }
-        step.effects.append(.setRelays(relays))
+        self.connectToRelays(&step)
         self.subscribeToGroups(&step)
     }
 
@@ -100,7 +121,7 @@ extension CoreModel {
             self.state.relays.append(.init(url: relay, connection: connection, isCaughtUp: false))
         }
         guard connection == .connected else { return }
-        self.failedReads[relay] = nil
+        self.readPatience.renew(.relay(relay))
         self.openGap(at: relay)
         self.catchUp(relay, &step)
         self.readDueBacklogs(from: relay, &step)
@@ -111,7 +132,7 @@ extension CoreModel {
 
     /// Asks a relay for everything since it was last read.
     mutating func catchUp(_ relay: RelayURL, _ step: inout CoreStep) {
-        if self.failedReads[relay] ?? 0 < Self.patienceWithReads { self.catchingUp.insert(relay) }
+        if !self.readPatience.isExhausted(.relay(relay)) { self.catchingUp.insert(relay) }
         let cursor = self.cursors[relay.string]
         var giftWraps = self.giftWrapFilter
         giftWraps.since = cursor.map { max(0, $0 - Self.giftWrapOverlap) }
@@ -139,15 +160,15 @@ extension CoreModel {
             self.endReading(nil, &step)
         case .catchUp(let relay):
             guard case .events = outcomes[relay] else {
-                self.failedReads[relay, default: 0] += 1
+                let delay = self.readPatience.fail(.relay(relay))
                 self.noteFailedRead(of: relay, &step)
-                if self.failedReads[relay] ?? 0 >= Self.patienceWithReads { self.catchingUp.remove(relay) }
+                if self.readPatience.isExhausted(.relay(relay)) { self.catchingUp.remove(relay) }
                 self.takeStored(self.releaseHeld(), &step)
                 if !self.catchingUp.contains(relay) { self.endReading(relay, &step) }
-                step.effects.append(.wake(.catchUp(relay), atMilliseconds: step.nowMilliseconds + 5000))
+                step.effects.append(.wake(.catchUp(relay), atMilliseconds: step.nowMilliseconds + delay))
                 return
             }
-            self.failedReads[relay] = nil
+            self.readPatience.succeed(.relay(relay))
             // Before its groups count as read, so that nothing of an epoch that is over leaves.
             self.takeNotices(Array(events.values), from: relay, &step)
             if self.failure != nil { return }

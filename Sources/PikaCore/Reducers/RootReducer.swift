@@ -67,7 +67,8 @@ extension CoreModel {
         self.acceptRestore(&step)
         self.resumeLingering(&step)
         self.startedAt = step.now
-        step.effects.append(.setRelays(self.allRelays))
+        self.nameEndpoints(&step)
+        self.connectToRelays(&step)
         step.effects.append(.loadNextExpiry)
         self.subscribeToGiftWraps(&step)
         self.subscribeToGroups(&step)

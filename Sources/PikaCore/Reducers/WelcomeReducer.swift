@@ -26,7 +26,9 @@ extension CoreModel {
         for welcome in welcomes {
             let stated = self.peerRelays[welcome.recipient]?.relays ?? []
             var seen: Set<RelayURL> = []
-            let relays = (stated + group.data.relays + self.configuration.relays).filter { seen.insert($0).inserted }
+            let relays = (stated + self.relays(of: group) + self.configuration.relays).filter {
+                seen.insert($0).inserted
+            }
             // An add that lost a race is made again, perhaps in an epoch of the same number.
             let id = "\(Self.welcomeRows(of: group.groupID))\(welcome.rumor.id.hex)/\(welcome.recipient.hex)"
             try self.attempt(

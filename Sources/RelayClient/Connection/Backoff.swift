@@ -1,28 +1,40 @@
-/// How long to wait before the next attempt: doubling from `base` up to `cap`, with jitter.
+/// Wait before the next attempt to connect: doubles from `base` up to a cap, with jitter.
 ///
-/// The jitter takes up to half of each wait away, so that clients that lost a relay together do not come back
-/// together, and still nobody comes back at once.
+/// The jitter removes up to half of each wait, so that clients that lost a relay together do not reconnect together.
 public struct Backoff: Hashable, Sendable {
     /// The wait before the second attempt, before jitter.
     public var base: Duration
-    /// The longest wait, before jitter.
+    /// The longest wait for a relay that has not worked lately, before jitter.
     public var cap: Duration
+    /// The longest wait for a relay that has worked within ``provenFor``, before jitter.
+    public var provenCap: Duration
+    /// How long a relay counts as proven after it last worked.
+    public var provenFor: Duration
 
-    public init(base: Duration = .seconds(1), cap: Duration = .seconds(120)) {
+    public init(
+        base: Duration = .seconds(1), cap: Duration = .seconds(120), provenCap: Duration = .seconds(30),
+        provenFor: Duration = .seconds(3_600)
+    ) {
         self.base = base
         self.cap = cap
+        self.provenCap = provenCap
+        self.provenFor = provenFor
     }
 
-    /// The wait after so many failures in a row.
+    /// Returns the wait after consecutive failures.
     ///
-    /// - Parameter failures: 1 for the first failure; less counts as 1.
-    /// - Returns: Between half of `min(cap, base * 2^(failures - 1))` and all of it.
-    public func delay(afterFailures failures: Int, using generator: inout some RandomNumberGenerator) -> Duration {
-        let longest = ceiling(afterFailures: failures)
+    /// - Parameters:
+    ///   - failures: 1 for the first failure; less counts as 1.
+    ///   - isProven: Whether the relay has worked lately.
+    /// - Returns: Between half of `min(longest, base * 2^(failures - 1))` and all of it.
+    public func delay(
+        afterFailures failures: Int, isProven: Bool = false, using generator: inout some RandomNumberGenerator
+    ) -> Duration {
+        let longest = ceiling(afterFailures: failures, cap: isProven ? min(cap, provenCap) : cap)
         return longest * Double.random(in: 0.5...1, using: &generator)
     }
 
-    private func ceiling(afterFailures failures: Int) -> Duration {
+    private func ceiling(afterFailures failures: Int, cap: Duration) -> Duration {
         var wait = min(base, cap)
         guard failures > 1, wait > .zero else { return wait }
         for _ in 1..<failures {

@@ -4,6 +4,8 @@ package struct Disconnection: Hashable, Sendable {
     package enum Reason: String, Hashable, Sendable, CaseIterable {
         /// No TCP connection: name not found, refused, timed out.
         case unreachable
+        /// Only others name it, and it is at a private address.
+        case notAllowed = "not_allowed"
         /// The certificate does not hold, or the handshake failed.
         case tls
         /// The server does not speak WebSocket here.
@@ -18,6 +20,8 @@ package struct Disconnection: Hashable, Sendable {
         case protocolError = "protocol"
         /// The relay does not take what is sent.
         case stalled
+        /// The relay sent too much that was not asked for.
+        case flooded
         /// Read or write failed.
         case failed
         /// We went.

@@ -43,19 +43,27 @@ struct Fetches {
     }
 
     enum Reception: Hashable {
-        case taken
+        case new
+        case known
+        case repeated
         case unrequested
         case tooMuch
     }
 
     mutating func received(_ event: Event, bytes: Int, for number: Int, atMost: Int) -> Reception {
-        guard let request = entries[number]?.query.request, let sum = entries[number]?.bytes else { return .taken }
-        guard request.contains(where: { $0.matches(event) }) else { return .unrequested }
-        guard entries[number]?.query.received(event) == true else { return .taken }
+        guard let reception = entries[number]?.query.received(event), let sum = entries[number]?.bytes else {
+            return .unrequested
+        }
+        switch reception {
+        case .outside: return .unrequested
+        case .repeated: return .repeated
+        case .known: return .known
+        case .new: break
+        }
         guard sum + bytes <= atMost else { return .tooMuch }
         entries[number]?.bytes += bytes
         entries[number]?.events.append(event)
-        return .taken
+        return .new
     }
 
     /// The end of a page: the answer if that was the last one.

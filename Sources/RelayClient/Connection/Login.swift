@@ -13,6 +13,8 @@ struct Login: Hashable {
         case sent(EventID)
         case accepted
         case failed
+        /// The relay was not told whose connection it is, because the account has not chosen it.
+        case withheld
     }
 
     private(set) var stage = Stage.none
@@ -20,7 +22,7 @@ struct Login: Hashable {
     private var attempts = 0
 
     /// Whether a login may still come, so that waiting for it makes sense.
-    var isPossible: Bool { stage != .failed && attempts <= Login.mostAttempts }
+    var isPossible: Bool { stage != .failed && stage != .withheld && attempts <= Login.mostAttempts }
 
     /// The challenge to sign now, if any.
     mutating func challenged(_ challenge: String) -> String? {
@@ -30,6 +32,16 @@ struct Login: Hashable {
         attempts += 1
         guard attempts <= Login.mostAttempts else { return nil }
         self.challenge = challenge
+        stage = .signing
+        return challenge
+    }
+
+    /// The challenge is not answered for now.
+    mutating func withhold() { stage = .withheld }
+
+    /// The challenge to sign now that the account has chosen the relay, if any.
+    mutating func resume() -> String? {
+        guard stage == .withheld else { return nil }
         stage = .signing
         return challenge
     }

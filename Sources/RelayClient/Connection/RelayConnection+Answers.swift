@@ -17,6 +17,11 @@ extension RelayConnection.StateMachine {
         case .closed(let wireID, let message): return closed(wireID, message, now)
         case .authentication(let challenge):
             guard canLogIn, let challenge = login.challenged(challenge) else { return [] }
+            // A signature tells the relay whose connection this is: only those learn it that the account has chosen.
+            guard isStanding || isNamed else {
+                login.withhold()
+                return loginFailed()
+            }
             return [.logIn(challenge: challenge, session: session)]
         case .notice, .count: return []
         }
@@ -34,28 +39,69 @@ extension RelayConnection.StateMachine {
     ) -> [Action] {
         switch routes[wireID] {
         case .live(let id), .page(let id):
-            guard subscriptions[id]?.received(event, now: now.unixTime) == true else { return [unrequested] }
-            return [.emit(.event(relay: relay, subscription: id, event))]
+            switch subscriptions[id]?.received(event, now: now.unixTime) {
+            case .unrequested, nil: return [unrequested] + surplus(bytes)
+            case .new:
+                return [.emit(.event(relay: relay, subscription: id, event))] + count(bytes, isNew: true, on: wireID)
+            case .repeated:
+                return [.emit(.event(relay: relay, subscription: id, event))] + count(bytes, isNew: false, on: wireID)
+                    + surplus(bytes)
+            }
         case .fetch(let number):
             switch fetches.received(event, bytes: bytes, for: number, atMost: configuration.fetchedBytes) {
-            case .taken: return []
-            case .unrequested: return [unrequested]
+            case .new, .known: return count(bytes, isNew: true, on: wireID)
+            case .repeated: return count(bytes, isNew: false, on: wireID) + surplus(bytes)
+            case .unrequested: return [unrequested] + surplus(bytes)
             case .tooMuch:
                 let failure = fetches.fail(number, "the answer is too large")
                 return closeWire(wireID) + resolve([failure].compactMap { $0 })
             }
-        // What was on its way when we ended the request is no offence.
-        case nil: return wasUsed(wireID) ? [] : [unrequested]
+        // Events that were on their way when we ended the request are no offence.
+        case nil: return (wasUsed(wireID) ? [] : [unrequested]) + surplus(bytes)
+        }
+    }
+
+    /// Counts an event of a page that has not ended, and gives up a page beyond its bounds.
+    private mutating func count(_ bytes: Int, isNew: Bool, on wireID: String) -> [Action] {
+        guard pages[wireID]?.receive(bytes: bytes, isNew: isNew, within: configuration) == false else { return [] }
+        return giveUpPage(wireID, "the answer is too large")
+    }
+
+    /// Counts an event that was not asked for, and drops a relay that sends too many of them.
+    private mutating func surplus(_ bytes: Int) -> [Action] {
+        surplus += min(bytes, configuration.surplusBytes)
+        guard surplus > configuration.surplusBytes else { return [] }
+        return drop(session: session, Disconnection(.flooded, "the relay sends too much that was not asked for"))
+    }
+
+    /// The page counts as failed at this relay. A standing subscription goes on with its new events.
+    mutating func giveUpPage(_ wireID: String, _ reason: String) -> [Action] {
+        guard pages.removeValue(forKey: wireID) != nil else { return [] }
+        switch routes[wireID] {
+        case .live(let id):
+            subscriptions[id]?.giveUpPage()
+            return [endlessPage]
+        case .page(let id):
+            subscriptions[id]?.giveUpPage()
+            return closeWire(wireID) + [endlessPage]
+        case .fetch(let number):
+            let failure = fetches.fail(number, reason)
+            return closeWire(wireID) + [endlessPage] + resolve([failure].compactMap { $0 })
+        case nil: return []
         }
     }
 
     private mutating func endOfStoredEvents(_ wireID: String) -> [Action] {
+        if routes[wireID] != nil { reconnection.answered() }
+        pages[wireID] = nil
         switch routes[wireID] {
         case .live(let id):
-            guard let subscription = subscriptions[id], subscription.pageWireID == nil,
-                case .catchingUp = subscription.stage
-            else { return [] }
-            return nextPage(of: id)
+            guard let subscription = subscriptions[id], subscription.pageWireID == nil else { return [] }
+            switch subscription.stage {
+            case .catchingUp: return nextPage(of: id)
+            case .overdue: return subscriptions[id]?.ended() == true ? [ended(id)] : []
+            case .closed, .needsLogin, .live: return []
+            }
         case .page(let id):
             subscriptions[id]?.pageWireID = nil
             return closeWire(wireID) + nextPage(of: id)
@@ -68,7 +114,7 @@ extension RelayConnection.StateMachine {
 
     private mutating func nextPage(of id: String) -> [Action] {
         guard let filters = subscriptions[id]?.endOfPage() else {
-            return [.emit(.endOfStoredEvents(relay: relay, subscription: id))]
+            return (subscriptions[id]?.stage == .overdue ? [endlessPage] : []) + [ended(id)]
         }
         let wireID = newWireID(.page(id))
         subscriptions[id]?.pageWireID = wireID
@@ -77,6 +123,7 @@ extension RelayConnection.StateMachine {
 
     private mutating func closed(_ wireID: String, _ message: String, _ now: Moment) -> [Action] {
         let route = routes.removeValue(forKey: wireID)
+        pages[wireID] = nil
         switch route {
         case .live(let id), .page(let id):
             let other = [subscriptions[id]?.wireID, subscriptions[id]?.pageWireID].compactMap { $0 }
@@ -99,6 +146,7 @@ extension RelayConnection.StateMachine {
         case true: return resumeIfLoggedIn(now)
         case false: return loginFailed()
         case nil:
+            if accepted { reconnection.answered() }
             let answers = publications.answered(id, accepted: accepted, message: message, canLogIn: mayLogIn)
             let resolutions: [Action] = answers.map { .resolvePublish($0.number, $0.outcome) }
             return resolutions + (answers.isEmpty ? [] : restIfUnused()) + resumeIfLoggedIn(now)
@@ -127,6 +175,12 @@ extension RelayConnection.StateMachine {
     private mutating func resolve(_ answers: [Fetches.Resolution]) -> [Action] {
         guard !answers.isEmpty else { return [] }
         return answers.map { .resolveFetch($0.number, $0.outcome) } + restIfUnused()
+    }
+
+    private func ended(_ id: String) -> Action { .emit(.endOfStoredEvents(relay: relay, subscription: id)) }
+
+    private var endlessPage: Action {
+        .emit(.refused(relay: relay, reason: Refusal.endlessPage.rawValue))
     }
 
     private var unrequested: Action {

@@ -10,7 +10,10 @@ extension RelayConnection.StateMachine {
         if standing {
             isStanding = true
             lingerNumber += 1
-            return phase == .idle ? connect() : [.emit(.state(relay: relay, state))]
+            if phase == .idle { return connect() }
+            let challenge = phase == .connected ? login.resume() : nil
+            return [.emit(.state(relay: relay, state))]
+                + (challenge.map { [.logIn(challenge: $0, session: session)] } ?? [])
         }
         isStanding = false
         let closes = subscriptions.keys.sorted().flatMap { unsubscribe($0) }
@@ -38,7 +41,7 @@ extension RelayConnection.StateMachine {
         }
         lingerNumber += 1
         publications.add(Publications.Entry(number: number, event: event, deadline: deadline))
-        return scheduleDeadline(now: now) + (phase == .connected ? sendUnsent() : connectIfIdle())
+        return scheduleDeadline(now: now) + (phase == .connected ? sendUnsent() : connectSoon(now: now))
     }
 
     mutating func fetch(_ number: Int, _ filters: [Filter], deadline: Duration, now: Moment) -> [Action] {
@@ -71,6 +74,13 @@ extension RelayConnection.StateMachine {
             + fetches.abandonAll(reason).map { .resolveFetch($0.number, $0.outcome) }
     }
 
+    /// An event that waits to be sent does not wait for the end of the back-off.
+    private mutating func connectSoon(now: Moment) -> [Action] {
+        guard phase == .waiting, let wait = reconnection.hurried(now: now.elapsed) else { return connectIfIdle() }
+        // The timer that is set for later finds another session.
+        return wait == .zero ? connect() : [.schedule(.retry(session: session), after: wait)]
+    }
+
     private mutating func connectIfIdle() -> [Action] {
         phase == .idle ? connect() : []
     }
@@ -101,6 +111,7 @@ extension RelayConnection.StateMachine {
 
     mutating func closeWire(_ wireID: String) -> [Action] {
         routes[wireID] = nil
+        pages[wireID] = nil
         return phase == .connected ? [.send(.close(subscription: wireID))] : []
     }
 
@@ -109,6 +120,7 @@ extension RelayConnection.StateMachine {
         defer { nextWireID += 1 }
         let wireID = String(nextWireID)
         routes[wireID] = route
+        pages[wireID] = OpenPage()
         return wireID
     }
 

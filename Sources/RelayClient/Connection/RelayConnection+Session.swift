@@ -1,6 +1,7 @@
 import Logging
 import NIOCore
 import NIOWebSocket
+import NetworkAddresses
 import Nostr
 import PikaCore
 
@@ -48,14 +49,20 @@ extension RelayConnection {
         }
     }
 
+    /// Addresses of one relay that are tried, one after the other.
+    private static let mostPlaces = 4
+
     private nonisolated func connect() async throws -> WebSocketChannel {
         let connector = environment.connector
-        guard let places = environment.places?(relay) else { return try await connector.connect(to: relay) }
-        var failure: any Error = WebSocketConnector.NowhereToGo()
+        guard case .only(let found) = try await environment.addresses.places(of: relay.host, port: relay.port) else {
+            return try await connector.connect(to: relay)
+        }
+        var failure: any Error = AddressRefusal.unknownHost
+        let places = found.prefix(Self.mostPlaces)
         for place in places {
             do {
                 return try await connector.connect(
-                    to: relay, at: SocketAddress(ipAddress: place, port: relay.port), sharing: places.count)
+                    to: relay, at: SocketAddress(ipAddress: place.text, port: relay.port), sharing: places.count)
             } catch {
                 try Task.checkCancellation()
                 failure = error
@@ -90,7 +97,7 @@ extension RelayConnection {
         case .closed: code = .normalClosure
         case .oversize: code = .messageTooLarge
         case .protocolError: code = .protocolError
-        case .unreachable, .tls, .upgrade, .silent, .stalled, .failed, .goodbye: return
+        case .unreachable, .notAllowed, .tls, .upgrade, .silent, .stalled, .flooded, .failed, .goodbye: return
         }
         var generator = environment.generator
         let data = ByteBuffer(closing: code)
@@ -168,7 +175,7 @@ extension RelayConnection {
         await deliver(.refused(relay: relay, reason: reason.rawValue), bytes: 0)
     }
 
-    private nonisolated func deliver(_ update: RelayUpdate, bytes: Int) async {
+    nonisolated func deliver(_ update: RelayUpdate, bytes: Int) async {
         switch update {
         case .event(_, let subscription, let event):
             guard environment.delivered.isFirst(event.id, for: subscription) else {

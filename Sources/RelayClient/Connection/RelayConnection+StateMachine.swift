@@ -55,9 +55,11 @@ extension RelayConnection {
         let canLogIn: Bool
         var phase = Phase.idle
         var session = 0
+        /// Whether the configuration names the relay.
+        var isNamed = false
         /// Whether the relay is in the set, or only used for single requests.
         var isStanding = false
-        var failures = 0
+        var reconnection: Reconnection
         var connectedAt: Duration?
         var heardAt = Duration.zero
         var isHeld = false
@@ -70,12 +72,17 @@ extension RelayConnection {
         var publications = Publications()
         var fetches = Fetches()
         var routes: [String: Route] = [:]
+        /// Requests whose stored events have not ended.
+        var pages: [String: OpenPage] = [:]
+        /// Bytes of events since the last heartbeat that nobody asked for.
+        var surplus = 0
         var nextWireID = 1
 
         init(relay: RelayURL, configuration: TransportConfiguration, canLogIn: Bool) {
             self.relay = relay
             self.configuration = configuration
             self.canLogIn = canLogIn
+            reconnection = Reconnection(configuration)
         }
     }
 }
@@ -113,17 +120,19 @@ extension RelayConnection.StateMachine {
     private mutating func retry(
         after cause: Disconnection, now: Moment, using generator: inout some RandomNumberGenerator
     ) -> [Action] {
-        if let connectedAt, now.elapsed - connectedAt >= configuration.stableAfter { failures = 0 }
+        let connectedAt = connectedAt
         forgetSession()
         lastFailure = cause.text
         guard isNeeded else {
+            reconnection.ended(connectedAt: connectedAt, now: now.elapsed)
             phase = .idle
             return [.lost(cause), .becameIdle]
         }
-        failures += 1
         phase = .waiting
-        let delay = configuration.backoff.delay(afterFailures: failures, using: &generator)
-        return [.lost(cause)] + report(.retrying(attempt: failures, reason: cause.text))
+        let delay = reconnection.failed(
+            connectedAt: connectedAt, isFlood: cause.reason == .flooded, hasEvents: publications.count > 0,
+            now: now.elapsed, using: &generator)
+        return [.lost(cause)] + report(.retrying(attempt: reconnection.failures, reason: cause.text))
             + [.schedule(.retry(session: session), after: delay)]
     }
 
@@ -165,6 +174,8 @@ extension RelayConnection.StateMachine {
     private mutating func forgetSession() {
         connectedAt = nil
         routes = [:]
+        pages = [:]
+        surplus = 0
         login = Login()
         for id in subscriptions.keys { subscriptions[id]?.connectionLost() }
         publications.connectionLost()
@@ -194,6 +205,7 @@ extension RelayConnection.StateMachine {
     mutating func readingResumed(now: Moment) {
         isHeld = false
         heardAt = now.elapsed
+        for wireID in pages.keys { pages[wireID]?.excuse() }
     }
 
     mutating func elapsed(_ timer: Timer, now: Moment) -> [Action] {
@@ -220,8 +232,22 @@ extension RelayConnection.StateMachine {
         guard silence < configuration.deadPeerTimeout else {
             return drop(session: session, Disconnection(.silent, "nothing came for \(silence.components.seconds) s"))
         }
+        surplus = 0
         let wait = min(configuration.pingInterval, configuration.deadPeerTimeout - silence)
-        return [.ping, .schedule(.heartbeat(session: session), after: wait)]
+        return giveUpOverduePages(now: now) + [.ping, .schedule(.heartbeat(session: session), after: wait)]
+    }
+
+    /// Ends waiting for stored events that have made no progress for too long.
+    private mutating func giveUpOverduePages(now: Moment) -> [Action] {
+        guard !isHeld else { return [] }
+        var overdue: [String] = []
+        for wireID in pages.keys
+        where pages[wireID]?.isOverdue(now: now.elapsed, timeout: configuration.pageTimeout) == true {
+            overdue.append(wireID)
+        }
+        return overdue.sorted { (Int($0) ?? 0) < (Int($1) ?? 0) }.flatMap {
+            giveUpPage($0, "the stored events have no end")
+        }
     }
 
     private mutating func expire(at now: Duration) -> [Action] {

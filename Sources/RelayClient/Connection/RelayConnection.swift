@@ -1,6 +1,7 @@
 import Logging
 import NIOCore
 import NIOWebSocket
+import NetworkAddresses
 import Nostr
 import PikaCore
 
@@ -40,7 +41,7 @@ actor RelayConnection {
         let listeners: SideListeners
         let metrics: TransportMetrics
         let signer: RelayPool.Signer?
-        let places: RelayPool.Places?
+        let addresses: AddressGuard
         let logger: Logger
     }
 
@@ -148,7 +149,7 @@ extension RelayConnection {
         } catch {
             return
         }
-        perform(machine.elapsed(timer, now: environment.clock.now))
+        for update in perform(machine.elapsed(timer, now: environment.clock.now)) { await deliver(update, bytes: 0) }
     }
 
     private func logIn(_ challenge: String, session: Int) async {
@@ -179,7 +180,8 @@ extension RelayConnection {
 
     /// - Returns: What the consumer gets; the reader waits until there is room for it.
     func received(_ message: RelayMessage, bytes: Int, session: Int) -> [RelayUpdate] {
-        perform(machine.received(message, bytes: bytes, session: session, now: environment.clock.now))
+        if case .authentication = message { machine.isNamed = environment.addresses.names(relay) }
+        return perform(machine.received(message, bytes: bytes, session: session, now: environment.clock.now))
     }
 
     func heard() { machine.heard(now: environment.clock.now) }

@@ -11,10 +11,12 @@ struct StandingSubscription: Hashable {
         /// Stored events come.
         case catchingUp(StoredQuery)
         case live
+        /// Their end did not come within its bounds. New events are delivered, but events may be missing before them.
+        case overdue
     }
 
     /// Stored events after which a relay that goes on and on is not asked for more.
-    static let mostStored = 1_000_000
+    static let mostStored = 250_000
 
     let request: RelaySubscription
     private(set) var stage = Stage.closed
@@ -27,6 +29,8 @@ struct StandingSubscription: Hashable {
     private var newest: Int64?
     /// On this connection, for want of a login; a second time is final.
     private var wasRefused = false
+    /// Whether the end came after the page was given up.
+    private var hasEnded = false
 
     init(_ request: RelaySubscription) {
         self.request = request
@@ -54,33 +58,58 @@ struct StandingSubscription: Hashable {
         (wireID, pageWireID) = (nil, nil)
     }
 
-    /// Whether the event was asked for.
-    mutating func received(_ event: Event, now: Int64) -> Bool {
-        guard request.filters.contains(where: { $0.matches(event) }) else { return false }
+    enum Reception: Hashable {
+        case new
+        /// The same page of stored events brought it before.
+        case repeated
+        case unrequested
+    }
+
+    mutating func received(_ event: Event, now: Int64) -> Reception {
+        guard request.filters.contains(where: { $0.matches(event) }) else { return .unrequested }
         // An event from the future must not hide those of the present after a reconnect.
         newest = max(newest ?? .min, min(event.createdAt, now))
         switch stage {
         case .catchingUp(var query):
             // Let go of, so that its sets are changed in place.
             stage = .closed
-            _ = query.received(event)
+            let reception = query.received(event)
             stage = .catchingUp(query)
+            return reception == .repeated ? .repeated : .new
         case .live: position = newest
-        case .closed, .needsLogin: break
+        case .closed, .needsLogin, .overdue: break
         }
-        return true
+        return .new
     }
 
     /// The next page to ask for, or nil when all stored events have come.
     mutating func endOfPage() -> [Filter]? {
         guard case .catchingUp(var query) = stage else { return nil }
         stage = .live
-        if !query.endOfPage(), query.count < StandingSubscription.mostStored {
+        guard query.endOfPage() else {
+            guard query.count < StandingSubscription.mostStored else {
+                giveUpPage()
+                return nil
+            }
             stage = .catchingUp(query)
             return query.request
         }
         position = newest
         return nil
+    }
+
+    /// The page did not end within its bounds. The position stays, so that the next connection asks for its events
+    /// again.
+    mutating func giveUpPage() {
+        stage = .overdue
+        pageWireID = nil
+        hasEnded = false
+    }
+
+    /// Notes an end that comes after the page was given up; false if it came before.
+    mutating func ended() -> Bool {
+        defer { hasEnded = true }
+        return !hasEnded
     }
 
     private var resumedFilters: [Filter] {

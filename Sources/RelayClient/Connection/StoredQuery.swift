@@ -43,14 +43,23 @@ struct StoredQuery: Hashable {
 
     private var current: Filter? { filters.count == 1 ? filters[0] : remaining?.first }
 
-    /// Whether the event was asked for on the current page and is new.
-    mutating func received(_ event: Event) -> Bool {
-        guard request.contains(where: { $0.matches(event) }) else { return false }
-        guard page.ids.insert(event.id).inserted else { return false }
+    enum Reception: Hashable {
+        case new
+        /// An earlier page brought it: pages overlap in the second where they meet.
+        case known
+        /// The current page brought it before.
+        case repeated
+        /// The current page does not ask for it.
+        case outside
+    }
+
+    mutating func received(_ event: Event) -> Reception {
+        guard request.contains(where: { $0.matches(event) }) else { return .outside }
+        guard page.ids.insert(event.id).inserted else { return .repeated }
         if event.createdAt < page.oldest ?? .max { (page.oldest, page.seenAtOldest) = (event.createdAt, 0) }
         if event.createdAt == page.oldest { page.seenAtOldest += 1 }
         if !taken.contains(event.id) { page.new.insert(event.id) }
-        return seen.insert(event.id).inserted
+        return seen.insert(event.id).inserted ? .new : .known
     }
 
     /// Whether that was all; otherwise ``request`` tells what to ask next.

@@ -10,6 +10,8 @@ enum Refusal: String, Hashable, Sendable, CaseIterable {
     /// An event of no open subscription, or not what it asked for.
     case unrequested
     case binaryFrame = "binary frame"
+    /// Stored events whose end did not come within its bounds.
+    case endlessPage = "no end of stored events"
 
     init(_ error: NostrError) {
         self =

@@ -1,5 +1,6 @@
 import Foundation
 public import Logging
+public import NetworkAddresses
 public import Nostr
 public import PikaCore
 public import ServiceLifecycle
@@ -13,9 +14,6 @@ public import ServiceLifecycle
 public actor RelayPool: RelayTransport, Service {
     /// Answers a NIP-42 challenge with a signed event of kind 22242, or nil to stay unknown to the relay.
     public typealias Signer = @Sendable (_ challenge: String, _ relay: RelayURL) async -> Event?
-
-    /// The IP addresses at which a relay may be asked, the best first; none: it is not asked.
-    public typealias Places = @Sendable (_ relay: RelayURL) -> [String]
 
     private enum Stage {
         case new
@@ -46,8 +44,9 @@ public actor RelayPool: RelayTransport, Service {
     private var shutdownWaiters: [CheckedContinuation<Void, Never>] = []
 
     /// - Parameters:
-    ///   - signer: Nil to log in nowhere.
-    ///   - places: Where relays are, looked up once for each connection; nil to ask the system's resolver.
+    ///   - signer: Nil to log in nowhere; otherwise asked only for relays of the set, and for those that the
+    ///     configuration names.
+    ///   - addresses: Judges where relays are, anew for each connection.
     ///   - clock: For timeouts, pings and retries.
     ///   - unixTime: Seconds since 1970; nil for the wall clock.
     ///   - generator: For jitter, masking keys and handshakes.
@@ -55,7 +54,7 @@ public actor RelayPool: RelayTransport, Service {
     /// Throws ``TransportError/Code/badConfiguration`` and ``TransportError/Code/badTrustRoots``.
     public init(
         configuration: TransportConfiguration = TransportConfiguration(), signer: Signer? = nil,
-        places: Places? = nil, clock: some Clock<Duration> = ContinuousClock(),
+        addresses: AddressGuard, clock: some Clock<Duration> = ContinuousClock(),
         unixTime: (@Sendable () -> Int64)? = nil,
         generator: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator(), logger: Logger
     ) throws(TransportError) {
@@ -67,7 +66,8 @@ public actor RelayPool: RelayTransport, Service {
             generator: shared, verifier: MessageVerifier(capacity: configuration.verifiedSignatures),
             delivered: DeliveredEvents(capacity: configuration.rememberedEvents),
             updates: UpdateBuffer(mostItems: configuration.bufferedUpdates, mostBytes: configuration.bufferedBytes),
-            listeners: SideListeners(), metrics: TransportMetrics(), signer: signer, places: places, logger: logger)
+            listeners: SideListeners(), metrics: TransportMetrics(), signer: signer, addresses: addresses,
+            logger: logger)
         (steps, nextStep) = AsyncStream.makeStream()
     }
 
@@ -142,6 +142,9 @@ extension RelayPool {
 // MARK: Relays and subscriptions
 
 extension RelayPool {
+    // Async, or a direct call would prefer the empty default of the protocol.
+    public func nameRelays(_ relays: [RelayURL]) async { environment.addresses.nameRelays(relays) }
+
     public func setRelays(_ relays: [RelayURL]) {
         let wanted = Set(relays)
         let (gone, new) = (self.relays.subtracting(wanted), wanted.subtracting(self.relays))

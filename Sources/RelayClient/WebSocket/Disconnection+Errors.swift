@@ -3,6 +3,7 @@ import NIOHTTP1
 import NIOPosix
 import NIOSSL
 import NIOWebSocket
+import NetworkAddresses
 
 #if canImport(Glibc)
     import Glibc
@@ -19,7 +20,8 @@ extension Disconnection {
             switch error {
             case is CancellationError: Disconnection(.goodbye, "given up")
             case is WebSocketConnector.TimedOut: Disconnection(.unreachable, "no connection in time")
-            case is WebSocketConnector.NowhereToGo: Disconnection(.unreachable, "it has no address to go to")
+            case AddressRefusal.privateAddress: Disconnection(.notAllowed, "\(error)")
+            case is AddressRefusal: Disconnection(.unreachable, "\(error)")
             case is WebSocketConnector.NotUpgraded: Disconnection(.upgrade, "the server speaks no WebSocket here")
             case is NIOSSLError, is BoringSSLError, is NIOSSLExtraError: Disconnection(.tls, "TLS: \(error)")
             case is NIOConnectionError, is IOError: Disconnection(.unreachable, Disconnection.words(error))

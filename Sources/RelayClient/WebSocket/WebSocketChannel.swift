@@ -22,8 +22,6 @@ package struct WebSocketConnector: Sendable {
     /// The server speaks HTTP, but no WebSocket here.
     struct NotUpgraded: Error {}
     struct TimedOut: Error {}
-    /// There is no address at which the relay may be asked.
-    struct NowhereToGo: Error {}
 
     private let configuration: TransportConfiguration
     private let tls: NIOSSLContext

@@ -1,6 +1,7 @@
 import BlossomClient
 import Foundation
 import Logging
+import NetworkAddresses
 import Nostr
 import PikaCore
 import RelayClient
@@ -64,6 +65,8 @@ struct LocalAccountSettings: Sendable {
     var stateDirectory: String
     /// Whether its events stay until ``AppCore/complete(_:effects:)``, also over restarts.
     var keepsEvents = false
+    /// Judges where relays and media servers are that others name.
+    var addresses: AddressGuard
     var logger: Logger
 }
 
@@ -73,7 +76,7 @@ func withLocalAccount<Result: Sendable>(
 ) async throws -> Result {
     let store = try openStore(settings)
     defer { try? store.close() }
-    let media = RecordedMedia(BlossomClient(logger: settings.logger))
+    let media = RecordedMedia(BlossomClient(addresses: settings.addresses, logger: settings.logger))
     do {
         let result = try await runLocalAccount(settings, store, media, body)
         try await media.shutdown()
@@ -94,7 +97,7 @@ private func runLocalAccount<Result: Sendable>(
             var generator = SystemRandomNumberGenerator()
             let now = Int64(Date().timeIntervalSince1970)
             return NIP42.authenticationEvent(challenge: challenge, relay: relay, by: key, now: now, using: &generator)
-        }, logger: settings.logger)
+        }, addresses: settings.addresses, logger: settings.logger)
     let core = AppCore(
         account: key, configuration: settings.core, transport: pool, store: store, media: media,
         clock: SystemClock(), logger: settings.logger)

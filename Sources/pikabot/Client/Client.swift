@@ -2,6 +2,7 @@ import BotProgram
 import BotRuntime
 import Foundation
 import Logging
+import NetworkAddresses
 import Nostr
 import PikaCore
 import Storage
@@ -131,6 +132,7 @@ func withClient<Result: Sendable>(
     let key = try StoredIdentity.loadOrCreate(in: options.stateDirectory).key
     let settings = LocalAccountSettings(
         key: key, core: try options.coreConfiguration(), stateDirectory: options.stateDirectory, keepsEvents: true,
+        addresses: AddressGuard(allowsPrivate: options.allowsPrivateAddresses),
         logger: Logger(label: "pikabot"))
     do {
         return try await withLocalAccount(settings) { try await body(Client(key: key, account: $0)) }

@@ -20,6 +20,8 @@ final class RecordedMedia: MediaStore {
     /// In order; the last of a server is what it took last.
     var uploads: [Upload] { taken.withLock { $0 } }
 
+    func nameServers(_ servers: [MediaURL]) async { await self.servers.nameServers(servers) }
+
     func upload(_ blob: MediaUpload, to server: MediaURL) async throws -> StoredBlob {
         let stored = try await servers.upload(blob, to: server)
         taken.withLock { $0.append(Upload(server: server, url: stored.url, hash: stored.hash)) }

@@ -25,6 +25,14 @@ struct ClientOptions: ParsableArguments {
         help: "Relay for key packages; may be repeated. (default: those of --relay, or three public relays)")
     var keyPackageRelays: [RelayArgument] = []
 
+    @Flag(
+        name: .customLong("allow-private-addresses"),
+        help: """
+            Relays and media servers that others name may be at private addresses. (default: only those that --relay \
+            and --kp-relay name)
+            """)
+    var allowsPrivateAddresses = false
+
     @Flag(help: "Let the daemon that runs on the state directory do it.") var remote = false
 
     @Flag(help: "Print JSON on a terminal too; into a pipe it is always JSON.") var json = false

@@ -27,7 +27,8 @@ extension Pikabot {
             func run() async throws {
                 StandardErrorLog.bootstrap(level: .info)
                 let host = try DaemonHost(
-                    stateDirectory: client.stateDirectory, relays: client.relays.map(\.url), options: options,
+                    stateDirectory: client.stateDirectory, relays: client.relays.map(\.url),
+                    allowsPrivateAddresses: client.allowsPrivateAddresses, options: options,
                     environment: ProcessInfo.processInfo.environment, logger: Logger(label: "daemon"))
                 try await host.run()
             }

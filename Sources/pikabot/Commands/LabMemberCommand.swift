@@ -3,6 +3,7 @@ import BotProgram
 import BotRuntime
 import Foundation
 import Logging
+import NetworkAddresses
 import Nostr
 import PikaCore
 import ServiceLifecycle
@@ -62,7 +63,7 @@ private struct LabService: Service {
                     core: CoreConfiguration(
                         relays: [relay], invites: .anyone, publishesKeyPackage: false, selfUpdate: selfUpdate,
                         mediaServers: mediaServers),
-                    stateDirectory: directory, logger: logger)
+                    stateDirectory: directory, addresses: .unrestricted, logger: logger)
                 try await withLocalAccount(settings) { account in
                     let member = LabMember(account: account) { Console.print($0.jsonText) }
                     await member.obey(StandardInput.lines())

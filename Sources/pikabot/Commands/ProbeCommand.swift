@@ -50,14 +50,17 @@ extension Pikabot {
         var relays: [RelayArgument] = []
         @Option(help: "Of an account: days after which a key package is stale (30).") var stale: Int?
         @Option(help: "Seconds that all of it may take (30 for a relay, 15 for an account).") var patience: Int?
+        @Flag(help: "Of an account: relays that only its lists name may be at private addresses.")
+        var allowPrivateAddresses = false
         @Flag(help: "Print JSON.") var json = false
 
         func validate() throws {
             guard (1...3650).contains(stale ?? 1) else { throw ValidationError("--stale is 1 to 3650 days") }
             guard (1...300).contains(patience ?? 1) else { throw ValidationError("--patience is 1 to 300 seconds") }
             switch Target(target) {
-            case .relay where !relays.isEmpty || stale != nil:
-                throw ValidationError("--relay and --stale are for accounts; \(target) is a relay")
+            case .relay where !relays.isEmpty || stale != nil || allowPrivateAddresses:
+                throw ValidationError(
+                    "--relay, --stale and --allow-private-addresses are for accounts; \(target) is a relay")
             case .account where readOnly || !trust.isEmpty || login != nil:
                 throw ValidationError("--read-only, --trust and --login are for relays; \(target) is an account")
             case .relay, .account: break
@@ -87,7 +90,9 @@ extension Pikabot {
             let request = KeyPackageProbeRequest(
                 account: account, relays: start, staleAfter: .seconds((stale ?? 30) * 86_400),
                 timeout: .seconds(patience ?? 15))
-            try await KeyPackageProbeRun(request, json: json).run()
+            try await KeyPackageProbeRun(
+                request, allowsPrivateAddresses: allowPrivateAddresses, json: json
+            ).run()
         }
     }
 }

@@ -3,11 +3,13 @@ import BotRuntime
 import Daemon
 import Foundation
 import Logging
+import NetworkAddresses
 import Nostr
 import PikaCore
 import RelayClient
 import ServiceLifecycle
 import Storage
+import Synchronization
 import UnixSignals
 
 /// One account with a daemon: its store, relays, core, engine, standard streams and socket.
@@ -20,14 +22,16 @@ struct DaemonHost {
     private let options: DaemonOptions
     private let core: CoreConfiguration
     private let waitsForRelay: Bool
+    private let allowsPrivateAddresses: Bool
     private let logger: Logger
 
     init(
-        stateDirectory: String, relays: [RelayURL], options: DaemonOptions, environment: [String: String],
-        logger: Logger
+        stateDirectory: String, relays: [RelayURL], allowsPrivateAddresses: Bool, options: DaemonOptions,
+        environment: [String: String], logger: Logger
     ) throws {
         self.stateDirectory = stateDirectory
         self.options = options
+        self.allowsPrivateAddresses = allowsPrivateAddresses
         self.logger = logger
         core = CoreConfiguration(
             relays: relays.isEmpty ? [try RelayURL(Self.defaultRelay)] : relays, invites: .nobody,
@@ -44,9 +48,10 @@ struct DaemonHost {
         let key = try StoredIdentity.loadOrCreate(in: stateDirectory).key
         let store = try openStore(of: key)
         defer { try? store.close() }
-        let media = BlossomClient(logger: logger)
+        let addresses = AddressGuard(allowsPrivate: allowsPrivateAddresses)
+        let media = BlossomClient(addresses: addresses, logger: logger)
         do {
-            try await run(key, store, media)
+            try await run(key, store, media, addresses)
         } catch {
             try? await media.shutdown()
             throw error
@@ -54,14 +59,16 @@ struct DaemonHost {
         try await media.shutdown()
     }
 
-    private func run(_ key: KeyPair, _ store: AccountStore, _ media: BlossomClient) async throws {
+    private func run(
+        _ key: KeyPair, _ store: AccountStore, _ media: BlossomClient, _ addresses: AddressGuard
+    ) async throws {
         let clock = SystemClock()
         let pool = try RelayPool(
             signer: { challenge, relay in
                 var generator = SystemRandomNumberGenerator()
                 return NIP42.authenticationEvent(
                     challenge: challenge, relay: relay, by: key, now: clock.now, using: &generator)
-            }, logger: logger)
+            }, addresses: addresses, logger: logger)
         let core = AppCore(
             account: key, configuration: self.core, transport: pool, store: store, media: media, clock: clock,
             logger: logger)
@@ -78,10 +85,9 @@ struct DaemonHost {
         // They end in the opposite order. The engine is first: nothing is done or answered any more, and nobody waits
         // for a client that does not read. Then what was said is written, and the core has time for its outbox.
         let (ended, end) = AsyncStream.makeStream(of: Never.self)
-        let services: [any Service] = [
-            pool, CoreService(core: core, clock: clock, deadline: Self.drain, logger: logger), streams, socket,
-            EngineService(engine: engine, end: end),
-        ]
+        let coreService = CoreService(core: core, clock: clock, deadline: Self.drain, logger: logger)
+        let engineService = EngineService(engine: engine, end: end)
+        let services: [any Service] = [pool, coreService, streams, socket, engineService]
         let group = ServiceGroup(
             services: services, gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
         try await withThrowingTaskGroup(of: Void.self) { tasks in
@@ -90,7 +96,11 @@ struct DaemonHost {
                 await group.triggerGracefulShutdown()
             }
             defer { tasks.cancelAll() }
-            try await group.run()
+            do { try await group.run() } catch {
+                // The service that failed says why; the group only says which one ended first.
+                throw coreService.failure ?? engineService.failure ?? error
+            }
+            if let failure = engineService.failure { throw failure }
         }
     }
 
@@ -118,13 +128,23 @@ struct DaemonHost {
 ///
 /// A service that returns on its own while the others are being ended counts as failed: so this one says that it has
 /// ended, and waits for its turn.
-private struct EngineService: Service {
-    let engine: DaemonEngine
-    let end: AsyncStream<Never>.Continuation
+private final class EngineService: Service {
+    private let engine: DaemonEngine
+    private let end: AsyncStream<Never>.Continuation
+    private let noted = Mutex<(any Error)?>(nil)
+
+    init(engine: DaemonEngine, end: AsyncStream<Never>.Continuation) {
+        self.engine = engine
+        self.end = end
+    }
+
+    /// Why the engine ended, if it was not told to.
+    var failure: (any Error)? { noted.withLock { $0 } }
 
     func run() async throws {
-        try await withGracefulShutdownHandler {
-            try await engine.run()
+        let engine = engine
+        await withGracefulShutdownHandler {
+            do { try await engine.run() } catch { noted.withLock { $0 = error } }
         } onGracefulShutdown: {
             engine.end()
         }

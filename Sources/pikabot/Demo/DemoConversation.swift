@@ -1,5 +1,6 @@
 import BotProgram
 import Logging
+import NetworkAddresses
 import Nostr
 import PikaCore
 import Supervisor
@@ -61,7 +62,7 @@ extension DemoConversation {
             key: key,
             core: CoreConfiguration(
                 relays: [stage.relay], invites: .anyone, publishesKeyPackage: false, selfUpdate: .never),
-            stateDirectory: stage.directory + "/" + name, logger: logger)
+            stateDirectory: stage.directory + "/" + name, addresses: .unrestricted, logger: logger)
         return try await withLocalAccount(settings) { account in
             try await steps.run("publish the key package of \(name)") {
                 try await account.publishKeyPackage()

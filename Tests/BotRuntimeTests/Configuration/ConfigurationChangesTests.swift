@@ -38,6 +38,13 @@ struct ConfigurationChangesTests {
         Edit(
             "[wss://relay.example]", "[wss://relay.example, wss://two.example]",
             [#"relays: ["wss://relay.example"] -> ["wss://relay.example", "wss://two.example"] (applies at once)"#]),
+        Edit("[wss://relay.example]", "{ urls: [wss://relay.example], private: refuse }", []),
+        Edit(
+            "[wss://relay.example]", "{ urls: [wss://two.example], private: allow }",
+            [
+                #"relays: ["wss://relay.example"] -> ["wss://two.example"] (applies at once)"#,
+                "relays.private: refuse -> allow (applies at once)",
+            ]),
         Edit(
             "accounts:", "state: { directory: /var/lib/pikabot }\naccounts:",
             ["state.directory: /etc/pikabot/state -> /var/lib/pikabot (needs a restart of pikabot)"]),

@@ -141,6 +141,19 @@ struct ConfigurationTests {
         #expect(ExternalBotConfiguration(command: command).standardName == name)
     }
 
+    @Test(arguments: [
+        ("[wss://relay.example]", false), ("{ urls: [wss://relay.example] }", false),
+        ("{ urls: [wss://relay.example], private: refuse }", false),
+        ("{ private: allow, urls: [wss://relay.example] }", true),
+    ])
+    func relaysAreAListOrAMapping(relays: String, allowsPrivate: Bool) throws {
+        let text = "version: 1\nrelays: \(relays)\naccounts: [{ name: a, key: { env: A } }]\n"
+        let configuration = try parse(text)
+        #expect(configuration.relays.map(\.string) == ["wss://relay.example"])
+        #expect(configuration.allowsPrivateAddresses == allowsPrivate)
+        #expect(try parse(configuration.redactedDescription) == configuration)
+    }
+
     @Test func writtenNamesStandAndOthersGiveWay() throws {
         let configuration = try parse(
             """

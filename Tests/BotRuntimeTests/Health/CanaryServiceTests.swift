@@ -2,6 +2,7 @@ import BotTesting
 import EmbeddedRelay
 import LiveTesting
 import Logging
+import NetworkAddresses
 import Nostr
 import PikaCore
 import RelayClient
@@ -18,7 +19,7 @@ struct CanaryServiceTests {
         try await withEmbeddedRelay { _, first in
             try await withEmbeddedRelay { _, second in
                 let (one, two) = (try RelayURL(first), try RelayURL(second))
-                let pool = try RelayPool(logger: logger)
+                let pool = try RelayPool(addresses: .unrestricted, logger: logger)
                 await pool.setRelays([one, two])
                 let relays = WatchedRelays([one])
                 let service = CanaryService(
@@ -45,7 +46,7 @@ struct CanaryServiceTests {
     @Test func aCanaryComesBackByTheRelayThatItWasSentTo() async throws {
         try await withEmbeddedRelay { _, address in
             let relay = try RelayURL(address)
-            let pool = try RelayPool(logger: logger)
+            let pool = try RelayPool(addresses: .unrestricted, logger: logger)
             await pool.setRelays([relay])
             let service = CanaryService(
                 relays: WatchedRelays([relay]), interval: .seconds(3600), budget: .seconds(60), transport: pool,

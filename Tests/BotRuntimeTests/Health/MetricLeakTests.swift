@@ -5,6 +5,7 @@ import EchoBot
 import EmbeddedRelay
 import LiveTesting
 import Logging
+import NetworkAddresses
 import Nostr
 import PikaCore
 import RelayClient
@@ -36,7 +37,7 @@ struct MetricLeakTests {
 
         init(_ relay: RelayURL, _ logger: Logger) throws {
             var random = SystemRandomNumberGenerator()
-            pool = try RelayPool(logger: logger)
+            pool = try RelayPool(addresses: .unrestricted, logger: logger)
             core = AppCore(
                 account: KeyPair.generate(using: &random),
                 configuration: CoreConfiguration(relays: [relay], invites: .anyone), transport: pool,

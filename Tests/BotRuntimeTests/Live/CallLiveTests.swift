@@ -2,6 +2,7 @@ import BotTesting
 import EmbeddedRelay
 import LiveTesting
 import Logging
+import NetworkAddresses
 import Nostr
 import PikaCore
 import RelayClient
@@ -17,7 +18,7 @@ struct CallLiveTests {
         init(_ relay: RelayURL, _ media: CallLoopback, calls: CallPolicy) throws {
             let quiet = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
             var random = SystemRandomNumberGenerator()
-            pool = try RelayPool(logger: quiet)
+            pool = try RelayPool(addresses: .unrestricted, logger: quiet)
             core = AppCore(
                 account: KeyPair.generate(using: &random),
                 configuration: CoreConfiguration(relays: [relay], invites: .anyone, calls: calls), transport: pool,

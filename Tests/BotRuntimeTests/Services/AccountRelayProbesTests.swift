@@ -2,6 +2,7 @@ import BotKit
 import EmbeddedRelay
 import LiveTesting
 import Logging
+import NetworkAddresses
 import Nostr
 import PikaCore
 import RelayClient
@@ -24,7 +25,8 @@ struct AccountRelayProbesTests {
         let keys = keys
         try await withEmbeddedRelay(configuration: configuration) { _, address in
             let relay = try RelayURL(address)
-            let pool = try RelayPool(logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+            let pool = try RelayPool(
+                addresses: .unrestricted, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
             let relays = WatchedRelays([])
             let probes = AccountRelayProbes(
                 key: .local(keys), pool: pool, relays: relays, folder: "/tmp", clock: SystemClock())

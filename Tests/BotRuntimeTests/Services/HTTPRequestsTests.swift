@@ -1,5 +1,6 @@
 import BotKit
 import LiveTesting
+import NetworkAddresses
 import Synchronization
 import Testing
 

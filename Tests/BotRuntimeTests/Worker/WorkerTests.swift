@@ -3,6 +3,7 @@ import BotTesting
 import EchoBot
 import LiveTesting
 import Logging
+import NetworkAddresses
 import Nostr
 import PikaCore
 import RelayClient
@@ -57,7 +58,8 @@ import Testing
         let clock = ManualClock()
         let core = AppCore(
             account: KeyPair.generate(using: &generator), configuration: CoreConfiguration(relays: []),
-            transport: try RelayPool(logger: logger), store: MemoryCoreStore(), clock: clock, logger: logger)
+            transport: try RelayPool(addresses: .unrestricted, logger: logger), store: MemoryCoreStore(), clock: clock,
+            logger: logger)
         // A core that has ended agrees to nothing.
         let run = Task { try await core.run() }
         run.cancel()

@@ -8,7 +8,10 @@ import Testing
     @Test func aStartSetsRelaysSubscribesAndAnnouncesTheAccount() throws {
         var world = try ReducerWorld(1)
         let step = world.reduce(0, .started)
-        #expect(step.effects.first == .setRelays([ReducerWorld.relay]))
+        #expect(
+            step.effects.prefix(2) == [
+                .nameEndpoints(relays: [ReducerWorld.relay], servers: []), .setRelays([ReducerWorld.relay]),
+            ])
         #expect(step.effects.contains { if case .subscribe(let sub) = $0 { sub.id == "giftwraps" } else { false } })
         #expect(step.effects.contains(.unsubscribe("groups")))
         #expect(step.queued == [.relayList, .relayList, .keyPackage, .keyPackage])
@@ -206,7 +209,7 @@ import Testing
         world.say(0, "anyway")
         world.settle(deaf: [1])
         world.receive(1, try #require(world.relayed.last))
-        for attempt in 1...CoreModel.patienceWithReads {
+        for attempt in 1...ReadPatience.attempts {
             #expect(world[1].texts.isEmpty, "before attempt \(attempt)")
             world.reduce(1, .fetched(.catchUp(ReducerWorld.relay), [ReducerWorld.relay: .failed("closed")]))
             world.accounts[1].due = []
@@ -216,6 +219,48 @@ import Testing
         world.settle(deaf: [1])
         world.receive(1, try #require(world.relayed.last))
         #expect(world[1].texts == ["anyway", "at once"])
+    }
+
+    /// A relay that hangs up before it answers starts anew with every connection.
+    @Test func flappingRelayDoesNotHoldEventsForever() throws {
+        var world = try ReducerWorld.group(2)
+        world.reduce(1, .relay(.state(relay: ReducerWorld.relay, .connected)))
+        world.accounts[1].due = []
+        world.say(0, "anyway")
+        world.settle(deaf: [1])
+        world.receive(1, try #require(world.relayed.last))
+        for _ in 1...ReadPatience.attempts + 2 {
+            world.reduce(1, .fetched(.catchUp(ReducerWorld.relay), [ReducerWorld.relay: .failed("no answer in time")]))
+            world.reduce(1, .relay(.state(relay: ReducerWorld.relay, .retrying(attempt: 1, reason: "closed"))))
+            world.reduce(1, .relay(.state(relay: ReducerWorld.relay, .connected)))
+            world.accounts[1].due = []
+        }
+        world.reduce(1, .fetched(.catchUp(ReducerWorld.relay), [ReducerWorld.relay: .failed("no answer in time")]))
+        #expect(world[1].texts == ["anyway"])
+    }
+
+    @Test func unreadableBacklogDoesNotHoldEventsForever() throws {
+        var world = try ReducerWorld.group(2)
+        world.connect(1)
+        var data = try #require(world[0].group?.data)
+        data.nostrGroupID = try #require(Bytes32([UInt8](repeating: 0x77, count: 32)))
+        world.change(0, to: data)
+        world.settle(deaf: [1])
+        world.receive(1, try #require(world.relayed.last))
+        world.accounts[1].due = []
+        let groupID = try #require(world[1].group?.groupID)
+        for _ in 1...ReadPatience.attempts {
+            world.reduce(
+                1, .fetched(.backlog(groupID: groupID), [ReducerWorld.relay: .failed("no answer in time")]))
+            world.reduce(1, .timer(.backlog(groupID: groupID)))
+            world.accounts[1].due = []
+        }
+        #expect(world[1].model.state.relays.map(\.connection) == [.connected])
+        // The next attempt is under way.
+        world.say(0, "at once")
+        world.settle(deaf: [1])
+        world.receive(1, try #require(world.relayed.last))
+        #expect(world[1].texts == ["at once"])
     }
 
     @Test func aNewPublicIDIsListenedToFromItsBeginning() throws {

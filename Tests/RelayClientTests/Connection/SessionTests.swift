@@ -53,6 +53,49 @@ struct SessionTests {
         #expect(machine.lose()[1] == Machine.state(.retrying(attempt: 1, reason: "gone")))
     }
 
+    @Test func endOfStoredEventsResetsTheBackoff() {
+        var machine = Machine()
+        _ = machine.machine.setStanding(true)
+        _ = machine.subscribe("s", Filter(kinds: [1]))
+        // Five quick restarts of the relay, each of which costs three attempts.
+        for _ in 1...5 {
+            for attempt in 1...3 {
+                #expect(machine.lose(.unreachable)[1] == Machine.state(.retrying(attempt: attempt, reason: "gone")))
+                _ = machine.machine.elapsed(.retry(session: machine.machine.session), now: machine.now)
+            }
+            _ = machine.connect()
+            machine.pass(.seconds(2))
+            _ = machine.receive(.endOfStoredEvents(subscription: String(machine.machine.nextWireID - 1)))
+        }
+        #expect(machine.lose()[1] == Machine.state(.retrying(attempt: 1, reason: "gone")))
+    }
+
+    @Test func newEventEndsTheWait() {
+        var machine = Machine()
+        _ = machine.machine.setStanding(true)
+        for _ in 1...10 {
+            _ = machine.lose(.unreachable)
+            _ = machine.machine.elapsed(.retry(session: machine.machine.session), now: machine.now)
+        }
+        _ = machine.lose(.unreachable)
+        machine.pass(.seconds(5))
+        let session = machine.machine.session
+        #expect(machine.publish(1, Author.alice.event()).last == .connect(session: session + 1))
+        #expect(machine.machine.elapsed(.retry(session: session), now: machine.now) == [])
+        // Not at once after a failure, so that a busy sender does not hammer a dead relay.
+        guard case .schedule(.retry, let wait) = machine.lose(.unreachable).last else {
+            Issue.record("no retry")
+            return
+        }
+        #expect(wait >= .seconds(1) && wait <= .seconds(2))
+        machine.pass(.seconds(0.5))
+        #expect(
+            machine.publish(2, Author.alice.event("b")) == [
+                .schedule(.retry(session: session + 1), after: .seconds(0.5))
+            ]
+        )
+    }
+
     @Test func theWaitForTheNextAttemptCanBeCutShort() {
         var machine = Machine()
         // Only a relay that is wanted, and waits, is tried.

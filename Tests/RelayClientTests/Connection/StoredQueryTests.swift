@@ -40,7 +40,7 @@ struct StoredQueryTests {
                 let answer = answer(query.request)
                 // The connection is lost in the middle of some answers.
                 for event in losing.contains(round) ? answer.prefix(answer.count / 2) : answer[...]
-                where query.received(event) { found.append(event) }
+                where query.received(event) == .new { found.append(event) }
                 if losing.contains(round) {
                     query.restartPage()
                 } else if query.endOfPage() {
@@ -82,9 +82,9 @@ struct StoredQueryTests {
     @Test func relayThatIgnoresUntilEndsIt() {
         let newest = StoredQueryTests.events(10, perSecond: 1)
         var query = StoredQuery([Filter(kinds: [1])], smallestCap: 5)
-        let first = newest.map { query.received($0) }
+        let first = newest.map { query.received($0) == .new }
         let endsAfterFirst = query.endOfPage()
-        let second = newest.map { query.received($0) }
+        let second = newest.map { query.received($0) == .new }
         let endsAfterSecond = query.endOfPage()
         #expect(first.allSatisfy { $0 } && !endsAfterFirst)
         #expect(second.allSatisfy { !$0 } && endsAfterSecond)

@@ -1,7 +1,9 @@
 import LiveTesting
 import NIOWebSocket
+import NetworkAddresses
 import Nostr
 import PikaCore
+import Synchronization
 import Testing
 
 @testable import RelayClient
@@ -135,6 +137,67 @@ struct LyingRelayTests {
         }
     }
 
+    @Test func endlessStoredEventsDoNotHoldUpOthers() async throws {
+        let server = try await LyingRelay.start()
+        let other = try await LyingRelay.start()
+        let relays = [server, other].map { RelayURL.known("ws://127.0.0.1:\($0.port)") }
+        let limits: (inout TransportConfiguration) -> Void = {
+            $0.pageEvents = 20
+            $0.surplusBytes = 20_000
+        }
+        try await withPool(configure: limits) { pool, updates in
+            await pool.subscribe(RelaySubscription(id: "s", filters: [Filter(kinds: [1], limit: 1)], overlap: 0))
+            await pool.setRelays([relays[0]])
+            let client = try await server.nextClient()
+            _ = await client.text()
+            let found = await withTaskGroup(of: [RelayURL: FetchOutcome].self) { group in
+                group.addTask { await pool.fetch([Filter(kinds: [7])], from: relays, timeout: .seconds(60)) }
+                _ = await client.text()
+                let asked = try? await other.nextClient()
+                _ = await asked?.text()
+                asked?.say(#"["EOSE","1"]"#)
+                // The stored events of both requests never end.
+                for number in 1...30 {
+                    client.say(message(Author.alice.event("\(number)", at: Int64(1_000 + number))))
+                    client.say(message(Author.alice.event("\(number)", kind: 7), on: "2"))
+                }
+                return await group.next()
+            }
+            #expect(found == [relays[0]: .failed("the answer is too large"), relays[1]: .events([])])
+            // The standing subscription goes on with what comes; nothing of it is lost.
+            #expect(await updates.events(30).count == 30)
+            for number in 1...200 { client.say(message(Author.alice.event("\(number)", kind: 7), on: "2")) }
+            #expect(await updates.reasonOfLoss() == "the relay sends too much that was not asked for")
+            let again = try await server.nextClient()
+            #expect(await again.text() == #"["REQ","3",{"kinds":[1],"limit":1}]"#)
+        }
+        try await server.stop()
+        try await other.stop()
+    }
+
+    @Test func relayWithoutEndOfStoredEventsIsCounted() async throws {
+        let clock = ManualClock()
+        let server = try await LyingRelay.start()
+        let relay = RelayURL.known("ws://127.0.0.1:\(server.port)")
+        try await withPool(clock: clock) { pool, updates in
+            await pool.subscribe(RelaySubscription(id: "s", filters: [Filter(kinds: [1])], overlap: 0))
+            await pool.setRelays([relay])
+            let client = try await server.nextClient()
+            for beat in 1...2 {
+                await clock.sleeper(until: .seconds(30 * beat))
+                // Whatever is heard keeps the connection.
+                client.say(#"["NOTICE","\(beat)"]"#)
+                client.say("garbage")
+                await updates.wait(for: .refused(relay: relay, reason: "malformed"))
+                clock.advance(to: .seconds(30 * beat))
+            }
+            await updates.wait(for: .refused(relay: relay, reason: "no end of stored events"))
+            client.say(message(event))
+            #expect(await updates.events(1) == [event])
+        }
+        try await server.stop()
+    }
+
     @Test func emptyIDInAnAnswerResolvesTheOldest() async throws {
         try await conversation { pool, _, _, client, relay in
             let reports = await pool.publish(event, to: [relay])
@@ -172,6 +235,85 @@ struct LyingRelayTests {
             client.say(#"["OK","\#(event.id)",true,""]"#)
             for await report in reports { #expect(report.outcome == .accepted) }
         }
+    }
+
+    @Test func relayThatOthersNameIsNotAskedAtAPrivateAddress() async throws {
+        let server = try await LyingRelay.start()
+        let relay = RelayURL.known("ws://127.0.0.1:\(server.port)")
+        try await withPool(addresses: AddressGuard(allowsPrivate: false)) { pool, updates in
+            await pool.setRelays([relay])
+            #expect(await updates.reasonOfLoss()?.contains("private address") == true)
+            await pool.nameRelays([relay])
+            await pool.reconnect()
+            _ = try await server.nextClient()
+            await updates.wait(for: .state(relay: relay, .connected))
+        }
+        try await server.stop()
+    }
+
+    /// The name server says something else every time.
+    @Test func relayIsJudgedAnewForEveryConnection() async throws {
+        let server = try await LyingRelay.start()
+        let relay = RelayURL.known("ws://rebinding.invalid:\(server.port)")
+        let lookups = Mutex(0)
+        let addresses = AddressGuard(allowsPrivate: false) { _ in
+            let count = lookups.withLock { count in
+                count += 1
+                return count
+            }
+            return [HostAddress(text: "127.0.0.1", scope: count == 1 ? .everywhere : .local)]
+        }
+        try await withPool(addresses: addresses) { pool, updates in
+            await pool.setRelays([relay])
+            let client = try await server.nextClient()
+            client.hangUp()
+            #expect(await updates.reasonOfLoss()?.contains("closed") == true)
+            #expect(await updates.reasonOfLoss()?.contains("private address") == true)
+        }
+        try await server.stop()
+    }
+
+    @Test func onlyChosenRelaysGetALogin() async throws {
+        let signed = Mutex<[String]>([])
+        let signer: RelayPool.Signer = { challenge, relay in
+            signed.withLock { $0.append(challenge) }
+            return Author.alice.login(challenge, at: relay)
+        }
+        let server = try await LyingRelay.start()
+        let relay = RelayURL.known("ws://127.0.0.1:\(server.port)")
+        try await withPool(signer: signer, addresses: AddressGuard(allowsPrivate: true)) { pool, _ in
+            let reports = await pool.publish(event, to: [relay])
+            let client = try await server.nextClient()
+            _ = await client.text()
+            client.say(#"["AUTH","who are you"]"#)
+            client.say(#"["OK","\(event.id)",false,"auth-required: please"]"#)
+            for await report in reports { #expect(report.outcome == .refused("auth-required: please")) }
+            #expect(signed.withLock { $0 } == [])
+            // The account joins a group that uses the relay.
+            await pool.setRelays([relay])
+            let login = Author.alice.login("who are you", at: relay)
+            #expect(await client.text() == String(decoding: ClientMessage.authenticate(login).json(), as: UTF8.self))
+            #expect(login.firstTag("relay")?.value == relay.string)
+        }
+        try await server.stop()
+    }
+
+    @Test func namedRelayGetsALoginOutsideTheSet() async throws {
+        let signer: RelayPool.Signer = { Author.alice.login($0, at: $1) }
+        let server = try await LyingRelay.start()
+        let relay = RelayURL.known("ws://127.0.0.1:\(server.port)")
+        try await withPool(signer: signer, addresses: AddressGuard(allowsPrivate: false)) { pool, _ in
+            await pool.nameRelays([relay])
+            let reports = await pool.publish(event, to: [relay])
+            let client = try await server.nextClient()
+            _ = await client.text()
+            client.say(#"["AUTH","c"]"#)
+            let login = Author.alice.login("c", at: relay)
+            #expect(await client.text() == String(decoding: ClientMessage.authenticate(login).json(), as: UTF8.self))
+            client.say(#"["OK","\(event.id)",true,""]"#)
+            for await report in reports { #expect(report.outcome == .accepted) }
+        }
+        try await server.stop()
     }
 
     @Test func relayThatSaysNothingIsLeft() async throws {

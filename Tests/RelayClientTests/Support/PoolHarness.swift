@@ -1,4 +1,5 @@
 import Logging
+import NetworkAddresses
 import Nostr
 import PikaCore
 
@@ -53,7 +54,8 @@ final class UpdateReader {
 
 /// Runs a pool while `body` runs, and shuts it down.
 func withPool<Value: Sendable>(
-    signer: RelayPool.Signer? = nil, clock: some Clock<Duration> = ContinuousClock(),
+    signer: RelayPool.Signer? = nil, addresses: AddressGuard = .unrestricted,
+    clock: some Clock<Duration> = ContinuousClock(),
     configure: (inout TransportConfiguration) -> Void = { _ in },
     _ body: (RelayPool, UpdateReader) async throws -> Value
 ) async throws -> Value {
@@ -61,7 +63,8 @@ func withPool<Value: Sendable>(
     configuration.backoff = Backoff(base: .milliseconds(10), cap: .milliseconds(50))
     configure(&configuration)
     let pool = try RelayPool(
-        configuration: configuration, signer: signer, clock: clock, generator: SeededGenerator(seed: 5),
+        configuration: configuration, signer: signer, addresses: addresses, clock: clock,
+        generator: SeededGenerator(seed: 5),
         logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
     return try await withThrowingTaskGroup(of: Void.self) { group in
         group.addTask { try await pool.run() }

@@ -7,9 +7,10 @@ enum ConfigurationSchema {
                 "version", .choice(["\(Configuration.currentVersion)"]), .refused,
                 example: "\(Configuration.currentVersion)", effect: .restartsSupervisor, "The version of this format."),
             SchemaKey(
-                "relays", .list(of: .text(.relay), atLeast: 1), .refused, example: "[wss://relay.example]",
-                effect: .live,
-                "The relays of all accounts: for their groups, their key packages and their invitations."),
+                "relays", .either([.list(of: .text(.relay), atLeast: 1), .mapping(relays)]), .refused,
+                example: "[wss://relay.example]", effect: .live,
+                "The relays of all accounts: for their groups, their key packages and their invitations. A list alone "
+                    + "means `private: refuse`."),
             SchemaKey("state", .mapping(state), .standard("{ directory: ./state }"), "Where state is kept."),
             SchemaKey(
                 "accounts", .list(of: .mapping(account), atLeast: 1), .refused, hint: "[ { name: …, key: … } ]",
@@ -17,6 +18,19 @@ enum ConfigurationSchema {
             SchemaKey("media", .mapping(media), .meaning("no files are sent"), "Where the files of messages are kept."),
             SchemaKey("supervisor", .mapping(supervisor), .meaning("its defaults"), "How workers are kept running."),
             SchemaKey("observe", .mapping(observe), .meaning("its defaults"), "What the program shows of itself."),
+        ])
+
+    static let relays = SchemaMapping(
+        "relays", "Relays",
+        [
+            SchemaKey(
+                "urls", .list(of: .text(.relay), atLeast: 1), .refused, example: "[wss://relay.example]",
+                effect: .live, "The relays of all accounts. They may be anywhere."),
+            SchemaKey(
+                "private", .choice(["refuse", "allow"]), .standard("refuse"), example: "allow", effect: .live,
+                "Whether relays and media servers that others name (relays of groups, relay lists, addresses of files, "
+                    + "redirections) may be at private, loopback, link-local and other special addresses. Those that "
+                    + "this file names are asked all the same."),
         ])
 
     static let state = SchemaMapping(

@@ -1,6 +1,7 @@
 import EmbeddedRelay
 import Foundation
 import Logging
+import NetworkAddresses
 import Nostr
 import PikaCore
 import RelayClient
@@ -96,7 +97,7 @@ private struct Account: Sendable {
         let directory = folder.appendingPathComponent(name).path
         let store = try AccountStore.open(directory: directory, sealingKey: .random())
         var generator = SystemRandomNumberGenerator()
-        self.pool = try RelayPool(logger: logger)
+        self.pool = try RelayPool(addresses: .unrestricted, logger: logger)
         self.core = AppCore(
             account: KeyPair.generate(using: &generator),
             configuration: CoreConfiguration(relays: [relay], invites: .anyone), transport: self.pool, store: store,

@@ -1,0 +1,32 @@
+/// Bounds the stored events that a relay sends for one request before it ends them (EOSE, NIP-01).
+///
+/// Without a bound a relay that never ends a page, or repeats it forever, would be waited for without end.
+struct OpenPage: Hashable {
+    private var events = 0
+    private var bytes = 0
+    /// When the page was first found without progress; nil if it has made some since.
+    private var quietSince: Duration?
+
+    /// Counts an event, and returns whether the page stays within its bounds.
+    ///
+    /// - Parameter isNew: Whether the page had not brought it before.
+    mutating func receive(bytes: Int, isNew: Bool, within limits: TransportConfiguration) -> Bool {
+        if isNew { quietSince = nil }
+        guard events < limits.pageEvents, bytes <= limits.pageBytes - self.bytes else { return false }
+        events += 1
+        self.bytes += bytes
+        return true
+    }
+
+    /// Nothing could come: reading was held.
+    mutating func excuse() { quietSince = nil }
+
+    /// Returns whether the page has made no progress for too long; called with every heartbeat.
+    mutating func isOverdue(now: Duration, timeout: Duration) -> Bool {
+        guard let quietSince else {
+            quietSince = now
+            return false
+        }
+        return now - quietSince >= timeout
+    }
+}

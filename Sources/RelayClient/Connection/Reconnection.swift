@@ -1,0 +1,85 @@
+/// Decides when to connect again, from consecutive failures and from how recently the relay worked.
+///
+/// A relay works when it answers: it ends the stored events of a request or accepts an event. That resets the back-off,
+/// but only ``mostResets`` times within ``resetPeriod``, because a relay that answers and hangs up could otherwise keep
+/// its clients connecting every second.
+struct Reconnection: Hashable {
+    static let mostResets = 10
+    static let resetPeriod = Duration.seconds(600)
+    /// The longest wait while an event waits to be sent.
+    static let longestWaitWithEvents = Duration.seconds(2)
+    /// Failures that a relay is charged with when it floods its client.
+    static let floodPenalty = 5
+
+    private let backoff: Backoff
+    private let stableAfter: Duration
+    /// Failures in a row.
+    private(set) var failures = 0
+    private var hasAnswered = false
+    private var workedAt: Duration?
+    private var resets: [Duration] = []
+    private var failedAt = Duration.zero
+    private var dueAt = Duration.zero
+
+    init(_ configuration: TransportConfiguration) {
+        backoff = configuration.backoff
+        stableAfter = configuration.stableAfter
+    }
+
+    /// Notes that the relay works on the present connection.
+    mutating func answered() { hasAnswered = true }
+
+    /// Notes the end of an attempt or connection that is not to be followed by another.
+    mutating func ended(connectedAt: Duration?, now: Duration) {
+        note(connectedAt: connectedAt, now: now)
+    }
+
+    /// Notes the end of an attempt or connection, and returns the wait before the next attempt.
+    ///
+    /// - Parameters:
+    ///   - connectedAt: When the connection began; nil if the attempt failed.
+    ///   - isFlood: Whether the connection was dropped because the relay flooded it.
+    ///   - hasEvents: Whether an event waits to be sent.
+    mutating func failed(
+        connectedAt: Duration?, isFlood: Bool, hasEvents: Bool, now: Duration,
+        using generator: inout some RandomNumberGenerator
+    ) -> Duration {
+        if isFlood {
+            hasAnswered = false
+            workedAt = nil
+            failures += Self.floodPenalty
+        } else {
+            note(connectedAt: connectedAt, now: now)
+        }
+        failures = min(failures + 1, 1 << 20)
+        let isProven = workedAt.map { now - $0 <= backoff.provenFor } ?? false
+        var wait = backoff.delay(afterFailures: failures, isProven: isProven, using: &generator)
+        if hasEvents, !isFlood { wait = min(wait, Self.longestWaitWithEvents) }
+        (failedAt, dueAt) = (now, now + wait)
+        return wait
+    }
+
+    /// Moves the next attempt forward, because an event waits to be sent.
+    ///
+    /// - Returns: The new wait, zero for at once; nil if the planned attempt stands. Attempts stay ``Backoff/base``
+    ///   apart.
+    mutating func hurried(now: Duration) -> Duration? {
+        let earliest = max(now, failedAt + min(backoff.base, Self.longestWaitWithEvents))
+        guard earliest < dueAt else { return nil }
+        dueAt = earliest
+        return earliest - now
+    }
+
+    private mutating func note(connectedAt: Duration?, now: Duration) {
+        defer { hasAnswered = false }
+        if hasAnswered { workedAt = now }
+        if let connectedAt, now - connectedAt >= stableAfter {
+            failures = 0
+        } else if hasAnswered {
+            resets.removeAll { now - $0 >= Self.resetPeriod }
+            guard resets.count < Self.mostResets else { return }
+            resets.append(now)
+            failures = 0
+        }
+    }
+}
