@@ -1,10 +1,11 @@
 import Foundation
+import LiveTesting
 import Nostr
 import Testing
 
 @testable import EmbeddedRelay
 
-@Suite(.timeLimit(.minutes(15)))
+@Suite(.live)
 struct BlobQuotaTests {
     private static let block = 4_096
 

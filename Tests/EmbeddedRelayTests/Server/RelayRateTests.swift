@@ -1,10 +1,11 @@
+import LiveTesting
 import Nostr
 import Testing
 
 @testable import EmbeddedRelay
 
 /// Limits by address, over real sockets and with a clock that stands still.
-@Suite(.serialized, .timeLimit(.minutes(15)))
+@Suite(.live)
 struct RelayRateTests {
     private func withRelay(
         limitsLoopback: Bool = true, connections: Int? = nil, _ body: @escaping @Sendable (String) async throws -> Void

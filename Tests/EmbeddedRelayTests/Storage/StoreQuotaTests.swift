@@ -1,10 +1,11 @@
 import GRDB
+import LiveTesting
 import Nostr
 import Testing
 
 @testable import EmbeddedRelay
 
-@Suite(.timeLimit(.minutes(15)))
+@Suite(.bounded)
 struct StoreQuotaTests {
     private let large = String(repeating: "x", count: 50_000)
 
