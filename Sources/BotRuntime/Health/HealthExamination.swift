@@ -64,6 +64,7 @@ struct HealthExamination: Sendable {
 
     private func age(_ check: String, _ since: Int64?, _ limit: Int64, _ now: Int64, _ what: String) -> HealthCheck {
         guard let since else { return HealthCheck(check: check, ok: true, message: "empty") }
+        // checked: both are times of this process.
         let age = max(0, now - since)
         return HealthCheck(check: check, ok: age <= limit, message: "\(what) for \(age) s; the limit is \(limit) s")
     }

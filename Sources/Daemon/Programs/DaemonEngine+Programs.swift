@@ -220,6 +220,7 @@ extension DaemonEngine {
         while !Task.isCancelled, let feed = self.feed, feed.client === client {
             let now = self.clock.nowMilliseconds
             let behind = feed.behind(self.taken, last: self.log.last)
+            // checked: times of this process and a configured duration.
             let end = (behind?.since ?? now) + milliseconds
             if let behind, now >= end { return behind.stall }
             try? await self.clock.sleep(untilMilliseconds: end)

@@ -34,6 +34,7 @@ extension ExaminedKeyPackage {
             remarks.append("it is not marked as a last resort (extension 0x000a), so one invitation uses it up")
         }
         if let lifetime, lifetime.notAfter >= lifetime.notBefore,
+            // checked: the end is not before the beginning.
             lifetime.notAfter - lifetime.notBefore > Self.longestLifetime
         {
             remarks.append("its lifetime is longer than the 84 days that MDK accepts")

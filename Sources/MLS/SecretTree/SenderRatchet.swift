@@ -47,6 +47,7 @@ struct SenderRatchet: Sendable {
             }
             return key
         }
+        // checked: the generation is not below the current one.
         guard generation - self.generation <= limits.forward else {
             throw MLSError(
                 .generationTooFar,
@@ -55,6 +56,7 @@ struct SenderRatchet: Sendable {
         }
         while self.generation < generation {
             let current = self.generation
+            // checked: the loop ends when both are equal.
             if generation - current <= limits.outOfOrder {
                 self.skipped[current] = self.step(suite)
             } else if let secret = self.secret {
@@ -65,6 +67,7 @@ struct SenderRatchet: Sendable {
         guard let key = self.step(suite) else {
             throw MLSError(.keyConsumed, "all 2^32 generations of this epoch's ratchet were used")
         }
+        // checked: compared in the same line.
         let oldest = self.generation > limits.outOfOrder ? self.generation - limits.outOfOrder - 1 : 0
         if !self.skipped.isEmpty, oldest > 0 { self.skipped = self.skipped.filter { $0.key >= oldest } }
         return key
@@ -87,6 +90,7 @@ struct SenderRatchet: Sendable {
         }
         self.secret = suite.deriveTreeSecret(
             secret, "secret", generation: self.generation, length: suite.hashLength)
+        // checked: the guard above ends the ratchet at the last generation.
         self.generation += 1
     }
 }

@@ -19,7 +19,7 @@ struct KeyAge: Sendable, Hashable {
         guard self.notBefore < .max else { return nil }
         guard let renewedAt else { return self.notBefore }
         guard let every = policy.every else { return nil }
-        let (end, overflow) = (renewedAt * 1000).addingReportingOverflow(every.wholeMilliseconds)
+        let (end, overflow) = renewedAt.clampedMultiplied(by: 1000).addingReportingOverflow(every.wholeMilliseconds)
         return overflow ? nil : max(end, self.notBefore)
     }
 
@@ -63,7 +63,6 @@ extension Duration {
     /// Rounded down; what does not fit is cut off.
     var wholeMilliseconds: Int64 {
         let (seconds, attoseconds) = self.components
-        let (product, overflow) = seconds.multipliedReportingOverflow(by: 1000)
-        return overflow ? (seconds < 0 ? .min : .max) : product + attoseconds / 1_000_000_000_000_000
+        return seconds.clampedMultiplied(by: 1000).clampedAdding(attoseconds / 1_000_000_000_000_000)
     }
 }

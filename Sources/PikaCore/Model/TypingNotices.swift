@@ -20,7 +20,7 @@ struct TypingNotices: Sendable {
 
     /// The next time at which something ends, in Unix milliseconds.
     var nextEnd: Int64? {
-        let members = self.members.values.lazy.flatMap(\.values).min().map { $0 * 1000 }
+        let members = self.members.values.lazy.flatMap(\.values).min().map { $0.clampedMultiplied(by: 1000) }
         guard let rows = self.rows.values.min() else { return members }
         return min(rows, members ?? .max)
     }

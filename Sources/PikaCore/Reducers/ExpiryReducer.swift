@@ -14,7 +14,7 @@ extension CoreModel {
     private mutating func planExpiry(_ step: inout CoreStep) {
         guard let next = self.nextExpiry else { return }
         let latest = step.nowMilliseconds + 86_400_000
-        let time = next > latest / 1000 ? latest : max(next * 1000, step.nowMilliseconds)
+        let time = next > latest / 1000 ? latest : max(next.clampedMultiplied(by: 1000), step.nowMilliseconds)
         guard time < self.expiryWake ?? .max else { return }
         self.expiryWake = time
         step.effects.append(.wake(.expiry, atMilliseconds: time))

@@ -20,7 +20,8 @@ extension CoreModel {
     /// The newest package that is still good for a while.
     func currentKeyPackage(_ now: Int64) -> StoredKeyPackage? {
         self.keyPackages.last {
-            self.keyPackageRecords[$0.reference]?.retiredAt == nil && $0.notAfter - now > Self.rotationMargin
+            self.keyPackageRecords[$0.reference]?.retiredAt == nil
+                && $0.notAfter.clampedSubtracting(now) > Self.rotationMargin
         }
     }
 
@@ -112,7 +113,8 @@ extension CoreModel {
         let bundle = try KeyPackageBundle(stored: package.bundle)
         let drafts = KeyPackageEvents.drafts(
             for: bundle.keyPackage, slot: package.slot, relays: self.configuration.announcementRelays,
-            client: self.configuration.client, by: self.account.publicKey, now: max(step.now, (last ?? 0) + 1))
+            client: self.configuration.client, by: self.account.publicKey,
+            now: max(step.now, (last ?? 0).clampedAdding(1)))
         return [drafts.addressable, drafts.legacy]
     }
 
@@ -177,7 +179,7 @@ extension CoreModel {
 
     /// Every relay refused an announcement: an old one may be too old for them.
     mutating func replaceRefusedKeyPackage(_ event: Event, _ step: inout CoreStep) {
-        guard step.now - event.createdAt >= Self.staleAge,
+        guard step.now.clampedSubtracting(event.createdAt) >= Self.staleAge,
             let package = self.currentKeyPackage(step.now),
             var record = self.keyPackageRecords[package.reference], record.events.contains(event)
         else { return }

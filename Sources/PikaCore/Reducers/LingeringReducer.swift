@@ -20,7 +20,10 @@ extension CoreModel {
     private mutating func resumeLingering(_ groupID: [UInt8], _ step: inout CoreStep) {
         guard let removedAt = self.cursors[Self.removedCursor(groupID)] else { return }
         self.lingering.insert(groupID)
-        step.effects.append(.wake(.leave(groupID: groupID), atMilliseconds: (removedAt + Self.lingeringTime) * 1000))
+        step.effects.append(
+            .wake(
+                .leave(groupID: groupID),
+                atMilliseconds: removedAt.clampedAdding(Self.lingeringTime).clampedMultiplied(by: 1000)))
     }
 
     /// After a restart.

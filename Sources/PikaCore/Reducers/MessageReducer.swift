@@ -15,6 +15,7 @@ extension CoreModel {
             content: message.content)
         if rumor.isTypingNotice { return try self.sendTyping(rumor, groupID, rowID: rowID, &step) }
         // Receivers know a message by this id, so the same words twice within a second need two.
+        // checked: the time starts at most `maximumLead` ahead of the clock, and few messages are repeated within a second.
         while self.seen.contains(self.messageKey(rumor.id, in: groupID)) { rumor.createdAt += 1 }
         guard let event = try self.groups[groupID]?.seal(rumor, now: step.now, using: &step.random),
             let group = self.groups[groupID]

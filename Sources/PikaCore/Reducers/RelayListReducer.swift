@@ -24,7 +24,7 @@ extension CoreModel {
 
     func relayListDraft(_ kind: Kind, _ step: CoreStep) -> UnsignedEvent {
         // Of two lists of one second, relays keep the one with the lower id.
-        let time = max(step.now, (self.relayLists[kind]?.event.createdAt ?? 0) + 1)
+        let time = max(step.now, (self.relayLists[kind]?.event.createdAt ?? 0).clampedAdding(1))
         return RelayListEvents.draft(
             kind, relays: self.relays(ofList: kind), by: self.account.publicKey, now: time)
     }

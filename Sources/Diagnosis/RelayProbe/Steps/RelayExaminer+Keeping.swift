@@ -81,7 +81,9 @@ extension RelayExaminer {
 
     func lookForExpired() async {
         let began = ContinuousClock.now
-        let mortal = accepted.filter { $0.kind == .groupEvent && ($0.expiration ?? .max) <= $0.createdAt + 60 }
+        let mortal = accepted.filter {
+            $0.kind == .groupEvent && ($0.expiration ?? .max) <= $0.createdAt.clampedAdding(60)
+        }
         guard let last = mortal.compactMap(\.expiration).max(), shift == 0 else { return }
         let wait = Duration.seconds(max(0, last - ThrowawayEvent.now) + 1)
         guard budget.has(wait + .milliseconds(500)) else { return miss(.expiration, "no time was left") }

@@ -1,0 +1,17 @@
+/// Arithmetic on numbers that others choose: results outside the type's range become its nearest bound.
+extension FixedWidthInteger {
+    public func clampedAdding(_ other: Self) -> Self {
+        let (sum, overflow) = self.addingReportingOverflow(other)
+        return overflow ? (other < 0 ? .min : .max) : sum
+    }
+
+    public func clampedSubtracting(_ other: Self) -> Self {
+        let (difference, overflow) = self.subtractingReportingOverflow(other)
+        return overflow ? (other < 0 ? .max : .min) : difference
+    }
+
+    public func clampedMultiplied(by other: Self) -> Self {
+        let (product, overflow) = self.multipliedReportingOverflow(by: other)
+        return overflow ? ((self < 0) == (other < 0) ? .max : .min) : product
+    }
+}

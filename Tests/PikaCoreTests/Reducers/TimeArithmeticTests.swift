@@ -1,0 +1,35 @@
+import Nostr
+import Testing
+
+@testable import PikaCore
+
+/// Times at the ends of their range never trap.
+@Suite struct TimeArithmeticTests {
+    @Test(arguments: [.min, -1, 0, .max] as [Int64])
+    func expirationsOfOwnMessagesDoNotTrap(_ time: Int64) throws {
+        var world = try ReducerWorld.group(2)
+        world.act(
+            0,
+            .sendMessage(
+                chatID: world[0].chatID, OutgoingMessage(content: "x", tags: [.expiration(at: time)])), "send")
+        world.settle()
+        world.advance(seconds: 1)
+        #expect(world[0].outcomes["send"]?.failure == nil)
+    }
+
+    @Test func ownListsAtTheEndOfTimeDoNotTrap() throws {
+        var world = try ReducerWorld.group(2)
+        let list = UnsignedEvent(pubkey: world[0].key, createdAt: .max, kind: .inboxRelays, content: "")
+            .signed(by: world[0].keys, using: &world.random)
+        world.accounts[0].model.relayLists[.inboxRelays] = RelayListRecord(event: list)
+        let step = CoreStep(nowMilliseconds: world.now, random: CoreRandom(StepRandom(state: 1)))
+        #expect(world[0].model.relayListDraft(.inboxRelays, step).createdAt == .max)
+    }
+
+    @Test func longDurationsDoNotTrap() {
+        #expect(Duration.seconds(Int64.max).wholeMilliseconds == .max)
+        #expect(Duration.seconds(Int64.min).wholeMilliseconds == .min)
+        let almost = Duration(secondsComponent: .max / 1000, attosecondsComponent: 999_000_000_000_000_000)
+        #expect(almost.wholeMilliseconds == .max)
+    }
+}
