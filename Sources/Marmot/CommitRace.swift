@@ -48,6 +48,7 @@ extension MarmotGroup {
                 outerKeys: self.outerKeys,
                 undo: next.map(self.mls.undo(of:)) ?? GroupStorageChanges(replacesAll: false, records: [:])))
         self.changedParts.insert(.snapshot(epoch: self.epoch))
+        self.sendingClock.follow(order.createdAt)
         guard self.snapshots.count > self.profile.pastEpochs else { return }
         self.changedParts.insert(.snapshot(epoch: self.snapshots.removeFirst().epoch))
     }

@@ -30,7 +30,7 @@ extension MarmotGroup {
             self.requiresSelfRemove
             ? try mls.propose(.selfRemove, wireFormat: .publicMessage, using: &rng).message
             : try mls.propose(.remove(own), using: &rng).message
-        let event = try self.sealOuter(message, now: now, using: &rng)
+        let event = try self.sealOuter(message, at: self.sendingClock.handshakeTime(now: now), using: &rng)
         self.mls = mls
         return event
     }

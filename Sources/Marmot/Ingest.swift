@@ -73,6 +73,7 @@ extension MarmotGroup {
                 return .message(
                     ReceivedMessage(rumor: rumor, id: rumor.id, epoch: application.epoch, wrapper: event.id))
             case .proposal(let proposal):
+                self.sendingClock.follow(event.createdAt)
                 return .proposal(try Self.note(proposal, in: &self.mls, self.data, for: self.account))
             case .commit(let staged): return try self.take(staged, digest, CommitOrder(event))
             }

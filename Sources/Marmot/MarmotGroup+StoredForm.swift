@@ -65,6 +65,7 @@ extension MarmotGroup {
             }
         }
         self.snapshots.sort { $0.epoch < $1.epoch }
+        for snapshot in self.snapshots { self.sendingClock.follow(snapshot.order.createdAt) }
         self.shelved.sort { ($0.epoch, $0.event.createdAt, $0.event.id) < ($1.epoch, $1.event.createdAt, $1.event.id) }
         for commit in pending where commit.authenticator == self.mls.epochAuthenticator {
             do { self.pending = try self.restore(commit) } catch {

@@ -25,6 +25,7 @@ public struct MarmotGroup: Sendable {
     /// Public ids that the group had before, the latest few; late events may still carry them.
     public internal(set) var formerNostrGroupIDs: [Bytes32] = []
     var headerChanged = true
+    var sendingClock = SendingClock()
     /// Members' identities that are known to be points of the curve: asking costs a square root each.
     private var knownPoints: Set<PublicKey> = []
 
@@ -97,16 +98,18 @@ public struct MarmotGroup: Sendable {
             throw MarmotError(
                 .tooLarge, "the message has \(json.count) bytes, peers store \(ApplicationMessages.maximumBytes)")
         }
+        let message = try self.mls.protect(json, using: &rng)
         return try self.sealOuter(
-            try self.mls.protect(json, using: &rng),
-            expiration: self.data.wrapperExpiration(createdAt: now, requested: expiration), now: now, using: &rng)
+            message, expiration: self.data.wrapperExpiration(createdAt: now, requested: expiration),
+            at: self.sendingClock.messageTime(now: now), using: &rng)
     }
 
+    /// - Parameter time: the event's time, from ``sendingClock``.
     func sealOuter(
-        _ message: [UInt8], expiration: Int64? = nil, now: Int64, using rng: inout some RandomNumberGenerator
+        _ message: [UInt8], expiration: Int64? = nil, at time: Int64, using rng: inout some RandomNumberGenerator
     ) throws -> Event {
         try GroupEvents.seal(
             message, key: self.outerKeys[self.epoch] ?? self.profile.outerKey(self.mls),
-            nostrGroupID: self.data.nostrGroupID, expiration: expiration, now: now, using: &rng)
+            nostrGroupID: self.data.nostrGroupID, expiration: expiration, now: time, using: &rng)
     }
 }

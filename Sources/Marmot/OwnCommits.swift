@@ -95,7 +95,8 @@ extension MarmotGroup {
             commit.changes, before: self.data, after: data, members: Self.identities(commit.next))
         // A commit is encrypted under the epoch that it ends.
         let own = OwnCommit(
-            event: try self.sealOuter(commit.message, now: now, using: &rng),
+            event: try self.sealOuter(
+                commit.message, at: self.sendingClock.handshakeTime(now: now), using: &rng),
             welcomes: self.dueWelcomes(commit, invitees, client: client, now: now), next: commit.next, data: data,
             digest: SHA256Derivation.digest(commit.message))
         let members = commit.next.members.count

@@ -258,6 +258,34 @@ class Member:
     def resume(self):
         self._reading.set()
 
+    async def stop_listening(self, group):
+        """Is away until `read_once`, or for good."""
+        await self.connection.unsubscribe(self._subscriptions.pop(group))
+
+    async def read_once(self, group, count):
+        """Catches up as clients do, when `count` new events are stored: by second, then by id, each once.
+
+        Returns MDK's results in this order."""
+        async def stored():
+            while True:
+                events = await self.connection.stored({"kinds": [445], "#h": [group]})
+                fresh = [event for event in events if event["id"] not in self.seen]
+                if len(fresh) >= count:
+                    return fresh
+                await asyncio.sleep(0.1)
+
+        results = []
+        for event in sorted(await asyncio.wait_for(stored(), WAIT_SECONDS),
+                            key=lambda event: (event["created_at"], event["id"])):
+            async with self._turn:
+                try:
+                    result = (await self.mdk.call("process_message", event=event))["result"]
+                except MDKError as error:
+                    result = f"error: {error}"
+            self.outcomes.append((event["id"], result))
+            results.append(result)
+        return results
+
     def _arrived(self, event, live):
         if event["id"] not in self._own:
             self._incoming.put_nowait((event, live))

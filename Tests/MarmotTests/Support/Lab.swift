@@ -110,7 +110,7 @@ struct Lab {
 
     /// An encoded MLSMessage in the outer encryption of a member's epoch.
     mutating func wrap(_ message: [UInt8], from member: Int) throws -> Event {
-        try self.groups[member].sealOuter(message, now: self.now, using: &self.rng)
+        try self.groups[member].sealOuter(message, at: self.now, using: &self.rng)
     }
 
     /// The same content in an event of other tags or another time.

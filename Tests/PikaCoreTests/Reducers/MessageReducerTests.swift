@@ -70,7 +70,8 @@ import Testing
             world.settle(deaf: [2])
         }
         let sent = world.relayed.dropFirst(before)
-        #expect(Set(sent.map(\.createdAt)).count == 1)
+        // A burst runs a few seconds ahead of the clock, one for each message; the rest shares the last of them.
+        #expect(Set(sent.map(\.createdAt)).count == 11)
         try world.restart(2)
         world.connect(2)
         #expect(world[2].texts.filter { $0.hasPrefix("a") } == (0..<20).map { "a\($0)" })

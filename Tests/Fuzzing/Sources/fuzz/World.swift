@@ -72,7 +72,7 @@ struct World: Sendable {
     /// An encoded MLSMessage in the outer encryption, as any member can send it.
     func wrap(_ message: [UInt8]) throws -> Event {
         var rng = SeededGenerator(seed: 2)
-        return try self.groups[0].sealOuter(message, now: self.now, using: &rng)
+        return try self.groups[0].sealOuter(message, at: self.now, using: &rng)
     }
 
     /// Hands an event to a member; whatever is refused leaves the group able to read.
