@@ -4,8 +4,10 @@ public import Nostr
 extension GroupData {
     /// When local copies of an inner event are to be deleted, in Unix seconds: at its time plus the timer, or at its own
     /// `expiration`, whichever is earlier; nil if it stays.
-    public func expiry(of rumor: UnsignedEvent) -> Int64? {
-        [self.timerEnd(from: rumor.createdAt), rumor.expiration].compactMap { $0 }.min()
+    ///
+    /// - Parameter time: when the timer starts, if the inner event's own time is not to be believed.
+    public func expiry(of rumor: UnsignedEvent, sentAt time: Int64? = nil) -> Int64? {
+        [self.timerEnd(from: time ?? rumor.createdAt), rumor.expiration].compactMap { $0 }.min()
     }
 
     /// The `expiration` of a kind 445 event that carries a message: the timer's end, or what the caller asks for,

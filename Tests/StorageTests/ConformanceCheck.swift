@@ -195,6 +195,16 @@ struct ConformanceCheck: CustomTestStringConvertible, Sendable {
             try await store.commit([.putMessage(messages[1])])
             #expect(try await found() == [messages[0], messages[1]])
         },
+        ConformanceCheck("messages are ordered and kept by their own time, not by the rumor's") { store in
+            var future = try Sample.message("future", in: 1, at: .max)
+            future.time = 150
+            let honest = try [100, 200].map { try Sample.message("\($0)", in: 1, at: $0) }
+            try await store.commit(([future] + honest).map { .putMessage($0) })
+            let found = try await store.messages(in: Sample.bytes(1), before: nil, limit: 9)
+            #expect(found == [honest[1], future, honest[0]])
+            #expect(try await store.messages(in: Sample.bytes(1), before: future.position, limit: 9) == [honest[0]])
+            #expect(try await store.surplus(MessageSurplus(before: 151), limit: 9) == 2)
+        },
         ConformanceCheck("messages that are not kept any longer are counted and deleted, so many at once") { store in
             var messages: [StoredMessage] = []
             for number in 0..<20 {

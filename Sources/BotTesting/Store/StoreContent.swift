@@ -177,7 +177,7 @@ struct MessageHistory: Sendable {
     func surplus(_ rule: MessageSurplus) -> [StoredMessage.Position] {
         let beyond = rule.beyondNewest.map { max(0, self.messages.count - $0) } ?? 0
         return self.messages.enumerated().filter { index, message in
-            index < beyond || message.rumor.createdAt < rule.before ?? .min
+            index < beyond || message.time < rule.before ?? .min
         }.map(\.element.position)
     }
 

@@ -125,13 +125,17 @@ public struct StoredMessage: Sendable, Hashable {
     /// Unix seconds after which it is to be deleted; nil if it stays.
     public var expiresAt: Int64?
 
-    public var position: Position { Position(createdAt: self.rumor.createdAt, id: self.id) }
+    /// Unix seconds by which it is ordered and kept: the rumor's time, unless that is far from when it arrived.
+    public var time: Int64
+
+    public var position: Position { Position(createdAt: self.time, id: self.id) }
 
     public init(
         groupID: [UInt8], rumor: UnsignedEvent, id: EventID, wrapper: EventID, epoch: Epoch, isOwn: Bool,
-        expiresAt: Int64? = nil
+        expiresAt: Int64? = nil, time: Int64? = nil
     ) {
         self.groupID = groupID
+        self.time = time ?? rumor.createdAt
         self.rumor = rumor
         self.id = id
         self.wrapper = wrapper

@@ -83,7 +83,7 @@ extension CoreModel {
     mutating func list(_ message: StoredMessage, isOpen: Bool, now: Int64) {
         guard Self.isShown(message.rumor.kind) else { return }
         // A sender whose clock is ahead must not keep its chat on top.
-        let time = min(message.rumor.createdAt, now)
+        let time = min(message.time, now)
         self.changeChat(message.groupID) { record in
             record.isArchived = false
             if time >= record.lastMessageAt ?? .min {

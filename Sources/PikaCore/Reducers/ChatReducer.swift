@@ -174,7 +174,7 @@ extension CoreModel {
         else { return }
         self.dropShown(first: count - limit)
         self.openChat?.oldestRead = self.state.currentChat?.messages.first.map {
-            StoredMessage.Position(createdAt: $0.createdAt, id: $0.id)
+            StoredMessage.Position(createdAt: $0.time, id: $0.id)
         }
         self.state.currentChat?.canLoadOlder = true
     }

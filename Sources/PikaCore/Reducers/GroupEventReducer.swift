@@ -70,9 +70,10 @@ extension CoreModel {
         self.seen.insert(key)
         self.markSeen(key, &step)
         let isOwn = message.rumor.pubkey == self.account.publicKey
+        let time = MessageTime.clamped(message.rumor.createdAt, arrivedAt: step.now)
         let stored = StoredMessage(
             groupID: groupID, rumor: message.rumor, id: message.id, wrapper: message.wrapper, epoch: message.epoch,
-            isOwn: isOwn, expiresAt: self.groups[groupID]?.data.expiry(of: message.rumor))
+            isOwn: isOwn, expiresAt: self.groups[groupID]?.data.expiry(of: message.rumor, sentAt: time), time: time)
         guard stored.expiresAt ?? .max > step.now else {
             return step.refuse(
                 "expired", "the message has ended before it came", message.wrapper, inner: message.id,

@@ -49,12 +49,12 @@ extension CoreModel {
         if let known {
             // A member knows its own profile best; later news of the same origin count, in the order they come.
             guard isDirect || !known.isDirect else { return }
-            if !message.isOwn, isDirect == known.isDirect, known.source.createdAt > rumor.createdAt { return }
+            if !message.isOwn, isDirect == known.isDirect, known.source.createdAt > message.time { return }
         } else {
             self.makeRoom(in: groupID, &step)
         }
         let source = ProfileSource(
-            id: message.id, createdAt: rumor.createdAt, content: ProfileSource.reduced(rumor.content))
+            id: message.id, createdAt: message.time, content: ProfileSource.reduced(rumor.content))
         let toldEpoch = message.isOwn && isDirect ? message.epoch : nil
         self.put(
             GroupProfile(
@@ -183,7 +183,7 @@ extension CoreModel {
         let last = self.ownGroupProfile(groupID)?.source.createdAt ?? 0
         return try self.send(
             OutgoingMessage(kind: .metadata, content: content, tags: tags), toChat: chatID,
-            notBefore: last - step.now <= Self.maximumLead ? last : 0, &step)
+            notBefore: last.clampedSubtracting(step.now) <= Self.maximumLead ? last : 0, &step)
     }
 
     // MARK: Telling others

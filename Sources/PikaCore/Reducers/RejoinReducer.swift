@@ -120,8 +120,10 @@ extension CoreModel {
         if let invitation {
             self.distrustGroupProfiles(of: groupID, &step)
             let name = Self.joinedCursor(groupID)
-            self.cursors[name] = max(self.cursors[name] ?? 0, invitation.createdAt)
-            step.changes.append(.advanceCursor(name: name, to: invitation.createdAt))
+            // Events of the time between this cursor and now are read: a time to come would hide them.
+            let time = min(invitation.createdAt, step.now)
+            self.cursors[name] = max(self.cursors[name] ?? 0, time)
+            step.changes.append(.advanceCursor(name: name, to: time))
             let key = self.welcomeKey(invitation)
             self.seen.insert(key)
             self.markSeen(key, &step)

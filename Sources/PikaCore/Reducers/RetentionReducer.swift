@@ -23,7 +23,7 @@ extension CoreModel {
             self.dropShown(first: shown - newest)
         }
         guard let before = rule.before else { return }
-        self.dropShown { $0.createdAt < before }
+        self.dropShown { $0.time < before }
         self.forgetLastMessages { ($0.lastMessageAt ?? .max) < before }
     }
 

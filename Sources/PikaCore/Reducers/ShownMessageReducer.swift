@@ -15,12 +15,12 @@ extension CoreModel {
             id: message.id, sender: message.rumor.pubkey,
             senderName: self.shownName(of: message.rumor.pubkey, inGroup: message.groupID),
             isOwn: message.isOwn, kind: message.rumor.kind, content: message.rumor.content,
-            createdAt: message.rumor.createdAt, expiresAt: message.expiresAt, replyTo: target,
+            createdAt: message.rumor.createdAt, time: message.time, expiresAt: message.expiresAt, replyTo: target,
             media: MediaAttachment.all(in: message.rumor.tags),
             downloads: self.downloads(of: message),
             reactions: [], hypernote: self.hypernoteView(of: message), delivery: delivery)
-        self.openChat?.times[message.id] = message.rumor.createdAt
-        let place = self.shownPlace(message.rumor.createdAt, message.id)
+        self.openChat?.times[message.id] = message.time
+        let place = self.shownPlace(message.time, message.id)
         self.state.currentChat?.messages.insert(entry, at: place)
         let reactions = self.openChat?.takeReactions(to: message.id) ?? []
         for reaction in reactions { self.add(reaction, to: message.id) }
@@ -31,8 +31,8 @@ extension CoreModel {
         return self.mediaDownloads[self.messageKey(message.id, in: message.groupID)] ?? [:]
     }
 
-    private func shownPlace(_ createdAt: Int64, _ id: EventID) -> Int {
-        self.state.currentChat?.messages.place { ($0.createdAt, $0.id) < (createdAt, id) } ?? 0
+    private func shownPlace(_ time: Int64, _ id: EventID) -> Int {
+        self.state.currentChat?.messages.place { ($0.time, $0.id) < (time, id) } ?? 0
     }
 
     /// Where a message is among those shown; nil if it is not.

@@ -85,7 +85,10 @@ extension AppState {
         public let isOwn: Bool
         public let kind: Kind
         public let content: String
+        /// What the sender says; its clock, or the sender, may be wrong.
         public let createdAt: Int64
+        /// What messages are ordered by: ``createdAt``, unless that is far from when the message arrived.
+        public let time: Int64
         /// Unix seconds at which it ends; nil if it stays.
         public let expiresAt: Int64?
         /// The message that this one answers.

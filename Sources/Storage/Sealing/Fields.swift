@@ -67,6 +67,8 @@ struct FieldReader {
         }
     }
 
+    var isAtEnd: Bool { self.rest.isEmpty }
+
     func finish() throws(StoreError) {
         guard self.rest.isEmpty else { throw self.place.corrupt("\(self.rest.count) bytes follow the last field") }
     }

@@ -15,7 +15,7 @@ extension Transaction {
             ON CONFLICT (lookup) DO NOTHING
             """,
             [
-                Data(lookup), Data(self.groupLookup(message.groupID)), message.rumor.createdAt,
+                Data(lookup), Data(self.groupLookup(message.groupID)), message.time,
                 self.sealer.seal(content, in: Place(.message, lookup)), message.expiresAt,
             ])
     }
@@ -84,7 +84,7 @@ extension Transaction {
         }
         while let row = try rows.next() {
             let message = try self.message(row, groupID)
-            if message.rumor.createdAt != second.first?.rumor.createdAt {
+            if message.time != second.first?.time {
                 endSecond()
                 if page.count >= limit { break }
             }
@@ -113,6 +113,7 @@ extension Transaction {
         writer.integer(message.epoch.rawValue)
         writer.integer(UInt8(message.isOwn ? 1 : 0))
         try writer.data(rumor)
+        if message.time != message.rumor.createdAt { writer.integer(message.time) }
         return writer.bytes
     }
 
@@ -126,13 +127,16 @@ extension Transaction {
         let epoch = Epoch(rawValue: try fields.integer(UInt64.self))
         let isOwn = try fields.integer(UInt8.self) == 1
         let rumor = try fields.rumor()
+        // Rows of earlier versions have no time of their own.
+        let time = if fields.isAtEnd { rumor.createdAt } else { try fields.integer(Int64.self) }
         try fields.finish()
         let expiresAt = try columns.optionalInteger()
-        guard rumor.createdAt == createdAt, self.sealer.lookup("message", groupID, id.bytes) == place.row else {
+        guard time == createdAt, self.sealer.lookup("message", groupID, id.bytes) == place.row else {
             throw place.corrupt("the row does not fit its content")
         }
         return StoredMessage(
-            groupID: groupID, rumor: rumor, id: id, wrapper: wrapper, epoch: epoch, isOwn: isOwn, expiresAt: expiresAt)
+            groupID: groupID, rumor: rumor, id: id, wrapper: wrapper, epoch: epoch, isOwn: isOwn, expiresAt: expiresAt,
+            time: time)
     }
 }
 

@@ -76,7 +76,7 @@ struct DurableState {
         for group in Dictionary(grouping: self.messages, by: \.groupID).values {
             let newestFirst = group.sorted { $0.position > $1.position }
             found += newestFirst.dropFirst(rule.beyondNewest ?? .max)
-            found += newestFirst.prefix(rule.beyondNewest ?? .max).filter { $0.rumor.createdAt < rule.before ?? .min }
+            found += newestFirst.prefix(rule.beyondNewest ?? .max).filter { $0.time < rule.before ?? .min }
         }
         return Array(found.prefix(limit))
     }
