@@ -286,7 +286,7 @@ struct LyingRelayTests {
             let client = try await server.nextClient()
             _ = await client.text()
             client.say(#"["AUTH","who are you"]"#)
-            client.say(#"["OK","\(event.id)",false,"auth-required: please"]"#)
+            client.say(#"["OK","\#(event.id)",false,"auth-required: please"]"#)
             for await report in reports { #expect(report.outcome == .refused("auth-required: please")) }
             #expect(signed.withLock { $0 } == [])
             // The account joins a group that uses the relay.
@@ -310,7 +310,7 @@ struct LyingRelayTests {
             client.say(#"["AUTH","c"]"#)
             let login = Author.alice.login("c", at: relay)
             #expect(await client.text() == String(decoding: ClientMessage.authenticate(login).json(), as: UTF8.self))
-            client.say(#"["OK","\(event.id)",true,""]"#)
+            client.say(#"["OK","\#(event.id)",true,""]"#)
             for await report in reports { #expect(report.outcome == .accepted) }
         }
         try await server.stop()
