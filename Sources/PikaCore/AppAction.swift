@@ -41,7 +41,8 @@ public enum AppAction: Sendable, Hashable {
     case unfollow(PublicKey)
 
     // Account
-    /// Announces the current key package again, or a fresh one when it nears its expiry. Ends once it is queued.
+    /// Announces the current key package again, or a fresh one when it nears its expiry. Ends once it is queued;
+    /// ``AppState/keyPackage`` tells each relay's answer.
     case publishKeyPackage
     /// Looks for the key packages of these peers; ends with ``ActionOutcome/found(_:)``.
     case findKeyPackages([PublicKey])

@@ -14,7 +14,9 @@ from pathlib import Path
 from nostr_sdk import EncryptedSecretKey, Keys, KeySecurity, PublicKey
 
 from media_live import BlossomRelay, download, png
+from peers import free_port
 from pikabot import end
+from probed_relays import KnobRelay
 from scenario import check, main
 
 MESSAGE = ["message_id", "from_pubkey", "content", "created_at", "media"]
@@ -352,6 +354,52 @@ async def wrong_uses(stage, relay):
     await bob.fails("no relay answered", "invite", "--peer", nobody)
 
 
+def holds(text, *words):
+    for word in words:
+        check(word in text, f"{text!r} without {word!r}")
+
+
+async def key_packages(stage, relay, version):
+    """Each relay's answer shows; other events in the outbox do not hold a key package up."""
+    refusing, other = await stage.enter(KnobRelay(refuse=1)), await stage.relay()
+    alice = CommandLine(stage, refusing, "alice")
+    status, output, errors = await alice.finish("init")
+    check(status == 1 and output == "", f"init ended with {status}: {output}")
+    holds(errors, refusing.url, "nobody writes here", "exists in", str(alice.state), "pikabot publish-kp")
+    account = await alice.run("identity")
+    holds(errors, account["npub"])
+    state = ["--state-dir", str(alice.state)]
+
+    # Relays for key packages of their own.
+    alice.options = [*state, "--relay", relay.url, "--kp-relay", refusing.url]
+    status, output, errors = await alice.finish("publish-kp")
+    check(status == 1 and relay.url not in errors, f"publish-kp ended with {status}: {errors}")
+    holds(errors, refusing.url, "nobody writes here")
+    alice.options = [*state, "--relay", relay.url, "--kp-relay", refusing.url, "--kp-relay", relay.url]
+    status, output, errors = await alice.finish("publish-kp")
+    check(status == 0, f"publish-kp ended with {status}: {errors}")
+    holds(errors, refusing.url, "nobody writes here")
+    answers = {answer["url"].rstrip("/"): answer["status"] for answer in json.loads(output)["relays"]}
+    check(answers == {refusing.url: "refused", relay.url: "stored"}, f"{answers}")
+
+    # A message for a relay that is away.
+    alice.options = [*state, "--relay", other.url]
+    bob = await stage.member("bob", other, version)
+    group = (await alice.run("invite", "--peer", bob.pubkey, "--name", "Club"))["nostr_group_id"]
+    await bob.until_joined()
+    await other.stop()
+    await alice.fails("stays queued", "send", "--group", group, "--content", "later")
+    alice.options = [*state, "--relay", relay.url]
+    made = await alice.run("publish-kp")
+    check([answer["status"] for answer in made["relays"]] == ["stored"], f"{made}")
+    await other.start()
+    alice.options = [*state, "--relay", other.url]
+    await alice.run("publish-kp")
+    await bob.until_message("later", account["pubkey"])
+    alice.options = [*state, "--relay", f"ws://127.0.0.1:{free_port()}"]
+    await alice.fails("unreachable", "publish-kp")
+
+
 async def on_blossom_relay(stage, body):
     await body(stage, await stage.enter(BlossomRelay(stage.options.pikabot, stage.folder / "relay")))
 
@@ -366,6 +414,8 @@ SCENARIOS = {
     "files, pikabot relay": lambda stage: on_blossom_relay(stage, files),
     "with an MDK 0.8 member": lambda stage: on_local_relay(stage, with_mdk, "0.8.0"),
     "with an MDK 0.7 member": lambda stage: on_local_relay(stage, with_mdk, "0.7.0"),
+    "key packages with an MDK 0.8 member": lambda stage: on_local_relay(stage, key_packages, "0.8.0"),
+    "key packages with an MDK 0.7 member": lambda stage: on_local_relay(stage, key_packages, "0.7.0"),
     "profiles, pikabot relay": lambda stage: on_blossom_relay(stage, profiles),
     "through the daemon": lambda stage: on_blossom_relay(stage, through_the_daemon),
     "wrong uses": lambda stage: on_blossom_relay(stage, wrong_uses),

@@ -15,8 +15,9 @@ from pathlib import Path
 from daemon_process import CommandLine, Daemon, DaemonError, Gone
 from gate import Endless
 from mdk_process import MDKHost
-from peers import Relay
+from peers import Relay, free_port
 from pikabot import OurRelay
+from probed_relays import KnobRelay
 from scenario import check, main
 
 SMALL_NOTE = '<Card><Heading>Lunch?</Heading><SubmitButton action="yes">Yes</SubmitButton></Card>'
@@ -52,11 +53,12 @@ async def sender(stage, relay):
     return made
 
 
-async def refused(code, waiting):
+async def refused(code, waiting, *words):
     try:
         result = await waiting
     except DaemonError as error:
         check(error.code == code, f"{error} instead of {code}")
+        check(all(word in str(error) for word in words), f"{error} without one of {words}")
     else:
         check(False, f"{result} instead of {code}")
 
@@ -174,6 +176,31 @@ async def with_mdk(stage, relay, version):
                     and line["update"]["kind"] == "members_removed")
     await alice.remove(group, [bot.pubkey])
     await bot.until("left", lambda line: line["type"] == "group_updated" and line["update"]["kind"] == "left")
+
+
+async def key_packages(stage, relay, version):
+    """publish_keypackage tells each relay's answer; the old package stays until a relay has the new one."""
+    refusing, dead = await stage.enter(KnobRelay(refuse=1)), f"ws://127.0.0.1:{free_port()}"
+    bot = await daemon(stage, relay)
+    alice = await stage.member("alice", relay, version, host=stage.shared.hosts[version])
+    packages = lambda: alice.connection.stored({"kinds": [443], "authors": [bot.pubkey]})
+    (old,) = await packages()
+    publish = bot.command("publish_keypackage", relays=[refusing.url])
+    await refused("publish_failed", publish, refusing.url, "nobody writes here")
+    check([event["id"] for event in await packages()] == [old["id"]], "the old key package is gone")
+    await alice.create_group("early", [bot.pubkey])
+
+    made = await bot.command("publish_keypackage", relays=[relay.url, refusing.url, dead])
+    answers = {answer["url"].rstrip("/"): answer for answer in made["relays"]}
+    check([answers[url]["status"] for url in (relay.url, refusing.url, dead)] == ["stored", "refused", "unreachable"],
+          f"{made}")
+    check("nobody writes here" in answers[refusing.url]["reason"] and answers[dead]["reason"], f"{made}")
+    async with asyncio.timeout(20):
+        while [event["id"] for event in await packages()] != [made["event_id"]]:
+            await asyncio.sleep(0.2)
+    # The Welcome for the old key package is still good.
+    welcome = await bot.event("welcome_received", from_pubkey=alice.pubkey)
+    check((await bot.command("accept_welcome", wrapper_event_id=welcome["wrapper_event_id"])), "accept_welcome")
 
 
 async def starts_a_chat(stage, relay):
@@ -404,6 +431,8 @@ def table():
         found[f"starts a chat: {relay}"] = play(starts_a_chat, relay)
     found["five quick restarts of the relay"] = restarts
     found["relay without an end of stored events"] = endless
+    for version in ("0.8.0", "0.7.0"):
+        found[f"key packages with MDK {version}: our relay"] = play(key_packages, "our relay", version)
     found["socket clients: our relay"] = play(socket_clients, "our relay")
     return found
 

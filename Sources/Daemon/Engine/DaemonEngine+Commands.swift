@@ -46,13 +46,15 @@ extension DaemonEngine {
         case nil: throw DaemonFailure(.runtimeError, "the core does not answer")
         case .done, .partlyDone, .found, .queued: break
         }
-        let isPublished = await self.wait(self.settings.commandPatience) {
-            $0.hasPublishedKeyPackage && $0.keyPackageEvent != nil
+        _ = await self.wait(self.settings.commandPatience) { $0.keyPackage.isStored || $0.keyPackage.isRefused }
+        if self.state.keyPackage.isStored {
+            _ = await self.wait(self.settings.otherRelaysPatience) { $0.keyPackage.isAnswered }
         }
-        guard isPublished, let event = self.state.keyPackageEvent else {
-            throw DaemonFailure(.publishFailed, "no relay has acknowledged the key package; it stays queued")
+        let announcement = self.state.keyPackage.explained(by: self.state.relays)
+        guard announcement.isStored, let event = announcement.event else {
+            throw DaemonFailure(.publishFailed, announcement.failure)
         }
-        return Done(result: ["event_id": .string(event.hex)], after: [.keyPackagePublished(event)])
+        return Done(result: announcement.json, after: [.keyPackagePublished(event)])
     }
 
     private func setRelays(_ texts: [String]) async throws(DaemonFailure) -> Done {

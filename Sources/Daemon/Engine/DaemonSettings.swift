@@ -18,6 +18,8 @@ public struct DaemonSettings: Sendable {
     public var mediaDirectory: String?
     /// Milliseconds that a command waits for relays: below the 30 s of the clients that there are.
     public var commandPatience: Int64
+    /// Milliseconds that `publish_keypackage` waits for the other relays once one has stored the key package.
+    public var otherRelaysPatience: Int64
     /// Milliseconds that a command with files waits for servers and relays.
     public var mediaPatience: Int64
     /// Milliseconds that a message waits for its files before it is told without them.
@@ -40,8 +42,8 @@ public struct DaemonSettings: Sendable {
         core: CoreConfiguration, allowed: Set<PublicKey> = [], acceptsWelcomes: Bool = false,
         relayPatience: Int64? = 90_000, requiresToken: Bool = false,
         tokens: @escaping @Sendable () -> [DaemonToken] = { [] }, mediaDirectory: String? = nil,
-        commandPatience: Int64 = 25_000, mediaPatience: Int64 = 120_000, downloadPatience: Int64 = 20_000,
-        keptEvents: Int64 = 1000, keptFor: Int64 = 7 * 86_400_000
+        commandPatience: Int64 = 25_000, otherRelaysPatience: Int64 = 3000, mediaPatience: Int64 = 120_000,
+        downloadPatience: Int64 = 20_000, keptEvents: Int64 = 1000, keptFor: Int64 = 7 * 86_400_000
     ) {
         self.core = core
         self.allowed = allowed
@@ -51,6 +53,7 @@ public struct DaemonSettings: Sendable {
         self.tokens = tokens
         self.mediaDirectory = mediaDirectory
         self.commandPatience = commandPatience
+        self.otherRelaysPatience = otherRelaysPatience
         self.mediaPatience = mediaPatience
         self.downloadPatience = downloadPatience
         self.keptEvents = max(1, keptEvents)

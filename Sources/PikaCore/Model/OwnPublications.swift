@@ -1,10 +1,12 @@
 import MLS
 import Nostr
 
-/// How a key package of one's own was announced, and what became of it.
+/// An own key package: its announcement, use and retirement.
 struct KeyPackageRecord: Sendable, Hashable {
     /// The events that announce it, kinds 30443 and 443; sent again as they are, so that relays keep one of each.
     var events: [Event] = []
+    /// Kind 443 events whose place others take: deleted from the relays once one of them has stored the successor.
+    var superseded: [Event] = []
     /// Unix seconds of the first join with it.
     var usedAt: Int64?
     /// Unix seconds when another took its place.
@@ -30,6 +32,7 @@ struct PeerRelays: Sendable, Hashable {
 extension KeyPackageRecord {
     var memo: Secret {
         var json: JSONObject = ["v": 1, "events": .array(self.events.map(\.jsonValue))]
+        if !self.superseded.isEmpty { json["superseded"] = .array(self.superseded.map(\.jsonValue)) }
         if let usedAt { json["used"] = .integer(usedAt) }
         if let retiredAt { json["retired"] = .integer(retiredAt) }
         return Secret(JSONValue.object(json).json())
@@ -39,6 +42,9 @@ extension KeyPackageRecord {
         guard let json = JSONValue(memo: memo), let list = json["events"]?.array else { return nil }
         self.events = list.compactMap { Event($0) }
         guard self.events.count == list.count else { return nil }
+        let superseded = json["superseded"]?.array ?? []
+        self.superseded = superseded.compactMap { Event($0) }
+        guard self.superseded.count == superseded.count else { return nil }
         self.usedAt = json["used"]?.integer
         self.retiredAt = json["retired"]?.integer
     }

@@ -237,6 +237,13 @@ struct PublishQueue: Sendable {
         self.debts.hurry(relay)
     }
 
+    /// Makes a delayed row due; false if it is not delayed.
+    mutating func hurry(row id: String) -> Bool {
+        guard case .delayed = self.entries[id]?.phase else { return false }
+        self.entries[id]?.phase = .waiting
+        return true
+    }
+
     /// Forgets leftovers that are too old; returns their ids.
     mutating func expireLeftovers(now: Int64) -> [String] { self.debts.expire(now: now) }
 

@@ -2,10 +2,10 @@ import MLS
 import Marmot
 import Nostr
 
-/// Key packages of one's own: announced, replaced before they expire and after they were used, forgotten in the end.
+/// Own key packages: announces them, replaces them before they expire and after use, and forgets them in the end.
 ///
-/// All stand in one slot, the `d` tag, so that a new kind 30443 takes the place of the old one; the old kind 443 is
-/// deleted (NIP-09).
+/// All stand in one slot, the `d` tag, so that a new kind 30443 takes the place of the old one. The old kind 443 is
+/// deleted (NIP-09) once a relay has stored the new one, so that peers always find a key package.
 extension CoreModel {
     /// Seconds before its expiry at which a key package is replaced.
     static let rotationMargin: Int64 = 14 * 86_400
@@ -38,6 +38,7 @@ extension CoreModel {
     /// Announces the current key package with the relay lists that lead to it; a fresh one, if there is none.
     mutating func publishKeyPackage(_ step: inout CoreStep) throws {
         guard !self.configuration.announcementRelays.isEmpty else { return }
+        self.state.keyPackage.begin()
         self.publishRelayLists(&step)
         if let current = self.currentKeyPackage(step.now) {
             try self.announce(current, &step)
@@ -53,19 +54,21 @@ extension CoreModel {
         for package in old {
             var record = self.keyPackageRecords[package.reference] ?? KeyPackageRecord()
             record.retiredAt = step.now
+            self.supersede(record.events, in: &record, &step)
             self.setRecord(record, of: package.reference, &step)
-            self.withdrawEvents(record.events, &step)
         }
     }
 
-    /// Another copy of this account has the private keys of all packages so far: others must not use them any more.
+    /// Retires all packages at once: another copy of this account has their private keys, so peers must not use them.
     mutating func retireKeyPackages(_ step: inout CoreStep) {
         for package in self.keyPackages {
             var record = self.keyPackageRecords[package.reference] ?? KeyPackageRecord()
             guard record.retiredAt == nil else { continue }
             record.retiredAt = step.now
+            let withdrawn = record.events + record.superseded
+            record.superseded = []
             self.setRecord(record, of: package.reference, &step)
-            self.withdrawEvents(record.events, &step)
+            self.withdrawEvents(withdrawn, &step)
         }
     }
 
@@ -109,7 +112,7 @@ extension CoreModel {
             self.keyPackageRecords[reference]?.retiredAt == nil
         else { return nil }
         // Of two events of one second, relays keep the one with the lower id.
-        let last = self.keyPackageRecords.values.flatMap(\.events).map(\.createdAt).max()
+        let last = self.keyPackageRecords.values.flatMap { $0.events + $0.superseded }.map(\.createdAt).max()
         let bundle = try KeyPackageBundle(stored: package.bundle)
         let drafts = KeyPackageEvents.drafts(
             for: bundle.keyPackage, slot: package.slot, relays: self.configuration.announcementRelays,
@@ -118,31 +121,59 @@ extension CoreModel {
         return [drafts.addressable, drafts.legacy]
     }
 
-    /// A package's events are signed: they take the place of those it had.
+    /// Announces a package with its signed events, which take the place of those it had.
     mutating func announce(_ events: [Event], of reference: [UInt8], _ step: inout CoreStep) {
         var record = self.keyPackageRecords[reference] ?? KeyPackageRecord()
         guard record.retiredAt == nil, self.keyPackages.contains(where: { $0.reference == reference }) else { return }
-        let outdated = record.events
+        self.supersede(record.events, in: &record, &step)
         record.events = events
         self.setRecord(record, of: reference, &step)
-        self.withdrawEvents(outdated, &step)
         self.send(events, &step)
     }
 
     private mutating func send(_ events: [Event], _ step: inout CoreStep) {
-        self.state.keyPackageEvent = events.last { $0.kind == .keyPackage }?.id
+        let relays = self.configuration.announcementRelays
         for event in events {
             let row = Self.keyPackageRow(event.id)
+            self.announce(event, row: row, to: relays, &step)
             if self.queue.contains(where: { $0.id == row }) { continue }
-            // What is left of an earlier announcement gives way to this one.
+            // Replaces the background sending of an earlier announcement.
             self.dropRow(row, &step)
-            self.enqueue(id: row, event, to: self.configuration.announcementRelays, .keyPackage, &step)
+            self.enqueue(id: row, event, to: relays, .keyPackage, &step)
         }
+    }
+
+    /// Adds an event to the announcement at hand; one that waits for its next attempt is due at once.
+    mutating func announce(_ event: Event, row: String, to relays: [RelayURL], _ step: inout CoreStep) {
+        let isUnderWay = self.queue.attemptBegan(row) != nil
+        self.state.keyPackage.expect(event, from: relays, isUnderWay: isUnderWay)
+        if self.queue.hurry(row: row) { self.flushOutbox(&step) }
     }
 
     private static func keyPackageRow(_ event: EventID) -> String { "key_package/\(event.hex)" }
 
-    /// Takes announcements back: from the outbox, and kind 443 from the relays.
+    /// Stops sending events, and marks the kind 443 among them for ``withdrawSuperseded(by:_:)``.
+    private mutating func supersede(_ events: [Event], in record: inout KeyPackageRecord, _ step: inout CoreStep) {
+        for event in events {
+            self.dropRow(Self.keyPackageRow(event.id), &step)
+            if event.kind == .keyPackage, !record.superseded.contains(event) { record.superseded.append(event) }
+        }
+    }
+
+    /// Deletes the superseded kind 443 events from the relays: one of them has stored the present one.
+    mutating func withdrawSuperseded(by event: Event, _ step: inout CoreStep) {
+        let isPresent = self.keyPackageRecords.values.contains { $0.retiredAt == nil && $0.events.contains(event) }
+        guard event.kind == .keyPackage, isPresent else { return }
+        var withdrawn: [Event] = []
+        for (reference, var record) in self.keyPackageRecords where !record.superseded.isEmpty {
+            withdrawn += record.superseded
+            record.superseded = []
+            self.setRecord(record, of: reference, &step)
+        }
+        self.withdrawEvents(withdrawn.sorted { ($0.createdAt, $0.id) < ($1.createdAt, $1.id) }, &step)
+    }
+
+    /// Removes announcements from the outbox, and kind 443 from the relays.
     private mutating func withdrawEvents(_ events: [Event], _ step: inout CoreStep) {
         for event in events { self.dropRow(Self.keyPackageRow(event.id), &step) }
         let legacy = events.filter { $0.kind == .keyPackage }
@@ -172,21 +203,21 @@ extension CoreModel {
     }
 
     private mutating func tryRotation(_ step: inout CoreStep) {
+        self.state.keyPackage.begin()
         do { try self.rotateKeyPackage(&step) } catch {
             step.effects.append(.note(.sendFailed(reason: "key package: \(error)")))
         }
     }
 
-    /// Every relay refused an announcement: an old one may be too old for them.
+    /// Signs an announcement anew that every relay has refused, if it may be too old for them.
     mutating func replaceRefusedKeyPackage(_ event: Event, _ step: inout CoreStep) {
         guard step.now.clampedSubtracting(event.createdAt) >= Self.staleAge,
             let package = self.currentKeyPackage(step.now),
             var record = self.keyPackageRecords[package.reference], record.events.contains(event)
         else { return }
-        let outdated = record.events
+        self.supersede(record.events, in: &record, &step)
         record.events = []
         self.setRecord(record, of: package.reference, &step)
-        self.withdrawEvents(outdated, &step)
         do { try self.announce(package, &step) } catch {
             step.effects.append(.note(.sendFailed(reason: "key package: \(error)")))
         }
@@ -215,6 +246,7 @@ extension CoreModel {
             guard step.now - end > Self.keyRetention else { continue }
             self.keyPackages.removeAll { $0.reference == package.reference }
             step.changes.append(.deleteKeyPackage(reference: package.reference))
+            self.withdrawEvents(record?.superseded ?? [], &step)
             self.setRecord(nil, of: package.reference, &step)
         }
     }

@@ -32,6 +32,7 @@ extension CoreModel {
     }
 
     mutating func takeReport(_ report: PublishReport, row id: String, _ step: inout CoreStep) {
+        if let row = self.queue.row(id), row.isAnnouncement { self.state.keyPackage.note(report, of: row.event) }
         let milliseconds = self.queue.attemptBegan(id).map { max(0, step.nowMilliseconds - $0) }
         switch self.queue.report(id, report, nowMilliseconds: step.nowMilliseconds) {
         case .none: return
@@ -81,7 +82,9 @@ extension CoreModel {
             }
         case .message: self.noteSent(row, &step)
         case .callSignal: self.concludeSignal(row, failure: nil, &step)
-        case .keyPackage: self.state.hasPublishedKeyPackage = true
+        case .keyPackage:
+            self.state.hasPublishedKeyPackage = true
+            self.withdrawSuperseded(by: row.event, &step)
         case .relayList: self.confirmRelayList(row.event, &step)
         case .welcome: self.endWelcome(row.id, refused: nil, &step)
         case .proposal: if let groupID = row.groupID { self.confirmProposal(row.event.id, of: groupID, &step) }
@@ -90,6 +93,9 @@ extension CoreModel {
     }
 
     mutating func endAttempt(row id: String, relays: [RelayURL], _ step: inout CoreStep) {
+        if let row = self.queue.row(id), row.isAnnouncement {
+            self.state.keyPackage.noteSilence(of: relays, about: row.event)
+        }
         switch self.queue.end(id, relays: relays, nowMilliseconds: step.nowMilliseconds) {
         case .none: break
         case .retry(let time):

@@ -38,6 +38,7 @@ extension CoreModel {
 
     private mutating func send(_ list: Event, _ step: inout CoreStep) {
         let relays = self.configuration.homeRelays + self.formerRelays
+        self.announce(list, row: Self.relayListRow(list), to: relays, &step)
         self.enqueue(id: Self.relayListRow(list), list, to: relays, .relayList, &step)
     }
 

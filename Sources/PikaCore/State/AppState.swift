@@ -28,10 +28,11 @@ public struct AppState: Sendable, Hashable {
     public internal(set) var outbox = OutboxStatus()
     /// Nil if the account's key is here.
     public internal(set) var signer: SignerStatus?
-    /// Whether a relay has acknowledged this account's key package since the start.
+    /// Whether a relay has acknowledged a key package of this account since the start; stays true when a new one is
+    /// announced, because the old one is deleted only after a relay has the new one. ``keyPackage`` tells of the newest.
     public internal(set) var hasPublishedKeyPackage = false
-    /// The kind 443 event that announces the current key package; nil before the first announcement since the start.
-    public internal(set) var keyPackageEvent: EventID?
+    /// The newest announcement of the key package since the start.
+    public internal(set) var keyPackage = KeyPackageAnnouncement()
     /// Chats of which the stored events are being read from the relays: what was said before may still come.
     public internal(set) var readingChats: Set<String> = []
 

@@ -4,21 +4,29 @@ import Nostr
 import PikaCore
 
 extension Client {
-    /// Publishes a key package and returns the kind 443 event that relays now hold.
-    func publishKeyPackage(_ options: ClientOptions) async throws -> Event {
+    private static let publicationTime = Duration.seconds(30)
+
+    /// Publishes a key package and returns each relay's answer; throws if no relay has stored it.
+    ///
+    /// Other events in the outbox, such as a message for a relay that is away, do not count.
+    func publishKeyPackage() async throws -> KeyPackageAnnouncement {
         Console.progress("publishing a key package…")
         do {
-            try await withDeadline(.seconds(30)) { try await account.publishKeyPackage() }
-        } catch let error as DeadlineExceeded {
-            let states = await account.core.state.relays.map { "\($0.url): \($0.connection.words)" }.sorted()
-            throw CommandError("publishing a key package was \(error); " + states.joined(separator: "; "))
+            _ = try await withDeadline(Self.publicationTime) { try await account.publishKeyPackage(until: \.isStored) }
+        } catch is DeadlineExceeded {
+            // The answers below tell more.
         }
-        let announced = try options.relaysForKeyPackages()
-        let relays = announced.isEmpty ? try options.messageRelays() : announced
-        let event = await account.newestEvent(of: key.publicKey, kinds: [.keyPackage], on: relays)
-        guard let event else { throw CommandError("no relay gave the published key package back") }
         await settle()
-        return event
+        let state = await account.core.state
+        let announcement = state.keyPackage.explained(by: state.relays)
+        guard announcement.isStored else { throw CommandError(announcement.failure) }
+        for relay in announcement.keyPackage where relay.answer != .stored {
+            Console.printError("The key package is not on every relay: \(relay)")
+        }
+        for relay in announcement.relayLists where relay.answer != .stored {
+            Console.printError("The relay lists are not on every relay: \(relay)")
+        }
+        return announcement
     }
 }
 

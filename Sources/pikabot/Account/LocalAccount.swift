@@ -1,4 +1,5 @@
 import BlossomClient
+import BotProgram
 import Foundation
 import Logging
 import NetworkAddresses
@@ -36,12 +37,18 @@ struct LocalAccount: Sendable {
         return chatID
     }
 
-    /// Publishes a key package and waits until every event that belongs to it is on a relay.
-    func publishKeyPackage() async throws {
+    /// Publishes a key package and waits until `isDone`, without a deadline; throws if every relay has refused it.
+    ///
+    /// - Parameter isDone: A relay has stored it, and every relay has answered (default).
+    @discardableResult
+    func publishKeyPackage(
+        until isDone: @Sendable (KeyPackageAnnouncement) -> Bool = { $0.isStored && $0.isAnswered }
+    ) async throws -> KeyPackageAnnouncement {
         // The action itself ends as soon as the events are queued.
         _ = try await perform(.publishKeyPackage)
         for await case .fullState(let state) in core.updates() {
-            if state.hasPublishedKeyPackage, state.outbox.pending == 0 { return }
+            if state.keyPackage.isRefused { throw CommandError(state.keyPackage.failure) }
+            if isDone(state.keyPackage) { return state.keyPackage }
         }
         throw CancellationError()
     }

@@ -24,10 +24,22 @@ extension Pikabot {
             let key = try chooseKey()
             if StoredIdentity.exists(in: options.stateDirectory), !isPresent(key) { try replace() }
             try StoredIdentity(key: key).save(to: options.stateDirectory)
-            let event = try await withClient(options) { try await $0.publishKeyPackage(options) }
             var result = ResultJSON.identity(key.publicKey)
-            result["key_package_event_id"] = .string(event.id.hex)
+            result["key_package_event_id"] = try await publish(key.publicKey)
             return .object(result)
+        }
+
+        /// A failure says that the identity exists, so that nobody makes another one.
+        private func publish(_ account: PublicKey) async throws -> JSONValue {
+            do {
+                let announcement = try await withClient(options) { try await $0.publishKeyPackage() }
+                return announcement.event.map { .string($0.hex) } ?? .null
+            } catch {
+                Console.printError(
+                    "The identity \(account.npub) exists in \(options.stateDirectory); only its key package is not "
+                        + "published. Next, run: pikabot publish-kp")
+                throw error
+            }
         }
 
         /// Whether the directory has this very identity already: then its state stays.

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Daemon
 import Nostr
 
 extension Pikabot {
@@ -13,8 +14,9 @@ extension Pikabot {
         }
 
         func perform() async throws -> JSONValue {
-            let event = try await withClient(options) { try await $0.publishKeyPackage(options) }
-            return ["event_id": .string(event.id.hex), "kind": .integer(Int64(event.kind.rawValue))]
+            var result = try await withClient(options) { try await $0.publishKeyPackage() }.json
+            result["kind"] = .integer(Int64(Kind.keyPackage.rawValue))
+            return .object(result)
         }
     }
 }

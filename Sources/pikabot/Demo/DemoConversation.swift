@@ -65,7 +65,7 @@ extension DemoConversation {
             stateDirectory: stage.directory + "/" + name, addresses: .unrestricted, logger: logger)
         return try await withLocalAccount(settings) { account in
             try await steps.run("publish the key package of \(name)") {
-                try await account.publishKeyPackage()
+                _ = try await account.publishKeyPackage()
             }
             console.tell(name, "published a key package")
             return try await body(account)

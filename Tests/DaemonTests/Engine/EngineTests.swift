@@ -50,6 +50,52 @@ import Testing
         #expect(daemon.lines.last == ["type": "keypackage_published", "event_id": .string(id)])
     }
 
+    @Test func publishKeyPackageTellsEachRelaysAnswer() async throws {
+        let lab = try GroupLab(seed: 4, relays: 2)
+        let daemon = try await DaemonLab.make(seed: 4, lab: lab)
+        let relays = JSONValue.array(lab.relays.map { .string($0.string) })
+        let first = try await daemon.result("publish_keypackage", ["relays": relays])
+        #expect(first["relays"]?.array?.map { $0["status"] } == ["stored", "stored"])
+        let old = try #require(first["event_id"]?.string)
+        func stored() -> [String] {
+            lab.network.events(at: lab.relay).filter { $0.kind == .keyPackage }.map(\.id.hex)
+        }
+        #expect(stored() == [old])
+
+        // Other relays mean another event. The first relay refuses it for good, then both do.
+        lab.network.onPublish { $0.event.kind == .deletion ? .deliver : .refuse("blocked: \($0.relay)") }
+        let one = JSONValue.array([.string(lab.relay.string)])
+        let refusal = try await daemon.command("publish_keypackage", ["relays": one])
+        #expect(refusal?["code"] == "publish_failed")
+        let message = try #require(refusal?["message"]?.string)
+        #expect(message == "every relay refused the key package; \(lab.relay): refused (blocked: \(lab.relay))")
+        #expect(stored() == [old], "no relay has the new one")
+        #expect(daemon.events("keypackage_published").count == 1)
+
+        lab.network.deliverEverything()
+        lab.network.takeDown(lab.relays[1])
+        let second = try await daemon.result("publish_keypackage", ["relays": relays])
+        let answers = second["relays"]?.array ?? []
+        #expect(answers.map { $0["url"]?.string } == lab.relays.map(\.string))
+        #expect(answers.map { $0["status"] } == ["stored", "unreachable"])
+        #expect(answers.last?["reason"] == "the relay is down")
+        #expect(stored() == [second["event_id"]?.string])
+    }
+
+    @Test func publishKeyPackageWaitsForARelay() async throws {
+        let lab = try GroupLab(seed: 5)
+        let daemon = try await DaemonLab.make(seed: 5, lab: lab)
+        lab.network.takeDown(lab.relay)
+        try await daemon.say(DaemonLab.line("publish_keypackage", "k", [:]))
+        #expect(daemon.lines.allSatisfy { $0["request_id"] != "k" })
+        try await lab.advance(by: .seconds(26))
+        let reply = try #require(daemon.lines.last { $0["request_id"] == "k" })
+        #expect(reply["code"] == "publish_failed")
+        #expect(
+            reply["message"]?.string?.hasSuffix("it stays queued; \(lab.relay): unreachable (the relay is down)")
+                == true)
+    }
+
     @Test func initGroupTellsOfTheGroupBeforeAndAfterItsReply() async throws {
         let scene = try await Self.scene()
         #expect(scene.daemon.types(from: 1) == ["group_updated", "ok", "group_created"])

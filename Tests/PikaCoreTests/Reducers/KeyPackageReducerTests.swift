@@ -75,8 +75,60 @@ import Testing
         let new = try #require(events.first { $0.kind == .keyPackage })
         #expect(new.content == old.content && new.createdAt > old.createdAt)
         #expect(new.firstTag("relays")?.values.dropFirst().elementsEqual(relays.map(\.string)) == true)
-        let deletion = try #require(events.first { $0.kind == .deletion })
+        #expect(!events.contains { $0.kind == .deletion }, "the old one stays until a relay has the new one")
+        world.settle()
+        let deletion = try #require(world.relayed.first { $0.kind == .deletion })
         #expect(deletion.tags.map(\.values) == [["e", old.id.hex], ["k", "443"]])
+    }
+
+    @Test func deletesOldPackageOnceNewIsStored() throws {
+        var world = try self.started()
+        let old = try #require(self.packages(world, 0, .keyPackage).first)
+        #expect(world[0].model.state.keyPackage.isStored && world[0].model.state.keyPackage.isAnswered)
+        self.advance(&world, days: 71)
+        world.reduce(0, .timer(.maintenance))
+        let new = try #require(world[0].publishing.first { $0.event.kind == .keyPackage })
+        #expect(new.event.id != old.id && world[0].model.state.keyPackage.event == new.event.id)
+        #expect(!world[0].model.state.keyPackage.isStored, "the answers are those to the new package")
+        for (row, _) in world[0].publishing { world.answer(0, row, .refused("blocked: no")) }
+        world.settle()
+        #expect(world[0].model.state.keyPackage.isRefused && world[0].durable.state.outbox.isEmpty)
+        // Neither time, nor another refusal, nor a restart deletes it.
+        try world.restart(0)
+        for (row, _) in world[0].publishing { world.answer(0, row, .refused("blocked: no")) }
+        world.reduce(0, .timer(.maintenance))
+        #expect(!world[0].durable.state.outbox.contains { $0.purpose == .deletion })
+        #expect(!world.relayed.contains { $0.kind == .deletion })
+        world.accounts[0].due = []
+        world.act(0, .publishKeyPackage)
+        world.settle()
+        #expect(world[0].model.state.keyPackage.isStored)
+        let deletions = world.relayed.filter { $0.kind == .deletion }
+        #expect(try deletions.map { try Deletion($0).eventIDs } == [[old.id]])
+        // Once: a further restart repeats the announcement only.
+        try world.restart(0)
+        world.settle()
+        #expect(world.relayed.filter { $0.kind == .deletion }.count == 1)
+    }
+
+    @Test func publishingAgainAsksTheRelaysAtOnce() throws {
+        var world = try ReducerWorld(1)
+        world.reduce(0, .started)
+        for (row, _) in world[0].publishing { world.answer(0, row, .unreachable("no connection")) }
+        let relay = ReducerWorld.relay
+        #expect(
+            world[0].model.state.keyPackage.keyPackage
+                == [KeyPackageAnnouncement.RelayAnswer(relay: relay, answer: .unreachable("no connection"))])
+        #expect(world[0].model.state.keyPackage.relayLists.count == 1)
+        world.accounts[0].due = []
+        let before = world[0].model.state.keyPackage.number
+        world.act(0, .publishKeyPackage)
+        #expect(world[0].publishing.count == 4 && world[0].model.state.keyPackage.number == before + 1)
+        #expect(world[0].model.state.keyPackage.keyPackage.map(\.answer) == [.pending])
+        // While they are under way another request sends nothing.
+        world.accounts[0].due = []
+        world.act(0, .publishKeyPackage)
+        #expect(world[0].publishing.isEmpty)
     }
 
     @Test func keyPackagesHaveRelaysOfTheirOwn() throws {

@@ -1,0 +1,160 @@
+public import Nostr
+
+/// The events that announce this account's key package, with each relay's answer to them.
+///
+/// Covers the key package (kinds 30443 and 443) and those relay lists (kinds 10051 and 10050) that are sent with it.
+public struct KeyPackageAnnouncement: Sendable, Hashable {
+    /// One relay's answer.
+    public enum Answer: Sendable, Hashable {
+        case pending
+        /// `OK true`, or a refusal as duplicate.
+        case stored
+        /// `OK false` with the relay's message.
+        case refused(String)
+        /// No connection or no answer, with the reason; the event is sent again.
+        case unreachable(String)
+    }
+
+    /// One relay's answer to several events.
+    public struct RelayAnswer: Sendable, Hashable, CustomStringConvertible {
+        public let relay: RelayURL
+        public let answer: Answer
+
+        public var description: String {
+            switch self.answer {
+            case .pending: "\(self.relay): no answer yet"
+            case .stored: "\(self.relay): stored"
+            case .refused(let reason): "\(self.relay): refused (\(reason))"
+            case .unreachable(let reason): "\(self.relay): unreachable (\(reason))"
+            }
+        }
+    }
+
+    private struct Part: Sendable, Hashable {
+        let event: EventID
+        let relays: [RelayURL]
+        var answers: [RelayURL: Answer]
+    }
+
+    /// Rises by one when an announcement begins; 0 before the first since the start.
+    public private(set) var number = 0
+    private var parts: [Kind: Part] = [:]
+
+    init() {}
+
+    /// The kind 443 event; nil until it is signed.
+    public var event: EventID? { self.parts[.keyPackage]?.event }
+
+    /// Each relay for key packages, in the configured order: the worst answer to the two events.
+    public var keyPackage: [RelayAnswer] { self.answers(to: [.keyPackage, .addressableKeyPackage]) }
+
+    /// Each relay for relay lists; empty if the lists were confirmed earlier.
+    public var relayLists: [RelayAnswer] { self.answers(to: [.keyPackageRelays, .inboxRelays]) }
+
+    /// Whether a relay has stored the kind 443 event.
+    public var isStored: Bool { self.parts[.keyPackage]?.answers.values.contains(.stored) == true }
+
+    /// Whether every relay has answered every event.
+    public var isAnswered: Bool {
+        self.event != nil && self.parts.values.allSatisfy { !$0.answers.values.contains(.pending) }
+    }
+
+    /// Whether every relay has refused the kind 443 event for good, so that it is not sent again.
+    public var isRefused: Bool {
+        guard let answers = self.parts[.keyPackage]?.answers.values, !answers.isEmpty else { return false }
+        return answers.allSatisfy {
+            if case .refused(let reason) = $0 { !PublishQueue.isTemporary(reason) } else { false }
+        }
+    }
+
+    /// The same with the reason of the last failed connection for relays that have not answered yet.
+    public func explained(by relays: [AppState.RelayStatus]) -> KeyPackageAnnouncement {
+        var result = self
+        for status in relays {
+            guard case .retrying(_, let reason) = status.connection else { continue }
+            for kind in self.parts.keys where self.parts[kind]?.answers[status.url] == .pending {
+                result.parts[kind]?.answers[status.url] = .unreachable(reason)
+            }
+        }
+        return result
+    }
+
+    /// Why the key package counts as not published, with each relay's answer.
+    public var failure: String {
+        let outcome =
+            self.isRefused
+            ? "every relay refused the key package" : "no relay has stored the key package yet; it stays queued"
+        return ([outcome] + self.keyPackage.map(\.description)).joined(separator: "; ")
+    }
+
+    private func answers(to kinds: [Kind]) -> [RelayAnswer] {
+        let parts = kinds.compactMap { kind in self.parts[kind].map { (kind, $0) } }
+        var relays: [RelayURL] = []
+        for relay in parts.flatMap(\.1.relays) where !relays.contains(relay) { relays.append(relay) }
+        return relays.map { relay in
+            let answers = parts.compactMap { kind, part in part.answers[relay].map { (kind, $0) } }
+            return RelayAnswer(relay: relay, answer: Self.worst(answers))
+        }
+    }
+
+    /// A refusal of some of the events names their kinds.
+    private static func worst(_ answers: [(kind: Kind, answer: Answer)]) -> Answer {
+        let refusals = answers.compactMap { kind, answer in
+            if case .refused(let reason) = answer { (kind: kind, reason: reason) } else { nil }
+        }
+        if let first = refusals.first {
+            let isOfAll = refusals.count == answers.count && refusals.allSatisfy { $0.reason == first.reason }
+            let words = refusals.map { "kind \($0.kind.rawValue): \($0.reason)" }
+            return .refused(isOfAll ? first.reason : words.joined(separator: "; "))
+        }
+        return answers.first { if case .unreachable = $0.answer { true } else { false } }?.answer
+            ?? answers.first { $0.answer == .pending }?.answer ?? .stored
+    }
+
+    // MARK: Changes
+
+    /// Starts a new announcement; the events follow.
+    mutating func begin() {
+        self.number += 1
+        self.parts = [:]
+    }
+
+    /// Adds an event in the place of an earlier one of its kind; `isUnderWay` keeps the answers to this very event.
+    mutating func expect(_ event: Event, from relays: [RelayURL], isUnderWay: Bool = false) {
+        let known = self.parts[event.kind]
+        let kept = isUnderWay && known?.event == event.id ? known?.answers ?? [:] : [:]
+        var answers: [RelayURL: Answer] = [:]
+        for relay in relays { answers[relay] = kept[relay] ?? .pending }
+        self.parts[event.kind] = Part(event: event.id, relays: relays, answers: answers)
+    }
+
+    mutating func note(_ report: PublishReport, of event: Event) {
+        let answer: Answer =
+            switch report.outcome {
+            case .accepted: .stored
+            case .refused(let reason): .refused(reason)
+            case .unreachable(let reason): .unreachable(reason)
+            }
+        self.note(answer, by: report.relay, of: event)
+    }
+
+    /// Notes that an attempt has ended without an answer of these relays.
+    mutating func noteSilence(of relays: [RelayURL], about event: Event) {
+        for relay in relays where self.parts[event.kind]?.answers[relay] == .pending {
+            self.note(.unreachable("no answer"), by: relay, of: event)
+        }
+    }
+
+    /// A stored event stays stored: a relay that takes it again may call it anything.
+    private mutating func note(_ answer: Answer, by relay: RelayURL, of event: Event) {
+        guard self.parts[event.kind]?.event == event.id, let known = self.parts[event.kind]?.answers[relay],
+            known != .stored
+        else { return }
+        self.parts[event.kind]?.answers[relay] = answer
+    }
+}
+
+extension OutboxRow {
+    /// Whether a ``KeyPackageAnnouncement`` consists of such events.
+    var isAnnouncement: Bool { self.purpose == .keyPackage || self.purpose == .relayList }
+}
