@@ -34,7 +34,34 @@ public enum BotProgram {
     package static func run(
         _ root: (some AsyncParsableCommand).Type, registry: BotRegistry, arguments: [String]
     ) async {
-        await $registry.withValue(registry) { await root.main(arguments) }
+        await $registry.withValue(registry) {
+            do {
+                try await perform(root, arguments)
+            } catch {
+                exit(reporting: CommandFailure(error, of: root))
+            }
+            Foundation.exit(0)
+        }
+    }
+
+    private static func perform(_ root: (some AsyncParsableCommand).Type, _ arguments: [String]) async throws {
+        var command = try await root.asyncParseAsRoot(arguments)
+        if var command = command as? any AsyncParsableCommand {
+            try await command.run()
+        } else {
+            try command.run()
+        }
+    }
+
+    private static func exit(reporting failure: CommandFailure) -> Never {
+        if failure.text.isEmpty {
+            // Everything was said before.
+        } else if failure.status.isSuccess {
+            Console.printText(failure.text)
+        } else {
+            Console.printErrorText(failure.text)
+        }
+        Foundation.exit(failure.status.rawValue)
     }
 
     /// What every program of bots can be told to do.

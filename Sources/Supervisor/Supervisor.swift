@@ -2,6 +2,7 @@ import Foundation
 public import Logging
 public import ServiceLifecycle
 import SystemPackage
+import Telemetry
 
 /// Starts workers, watches them, restarts them, and stops them when it is told to shut down.
 ///
@@ -99,11 +100,11 @@ public actor Supervisor<WorkerClock: Clock>: Service where WorkerClock.Duration 
     var now: Duration { began.duration(to: clock.now) }
 }
 
-/// Writes one line to standard error, whole.
+/// Writes one line to standard error, whole; control characters of a worker are escaped.
 @Sendable
 public func writeToStandardError(_ line: String) {
     // A closed standard error leaves nobody to tell.
-    _ = try? FileDescriptor.standardError.writeAll(Array((line + "\n").utf8))
+    _ = try? FileDescriptor.standardError.writeAll(Array((line.terminalLine + "\n").utf8))
 }
 
 // MARK: Steps

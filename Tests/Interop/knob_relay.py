@@ -1,6 +1,6 @@
 """nostr-sdk's LocalRelay in memory with its knobs: knob_relay.py PORT KNOB=VALUE…
 
-    login=write|read|both   needs NIP-42      refuse=1   takes nothing       notes=N   events a minute
+    login=write|read|both   needs NIP-42      refuse=1|TEXT  takes nothing    notes=N   events a minute
     filter=N                events an answer  reqs=N     open questions      pow=N     bits of work
 
 Prints `ready` when it listens and ends when its stdin does.
@@ -15,14 +15,18 @@ from nostr_sdk import (
 
 
 class Nothing(WritePolicy):
+    def __init__(self, reason):
+        super().__init__()
+        self.reason = reason
+
     async def admit_event(self, event, socket_addr):
-        return WritePolicyResult.REJECT("nobody writes here")
+        return WritePolicyResult.REJECT(self.reason)
 
 
 async def main():
     # The relay asks its policy through Python, from threads that have no event loop.
     uniffi_set_event_loop(asyncio.get_running_loop())
-    knobs = dict(argument.split("=") for argument in sys.argv[2:])
+    knobs = dict(argument.split("=", 1) for argument in sys.argv[2:])
     builder = LocalRelayBuilder().addr("127.0.0.1").port(int(sys.argv[1]))
     builder = builder.rate_limit(
         RateLimit(max_reqs=int(knobs.get("reqs", 500)), notes_per_minute=int(knobs.get("notes", 1_000_000))))
@@ -30,7 +34,7 @@ async def main():
         mode = LocalRelayBuilderNip42Mode[knobs["login"].upper()]
         builder = builder.nip42(LocalRelayBuilderNip42(mode=mode))
     if "refuse" in knobs:
-        builder = builder.write_policy(Nothing())
+        builder = builder.write_policy(Nothing("nobody writes here" if knobs["refuse"] == "1" else knobs["refuse"]))
     if "filter" in knobs:
         builder = builder.max_filter_limit(int(knobs["filter"])).default_filter_limit(int(knobs["filter"]))
     if "pow" in knobs:

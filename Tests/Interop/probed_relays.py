@@ -133,6 +133,18 @@ class Endless(Gate):
                 await client.send(frame)
 
 
+class Shouting(Gate):
+    """Sends every client a NOTICE."""
+
+    def __init__(self, relay, notice):
+        super().__init__(relay)
+        self.notice = notice
+
+    async def _from_relay(self, relay, client):
+        await client.send(json.dumps(["NOTICE", self.notice]))
+        await super()._from_relay(relay, client)
+
+
 class Deaf(Gate):
     """Answers nothing at all."""
 

@@ -23,7 +23,7 @@ extension BotProgram {
         package func run() throws {
             let bytes = try StateBackup.write(of: state, to: to)
             let output: JSONValue = ["file": .string(to), "bytes": .integer(Int64(bytes))]
-            Console.print(output.prettyText)
+            Console.printText(output.prettyText)
         }
     }
 }

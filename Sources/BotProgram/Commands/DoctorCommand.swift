@@ -45,7 +45,7 @@ extension BotProgram {
         }
 
         private func print(_ report: DoctorReport) {
-            Console.print(json ? report.json.prettyText : report.text)
+            Console.printText(json ? report.json.prettyText : report.text)
         }
     }
 }

@@ -1,5 +1,6 @@
 package import ArgumentParser
 import Nostr
+import Telemetry
 
 extension BotProgram {
     package struct Pause: ParsableCommand {
@@ -36,6 +37,6 @@ extension ControlOptions {
         let result = try ControlClient(self).call(command, parameters)
         let paused = result["paused"]?.array?.compactMap(\.string) ?? []
         let text = paused.isEmpty ? "none of the account's bots is paused" : "paused: \(paused.joined(separator: ", "))"
-        Console.print(json ? result.prettyText : text)
+        Console.printText(json ? result.prettyText : text.terminalLine)
     }
 }

@@ -41,7 +41,7 @@ extension BotProgram {
                 file, to: state, sealingKey: key, nowMilliseconds: Int64(Date().timeIntervalSince1970 * 1000))
             if sealingKey != nil { try key.save(newFile: place) }
             let output: JSONValue = ["state": .string(state)]
-            Console.print(output.prettyText)
+            Console.printText(output.prettyText)
         }
     }
 }

@@ -13,7 +13,7 @@ extension BotProgram {
 
         package func run() throws {
             let view = StatusView(result: try ControlClient(options).call("status"))
-            Console.print(options.json ? view.result.prettyText : view.text)
+            Console.printText(options.json ? view.result.prettyText : view.text)
             if !view.isGood { throw ExitCode.notReady }
         }
     }

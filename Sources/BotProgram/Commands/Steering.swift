@@ -1,5 +1,6 @@
 package import ArgumentParser
 import Nostr
+import Telemetry
 
 extension BotProgram {
     package struct Restart: ParsableCommand {
@@ -44,7 +45,7 @@ extension BotProgram {
 
         package func run() throws {
             let result = try ControlClient(options).call("reload")
-            Console.print(options.json ? result.prettyText : ReloadView(result: result).text)
+            Console.printText(options.json ? result.prettyText : ReloadView(result: result).text)
             guard ReloadView(result: result).isGood else { throw ExitCode.failure }
         }
     }
@@ -59,7 +60,7 @@ extension ControlOptions {
         parameters["account"] = account.map { .string($0) }
         let result = try client.call(command, parameters)
         let names = result["accounts"]?.array?.compactMap(\.string) ?? []
-        Console.print(json ? result.prettyText : "\(word): \(names.joined(separator: ", "))")
+        Console.printText(json ? result.prettyText : "\(word): \(names.joined(separator: ", "))".terminalLine)
         return client
     }
 }

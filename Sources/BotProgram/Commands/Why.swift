@@ -22,7 +22,7 @@ extension BotProgram {
             let result = try ControlClient(options).call("why", parameters)
             let view = WhyView(result, of: account)
             guard !view.isFailure else { throw CommandError(view.text) }
-            Console.print(options.json ? result.prettyText : view.text)
+            Console.printText(options.json ? result.prettyText : view.text)
         }
     }
 }

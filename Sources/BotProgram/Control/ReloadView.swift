@@ -1,4 +1,5 @@
 import Nostr
+import Telemetry
 
 /// What `reload` prints for people.
 struct ReloadView {
@@ -12,6 +13,6 @@ struct ReloadView {
         let lines = parts.flatMap { member, word in
             (result[member]?.array ?? []).compactMap(\.string).map { "\(word): \($0)" }
         }
-        return lines.isEmpty ? "nothing has changed" : lines.joined(separator: "\n")
+        return lines.isEmpty ? "nothing has changed" : lines.map(\.terminalLine).joined(separator: "\n")
     }
 }

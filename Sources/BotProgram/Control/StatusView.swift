@@ -1,5 +1,6 @@
 import Nostr
 import PikaCore
+import Telemetry
 
 /// What `status` prints for people.
 struct StatusView {
@@ -15,14 +16,18 @@ struct StatusView {
         let up = Self.duration(result["uptime"]?.integer ?? 0)
         var lines = ["process \(Self.number(result["pid"])), up \(up)\(shard)"]
         guard !workers.isEmpty else {
-            return (lines + ["no account of the file is in this shard"] + configurationNotes).joined(separator: "\n")
+            return Self.text(lines + ["no account of the file is in this shard"] + configurationNotes)
         }
         lines += Self.table(
             [["ACCOUNT", "STATE", "PROCESS", "UP", "RESTARTS", "RELAYS", "CHATS", "OUTBOX"]] + workers.map(row))
         lines += programs
         for worker in workers { lines += notes(worker) }
         lines += configurationNotes
-        return lines.joined(separator: "\n")
+        return Self.text(lines)
+    }
+
+    private static func text(_ lines: [String]) -> String {
+        lines.map(\.terminalLine).joined(separator: "\n")
     }
 
     private func row(_ worker: JSONValue) -> [String] {

@@ -1,4 +1,5 @@
 import Nostr
+import Telemetry
 
 /// What the accounts of a supervisor say became of an event, for people.
 struct WhyView {
@@ -35,10 +36,10 @@ struct WhyView {
         let said = known.isEmpty ? unknown : known
         isFailure = failures.count == answers.count
         if isFailure, let error = failures.first?.error, failures.allSatisfy({ $0.error == error }) {
-            text = error
+            text = error.terminalLine
         } else {
             let lines = failures.map { "account \($0.account): \($0.error)" } + said
-            text = lines.isEmpty ? "no account is at work" : lines.joined(separator: "\n")
+            text = lines.isEmpty ? "no account is at work" : lines.map(\.terminalLine).joined(separator: "\n")
         }
     }
 

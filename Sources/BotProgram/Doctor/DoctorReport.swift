@@ -1,5 +1,6 @@
 import Diagnosis
 import Nostr
+import Telemetry
 
 /// Everything that was found, for people and for programs.
 struct DoctorReport: Sendable {
@@ -17,7 +18,7 @@ struct DoctorReport: Sendable {
             lines.append("  \(level)  \(finding.check): \(finding.text)")
             if let advice = finding.advice { lines.append("             -> \(advice)") }
         }
-        return (lines + ["", summary]).joined(separator: "\n")
+        return (lines + ["", summary]).map(\.terminalLine).joined(separator: "\n")
     }
 
     private var summary: String {

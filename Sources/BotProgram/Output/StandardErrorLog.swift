@@ -1,10 +1,13 @@
 package import BotRuntime
-import Foundation
+package import Foundation
 package import Logging
 import Nostr
 import Synchronization
+import Telemetry
 
-/// Log lines on standard error: for people, or one JSON object a line.
+/// Log lines on standard error: text, or one JSON object a line.
+///
+/// Messages and fields hold texts of others; every record is one line without control characters.
 package struct StandardErrorLog: LogHandler {
     package var metadata: Logger.Metadata = [:]
     package var metadataProvider: Logger.MetadataProvider?
@@ -16,7 +19,7 @@ package struct StandardErrorLog: LogHandler {
     private let label: String
     private let format: ObservationConfiguration.LogFormat
 
-    private init(label: String, format: ObservationConfiguration.LogFormat) {
+    package init(label: String, format: ObservationConfiguration.LogFormat) {
         self.label = label
         self.format = format
     }
@@ -45,22 +48,26 @@ package struct StandardErrorLog: LogHandler {
     }
 
     package func log(event: LogEvent) {
+        Console.printError(line(of: event, at: Date()))
+    }
+
+    package func line(of event: LogEvent, at date: Date) -> String {
         var fields = metadata
         if let provided = metadataProvider?.get() { fields.merge(provided) { $1 } }
         if let own = event.metadata { fields.merge(own) { $1 } }
-        let time = Date().formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
+        let time = date.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
         let sorted = fields.sorted { $0.key < $1.key }
         switch format {
         case .text:
             let pairs = sorted.map { " \($0.key)=\($0.value)" }.joined()
-            Console.printError("\(time) \(event.level) \(label): \(event.message)\(pairs)")
+            return "\(time) \(event.level) \(label): \(event.message)\(pairs)".terminalLine
         case .json:
             var line: JSONObject = [
                 "time": .string(time), "level": .string(event.level.rawValue), "logger": .string(label),
                 "message": .string(event.message.description),
             ]
             for (key, value) in sorted { line[key] = .string(value.description) }
-            Console.printError(JSONValue.object(line).jsonText)
+            return JSONValue.object(line).jsonText.terminalLine
         }
     }
 }

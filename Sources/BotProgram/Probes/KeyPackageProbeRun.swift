@@ -2,6 +2,7 @@ package import ArgumentParser
 package import BotKit
 import Diagnosis
 import Logging
+import Telemetry
 
 extension ExitCode {
     /// Of `probe`: nothing answered, so nothing is known.
@@ -29,12 +30,12 @@ package struct KeyPackageProbeRun: Sendable {
         let logger = Logger(label: "probe") { _ in SwiftLogNoOpLogHandler() }
         let report = try await KeyPackageProbe.once(
             request, allowsPrivateAddresses: allowsPrivateAddresses, logger: logger)
-        Console.print(json ? report.json.prettyText : Self.text(report))
+        Console.printText(json ? report.json.prettyText : Self.text(report))
         guard report.isAnythingKnown else { throw ExitCode.nothingKnown }
         guard report.isSuccess else { throw ExitCode.failure }
     }
 
     private static func text(_ report: KeyPackageReport) -> String {
-        ([report.account.npub] + report.lines.map { "  \($0)" }).joined(separator: "\n")
+        ([report.account.npub] + report.lines.map { "  \($0)" }).map(\.terminalLine).joined(separator: "\n")
     }
 }

@@ -1,4 +1,5 @@
 import BotKit
+import Telemetry
 
 extension RelayProbeReport {
     /// The verdict, and a table of the phases, for people.
@@ -10,7 +11,7 @@ extension RelayProbeReport {
             let time = wasTried ? "\(phase.duration.wholeMilliseconds) ms" : ""
             return "  \(name)  \(Self.word(phase.outcome))  \(time.padded(to: 8))  \(phase.text)"
         }
-        return (["\(relay)", ""] + lines + ["", verdict]).joined(separator: "\n")
+        return (["\(relay)", ""] + lines + ["", verdict]).map(\.terminalLine).joined(separator: "\n")
     }
 
     private static func word(_ outcome: Outcome) -> String {

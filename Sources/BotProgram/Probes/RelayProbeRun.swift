@@ -50,7 +50,7 @@ package struct RelayProbeRun: Sendable {
     /// reached.
     package func run() async throws {
         let report = await probe.run()
-        Console.print(json ? report.json.prettyText : report.text)
+        Console.printText(json ? report.json.prettyText : report.text)
         if !report.isReachable { throw ExitCode.targetUnreachable }
         if !report.isGood { throw ExitCode.failure }
     }

@@ -15,7 +15,7 @@ extension Pikabot {
         func run() throws {
             StandardErrorLog.bootstrap(level: .error)
             if options.remote { _ = try remoteRequest() }
-            Console.print(compact ? perform().jsonText : perform().prettyText)
+            Console.printText(compact ? perform().jsonText : perform().prettyText)
         }
 
         func perform() -> JSONValue { HypernoteCatalog.json }

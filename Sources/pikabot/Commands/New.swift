@@ -24,7 +24,7 @@ extension Pikabot {
             let package = NewBotPackage(name: name, source: try source())
             let folder = directory ?? name.text
             let key = try package.write(to: folder)
-            Console.print(Self.nextSteps(folder, name, key))
+            Console.printText(Self.nextSteps(folder, name, key))
         }
 
         private func source() throws -> PikabotSource {

@@ -28,8 +28,8 @@ extension Pikabot {
             guard let code = QRCode(link, level: .low) else {
                 throw CommandError("\(link) is too long for a QR code; give a shorter --scheme")
             }
-            Console.print(code.terminalText(isColored: isatty(STDOUT_FILENO) == 1))
-            Console.printError("\n  npub: \(result["npub"]?.string ?? "")\n  link: \(link)")
+            Console.printControl(code.terminalText(isColored: isatty(STDOUT_FILENO) == 1) + "\n")
+            Console.printErrorText("\n  npub: \(result["npub"]?.string ?? "")\n  link: \(link)")
         }
 
         func perform() throws -> JSONValue {

@@ -34,7 +34,7 @@ struct DemoService: Service {
         try await cancelWhenGracefulShutdown { try await conversation.play() }
         Console.print(summary.text(after: console.elapsed))
         guard keeps else { return }
-        Console.print(howToTalk(to: stage))
+        Console.printText(howToTalk(to: stage))
         try? await gracefulShutdown()
     }
 

@@ -2,6 +2,7 @@ import BotProgram
 import Foundation
 import LoadReport
 import Synchronization
+import Telemetry
 
 /// Where a load test stands: on a terminal a table that changes, elsewhere a line every few seconds.
 final class LoadView: Sendable {
@@ -29,7 +30,7 @@ final class LoadView: Sendable {
         let lines = ["\(stage)"] + LiveProgress.table(snapshot, width: Self.width)
         // Up to where the last table began, and everything below it gone.
         let back = before > 0 ? "\u{1B}[\(before)A\u{1B}[J" : ""
-        Console.printError(back + lines.joined(separator: "\n"))
+        Console.printErrorControl(back + lines.map { $0.terminalLine + "\n" }.joined())
         state.withLock { $0.lines = lines.count }
     }
 }

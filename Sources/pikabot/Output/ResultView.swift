@@ -114,7 +114,7 @@ extension String {
 extension Console {
     /// Prints a result: JSON into a pipe or when asked for, for people on a terminal.
     static func print(_ result: JSONValue, as view: ResultView, _ options: ClientOptions) {
-        Console.print(options.isForPeople ? view.text(result) : result.prettyText)
+        Console.printText(options.isForPeople ? view.text(result) : result.prettyText)
     }
 
     /// What is under way, for those who watch a terminal.
