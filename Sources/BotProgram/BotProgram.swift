@@ -32,11 +32,12 @@ public enum BotProgram {
 
     /// The same with commands of the program's own.
     package static func run(
-        _ root: (some AsyncParsableCommand).Type, registry: BotRegistry, arguments: [String]
+        _ root: (some AsyncParsableCommand).Type, registry: BotRegistry, leading: LeadingOptions = .none,
+        arguments: [String]
     ) async {
         await $registry.withValue(registry) {
             do {
-                try await perform(root, arguments)
+                try await perform(root, try leading.moved(arguments, in: root))
             } catch {
                 exit(reporting: CommandFailure(error, of: root))
             }

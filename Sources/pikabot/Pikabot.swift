@@ -18,7 +18,8 @@ struct Pikabot: AsyncParsableCommand {
         ])
 
     static func main() async {
-        let arguments = LeadingOptions.moved(Array(CommandLine.arguments.dropFirst()))
-        await BotProgram.run(Pikabot.self, registry: .included, arguments: arguments)
+        await BotProgram.run(
+            Pikabot.self, registry: .included, leading: ClientOptions.leading,
+            arguments: Array(CommandLine.arguments.dropFirst()))
     }
 }

@@ -3,13 +3,14 @@ import Nostr
 import PikaCore
 import Testing
 
+@testable import BotProgram
 @testable import pikabot
 
 @Suite struct ClientCommandTests {
     static let hex = "79be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798"
 
     private func parse<Command: ParsableCommand>(_ type: Command.Type, _ arguments: [String]) throws -> Command {
-        try #require(try Pikabot.parseAsRoot(LeadingOptions.moved(arguments)) as? Command)
+        try #require(try Pikabot.parseAsRoot(Self.moved(arguments)) as? Command)
     }
 
     @Test func optionsOfTheAccountStandBeforeAndAfterTheCommand() throws {
@@ -31,20 +32,64 @@ import Testing
         }
     }
 
-    @Test(arguments: [
-        [], ["groups"], ["--help"], ["--state-dir"], ["--state-dir", "/s"], ["--relay=ws://a.example"],
-        ["--json", "--help"],
-        ["messages", "--state-dir", "/s"],
-    ])
-    func otherArgumentsStayAsTheyAre(arguments: [String]) {
-        #expect(LeadingOptions.moved(arguments) == arguments)
+    private static func moved(_ arguments: [String]) throws -> [String] {
+        try ClientOptions.leading.moved(arguments, in: Pikabot.self)
     }
 
-    @Test func aValueIsNotTakenForTheCommand() {
-        #expect(LeadingOptions.moved(["--state-dir", "groups", "identity"]) == ["identity", "--state-dir", "groups"])
-        #expect(
-            LeadingOptions.moved(["--json", "daemon", "token", "--name", "x"])
-                == ["daemon", "token", "--json", "--name", "x"])
+    @Test(arguments: [
+        [], ["groups"], ["--help"], ["--version"], ["messages", "--state-dir", "/s"], ["help", "daemon", "token"],
+        ["probe", "wss://x", "--json"], ["--foo", "groups"],
+    ])
+    func otherArgumentsStayAsTheyAre(arguments: [String]) throws {
+        #expect(try Self.moved(arguments) == arguments)
+    }
+
+    @Test(arguments: [
+        (["--state-dir", "groups", "identity"], ["identity", "--state-dir", "groups"]),
+        (["--json", "daemon", "token", "--name", "x"], ["daemon", "token", "--json", "--name", "x"]),
+        (
+            ["daemon", "--state-dir", "/s", "token", "--name", "x"],
+            ["daemon", "token", "--state-dir", "/s", "--name", "x"]
+        ),
+        (["daemon", "--state-dir=/s", "--require-token"], ["daemon", "--state-dir=/s", "--require-token"]),
+        (["--json", "probe", "wss://x"], ["probe", "--json", "wss://x"]), (["--json", "--help"], ["--help"]),
+        (["--state-dir", "/s", "help", "send"], ["help", "send"]),
+    ])
+    func optionsMoveBehindTheSubcommand(arguments: [String], expected: [String]) throws {
+        #expect(try Self.moved(arguments) == expected)
+    }
+
+    @Test(arguments: [
+        (["sned"], #"unknown subcommand "sned"; `pikabot --help` lists"#),
+        (["--state-dir", "/s", "sned"], #"unknown subcommand "sned""#), (["--json", "sned", "--to", "x"], "sned"),
+        (["daemon", "tokn"], #"unknown subcommand "tokn"; `pikabot daemon --help` lists"#),
+        (["--state-dir"], "--state-dir: expected a value"), (["--state-dir", "/s"], "expected a subcommand"),
+        (["--relay=ws://a.example"], "expected a subcommand"),
+    ])
+    func wrongSubcommandIsNamed(arguments: [String], text: String) {
+        let error = #expect(throws: ValidationError.self) { try Self.moved(arguments) }
+        #expect(error?.message.contains(text) == true)
+        #expect(error.map { CommandFailure($0, of: Pikabot.self).status } == .validationFailure)
+    }
+
+    @Test func everyOptionOfTheAccountMayLead() throws {
+        let names = Set(Pikabot.Identity.helpMessage().matches(of: /--[a-z-]+/).map { String($0.output) })
+        #expect(names.isSuperset(of: ["--state-dir", "--relay", "--kp-relay", "--remote", "--json"]))
+        for name in names.subtracting(["--help", "--version"]) {
+            let isFlag = ["--remote", "--json", "--allow-private-addresses"].contains(name)
+            let option = isFlag ? [name] : [name, "x"]
+            #expect(try Self.moved(option + ["identity"]) == ["identity"] + option, "\(name)")
+        }
+    }
+
+    /// Every subcommand with the account's options takes them before its name too.
+    @Test func everyAccountCommandTakesLeadingOptions() throws {
+        let own = BotProgram.commands.map { $0._commandName }
+        for command in Pikabot.configuration.subcommands where !own.contains(command._commandName) {
+            guard command.helpMessage().contains("--state-dir") else { continue }
+            let moved = try Self.moved(["--state-dir", "/s", "--relay", "ws://a.example", command._commandName])
+            #expect(moved == [command._commandName, "--state-dir", "/s", "--relay", "ws://a.example"])
+        }
     }
 
     @Test func sendIsRead() throws {

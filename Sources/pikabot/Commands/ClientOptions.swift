@@ -1,4 +1,5 @@
 import ArgumentParser
+import BotProgram
 import Foundation
 import Nostr
 import PikaCore
@@ -13,6 +14,11 @@ struct ClientOptions: ParsableArguments {
         "wss://nostr-pub.wellorder.net", "wss://nostr-01.yakihonne.com", "wss://nostr-02.yakihonne.com",
     ]
     private static let defaultMediaServers = ["https://us-east.nostr.pikachat.org", "https://eu.nostr.pikachat.org"]
+
+    /// These options, which may also stand before the subcommand.
+    static let leading = LeadingOptions(
+        withValue: ["--state-dir", "--relay", "--kp-relay"],
+        flags: ["--remote", "--json", "--table", "--allow-private-addresses"])
 
     @Option(name: .customLong("state-dir"), help: "Folder of the account's key and state.")
     var stateDirectory = ClientOptions.defaultStateDirectory(ProcessInfo.processInfo.environment)
