@@ -40,8 +40,10 @@ public struct MLSError: Error, Equatable, Sendable, CustomStringConvertible {
         public static let invalidLeafNode = Code(description: "invalid_leaf_node")
         /// A key package fails RFC 9420 §10.1.
         public static let invalidKeyPackage = Code(description: "invalid_key_package")
-        /// A key package or leaf is outside its lifetime (RFC 9420 §7.2).
+        /// A key package's lifetime has ended (RFC 9420 §7.2).
         public static let expired = Code(description: "expired")
+        /// A key package's lifetime has not begun (RFC 9420 §7.2).
+        public static let notYetValid = Code(description: "not_yet_valid")
         /// A ratchet tree fails RFC 9420 §7.8, §7.9 or §12.4.3.1.
         public static let invalidTree = Code(description: "invalid_tree")
         /// A list of proposals fails RFC 9420 §12.2.

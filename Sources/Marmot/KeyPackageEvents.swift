@@ -133,6 +133,7 @@ public enum KeyPackageEvents {
         do { return try package.verified(now: UInt64(max(0, now))) } catch {
             switch error.code {
             case .expired: throw KeyPackageFailure(.lifetime, MarmotError(.expired, error.message))
+            case .notYetValid: throw KeyPackageFailure(.lifetime, MarmotError(.notYetValid, error.message))
             case .badSignature:
                 throw KeyPackageFailure(.packageSignature, MarmotError(.badSignature, error.message))
             default: throw KeyPackageFailure(.structure, MarmotError(.mls, "\(error)"))

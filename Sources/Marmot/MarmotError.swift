@@ -12,8 +12,10 @@ public struct MarmotError: Error, Equatable, Sendable, CustomStringConvertible {
         public static let badContent = Code(description: "bad_content")
         /// The MLS layer refused it; the message says why.
         public static let mls = Code(description: "mls")
-        /// A key package is not valid yet, or no longer.
+        /// A key package's lifetime has ended.
         public static let expired = Code(description: "expired")
+        /// A key package's lifetime has not begun: its author's clock is ahead, or ours is behind.
+        public static let notYetValid = Code(description: "not_yet_valid")
         /// A signature of a key package does not verify.
         public static let badSignature = Code(description: "bad_signature")
         /// A credential is not a basic one with a Nostr public key (MIP-00).

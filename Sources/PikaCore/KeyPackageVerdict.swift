@@ -7,8 +7,10 @@ public enum KeyPackageVerdict: Sendable, Hashable, CustomStringConvertible {
     case usable(FoundKeyPackage)
     /// A relay that ought to have it has answered, and has none.
     case missing
-    /// The newest is not valid yet, or no longer.
+    /// The lifetime of the newest has ended.
     case expired
+    /// The lifetime of the newest has not begun: the peer's clock is ahead, or this machine's is behind.
+    case notYetValid
     /// The signature of the newest, the event's or the key package's own, does not verify.
     case badSignature
     /// The newest names another account than its author.
@@ -24,6 +26,7 @@ public enum KeyPackageVerdict: Sendable, Hashable, CustomStringConvertible {
     public init(_ failure: KeyPackageFailure) {
         switch failure.error.code {
         case .expired: self = .expired
+        case .notYetValid: self = .notYetValid
         case .badSignature: self = .badSignature
         case .identityMismatch, .badCredential: self = .wrongIdentity
         case .incompatible: self = .incompatible(reason: failure.error.message)
@@ -38,6 +41,7 @@ public enum KeyPackageVerdict: Sendable, Hashable, CustomStringConvertible {
         case .usable(let package): "usable (kind \(package.kind.rawValue))"
         case .missing: "no key package on its relays"
         case .expired: "expired"
+        case .notYetValid: "not_yet_valid (compare this machine's clock with the peer's)"
         case .badSignature: "bad signature"
         case .wrongIdentity: "made for another account"
         case .malformed(let reason): "malformed: \(reason)"

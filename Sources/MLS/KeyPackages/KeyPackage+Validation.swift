@@ -20,7 +20,7 @@ extension KeyPackage {
         }
         if let now, !lifetime.contains(now) {
             throw MLSError(
-                .expired,
+                now < lifetime.notBefore ? .notYetValid : .expired,
                 "key package is valid from \(lifetime.notBefore) to \(lifetime.notAfter), and now is \(now)")
         }
         guard !self.extensions.hasDuplicates else {

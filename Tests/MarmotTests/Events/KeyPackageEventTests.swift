@@ -226,7 +226,7 @@ struct KeyPackageEventTests {
         let event = try self.make().events.addressable
         _ = try self.read(event, now: self.now - 3600)
         _ = try self.read(event, now: self.now + 7_257_600)
-        expectError(.expired, "valid from") { _ = try self.read(event, now: self.now - 3601) }
+        expectError(.notYetValid, "valid from") { _ = try self.read(event, now: self.now - 3601) }
         expectError(.expired, "valid from") { _ = try self.read(event, now: self.now + 7_257_601) }
     }
 

@@ -95,6 +95,8 @@ import Testing
         let event = peer.package().addressable
         #expect(self.verdict(peer, []) == .missing)
         #expect(self.verdict(peer, [event], now: Self.now + 90 * 86_400) == .expired)
+        #expect(self.verdict(peer, [event], now: Self.now - 7200) == .notYetValid)
+        #expect(KeyPackageVerdict.notYetValid.description.hasPrefix("not_yet_valid"))
         // The event says something else than what was signed.
         #expect(self.verdict(peer, [self.changed(event, content: event.content + "A")]) == .badSignature)
         var forged = peer.bundle.keyPackage.encoded
