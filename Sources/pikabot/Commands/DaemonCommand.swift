@@ -13,7 +13,8 @@ extension Pikabot {
             discussion: """
                 Commands come in on standard input and on daemon.sock in the state directory, one JSON object a line; \
                 replies and events go out the same way. The first line is `ready`. The end of standard input does not \
-                end it; `shutdown`, SIGTERM and SIGINT do. Without --relay it uses ws://127.0.0.1:18080.
+                end it; `shutdown`, SIGTERM and SIGINT do. It ends with status 79 when a later copy of the account is \
+                started. Without --relay it uses ws://127.0.0.1:18080.
                 """,
             subcommands: [Run.self, Token.self], defaultSubcommand: Run.self)
 
@@ -30,7 +31,11 @@ extension Pikabot {
                     stateDirectory: client.stateDirectory, relays: client.relays.map(\.url),
                     allowsPrivateAddresses: client.allowsPrivateAddresses, options: options,
                     environment: ProcessInfo.processInfo.environment, logger: Logger(label: "daemon"))
-                try await host.run()
+                do { try await host.run() } catch {
+                    let failure = WorkerFailure(error)
+                    Console.printError("Error: \(failure.message)")
+                    throw failure.status
+                }
             }
         }
 
@@ -48,7 +53,7 @@ extension Pikabot {
                 let output: JSONValue = [
                     "name": .string(name), "scope": .string(scope.rawValue), "token": .string(text),
                 ]
-                Console.print(output.prettyText)
+                Console.printText(output.prettyText)
             }
         }
     }

@@ -35,7 +35,8 @@ struct DaemonHost {
         self.logger = logger
         core = CoreConfiguration(
             relays: relays.isEmpty ? [try RelayURL(Self.defaultRelay)] : relays, invites: .nobody,
-            publishesKeyPackage: false, mediaServers: try ClientOptions.mediaServers(), calls: .daemon)
+            publishesKeyPackage: false, detectsCopies: true, mediaServers: try ClientOptions.mediaServers(),
+            calls: .daemon)
         let skips = environment["PIKACHAT_SKIP_RELAY_READY_CHECK"]?.trimmingCharacters(in: .whitespaces).lowercased()
         waitsForRelay = !["1", "true", "yes", "on"].contains(skips ?? "")
     }
@@ -100,7 +101,7 @@ struct DaemonHost {
                 // The service that failed says why; the group only says which one ended first.
                 throw coreService.failure ?? engineService.failure ?? error
             }
-            if let failure = engineService.failure { throw failure }
+            if let failure = coreService.failure ?? engineService.failure { throw failure }
         }
     }
 
