@@ -71,8 +71,9 @@ public enum AppAction: Sendable, Hashable {
     case setDisappearingMessages(chatID: String, seconds: UInt64?)
     /// New keys for this account in the group.
     case updateGroupKeys(chatID: String)
-    /// Leaves the group; an admin gives up that role first. It is done when a relay has this account's wish: from then
-    /// on another member removes it, and it is repeated until one does.
+    /// Leaves the group; an admin gives up that role first. Done when a relay has this account's proposal: from then on
+    /// the chat shows as ``AppState/ChatEnd/left``, nothing can be sent, and the proposal is repeated until another
+    /// member executes it.
     case leaveGroup(chatID: String)
     /// Encrypts and uploads a picture for the group, then commits it; nil takes the group's picture away.
     case setGroupImage(chatID: String, OutgoingImage?)

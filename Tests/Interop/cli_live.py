@@ -9,15 +9,18 @@ import contextlib
 import hashlib
 import json
 import os
+import shutil
+import unicodedata
 from pathlib import Path
 
 from nostr_sdk import EncryptedSecretKey, Keys, KeySecurity, PublicKey
 
+from gate import Gate
 from media_live import BlossomRelay, download, png
 from peers import free_port
-from pikabot import end
-from probed_relays import KnobRelay
-from scenario import check, main
+from pikabot import CONFIGURATION, EchoWorker, end
+from probed_relays import KnobRelay, Shouting
+from scenario import Skip, check, main
 
 MESSAGE = ["message_id", "from_pubkey", "content", "created_at", "media"]
 WELCOME = ["wrapper_event_id", "welcome_event_id", "from_pubkey", "nostr_group_id", "group_name"]
@@ -25,6 +28,9 @@ FILE = ["url", "mime_type", "filename", "original_hash_hex", "nonce_hex", "schem
 UPLOAD = ["blossom_server", "uploaded_url", "original_hash_hex", "encrypted_hash_hex", "descriptor_sha256_hex",
           "mime_type", "filename", "bytes"]
 USAGE = 64
+# What a terminal would obey, and what a reader of logs would take for another line.
+HOSTILE = "a\x1b[2J\x1b]0;title\x07\n2026-01-01 error forged\r\u009b31m\u202eb"
+ESCAPED = r"a\u001b[2J\u001b]0;title\u0007\n2026-01-01 error forged\r\u009b31m\u202eb"
 
 
 def has(value, members):
@@ -309,6 +315,81 @@ async def through_the_daemon(stage, relay):
     check(group in [entry["nostr_group_id"] for entry in (await alice.run("groups"))["groups"]], "the group is gone")
 
 
+async def not_yet_valid(stage, relay, version):
+    """With a clock that is slow, an MDK member's key package is not called expired."""
+    if not shutil.which("faketime"):
+        raise Skip("faketime is not installed")
+    alice = await CommandLine(stage, relay, "alice").init()
+    bob = await stage.member("bob", relay, version)
+    process = await asyncio.create_subprocess_exec(
+        "faketime", "-f", "-7200", str(alice.binary), "invite", "--peer", bob.pubkey, *alice.options,
+        stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE)
+    output, errors = await asyncio.wait_for(process.communicate(), 60)
+    errors = errors.decode()
+    check(process.returncode == 1 and output == b"", f"invite ended with {process.returncode}: {errors}")
+    check("not_yet_valid" in errors and "expired" not in errors, errors)
+
+
+def is_clean(text):
+    """Whether no character moves a terminal's cursor, changes its colours or reorders its text."""
+    return not any(unicodedata.category(sign) in ("Cc", "Cf", "Zl", "Zp") for sign in text if sign != "\n")
+
+
+async def hostile_texts(stage, relay, version):
+    """Names, messages, relays' NOTICEs and refusals cannot control a terminal or forge lines of a log."""
+    refusing = await stage.enter(KnobRelay(refuse=HOSTILE))
+    shouting = await stage.enter(Shouting(refusing, HOSTILE))
+    alice = await CommandLine(stage, relay, "alice").init()
+    bob = await stage.member("bob", relay, version)
+    group = await bob.create_group(HOSTILE, [alice.pubkey])
+    await bob.send(group, HOSTILE)
+
+    async def table(command, *arguments, lines=2):
+        status, output, errors = await alice.finish(command, *arguments, "--table")
+        check(status == 0 and is_clean(output + errors), f"{command}: {output!r} {errors!r}")
+        check(output.count("\n") == lines, f"{command} printed other than {lines} lines: {output!r}")
+
+    async def value(command, *arguments):
+        status, output, errors = await alice.finish(command, *arguments)
+        check(status == 0 and is_clean(output), f"{command}: {output!r} {errors!r}")
+        return json.loads(output)
+
+    (welcome,) = (await value("welcomes"))["welcomes"]
+    check(welcome["group_name"] == HOSTILE, f"{welcome}")
+    await table("welcomes")
+    await alice.run("accept-welcome", "--event-id", welcome["wrapper_event_id"])
+    await table("groups")
+    await table("messages", "--group", group)
+    (message,) = (await value("messages", "--group", group))["messages"]
+    check(message["content"] == HOSTILE, f"{message}")
+    await table("listen", "--timeout", "2", lines=1)
+
+    async def cleanly(escaped, *arguments, options=()):
+        process = await asyncio.create_subprocess_exec(
+            str(alice.binary), *arguments, *options, stdin=asyncio.subprocess.DEVNULL, cwd=alice.folder,
+            stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE)
+        output, errors = await asyncio.wait_for(process.communicate(), 90)
+        text = output.decode() + errors.decode()
+        check(is_clean(text), f"{arguments}: {text!r}")
+        check(not any(line.startswith("2026") and "forged" in line[:30] for line in text.splitlines()), f"{text!r}")
+        check(not escaped or ESCAPED in text, f"{arguments}: {text!r} without {ESCAPED!r}")
+
+    options = ["--state-dir", str(alice.state), "--relay", relay.url, "--kp-relay", refusing.url]
+    await cleanly(True, "publish-kp", options=options)
+    await cleanly(True, "probe", refusing.url)
+    configuration = CONFIGURATION.format(relay=shouting.url) + "observe: { level: debug }\n"
+    worker = await stage.enter(EchoWorker(alice.binary, shouting, stage.folder / "worker", configuration=configuration))
+    async with asyncio.timeout(60):
+        while not all(words in worker.log.read_text() for words in ("could not be sent", "sent a notice")):
+            await asyncio.sleep(0.2)
+    log = worker.log.read_text()
+    check(is_clean(log), f"{log!r}")
+    for words in ("could not be sent", "sent a notice"):
+        check(any(words in line and ESCAPED in line for line in log.splitlines()), f"{words}: {log!r}")
+    for command in ("status", "logs", "doctor"):
+        await cleanly(command == "logs", command, str(worker.file))
+
+
 async def wrong_uses(stage, relay):
     alice, bob = await pair(stage, relay)
     group = (await alice.run("send", "--to", bob.npub, "--content", "x"))["nostr_group_id"]
@@ -322,6 +403,13 @@ async def wrong_uses(stage, relay):
     await alice.fails("64 hex digits", "accept-welcome", "--event-id", "12", **usage)
     await alice.fails("--limit", "messages", "--group", group, "--limit", "0", **usage)
     await alice.fails("--relay", "groups", "--relay", "http://example", **usage)
+    await alice.fails('unknown subcommand "sned"', "sned", leading=True, **usage)
+    await alice.fails('unknown subcommand "tokn"', "daemon", "tokn", leading=True, **usage)
+    alice.options, options = [], alice.options
+    await alice.fails('unknown subcommand "sned"', "sned", **usage)
+    made = await alice.run("daemon", *options[:2], "token", "--name", "plugin")
+    check(made["name"] == "plugin", f"{made}")
+    alice.options = options
     await alice.fails("pikabot groups", "send", "--group", "00" * 32, "--content", "x")
     await alice.fails("pikabot groups", "messages", "--group", "nothing")
     await alice.fails("pikabot welcomes", "accept-welcome", "--event-id", "00" * 32)
@@ -361,7 +449,7 @@ def holds(text, *words):
 
 async def key_packages(stage, relay, version):
     """Each relay's answer shows; other events in the outbox do not hold a key package up."""
-    refusing, other = await stage.enter(KnobRelay(refuse=1)), await stage.relay()
+    refusing, other = await stage.enter(KnobRelay(refuse="nobody writes here")), await stage.relay()
     alice = CommandLine(stage, refusing, "alice")
     status, output, errors = await alice.finish("init")
     check(status == 1 and output == "", f"init ended with {status}: {output}")
@@ -382,18 +470,19 @@ async def key_packages(stage, relay, version):
     answers = {answer["url"].rstrip("/"): answer["status"] for answer in json.loads(output)["relays"]}
     check(answers == {refusing.url: "refused", relay.url: "stored"}, f"{answers}")
 
-    # A message for a relay that is away.
-    alice.options = [*state, "--relay", other.url]
+    # A message that its relay does not acknowledge.
+    gate = await stage.enter(Gate(other))
+    alice.options = [*state, "--relay", gate.url]
     bob = await stage.member("bob", other, version)
     group = (await alice.run("invite", "--peer", bob.pubkey, "--name", "Club"))["nostr_group_id"]
     await bob.until_joined()
-    await other.stop()
+    gate.hold(acknowledge=False)
     await alice.fails("stays queued", "send", "--group", group, "--content", "later")
     alice.options = [*state, "--relay", relay.url]
     made = await alice.run("publish-kp")
     check([answer["status"] for answer in made["relays"]] == ["stored"], f"{made}")
-    await other.start()
-    alice.options = [*state, "--relay", other.url]
+    gate.open()
+    alice.options = [*state, "--relay", gate.url]
     await alice.run("publish-kp")
     await bob.until_message("later", account["pubkey"])
     alice.options = [*state, "--relay", f"ws://127.0.0.1:{free_port()}"]
@@ -416,6 +505,10 @@ SCENARIOS = {
     "with an MDK 0.7 member": lambda stage: on_local_relay(stage, with_mdk, "0.7.0"),
     "key packages with an MDK 0.8 member": lambda stage: on_local_relay(stage, key_packages, "0.8.0"),
     "key packages with an MDK 0.7 member": lambda stage: on_local_relay(stage, key_packages, "0.7.0"),
+    "a slow clock with an MDK 0.8 member": lambda stage: on_local_relay(stage, not_yet_valid, "0.8.0"),
+    "a slow clock with an MDK 0.7 member": lambda stage: on_local_relay(stage, not_yet_valid, "0.7.0"),
+    "hostile texts with an MDK 0.8 member": lambda stage: on_local_relay(stage, hostile_texts, "0.8.0"),
+    "hostile texts with an MDK 0.7 member": lambda stage: on_local_relay(stage, hostile_texts, "0.7.0"),
     "profiles, pikabot relay": lambda stage: on_blossom_relay(stage, profiles),
     "through the daemon": lambda stage: on_blossom_relay(stage, through_the_daemon),
     "wrong uses": lambda stage: on_blossom_relay(stage, wrong_uses),

@@ -9,6 +9,7 @@ import argparse
 import asyncio
 import json
 import random
+import shutil
 import time
 from pathlib import Path
 
@@ -126,6 +127,25 @@ async def auto_accept(stage, relay):
     await bot.event("message_received", nostr_group_id=group, content="second")
 
 
+async def copied(stage, relay, version):
+    """Of two daemons on copies of one state directory the one that was started first ends with status 79."""
+    bot = await daemon(stage, relay, "--auto-accept-welcomes")
+    alice = await stage.member("alice", relay, version, host=stage.shared.hosts[version])
+    group = await alice.create_group("guests", [bot.pubkey])
+    await bot.event("group_joined", nostr_group_id=group)
+    await bot.kill()
+    copy = Daemon(stage.options.pikabot, relay, stage.folder / "copy", ("--auto-accept-welcomes",), stage.changed)
+    shutil.copytree(bot.folder / "state", copy.folder / "state", ignore=shutil.ignore_patterns("*.sock"))
+    await bot.start()
+    await bot.command("send_message", nostr_group_id=group, content="the first")
+    await stage.enter(copy)
+    check(await asyncio.wait_for(bot.process.wait(), 30) == 79, f"the first copy goes on; {bot.describe()}")
+    check("another copy of this account was started" in bot.log.read_text(), bot.describe())
+    # The only copy left goes on.
+    await alice.send(group, "still there?")
+    await copy.event("message_received", content="still there?")
+
+
 async def socket_clients(stage, relay):
     """The command line works through the daemon's socket while the daemon runs."""
     bot = await daemon(stage, relay, "--auto-accept-welcomes")
@@ -180,7 +200,7 @@ async def with_mdk(stage, relay, version):
 
 async def key_packages(stage, relay, version):
     """publish_keypackage tells each relay's answer; the old package stays until a relay has the new one."""
-    refusing, dead = await stage.enter(KnobRelay(refuse=1)), f"ws://127.0.0.1:{free_port()}"
+    refusing, dead = await stage.enter(KnobRelay(refuse="nobody writes here")), f"ws://127.0.0.1:{free_port()}"
     bot = await daemon(stage, relay)
     alice = await stage.member("alice", relay, version, host=stage.shared.hosts[version])
     packages = lambda: alice.connection.stored({"kinds": [443], "authors": [bot.pubkey]})
@@ -201,6 +221,29 @@ async def key_packages(stage, relay, version):
     # The Welcome for the old key package is still good.
     welcome = await bot.event("welcome_received", from_pubkey=alice.pubkey)
     check((await bot.command("accept_welcome", wrapper_event_id=welcome["wrapper_event_id"])), "accept_welcome")
+
+
+async def leaves(stage, relay, version):
+    """A group that the bot has left is gone at once, although nobody has executed the departure yet."""
+    bot = await daemon(stage, relay, "--auto-accept-welcomes")
+    alice = await stage.member("alice", relay, version, host=stage.shared.hosts[version])
+    group = await alice.create_group("guests", [bot.pubkey])
+    await bot.event("group_joined", nostr_group_id=group)
+    alice.pause()
+    first = len(bot.lines)
+    await bot.command("leave_group", nostr_group_id=group)
+    check((await bot.command("list_groups"))["groups"] == [], "list_groups still has the group")
+    for command, fields in (("send_message", {"content": "x"}), ("list_members", {}), ("leave_group", {})):
+        await refused("bad_group_id", bot.command(command, nostr_group_id=group, **fields))
+    # Also after a restart, and when the others go on.
+    await bot.kill()
+    await bot.start()
+    check((await bot.command("list_groups"))["groups"] == [], "the group is back after a restart")
+    await alice.send(group, "between ourselves")
+    alice.resume()
+    await alice.until_state(group, members=[alice.pubkey])
+    told = [line for line in bot.lines[first:] if line["type"] == "message_received"]
+    check(told == [], f"{told} after the bot has left")
 
 
 async def starts_a_chat(stage, relay):
@@ -428,11 +471,13 @@ def table():
         found[f"invitations accepted at once: {relay}"] = play(auto_accept, relay)
         for version in ("0.8.0", "0.7.0"):
             found[f"with MDK {version}: {relay}"] = play(with_mdk, relay, version)
+            found[f"leaves a group of MDK {version}: {relay}"] = play(leaves, relay, version)
         found[f"starts a chat: {relay}"] = play(starts_a_chat, relay)
     found["five quick restarts of the relay"] = restarts
     found["relay without an end of stored events"] = endless
     for version in ("0.8.0", "0.7.0"):
         found[f"key packages with MDK {version}: our relay"] = play(key_packages, "our relay", version)
+        found[f"two copies with MDK {version}: our relay"] = play(copied, "our relay", version)
     found["socket clients: our relay"] = play(socket_clients, "our relay")
     return found
 

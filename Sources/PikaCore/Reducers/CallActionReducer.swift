@@ -46,7 +46,7 @@ extension CoreModel {
             throw AppCoreError(.unknownChat, "no chat has the id \(chatID)")
         }
         guard self.call.live == nil else { throw AppCoreError(.busy, "one call at a time: end the other one first") }
-        if self.copiedGroups[group.groupID]?.phase == .overtaken { throw AppCoreError.overtaken }
+        try self.requireMembership(in: group.groupID)
         let peer = try self.calledPeer(peer, in: group)
         let id = callID ?? self.makeUUID(&step)
         guard (1...CallSignal.maximumCallIDBytes).contains(id.utf8.count), !self.isUsed(id) else {

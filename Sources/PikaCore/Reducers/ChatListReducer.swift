@@ -63,15 +63,16 @@ extension CoreModel {
         let names = self.title(name: data.name, isGroup: isGroup, members: members)
         let isOvertaken = self.copiedGroups[group.groupID]?.phase == .overtaken
         let record = self.chats[group.groupID] ?? ChatRecord()
+        let isMember = group.isActive && !self.hasLeft(group.groupID)
         let end: AppState.ChatEnd? =
-            group.isActive ? (isOvertaken ? .overtaken : nil) : record.end ?? .removed(by: nil)
+            isMember ? (isOvertaken ? .overtaken : nil) : record.end ?? .removed(by: nil)
         var summary = AppState.ChatSummary(
             chatID: data.nostrGroupIDHex, groupID: Hex.encode(group.groupID), name: data.name,
             description: data.description, relays: data.relays, isGroup: isGroup,
-            members: group.isActive ? members : [], isAdmin: group.isActive && group.isAdmin,
+            members: isMember ? members : [], isAdmin: isMember && group.isAdmin,
             epoch: group.epoch.rawValue,
-            isActive: group.isActive, unreadCount: 0, imageHash: data.image.map { Hex.encode($0.hash) },
-            needsInvitation: isOvertaken, displayName: names.title, subtitle: group.isActive ? names.subtitle : nil,
+            isActive: isMember, unreadCount: 0, imageHash: data.image.map { Hex.encode($0.hash) },
+            needsInvitation: isOvertaken, displayName: names.title, subtitle: isMember ? names.subtitle : nil,
             endReason: end)
         summary.take(record)
         return summary

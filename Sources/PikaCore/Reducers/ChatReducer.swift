@@ -69,7 +69,7 @@ extension CoreModel {
         }
         self.refreshOpenChat(groupID)
         self.showTyping(in: groupID)
-        guard self.groups[groupID]?.isActive == true else { return }
+        guard self.groups[groupID]?.isActive == true, !self.hasLeft(groupID) else { return }
         self.state.currentChat?.canLoadOlder = true
         // What is unread shows at once, with what stands before it.
         let limit = min(max(Self.firstPage, (record?.unreadCount ?? 0) + Self.firstPage / 5), Self.maximumShown)

@@ -72,7 +72,7 @@ extension CoreModel {
         _ id: EventID, inChat chatID: String, _ request: RequestID?, _ step: inout CoreStep
     ) throws {
         let groupID = try self.groupID(ofChat: chatID)
-        if self.copiedGroups[groupID]?.phase == .overtaken { throw AppCoreError.overtaken }
+        try self.requireMembership(in: groupID)
         guard self.groups[groupID]?.isActive == true else {
             throw AppCoreError(.notAllowed, "this account is no longer a member of the group")
         }

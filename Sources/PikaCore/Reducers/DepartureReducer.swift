@@ -22,17 +22,33 @@ extension CoreModel {
 
     static func proposalRow(_ event: EventID) -> String { "proposal/\(event.hex)" }
 
-    /// A relay has the proposal: the others can execute it.
+    /// Whether this account has left a group: a relay has its departure, even if no member has executed it yet.
+    func hasLeft(_ groupID: [UInt8]) -> Bool { self.chats[groupID]?.end == .left }
+
+    /// Throws if this account must not act in a group, because it has left or another copy has changed the keys.
+    func requireMembership(in groupID: [UInt8]) throws(AppCoreError) {
+        if self.copiedGroups[groupID]?.phase == .overtaken { throw AppCoreError.overtaken }
+        if self.hasLeft(groupID) { throw AppCoreError(.notAllowed, "this account has left the group") }
+    }
+
+    /// Ends this account's part in a group: a relay has the proposal, so that the others can execute it.
     mutating func confirmProposal(_ event: EventID, of groupID: [UInt8], _ step: inout CoreStep) {
         guard var intent = self.intent(proposedBy: event) else { return }
+        self.changeChat(groupID) { $0.end = .left }
+        self.refreshChat(groupID)
+        self.showTyping(in: groupID)
         self.finish(intent.request, .done(chatID: self.groups[groupID]?.data.nostrGroupIDHex), &step)
         intent.request = nil
         self.put(intent, &step)
     }
 
-    /// No relay takes the proposal: this account stays.
+    /// Gives a departure up that every relay refused, so that this account stays; one that a relay had before is
+    /// proposed again in the next epoch.
     mutating func dropRefusedProposal(_ event: EventID, reason: String, _ step: inout CoreStep) {
         guard let intent = self.intent(proposedBy: event) else { return }
+        guard !self.hasLeft(intent.groupID) else {
+            return step.effects.append(.note(.sendFailed(reason: "departure: \(reason)")))
+        }
         self.abandon(intent, AppCoreError(.refused, "every relay refused the departure: \(reason)"), &step)
     }
 

@@ -5,7 +5,7 @@ extension CoreModel {
     mutating func changeGroup(_ action: AppAction, _ request: RequestID?, _ step: inout CoreStep) throws {
         guard let (chatID, goal) = self.groupChange(action, &step) else { return }
         let groupID = try self.groupID(ofChat: chatID)
-        if self.copiedGroups[groupID]?.phase == .overtaken { throw AppCoreError.overtaken }
+        try self.requireMembership(in: groupID)
         let isLeaving = self.intents.values.contains { $0.groupID == groupID && $0.goal == .leave && $0.isOpen }
         guard goal != .leave || !isLeaving else {
             throw AppCoreError(.busy, "this account is leaving the group already")

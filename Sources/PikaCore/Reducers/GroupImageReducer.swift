@@ -11,6 +11,7 @@ extension CoreModel {
         guard let group = self.groups[groupID], group.isActive, group.isAdmin else {
             throw AppCoreError(.notAllowed, "only an admin may change the group's picture")
         }
+        try self.requireMembership(in: groupID)
         let type = try MediaType(image.mediaType)
         let encrypted = try GroupImageEncryption.encrypt(image.bytes, type: type, using: &step.random)
         guard let hash = Bytes32(encrypted.image.hash) else { preconditionFailure("SHA-256 gives 32 bytes") }

@@ -137,6 +137,7 @@ extension CoreModel {
         guard let group = self.groups[groupID], group.isActive else {
             throw AppCoreError(.notAllowed, "this account is no longer a member of the group")
         }
+        try self.requireMembership(in: groupID)
         let type = try MediaType(image.mediaType)
         let file = try EncryptedMedia.encrypt(
             image.bytes, type: type, filename: "profile.\(type.description.drop { $0 != "/" }.dropFirst())",
@@ -190,7 +191,7 @@ extension CoreModel {
 
     /// After a commit: this account tells of its own profile, and an admin those it added of all others' (wire §8.0).
     mutating func tellProfiles(after report: CommitReport, of groupID: [UInt8], _ step: inout CoreStep) {
-        guard let group = self.groups[groupID], group.isActive else { return }
+        guard let group = self.groups[groupID], group.isActive, !self.hasLeft(groupID) else { return }
         if report.isOwn, report.added.isEmpty {
             // Nobody new has come.
             if var own = self.ownGroupProfile(groupID) {
@@ -213,7 +214,7 @@ extension CoreModel {
         for groupID in self.people.untold where !self.isReading(groupID) {
             self.people.untold.remove(groupID)
             guard let own = self.ownGroupProfile(groupID), let group = self.groups[groupID], group.isActive,
-                own.toldEpoch ?? 0 < group.epoch
+                !self.hasLeft(groupID), own.toldEpoch ?? 0 < group.epoch
             else { continue }
             self.tell(own.source.content, tags: [], groupID, &step)
         }

@@ -32,6 +32,7 @@ extension CoreModel {
         guard let group = self.groups[groupID], group.isActive else {
             throw AppCoreError(.notAllowed, "this account is no longer a member of the group")
         }
+        try self.requireMembership(in: groupID)
         let secret = EncryptedMedia.secret(group)
         var encrypted: [EncryptedFile] = []
         for file in media.files {

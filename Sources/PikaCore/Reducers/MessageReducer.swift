@@ -9,7 +9,7 @@ extension CoreModel {
         purpose: OutboxRow.Purpose = .message, notBefore: Int64 = 0, _ step: inout CoreStep
     ) throws -> ActionOutcome {
         let groupID = try self.groupID(ofChat: chatID)
-        if self.copiedGroups[groupID]?.phase == .overtaken { throw AppCoreError.overtaken }
+        try self.requireMembership(in: groupID)
         var rumor = UnsignedEvent(
             pubkey: self.account.publicKey, createdAt: max(step.now, notBefore), kind: message.kind, tags: message.tags,
             content: message.content)

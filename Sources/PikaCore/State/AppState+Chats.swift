@@ -30,7 +30,8 @@ extension AppState {
         public internal(set) var members: [Member]
         public internal(set) var isAdmin: Bool
         public internal(set) var epoch: UInt64
-        /// False once this account was removed.
+        /// False once this account was removed or has left: when a relay has its departure, not only when another
+        /// member has executed it.
         public internal(set) var isActive: Bool
         /// The newest chat message or hypernote; nil if there is none, or it has ended.
         public internal(set) var lastMessage: String?

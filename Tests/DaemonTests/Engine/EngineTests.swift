@@ -193,6 +193,15 @@ import Testing
         #expect(kinds == ["created", "members_added", "members_removed"])
         let left = try await scene.daemon.result("leave_group", ["nostr_group_id": .string(scene.chat)])
         #expect(left == ["nostr_group_id": .string(scene.chat)])
+        // Left at once, and not only when the peer has removed it.
+        let id: JSONObject = ["nostr_group_id": .string(scene.chat)]
+        #expect(try await scene.daemon.result("list_groups") == ["groups": []])
+        for name in ["list_members", "leave_group", "get_group_profile"] {
+            #expect(try await scene.daemon.failure(name, id) == "bad_group_id", "\(name)")
+        }
+        #expect(
+            try await scene.daemon.failure("send_message", ["nostr_group_id": .string(scene.chat), "content": "x"])
+                == "bad_group_id")
         try await scene.daemon.lab.advance(by: .seconds(60))
         let last = scene.daemon.events("group_updated").compactMap { $0["update"]?["kind"]?.string }
         #expect(last == kinds + ["left"], "the removal that follows is no news")
