@@ -157,6 +157,8 @@ extension DaemonEngine {
             return []
         }
         if message.isTyping { return [] }
+        // Others can be read until one of them executes the departure, but the client was told `left`.
+        guard !self.state.chatList.contains(where: { $0.chatID == chatID && $0.endReason == .left }) else { return [] }
         let attachments = await self.attachments(of: message, in: chatID)
         let told = DaemonEvent.messageReceived(
             DaemonMessage(

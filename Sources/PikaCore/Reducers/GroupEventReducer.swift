@@ -70,11 +70,6 @@ extension CoreModel {
         self.seen.insert(key)
         self.markSeen(key, &step)
         let isOwn = message.rumor.pubkey == self.account.publicKey
-        guard !self.hasLeft(groupID) else {
-            return step.refuse(
-                "inactive", "this account has left the group", message.wrapper, inner: message.id,
-                chatID: self.chatID(of: groupID))
-        }
         let time = MessageTime.clamped(message.rumor.createdAt, arrivedAt: step.now)
         let stored = StoredMessage(
             groupID: groupID, rumor: message.rumor, id: message.id, wrapper: message.wrapper, epoch: message.epoch,

@@ -194,6 +194,8 @@ import Testing
         let left = try await scene.daemon.result("leave_group", ["nostr_group_id": .string(scene.chat)])
         #expect(left == ["nostr_group_id": .string(scene.chat)])
         // Left at once, and not only when the peer has removed it.
+        _ = try await scene.bob.say("between ourselves", in: scene.chat)
+        #expect(scene.daemon.events("message_received").isEmpty)
         let id: JSONObject = ["nostr_group_id": .string(scene.chat)]
         #expect(try await scene.daemon.result("list_groups") == ["groups": []])
         for name in ["list_members", "leave_group", "get_group_profile"] {

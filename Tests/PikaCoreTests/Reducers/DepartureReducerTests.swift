@@ -67,10 +67,6 @@ import Testing
             #expect(world[2].outcomes["\(index)"]?.failure == .notAllowed, "\(action)")
         }
         #expect(world[2].publishing.isEmpty)
-        // What the others say meanwhile is not for this account.
-        world.say(0, "between ourselves")
-        world.settle()
-        #expect(world[1].texts == ["between ourselves"] && world[2].texts.isEmpty)
         try world.restart(2)
         #expect(isOver(world))
         world.settle()
