@@ -138,7 +138,7 @@ async def conversation(stage, relay):
     alice, bob = await pair(stage, relay)
     check(PublicKey.parse(alice.npub).to_hex() == alice.pubkey, "npub and pubkey differ")
     check(has(await alice.run("identity"), ["pubkey", "npub"])["pubkey"] == alice.pubkey, "another identity")
-    has(await bob.run("publish-kp", leading=True), ["event_id", "kind"])
+    has(await bob.run("publish-kp", leading=True), ["event_id", "kind", "relays"])
     check((await alice.run("groups"))["groups"] == [], "groups before there is one")
 
     first = await alice.run("send", "--to", bob.npub, "--content", "zażółć\n🦊")
@@ -376,7 +376,7 @@ async def hostile_texts(stage, relay, version):
 
     options = ["--state-dir", str(alice.state), "--relay", relay.url, "--kp-relay", refusing.url]
     await cleanly(True, "publish-kp", options=options)
-    await cleanly(True, "probe", refusing.url)
+    await cleanly(False, "probe", refusing.url)
     configuration = CONFIGURATION.format(relay=shouting.url) + "observe: { level: debug }\n"
     worker = await stage.enter(EchoWorker(alice.binary, shouting, stage.folder / "worker", configuration=configuration))
     async with asyncio.timeout(60):

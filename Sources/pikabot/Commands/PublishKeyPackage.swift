@@ -14,8 +14,12 @@ extension Pikabot {
         }
 
         func perform() async throws -> JSONValue {
-            var result = try await withClient(options) { try await $0.publishKeyPackage() }.json
+            let announcement = try await withClient(options) { try await $0.publishKeyPackage() }.json
+            // pikachat's members come first.
+            var result = JSONObject()
+            result["event_id"] = announcement["event_id"]
             result["kind"] = .integer(Int64(Kind.keyPackage.rawValue))
+            for member in announcement.members where member.name != "event_id" { result[member.name] = member.value }
             return .object(result)
         }
     }
