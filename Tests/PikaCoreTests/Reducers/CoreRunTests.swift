@@ -34,18 +34,28 @@ import Testing
     /// Has many updates ready, and takes every event.
     private final class EagerTransport: RelayTransport {
         let updates: AsyncStream<RelayUpdate>
+        private let continuation: AsyncStream<RelayUpdate>.Continuation
+        private let stored: [RelayUpdate]
         let store: NoteStore
         let commitsAtPublish = Mutex<[Int]>([])
 
         init(_ store: NoteStore, updates: [RelayUpdate]) {
-            let (stream, continuation) = AsyncStream.makeStream(of: RelayUpdate.self)
-            for update in updates { continuation.yield(update) }
-            self.updates = stream
+            (self.updates, self.continuation) = AsyncStream.makeStream(of: RelayUpdate.self)
+            self.stored = updates
+            for update in updates {
+                if case .event = update { continue }
+                self.continuation.yield(update)
+            }
             self.store = store
         }
 
         func setRelays(_ relays: [RelayURL]) async {}
-        func subscribe(_ subscription: RelaySubscription) async {}
+        /// Events of a subscription come once it is open, as from a relay.
+        func subscribe(_ subscription: RelaySubscription) async {
+            for update in self.stored {
+                if case .event(_, subscription.id, _) = update { self.continuation.yield(update) }
+            }
+        }
         func unsubscribe(_ id: String) async {}
         func publish(_ event: Event, to relays: [RelayURL]) async -> AsyncStream<PublishReport> {
             let commits = self.store.commits.withLock { $0 }
