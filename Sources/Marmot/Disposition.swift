@@ -37,6 +37,8 @@ public enum WaitingReason: String, Sendable, Hashable {
     case futureEpoch = "future_epoch"
     /// A commit refers to a proposal that has not arrived.
     case missingProposal = "missing_proposal"
+    /// Its time is further ahead of this machine's clock than members allow (MIP-03): one of the two clocks is wrong.
+    case futureTime = "future_time"
     /// A commit of one's own is on its way; which one stands is decided when a relay has answered.
     case ownCommitPending = "own_commit_pending"
     /// A commit that another copy of this account's state made: the keys of its epoch are not in this one.
@@ -56,6 +58,11 @@ public struct Refusal: Sendable, Hashable, CustomStringConvertible {
 
     init(_ error: MarmotError) {
         self.init(error.code.description, error.message)
+    }
+
+    /// Whether another time of this machine's clock, or messages that are still to come, may change the verdict.
+    public var mayBeAcceptedLater: Bool {
+        self.reason == MarmotError.Code.badTime.description || self.reason == MLSError.Code.generationTooFar.description
     }
 
     public var description: String { "\(self.reason): \(self.detail)" }

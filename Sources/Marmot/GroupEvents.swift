@@ -44,12 +44,14 @@ public enum GroupEvents {
         return id
     }
 
-    /// Refuses events from too far in the future or past (MIP-03).
-    static func checkTime(_ event: Event, profile: MarmotProfile, now: Int64) throws(MarmotError) {
-        guard event.createdAt <= now.addingReportingOverflow(profile.maximumFuture).partialValue else {
-            throw MarmotError(.badTime, "the event is more than \(profile.maximumFuture) s in the future (MIP-03)")
-        }
-        guard event.createdAt >= now - profile.maximumAge else {
+    /// The earliest time of this machine's clock, in Unix seconds, at which an event is accepted (MIP-03).
+    public static func dueTime(of event: Event, profile: MarmotProfile = .mip) -> Int64 {
+        event.createdAt.clampedSubtracting(profile.maximumFuture)
+    }
+
+    /// Refuses events from too far in the past (MIP-03).
+    static func checkAge(_ event: Event, profile: MarmotProfile, now: Int64) throws(MarmotError) {
+        guard event.createdAt >= now.clampedSubtracting(profile.maximumAge) else {
             throw MarmotError(.badTime, "the event is more than 45 days old (MIP-03)")
         }
     }

@@ -15,13 +15,14 @@ extension MarmotGroup {
             guard id == self.data.nostrGroupID || self.formerNostrGroupIDs.contains(id) else {
                 throw MarmotError(.badTag, "the h tag names another group (MIP-03)")
             }
-            try GroupEvents.checkTime(event, profile: self.profile, now: now)
+            try GroupEvents.checkAge(event, profile: self.profile, now: now)
             if let pending = self.pending, pending.event.id == event.id { return .ownCommit }
             if let shelved = self.shelved.first(where: { $0.event.id == event.id }) { return try self.take(shelved) }
             guard let bytes = try self.openOuter(event) else {
                 guard self.isActive else { throw Self.removed }
                 return .waiting(.noKey)
             }
+            guard GroupEvents.dueTime(of: event, profile: self.profile) <= now else { return .waiting(.futureTime) }
             let message: MLSMessage
             do { message = try MLSMessage(bytes) } catch { throw MarmotError(.mls, "\(error)") }
             let digest = SHA256Derivation.digest(bytes)

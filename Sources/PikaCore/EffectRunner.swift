@@ -236,6 +236,21 @@ final class EffectRunner: Sendable {
         case .gaveUpWaiting:
             Counter(label: "bot_decrypt_failures_total", dimensions: [("reason", "gave_up")]).increment()
             self.logger.info("the oldest undecryptable event was given up")
+        case .ahead(let seconds):
+            self.logger.warning(
+                "an event is ahead of this machine's clock and waits; this clock or the sender's is wrong",
+                metadata: ["seconds": "\(seconds)"])
+        case .clockOffset(let seconds): Gauge(label: "bot_clock_offset_seconds").record(seconds)
+        case .clock(let offset, let isOff):
+            if isOff {
+                self.logger.warning(
+                    """
+                    this machine's clock is off: relays and members refuse or miss events, and events from its future wait; \
+                    let the system keep the time (timedatectl set-ntp true)
+                    """, metadata: ["offset_seconds": "\(offset)"])
+            } else {
+                self.logger.notice("this machine's clock is right again", metadata: ["offset_seconds": "\(offset)"])
+            }
         case .commit(let result):
             Counter(label: "bot_commits_processed_total", dimensions: [("result", result)]).increment()
         case .sent(let milliseconds):

@@ -33,10 +33,10 @@ class Shared:
         self.players = [*self.relays.values(), *self.hosts.values()]
 
 
-async def daemon(stage, relay, *flags):
+async def daemon(stage, relay, *flags, prefix=()):
     """A daemon with the relay set and its key package published."""
     started = await stage.enter(Daemon(
-        stage.options.pikabot, relay, stage.folder / f"daemon-{len(stage.players)}", flags, stage.changed))
+        stage.options.pikabot, relay, stage.folder / f"daemon-{len(stage.players)}", flags, stage.changed, prefix))
     check((await started.command("set_relays", relays=[relay.url]))["relays"] == [relay.url], "set_relays")
     first = len(started.lines)
     published = await started.command("publish_keypackage", relays=[relay.url])
@@ -266,6 +266,64 @@ async def starts_a_chat(stage, relay):
     await alice.until_state(group, members=[alice.pubkey, bot.pubkey])
 
 
+async def slow_clock(stage, relay, version):
+    """A clock 330 s behind makes every event one of the future: none is lost, and the log names the cause."""
+    check(shutil.which("faketime"), "faketime is missing (Debian package faketime)")
+    bot = await daemon(stage, relay, "--auto-accept-welcomes", prefix=("faketime", "-f", "-330"))
+    alice = await stage.member("alice", relay, version, host=stage.shared.hosts[version])
+    group = await alice.create_group("late", [bot.pubkey])
+    await bot.event("group_joined", nostr_group_id=group)
+    await alice.self_update(group)
+    await alice.send(group, "while the clock is slow")
+    await asyncio.sleep(2)  # the events of the future have arrived; nothing is said of them
+    check(not any(line["type"] == "message_received" for line in bot.lines), f"{bot.lines}")
+    log = bot.log.read_text(errors="replace")
+    check("ahead of this machine's clock" in log, f"no warning of events that wait: {log[-2000:]}")
+    if isinstance(relay, OurRelay):  # it tells the time
+        check("clock is off" in log, f"no warning of the clock: {log[-2000:]}")
+    check(await bot.shutdown() == 0, "shutdown")
+    bot.prefix = ()
+    await bot.start()
+    await bot.event("message_received", nostr_group_id=group, content="while the clock is slow")
+    await alice.send(group, "the clock is right")
+    await bot.event("message_received", nostr_group_id=group, content="the clock is right")
+    await bot.command("send_message", nostr_group_id=group, content="heard you")
+    await alice.until_message("heard you", bot.pubkey)
+
+
+async def after_commits(stage, relay, version, runs=20):
+    """A member that was away reads by second and then by id, each event once: what follows a commit is never missed."""
+    bot = await daemon(stage, relay, "--auto-accept-welcomes")
+    member = lambda name: stage.member(name, relay, version, host=stage.shared.hosts[version])
+    alice, carol = await member("alice"), await member("carol")
+    missed = []
+    group = (await bot.command("init_group", peer_pubkey=alice.pubkey, group_name="order"))["nostr_group_id"]
+    await alice.until_joined()
+    await alice.stop_listening(group)
+    for number in range(runs):
+        if number % 2:
+            await bot.command("remove_members", nostr_group_id=group, peer_pubkeys=[carol.pubkey])
+        else:
+            await carol.publish_key_packages()
+            await bot.command("add_members", nostr_group_id=group, peer_pubkeys=[carol.pubkey])
+        await bot.command("send_message", nostr_group_id=group, content=f"run {number}")
+        results = await alice.read_once(group, 2)
+        if results != ["commit", "application_message"]:
+            missed.append((number, results))
+    check(not missed, f"a message after a change was missed in {len(missed)} of {runs} runs: {missed}")
+    # An admin that leaves gives up that role by a commit first.
+    for number in range(runs):
+        before = len(bot.lines)
+        group = await alice.create_group(f"leave {number}", [bot.pubkey], admins=[bot.pubkey])
+        await bot.event("group_joined", first=before, nostr_group_id=group)
+        await alice.stop_listening(group)
+        await bot.command("leave_group", nostr_group_id=group)
+        results = await alice.read_once(group, 2)
+        if results != ["commit", "proposal"]:
+            missed.append((number, results))
+    check(not missed, f"an admin's departure was missed in {len(missed)} of {runs} runs: {missed}")
+
+
 class Client:
     """A plugin that knows the extension: it says hello, repeats what was not answered, and goes on at its cursor."""
 
@@ -473,11 +531,14 @@ def table():
             found[f"with MDK {version}: {relay}"] = play(with_mdk, relay, version)
             found[f"leaves a group of MDK {version}: {relay}"] = play(leaves, relay, version)
         found[f"starts a chat: {relay}"] = play(starts_a_chat, relay)
+        found[f"slow clock: {relay}"] = play(slow_clock, relay, "0.8.0")
     found["five quick restarts of the relay"] = restarts
     found["relay without an end of stored events"] = endless
     for version in ("0.8.0", "0.7.0"):
         found[f"key packages with MDK {version}: our relay"] = play(key_packages, "our relay", version)
         found[f"two copies with MDK {version}: our relay"] = play(copied, "our relay", version)
+    found["slow clock, MDK 0.7.0: our relay"] = play(slow_clock, "our relay", "0.7.0")
+    found["what follows a commit: LocalRelay"] = play(after_commits, "LocalRelay", "0.8.0")
     found["socket clients: our relay"] = play(socket_clients, "our relay")
     return found
 

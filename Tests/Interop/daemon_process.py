@@ -30,9 +30,11 @@ class Daemon:
 
     name = "pikabot daemon"
 
-    def __init__(self, binary, relay, folder, flags=(), changed=None, ready_seconds=TEXT_SECONDS):
+    def __init__(
+            self, binary, relay, folder, flags=(), changed=None, ready_seconds=TEXT_SECONDS, prefix=()):
         self.binary, self.relay, self.folder, self.flags = Path(binary).resolve(), relay, Path(folder), flags
         self.ready_seconds = ready_seconds
+        self.prefix = prefix  # a program that starts the daemon, as faketime does
         self.folder.mkdir(parents=True)
         self.log = self.folder / "daemon.log"
         self.changed = changed or asyncio.Condition()
@@ -45,7 +47,7 @@ class Daemon:
         with self.log.open("ab") as log:
             # The account's options before the command, the daemon's own after it, as the plugins have them.
             self.process = await asyncio.create_subprocess_exec(
-                str(self.binary), "--state-dir", str(self.folder / "state"), "--relay", self.relay.url, "daemon",
+                *self.prefix, str(self.binary), "--state-dir", str(self.folder / "state"), "--relay", self.relay.url, "daemon",
                 *self.flags, cwd=self.folder, start_new_session=True, limit=LINE_LIMIT,
                 stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, stderr=log)
         self.lives += 1

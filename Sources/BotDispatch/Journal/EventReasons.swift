@@ -27,6 +27,11 @@ enum EventReasons {
                 "it was given up: the worker ended again and again while a handler was at work on it",
                 "The log has how it ended (pikabot logs). Mend the handler; what is said again is handled again."
             )
+        case .waiting where entry.reason == "future_time":
+            (
+                "its time is more than 300 s ahead of this machine's clock, so it is kept until the clock gets there",
+                "Compare this machine's clock (pikabot doctor); if it is right the sender's is wrong."
+            )
         case .waiting:
             (
                 "it cannot be opened yet and is kept: \(entry.reason)",
@@ -88,7 +93,7 @@ enum EventReasons {
             "it is of an epoch whose keys are gone", "It came more than five changes of the group late; send it again."
         ),
         "lost_race": ("another commit for the same epoch came first", "Its author's client makes the change again."),
-        "bad_time": ("its time is too far in the past or future", "Set the sender's clock."),
+        "bad_time": ("its time is more than 45 days past", "Set the sender's clock, or this machine's."),
         "epoch_too_high": (
             "the invitation leads to an epoch number that no real group reaches",
             "Its sender's client is broken or hostile."

@@ -99,7 +99,7 @@ struct CanaryWatch {
         case .update(.closed(_, _, let message)):
             canary.closed(message)
             return []
-        case .update(.state), .update(.refused): return []
+        case .update(.state), .update(.refused), .update(.clock): return []
         case .report(let event, let outcome): return canary.reported(event, outcome)
         case .timer(let timer): return canary.elapsed(timer, now: now)
         }

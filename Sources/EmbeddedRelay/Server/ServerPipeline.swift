@@ -30,7 +30,10 @@ struct ServerPipeline: Sendable {
     private func upgrader() -> NIOWebSocketServerUpgrader {
         NIOWebSocketServerUpgrader(
             maxFrameSize: core.limits.messageBytes,
-            shouldUpgrade: { channel, _ in channel.eventLoop.makeSucceededFuture([:]) },
+            shouldUpgrade: { [core] channel, _ in
+                let date = HTTPDate.text(core.now()).map { HTTPHeaders([("Date", $0)]) }
+                return channel.eventLoop.makeSucceededFuture(date ?? HTTPHeaders())
+            },
             upgradePipelineHandler: { [core] channel, head in
                 channel.eventLoop.makeCompletedFuture {
                     var randomness = SystemRandomNumberGenerator()

@@ -53,6 +53,12 @@ enum CoreNote: Sendable, Hashable {
     /// Too many of one kind: refused without a look, and counted only.
     case limited(scope: String)
     case gaveUpWaiting
+    /// An event waits because it is this far ahead of the clock, and it is the only one.
+    case ahead(seconds: Int64)
+    /// How far relays' and members' clocks are ahead of this machine's.
+    case clockOffset(seconds: Int64)
+    /// This machine's clock was found to be off, or right again.
+    case clock(offset: Int64, isOff: Bool)
     case commit(result: String)
     /// A first relay has an event, so many milliseconds after it was handed to the relays; nil if its own answer got lost.
     case sent(milliseconds: Int64?)

@@ -70,6 +70,8 @@ enum CoreTimer: Sendable, Hashable {
     case expiry
     /// Nobody may have executed the departures that were due in a group.
     case departures(groupID: [UInt8])
+    /// Events that are ahead of the clock may be due.
+    case clock
     /// Keys may be due for renewal.
     case keyUpdates
     /// Key packages may near their end, and things that are kept for a while theirs.

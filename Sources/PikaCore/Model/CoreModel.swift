@@ -34,6 +34,8 @@ struct CoreModel: Sendable {
     /// Unix seconds.
     var startedAt: Int64 = 0
     var waiting: [[UInt8]: [WaitingEvent]] = [:]
+    var early = EarlyEvents()
+    var clocks = ClockComparison()
     /// Groups of which waiting events were given up for want of room: they are on the relays still.
     var gaveUp: Set<[UInt8]> = []
     /// Who were the admins of past epochs that can still be opened, by group.
@@ -152,6 +154,7 @@ struct CoreModel: Sendable {
             }
             self.waiting[group, default: []].append(waiting)
         }
+        self.restoreEarlyEvents()
         for row in stored.inbox {
             guard let event = CoreEvent(inboxID: row.id, payload: row.payload) else {
                 throw AppCoreError(.corruptState, "inbox row \(row.id) cannot be read")

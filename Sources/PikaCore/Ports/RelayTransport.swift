@@ -102,6 +102,8 @@ public enum RelayUpdate: Hashable, Sendable {
     /// The relay ended a subscription; the transport asks again after the next reconnect.
     case closed(relay: RelayURL, subscription: String, message: String)
     case state(relay: RelayURL, RelayConnectionState)
+    /// The relay has told the time: its clock less this machine's, in seconds.
+    case clock(relay: RelayURL, offset: Int64)
     /// An event, message or frame that was refused, with a short reason fit for a counter.
     case refused(relay: RelayURL, reason: String)
 }

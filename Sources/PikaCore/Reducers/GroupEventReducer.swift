@@ -18,13 +18,16 @@ extension CoreModel {
         if case .waiting(let reason) = disposition {
             if reason == .noKey, self.takeForEarlierMembership(event, of: groupID, &step) { return false }
             self.keep(event, of: groupID, reason, &step)
+            if reason == .futureTime { self.awaitClock(event, of: groupID, &step) }
             self.compareRivals(of: groupID, &step)
             return false
         }
         self.forgetWaiting(event.id, of: groupID, &step)
         if self.groups[groupID]?.hasChangedParts == true { self.dirtyGroups.insert(groupID) }
-        if case .refused(let refusal) = disposition, self.groups[groupID]?.isActive == false {
-            // Not remembered: it may be of use when this account was brought back.
+        if case .refused(let refusal) = disposition,
+            refusal.mayBeAcceptedLater || self.groups[groupID]?.isActive == false
+        {
+            // Not remembered: it may be accepted with the clock set right, or after this account was brought back.
             step.refuse(refusal.reason, refusal.detail, event.id, chatID: self.chatID(of: groupID))
             return false
         }
@@ -33,6 +36,7 @@ extension CoreModel {
         switch disposition {
         case .message(let message):
             self.dirtyGroups.insert(groupID)
+            self.compareClock(with: message, &step)
             let role = self.role(of: message.rumor.pubkey, inEpoch: message.epoch, of: groupID)
             self.take(message, role, of: groupID, &step)
         case .commit(let report):
@@ -190,6 +194,7 @@ extension CoreModel {
     mutating func forgetWaiting(_ id: EventID, of groupID: [UInt8], _ step: inout CoreStep) {
         guard let position = self.waiting[groupID]?.firstIndex(where: { $0.event.id == id }) else { return }
         self.waiting[groupID]?.remove(at: position)
+        self.early.remove(id)
         step.changes.append(.deleteWaiting(id))
     }
 

@@ -93,6 +93,7 @@ extension CoreModel {
             step.effects.append(.note(.refused(reason: reason, detail: "refused by the relay connection")))
         case .closed(_, let subscription, let message):
             step.effects.append(.note(.refused(reason: "subscription_closed", detail: "\(subscription): \(message)")))
+        case .clock(let relay, let offset): self.noteClock(of: relay, offset: offset, &step)
         case .endOfStoredEvents: break
         }
     }

@@ -42,6 +42,9 @@ extension CoreModel {
         case .timer(.backlog(let groupID)): self.retryBacklog(of: groupID, &step)
         case .timer(.expiry): self.deleteExpired(&step)
         case .timer(.departures(let groupID)): self.commitDepartures(of: groupID, &step)
+        case .timer(.clock):
+            self.early.woke()
+            self.retryEarly(&step)
         case .timer(.keyUpdates): self.renewDueKeys(&step)
         case .timer(.maintenance): self.maintain(&step)
         case .timer(.welcomes(let delivery)): self.endDelivery(delivery, &step)
@@ -76,6 +79,8 @@ extension CoreModel {
         self.resumeRivals(&step)
         for groupID in self.resealing.keys { self.loadForReseal(of: groupID, &step) }
         for event in self.inbox.values.sorted(by: { $0.inboxID < $1.inboxID }) { step.effects.append(.deliver(event)) }
+        // After what was stored is delivered again, or what is opened now would come twice.
+        self.retryEarly(&step)
         if self.instance.isRestored { self.retireKeyPackages(&step) }
         self.resumeKeyTasks(&step)
         if self.configuration.publishesKeyPackage {

@@ -91,7 +91,7 @@ public actor BunkerSigner: RemoteSigner {
         case .event(_, _, let event): self.take(event)
         case .state(let relay, .connected): self.connectedRelays.insert(relay)
         case .state(let relay, _): self.connectedRelays.remove(relay)
-        case .endOfStoredEvents, .closed, .refused: break
+        case .endOfStoredEvents, .closed, .refused, .clock: break
         }
     }
 

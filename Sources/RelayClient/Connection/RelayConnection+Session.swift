@@ -4,6 +4,17 @@ import NIOWebSocket
 import NetworkAddresses
 import Nostr
 import PikaCore
+import Synchronization
+
+/// What the relay's answer to the upgrade said of the time.
+private final class ToldTime: Sendable {
+    private let value = Mutex<Int64?>(nil)
+
+    /// The relay's clock less this machine's, in seconds; nil if it told no time.
+    var offset: Int64? { self.value.withLock { $0 } }
+
+    func set(_ offset: Int64) { self.value.withLock { $0 = offset } }
+}
 
 /// One WebSocket from the attempt to connect to its end.
 extension RelayConnection {
@@ -29,8 +40,9 @@ extension RelayConnection {
     @concurrent
     private nonisolated func converse(_ session: Int) async -> Disconnection {
         let channel: WebSocketChannel
+        let toldTime = ToldTime()
         do {
-            channel = try await connect()
+            channel = try await connect { toldTime.set($0 - self.environment.clock.now.unixTime) }
         } catch {
             return Disconnection(connecting: error)
         }
@@ -40,6 +52,9 @@ extension RelayConnection {
         do {
             return try await channel.executeThenClose { inbound, outbound in
                 await self.sessionBegan(session, outbox: outbox)
+                if let offset = toldTime.offset {
+                    await self.deliver(.clock(relay: self.relay, offset: offset), bytes: 0)
+                }
                 let reason = await self.readAndWrite(inbound, outbound, frames, session)
                 await self.answerClose(reason, outbound)
                 return reason
@@ -52,17 +67,18 @@ extension RelayConnection {
     /// Addresses of one relay that are tried, one after the other.
     private static let mostPlaces = 4
 
-    private nonisolated func connect() async throws -> WebSocketChannel {
+    private nonisolated func connect(onDate: @escaping @Sendable (Int64) -> Void) async throws -> WebSocketChannel {
         let connector = environment.connector
         guard case .only(let found) = try await environment.addresses.places(of: relay.host, port: relay.port) else {
-            return try await connector.connect(to: relay)
+            return try await connector.connect(to: relay, onDate: onDate)
         }
         var failure: any Error = AddressRefusal.unknownHost
         let places = found.prefix(Self.mostPlaces)
         for place in places {
             do {
                 return try await connector.connect(
-                    to: relay, at: SocketAddress(ipAddress: place.text, port: relay.port), sharing: places.count)
+                    to: relay, at: SocketAddress(ipAddress: place.text, port: relay.port), sharing: places.count,
+                    onDate: onDate)
             } catch {
                 try Task.checkCancellation()
                 failure = error
@@ -182,7 +198,7 @@ extension RelayConnection {
                 environment.metrics.countDuplicate()
                 return
             }
-        case .refused, .endOfStoredEvents, .closed, .state: break
+        case .refused, .endOfStoredEvents, .closed, .state, .clock: break
         }
         if environment.listeners.take(update) { return }
         guard !environment.updates.offer(update, bytes: bytes) else { return }

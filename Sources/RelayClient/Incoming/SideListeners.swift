@@ -34,7 +34,7 @@ final class SideListeners: Sendable {
         let subscription: String
         switch update {
         case .event(_, let id, _), .endOfStoredEvents(_, let id), .closed(_, let id, _): subscription = id
-        case .state, .refused: return false
+        case .state, .refused, .clock: return false
         }
         guard let listener = listeners.withLock({ $0[subscription] }) else { return false }
         listener.yield(update)

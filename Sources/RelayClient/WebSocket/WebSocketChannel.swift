@@ -39,15 +39,17 @@ package struct WebSocketConnector: Sendable {
     /// - Parameters:
     ///   - address: Where the relay is; nil to ask the system's resolver.
     ///   - share: One of so many addresses that are tried one after the other; each has its part of the time.
+    ///   - onDate: Receives the relay's time in Unix seconds, if its answer to the upgrade tells it.
     package func connect(
-        to relay: RelayURL, at address: SocketAddress? = nil, sharing share: Int = 1
+        to relay: RelayURL, at address: SocketAddress? = nil, sharing share: Int = 1,
+        onDate: @escaping @Sendable (Int64) -> Void = { _ in }
     ) async throws -> WebSocketChannel {
         let limit = TimeAmount(
             max(min(.seconds(1), configuration.connectTimeout), configuration.connectTimeout / share))
         let attempt = ConnectionAttempt()
         let prepare: @Sendable (any Channel) -> EventLoopFuture<EventLoopFuture<WebSocketChannel>> = { channel in
             attempt.began(channel, timeout: limit)
-            return channel.eventLoop.makeCompletedFuture { try configure(channel, relay) }
+            return channel.eventLoop.makeCompletedFuture { try configure(channel, relay, onDate) }
         }
         return try await withTaskCancellationHandler {
             do {
@@ -72,7 +74,9 @@ package struct WebSocketConnector: Sendable {
         }
     }
 
-    private func configure(_ channel: any Channel, _ relay: RelayURL) throws -> EventLoopFuture<WebSocketChannel> {
+    private func configure(
+        _ channel: any Channel, _ relay: RelayURL, _ onDate: @escaping @Sendable (Int64) -> Void
+    ) throws -> EventLoopFuture<WebSocketChannel> {
         if relay.isSecure {
             // Server name indication is for names only; an address is compared with the certificate as it is.
             let isAddress = (try? SocketAddress(ipAddress: relay.host, port: 0)) != nil
@@ -82,7 +86,7 @@ package struct WebSocketConnector: Sendable {
         var head = HTTPRequestHead(version: .http1_1, method: .GET, uri: relay.path)
         head.headers.add(name: "Host", value: relay.authority)
         let upgrade = NIOTypedHTTPClientUpgradeConfiguration(
-            upgradeRequestHead: head, upgraders: [upgrader()],
+            upgradeRequestHead: head, upgraders: [upgrader(onDate)],
             notUpgradingCompletionHandler: { channel in
                 channel.close(promise: nil)
                 return channel.eventLoop.makeFailedFuture(NotUpgraded())
@@ -93,7 +97,9 @@ package struct WebSocketConnector: Sendable {
         return try channel.pipeline.syncOperations.configureUpgradableHTTPClientPipeline(configuration: pipeline)
     }
 
-    private func upgrader() -> NIOTypedWebSocketClientUpgrader<WebSocketChannel> {
+    private func upgrader(
+        _ onDate: @escaping @Sendable (Int64) -> Void
+    ) -> NIOTypedWebSocketClientUpgrader<WebSocketChannel> {
         var generator = generator
         let most = configuration.maximumMessageBytes
         let fragments = configuration.maximumFragments
@@ -102,8 +108,9 @@ package struct WebSocketConnector: Sendable {
             maxFrameSize: most,
             // Its close would overtake the error, and nobody would know why.
             enableAutomaticErrorHandling: false,
-            upgradePipelineHandler: { channel, _ in
-                channel.eventLoop.makeCompletedFuture {
+            upgradePipelineHandler: { channel, answer in
+                if let time = answer.headers.first(name: "Date").flatMap(HTTPDate.unixTime) { onDate(time) }
+                return channel.eventLoop.makeCompletedFuture {
                     try channel.pipeline.syncOperations.addHandler(
                         NIOWebSocketFrameAggregator(
                             minNonFinalFragmentSize: 0, maxAccumulatedFrameCount: fragments,

@@ -32,6 +32,9 @@ public enum MetricCatalogue {
             "Commits that undid earlier ones of their group, by what their author was to the group.",
             labels: ["committer"]),
         .counter("bot_call_signals_total", "Call signals that came in.", labels: ["type"]),
+        .gauge(
+            "bot_clock_offset_seconds",
+            "How far the clocks of relays and members are ahead of this machine's; negative if they are behind."),
         .counter("bot_groups_overtaken_total", "Groups whose keys another copy of the account has changed."),
         .counter("bot_signer_failures_total", "Requests that the remote signer did not fulfil.", labels: ["reason"]),
     ]

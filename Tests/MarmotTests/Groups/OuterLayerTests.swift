@@ -56,7 +56,7 @@ struct OuterLayerTests {
         var lab = try Lab(2)
         let event = try lab.say("x", from: 0)
         for offset: Int64 in [301, 1_000_000, Int64.max - lab.now] {
-            self.expect("refused/bad_time", lab.rewrap(event, at: lab.now + offset), &lab)
+            self.expect("waiting/future_time", lab.rewrap(event, at: lab.now + offset), &lab)
         }
         for offset: Int64 in [3_888_001, lab.now] {
             self.expect("refused/bad_time", lab.rewrap(event, at: lab.now - offset), &lab)

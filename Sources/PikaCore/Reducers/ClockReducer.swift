@@ -1,0 +1,60 @@
+import Marmot
+import Nostr
+
+/// A clock that is wrong: events from its future wait, and operators learn of it.
+extension CoreModel {
+    /// Registers waiting events that came before their time; called once, with all that were stored.
+    mutating func restoreEarlyEvents() {
+        for (groupID, events) in self.waiting {
+            for waiting in events where GroupEvents.dueTime(of: waiting.event) > waiting.arrivedAt {
+                self.early.insert(waiting.event.id, of: groupID, dueTime: GroupEvents.dueTime(of: waiting.event))
+            }
+        }
+    }
+
+    /// Registers an event that is ahead of the clock.
+    mutating func awaitClock(_ event: Event, of groupID: [UInt8], _ step: inout CoreStep) {
+        if self.early.count == 0 {
+            step.effects.append(.note(.ahead(seconds: event.createdAt.clampedSubtracting(step.now))))
+        }
+        self.early.insert(event.id, of: groupID, dueTime: GroupEvents.dueTime(of: event))
+        self.wakeForEarly(&step)
+    }
+
+    /// Retries the events whose time has come.
+    mutating func retryEarly(_ step: inout CoreStep) {
+        for groupID in self.early.takeDue(now: step.now).sorted(by: { $0.lexicographicallyPrecedes($1) }) {
+            self.retryWaiting(of: groupID, &step)
+        }
+        self.wakeForEarly(&step)
+    }
+
+    mutating func wakeForEarly(_ step: inout CoreStep) {
+        guard let time = self.early.nextWake(nowMilliseconds: step.nowMilliseconds) else { return }
+        step.effects.append(.wake(.clock, atMilliseconds: time))
+    }
+
+    // MARK: Comparing clocks
+
+    mutating func noteClock(of relay: RelayURL, offset: Int64, _ step: inout CoreStep) {
+        self.clocks.forget(relaysBut: self.allRelays)
+        self.clocks.note(offset, of: relay)
+        self.reportClock(&step)
+    }
+
+    /// Compares the time of a message that came live.
+    mutating func compareClock(with message: ReceivedMessage, _ step: inout CoreStep) {
+        guard message.rumor.pubkey != self.account.publicKey, self.catchingUp.isEmpty, self.reading.isEmpty else {
+            return
+        }
+        self.clocks.noteMessage(lead: message.rumor.createdAt.clampedSubtracting(step.now))
+        self.reportClock(&step)
+    }
+
+    private mutating func reportClock(_ step: inout CoreStep) {
+        if let offset = self.clocks.newOffset() { step.effects.append(.note(.clockOffset(seconds: offset))) }
+        if let offset = self.clocks.change() {
+            step.effects.append(.note(.clock(offset: offset, isOff: self.clocks.reported != nil)))
+        }
+    }
+}

@@ -1,0 +1,138 @@
+import MLS
+import Marmot
+import Nostr
+import Testing
+
+@testable import PikaCore
+
+/// This machine's clock is wrong: nothing is lost for good, and operators learn of it.
+@Suite struct ClockReducerTests {
+    /// A group of two whose first member commits and speaks, and the second reads both by a clock that is off.
+    private func world(
+        receiving offset: Int64
+    ) throws -> (world: ReducerWorld, events: [Event]) {
+        var world = try ReducerWorld.group(2)
+        let known = world.relayed.count
+        world.act(0, .renameGroup(chatID: world[0].chatID, name: "later"), "rename")
+        world.settle(deaf: [1])
+        world.say(0, "hello")
+        world.settle(deaf: [1])
+        let events = world.relayed.dropFirst(known).filter { $0.kind == .groupEvent }
+        #expect(events.count == 2)
+        world.now += offset * 1000
+        for event in events { world.receive(1, event) }
+        return (world, events)
+    }
+
+    private func isHeard(_ world: ReducerWorld) -> Bool {
+        world[1].texts == ["hello"] && world[1].group?.data.name == "later"
+            && world[1].model.waiting.values.joined().isEmpty
+    }
+
+    @Test func eventsAheadOfTheClockWait() throws {
+        var (world, events) = try self.world(receiving: -400)
+        #expect(world[1].texts.isEmpty && world[1].notes.contains(.waiting(reason: "future_time")))
+        #expect(world[1].notes.filter { if case .ahead = $0 { true } else { false } } == [.ahead(seconds: 400)])
+        #expect(Set(world[1].durable.state.waiting.map(\.event.id)) == Set(events.map(\.id)))
+        #expect(!world[1].durable.state.seen.contains { id in events.contains { $0.id == id } })
+        world.advance(seconds: 99, deaf: [0])
+        #expect(world[1].texts.isEmpty)
+        world.advance(seconds: 60, deaf: [0])
+        #expect(self.isHeard(world))
+    }
+
+    /// An event that is due may wait for something else then, such as a commit: nobody polls for it.
+    @Test func dueEventsAreNotPolled() throws {
+        var early = EarlyEvents()
+        let ids = try (1...2).map { try EventID(bytes: [UInt8](repeating: $0, count: 32)) }
+        early.insert(ids[0], of: [1], dueTime: 100)
+        early.insert(ids[1], of: [2], dueTime: .max)
+        #expect(early.nextWake(nowMilliseconds: 90_000) == 100_000)
+        #expect(early.nextWake(nowMilliseconds: 90_000) == nil)
+        early.woke()
+        #expect(early.takeDue(now: 100) == [[1]] && early.count == 1)
+        #expect(early.nextWake(nowMilliseconds: 100_000) == 100_000 + EarlyEvents.interval)
+        early.woke()
+        early.remove(ids[1])
+        #expect(early.nextWake(nowMilliseconds: 130_000) == nil && early.takeDue(now: .max).isEmpty)
+    }
+
+    @Test func aRestartWithTheRightClockReadsThem() throws {
+        var (world, _) = try self.world(receiving: -400)
+        world.now += 400_000
+        try world.restart(1)
+        #expect(self.isHeard(world))
+        world.say(0, "again")
+        world.settle()
+        #expect(world[1].texts == ["hello", "again"])
+    }
+
+    @Test func aClockSetRightIsNoticed() throws {
+        var (world, _) = try self.world(receiving: -90 * 86_400)
+        #expect(world[1].model.early.count == 1)
+        world.now += 90 * 86_400_000
+        // What was scheduled by the old clock comes soon, not in ninety days.
+        let wake = world[1].timers.filter { $0.timer == .clock }.map(\.time).max()
+        #expect(try #require(wake) <= ReducerWorld.start * 1000 - 90 * 86_400_000 + 60_000)
+        world.reduce(1, .timer(.clock))
+        #expect(self.isHeard(world))
+    }
+
+    @Test func aFastClockForgetsNothing() throws {
+        var (world, events) = try self.world(receiving: 46 * 86_400)
+        #expect(world[1].texts.isEmpty)
+        #expect(!world[1].durable.state.seen.contains { id in events.contains { $0.id == id } })
+        world.now -= 46 * 86_400_000
+        for event in events { world.receive(1, event) }
+        #expect(self.isHeard(world))
+    }
+
+    // MARK: Comparing clocks
+
+    private func warnings(_ world: ReducerWorld) -> [CoreNote] {
+        world[1].notes.filter { if case .clock = $0 { true } else { false } }
+    }
+
+    @Test func relaysTellTheTime() throws {
+        var world = try ReducerWorld.group(2)
+        world.reduce(1, .relay(.clock(relay: ReducerWorld.relay, offset: 29)))
+        #expect(self.warnings(world).isEmpty && world[1].notes.contains(.clockOffset(seconds: 29)))
+        world.reduce(1, .relay(.clock(relay: ReducerWorld.relay, offset: 331)))
+        world.reduce(1, .relay(.clock(relay: ReducerWorld.relay, offset: 330)))
+        #expect(self.warnings(world) == [.clock(offset: 331, isOff: true)])
+        world.reduce(1, .relay(.clock(relay: ReducerWorld.relay, offset: -1)))
+        #expect(self.warnings(world).last == .clock(offset: -1, isOff: false))
+    }
+
+    @Test(arguments: [.min, .max] as [Int64])
+    func absurdRelayTimesDoNotTrap(_ offset: Int64) throws {
+        var world = try ReducerWorld.group(2)
+        world.reduce(1, .relay(.clock(relay: ReducerWorld.relay, offset: offset)))
+        world.reduce(1, .relay(.clock(relay: ReducerWorld.relay, offset: 0 &- offset)))
+        #expect(!self.warnings(world).isEmpty)
+    }
+
+    @Test func membersShowAClockThatIsBehind() throws {
+        var world = try ReducerWorld.group(2)
+        world.now += 200_000
+        for number in 0..<4 {
+            world.say(0, "message \(number)")
+            world.settle(deaf: [1])
+        }
+        world.now -= 200_000
+        for event in world.relayed.filter({ $0.kind == .groupEvent }) { world.receive(1, event) }
+        #expect(world[1].texts.count == 4)
+        #expect(self.warnings(world) == [.clock(offset: 200, isOff: true)])
+    }
+
+    @Test func lateMessagesAreNoEvidence() throws {
+        var world = try ReducerWorld.group(2)
+        for number in 0..<4 {
+            world.say(0, "message \(number)")
+            world.settle(deaf: [1])
+        }
+        world.now += 2_000_000
+        for event in world.relayed.filter({ $0.kind == .groupEvent }) { world.receive(1, event) }
+        #expect(world[1].texts.count == 4 && self.warnings(world).isEmpty)
+    }
+}
