@@ -115,11 +115,19 @@ final class BotMemory: Sendable {
     func load(_ bot: String, from core: any HandlerCore) async throws {
         guard state.withLock({ $0.bots[bot] == nil }) else { return }
         let list = try await core.value(scope: Self.scope(of: bot), key: Self.listKey) ?? []
+        let snapshot = await core.snapshot()
+        var stored: [String: ChatMemory] = [:]
         var chats: [String: ChatMemory] = [:]
-        for chatID in String(decoding: list, as: UTF8.self).split(separator: "\n").map(String.init) {
-            guard let stored = try await core.value(scope: Self.scope(of: bot), key: chatID) else { continue }
-            chats[chatID] = ChatMemory(stored: stored, chatID: chatID)
+        for key in String(decoding: list, as: UTF8.self).split(separator: "\n").map(String.init) {
+            guard let bytes = try await core.value(scope: Self.scope(of: bot), key: key) else { continue }
+            // Earlier versions stored it under the nostrGroupID, which may not mean one chat any more.
+            let chatID = (try? snapshot.chat(named: key))?.chatID ?? key
+            stored[key] = ChatMemory(stored: bytes, chatID: key)
+            // What is there under the chat id is newer.
+            if chats[chatID] == nil || chatID == key { chats[chatID] = ChatMemory(stored: bytes, chatID: chatID) }
         }
+        let effects = Self.effects(of: bot, from: stored, to: chats)
+        if !effects.isEmpty { core.perform(effects, request: RequestID(rawValue: "bots/\(bot)/memory/chat-ids")) }
         state.withLock { $0.bots[bot] = chats }
     }
 }

@@ -123,12 +123,22 @@ public final class BotContext: Sendable {
         return try await readValue(key)
     }
 
-    /// The named chat, or that of the event; nil, and the handler fails at its end, if there is none.
-    func chat(_ chatID: String?) -> String? {
-        let chatID = chatID ?? self.chatID
-        guard chatID.isEmpty else { return chatID }
-        fail(BotError(.noChat, "a schedule, a start or a stop has no chat: name one with to: or in:"))
-        return nil
+    /// The id of the named chat, or of the event's; nil, and the handler fails at its end, if there is none or the name
+    /// means several.
+    func chat(_ reference: String?) -> String? {
+        let reference = reference ?? self.chatID
+        guard !reference.isEmpty else {
+            fail(BotError(.noChat, "a schedule, a start or a stop has no chat: name one with to: or in:"))
+            return nil
+        }
+        if reference == chatID { return chatID }
+        do throws(AppCoreError) {
+            // The core refuses a chat that it does not know.
+            return try snapshot.chat(named: reference)?.chatID ?? reference
+        } catch {
+            fail(BotError(.ambiguousChat, error.message))
+            return nil
+        }
     }
 }
 

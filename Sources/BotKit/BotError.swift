@@ -11,6 +11,8 @@ public struct BotError: Error, Hashable, Sendable, CustomStringConvertible {
         public static let noCall = Code(description: "no_call")
         /// The handler runs for something that belongs to no chat, and named none.
         public static let noChat = Code(description: "no_chat")
+        /// Several groups claim the nostrGroupID that the handler named a chat by.
+        public static let ambiguousChat = Code(description: "ambiguous_chat")
         /// A handler took longer than it may.
         public static let timedOut = Code(description: "timed_out")
         /// Too many of the bot's handlers hang.

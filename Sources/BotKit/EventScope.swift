@@ -1,6 +1,6 @@
 /// Where an event happened and as whom the bot is there: what filters look at besides the event itself.
 public struct EventScope: Sendable {
-    /// Hex of the group's nostrGroupID; empty where there is no chat, as for a schedule.
+    /// Hex of the MLS group id; empty where there is no chat, as for a schedule.
     public let chatID: String
     /// The account that the bot answers through.
     public let account: PublicKey
@@ -27,6 +27,12 @@ public struct EventScope: Sendable {
 
     /// The chat as the snapshot shows it; nil if it is not there any more.
     public var chat: AppState.ChatSummary? { snapshot.chatList.first { $0.chatID == chatID } }
+
+    /// Whether the chat is among these: chat ids, or nostrGroupIDs that no other group claims.
+    public func isChat(among references: some Collection<String>) -> Bool {
+        if references.contains(chatID) { return true }
+        return chat.map { snapshot.matches(references, $0) } ?? false
+    }
 
     /// False for a chat of two. A chat that the snapshot does not show counts as a group: strangers may be in it.
     public var isGroup: Bool { chat?.isGroup ?? true }

@@ -39,7 +39,9 @@ public struct ExternalBot: Bot, SelfTimingBot {
     @HandlerBuilder public var handlers: [Handler] {
         Handler(label: "program") { event, scope in
             // What the dispatcher lets through without asking where: joins and commits.
-            guard isAtWork(in: event.chatID, isGroup: scope.isGroup) else { return nil }
+            guard scope.chat.map({ isAtWork(in: $0, of: scope.snapshot) }) ?? isAtWorkElsewhere(event.chatID) else {
+                return nil
+            }
             return { _ in
                 turns.heard(event)
                 if case .call(let call) = event.content { calls.own(call.signal.callID) }
@@ -52,7 +54,14 @@ public struct ExternalBot: Bot, SelfTimingBot {
     public var help: BotHelp { .off }
 
     /// Whether the program is at work in a chat; in a chat of two it always is.
-    func isAtWork(in chatID: String, isGroup: Bool) -> Bool { !isGroup || policy.groups[chatID] != .none }
+    func isAtWork(in chat: AppState.ChatSummary, of state: AppState) -> Bool {
+        !chat.isGroup || policy.groups.scope(of: chat.chatID, chat, in: state) != .none
+    }
+
+    /// The same for a chat that the state does not show: it counts as a group.
+    private func isAtWorkElsewhere(_ chatID: String) -> Bool {
+        policy.groups.scope(of: chatID, nil, in: AppState()) != .none
+    }
 }
 
 /// What a reload changes for the dispatcher, the gate and what the program sees alike.

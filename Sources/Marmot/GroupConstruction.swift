@@ -74,9 +74,10 @@ extension MarmotGroup {
     /// - Parameters:
     ///   - data: name, admins, relays; its admins must be members, the founder among them.
     ///   - limits: what the Welcomes must fit into.
+    ///   - groupID: 16 random bytes unless given, as MDK makes them.
     public static func create(
         _ data: GroupData, founder: PublicKey, inviting invitees: [Invitee], client: String,
-        profile: MarmotProfile = .mip, limits: SizeLimits = .common, now: Int64,
+        profile: MarmotProfile = .mip, limits: SizeLimits = .common, now: Int64, groupID: GroupID? = nil,
         using rng: inout some RandomNumberGenerator
     ) throws -> (group: MarmotGroup, welcomes: [DueWelcome]) {
         try data.validateForWriting()
@@ -91,9 +92,9 @@ extension MarmotGroup {
             Extension(type: profile.groupDataExtension, data: data.encoded()), required.asExtension,
         ]
         for invitee in invitees { try invitee.requireSupport(of: extensions) }
-        let groupID = (0..<16).map { _ in UInt8.random(in: .min ... .max, using: &rng) }
+        let groupID = groupID ?? GroupID((0..<16).map { _ in UInt8.random(in: .min ... .max, using: &rng) })
         let mls = try MLSGroup.create(
-            groupID: groupID, member: member, extensions: extensions, configuration: profile.groupConfiguration,
+            groupID: groupID.bytes, member: member, extensions: extensions, configuration: profile.groupConfiguration,
             using: &rng)
         var group = try MarmotGroup(mls, account: founder, profile: profile)
         guard !invitees.isEmpty else { return (group, []) }
@@ -130,6 +131,9 @@ extension MarmotGroup {
         }
     }
 
+    /// A group id is a key of every row of the group, and its name in text; MDK makes 16 bytes.
+    static let maximumGroupIDBytes = 255
+
     /// Opens an invitation with one of the account's key packages (MIP-02). The inviter must be an admin and a member.
     public static func join(
         _ invitation: WelcomeEvents.Invitation, with bundle: KeyPackageBundle, account: PublicKey,
@@ -143,6 +147,9 @@ extension MarmotGroup {
         do {
             mls = try MLSGroup.join(invitation.welcome, with: bundle, configuration: profile.groupConfiguration)
         } catch { throw MarmotError(error.code == .epochTooHigh ? .epochTooHigh : .mls, "Welcome: \(error)") }
+        guard (1...Self.maximumGroupIDBytes).contains(mls.groupID.count) else {
+            throw MarmotError(.badGroupData, "the MLS group id has \(mls.groupID.count) bytes, expected 1 to 255")
+        }
         let group = try MarmotGroup(mls, account: account, profile: profile)
         guard try mls.ownLeaf.identity() == account else {
             throw MarmotError(.identityMismatch, "the key package belongs to another account")

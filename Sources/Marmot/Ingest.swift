@@ -42,6 +42,9 @@ extension MarmotGroup {
         return self.mls.place(of: message)
     }
 
+    /// Whether one of the group's outer keys opens an event.
+    public func opens(_ event: Event) -> Bool { ((try? self.openOuter(event)) ?? nil) != nil }
+
     private static var removed: MarmotError {
         MarmotError(.inactive, "this account is no longer in the group")
     }

@@ -29,7 +29,7 @@ public struct MarmotGroup: Sendable {
     /// Members' identities that are known to be points of the curve: asking costs a square root each.
     private var knownPoints: Set<PublicKey> = []
 
-    public var groupID: [UInt8] { self.mls.groupID }
+    public var groupID: GroupID { GroupID(self.mls.groupID) }
     public var epoch: Epoch { self.mls.epoch }
     public var isAdmin: Bool { self.data.isAdmin(self.account) }
 

@@ -69,7 +69,7 @@ extension MarmotGroup {
     func restore(_ commit: ShelvedCommit) throws(MarmotError) -> OwnCommit {
         do {
             let next = try self.mls.successor(by: commit.changes)
-            guard self.epoch.isFollowed(by: next.epoch), next.groupID == self.groupID else {
+            guard self.epoch.isFollowed(by: next.epoch), next.groupID == self.mls.groupID else {
                 throw MarmotError(.badStoredForm, "the commit does not follow on the group")
             }
             return OwnCommit(

@@ -1,19 +1,15 @@
+import MLS
 import Marmot
 public import Nostr
 import Synchronization
 
 /// What downloads need of the model.
 struct MediaLookup: Sendable {
-    var groupIDs: [Bytes32: [UInt8]] = [:]
-    var images: [[UInt8]: GroupImage] = [:]
-    var profiles: [[UInt8]: [PublicKey: GroupProfile]] = [:]
+    var routes = GroupRoutes()
+    var images: [GroupID: GroupImage] = [:]
+    var profiles: [GroupID: [PublicKey: GroupProfile]] = [:]
 
-    func groupID(ofChat chatID: String) throws(AppCoreError) -> [UInt8] {
-        guard let id = Bytes32(hex: chatID), let groupID = self.groupIDs[id] else {
-            throw AppCoreError(.unknownChat, "no chat has the id \(chatID)")
-        }
-        return groupID
-    }
+    func groupID(ofChat reference: String) throws(AppCoreError) -> GroupID { try self.routes.group(named: reference) }
 }
 
 /// The configured media servers, which may change while files are read.
@@ -37,7 +33,7 @@ struct MediaReader: Sendable {
     let servers: MediaServers
 
     /// Downloads and decrypts a file of a message.
-    func read(groupID: [UInt8], messageID: EventID, index: Int) async throws -> [UInt8] {
+    func read(groupID: GroupID, messageID: EventID, index: Int) async throws -> [UInt8] {
         let stored = try await self.store.media(in: groupID, message: messageID)
         guard let file = stored.first(where: { $0.index == index }) else {
             throw AppCoreError(.unknownMedia, "the message is unknown, or has no file with the index \(index)")

@@ -168,7 +168,7 @@ public actor AppCore {
         model.storeDirtyGroups(&step)
         self.random = step.random
         self.mediaLookup = MediaLookup(
-            groupIDs: model.groupIDs, images: model.groupImages, profiles: model.people.groupProfiles)
+            routes: model.routes, images: model.groupImages, profiles: model.people.groupProfiles)
         self.lastCall = model.call.latest
         self.files.servers.urls = model.configuration.mediaServers
         if !step.changes.isEmpty { try await self.store.commit(step.changes) }

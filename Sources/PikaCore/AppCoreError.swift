@@ -7,6 +7,8 @@ public struct AppCoreError: Error, Hashable, Sendable, CustomStringConvertible {
 
         /// No chat has that id.
         public static let unknownChat = Code(description: "unknown_chat")
+        /// Several groups claim the nostrGroupID that was to name a chat.
+        public static let ambiguousChat = Code(description: "ambiguous_chat")
         /// No invitation has that id.
         public static let unknownInvite = Code(description: "unknown_invite")
         /// No usable key package was found for a peer.

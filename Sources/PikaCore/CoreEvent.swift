@@ -5,8 +5,8 @@ public import Nostr
 public struct CoreEvent: Sendable, Hashable {
     /// The inbox row; ascending. Hand it back to ``AppCore/complete(_:effects:)``.
     public let inboxID: Int64
-    /// Hex of the group's nostrGroupID when it happened.
-    public let chatID: String
+    /// Hex of the MLS group id.
+    public internal(set) var chatID: String
     /// Unix seconds when this account took it in.
     public let receivedAt: Int64
     public let content: Content

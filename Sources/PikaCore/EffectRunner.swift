@@ -169,7 +169,7 @@ final class EffectRunner: Sendable {
 
     /// Pages of messages until so many of them can be shown, or nothing is left; newest first.
     private func page(
-        in groupID: [UInt8], before: StoredMessage.Position?, limit: Int
+        in groupID: GroupID, before: StoredMessage.Position?, limit: Int
     ) async throws -> (messages: [StoredMessage], reachedStart: Bool) {
         var found: [StoredMessage] = []
         var shown = 0
@@ -187,7 +187,7 @@ final class EffectRunner: Sendable {
         return (found, false)
     }
 
-    private func download(_ file: MediaFile, of groupID: [UInt8]) async -> Result<String, AppCoreError> {
+    private func download(_ file: MediaFile, of groupID: GroupID) async -> Result<String, AppCoreError> {
         do {
             let bytes = try await self.files.read(groupID: groupID, messageID: file.messageID, index: file.index)
             return .success(try await self.cache.keep(bytes, of: file))
@@ -197,7 +197,7 @@ final class EffectRunner: Sendable {
     }
 
     /// Own messages from an epoch on. Epochs rise with time, but for clocks that differ: a page without any ends it.
-    private func sentMessages(in groupID: [UInt8], fromEpoch epoch: Epoch) async throws -> [StoredMessage] {
+    private func sentMessages(in groupID: GroupID, fromEpoch epoch: Epoch) async throws -> [StoredMessage] {
         var found: [StoredMessage] = []
         var before: StoredMessage.Position?
         while true {
@@ -278,6 +278,13 @@ final class EffectRunner: Sendable {
                 "restored from a backup; own messages wait until every group has fresh keys",
                 metadata: ["groups": "\(groups)"])
         case .signer(let status): self.count(status)
+        case .routingCollision(let nostrGroupID, let chatIDs):
+            Counter(label: "bot_routing_collisions_total").increment()
+            self.logger.warning(
+                "several groups claim one nostr_group_id; each event goes to the group whose key opens it",
+                metadata: [
+                    "nostr_group_id": "\(nostrGroupID)", "groups": "\(chatIDs.joined(separator: " "))",
+                ])
         case .overtaken(let chatID):
             Counter(label: "bot_groups_overtaken_total").increment()
             self.logger.error(

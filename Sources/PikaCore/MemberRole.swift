@@ -17,7 +17,7 @@ extension CoreModel {
     private static let maximumPastEpochs = 5
 
     /// What a proven member of an epoch was in it; nil if that epoch's group data are not known any more.
-    func role(of member: PublicKey, inEpoch epoch: Epoch, of groupID: [UInt8]) -> MemberRole? {
+    func role(of member: PublicKey, inEpoch epoch: Epoch, of groupID: GroupID) -> MemberRole? {
         guard let group = self.groups[groupID] else { return nil }
         if epoch != group.epoch, let admins = self.pastAdmins[groupID]?[epoch] {
             return admins.contains(member) ? .admin : .member
@@ -26,7 +26,7 @@ extension CoreModel {
     }
 
     /// A commit has ended an epoch, or done away with some that came after it.
-    mutating func rememberAdmins(before report: CommitReport, of groupID: [UInt8]) {
+    mutating func rememberAdmins(before report: CommitReport, of groupID: GroupID) {
         let oldest = report.epochAfter.earlier(by: Self.maximumPastEpochs)
         var past = (self.pastAdmins[groupID] ?? [:]).filter { $0.key >= oldest && $0.key < report.epochBefore }
         past[report.epochBefore] = Set(report.before.admins)

@@ -1,4 +1,5 @@
 import GRDB
+public import MLS
 public import Nostr
 public import PikaCore
 
@@ -63,12 +64,12 @@ public final class AccountStore: CoreStore {
     }
 
     public func messages(
-        in groupID: [UInt8], before: StoredMessage.Position?, limit: Int
+        in groupID: GroupID, before: StoredMessage.Position?, limit: Int
     ) async throws -> [StoredMessage] {
         try await self.read { try $0.messages(in: groupID, before: before, limit: limit) }
     }
 
-    public func message(in groupID: [UInt8], id: EventID) async throws -> StoredMessage? {
+    public func message(in groupID: GroupID, id: EventID) async throws -> StoredMessage? {
         try await self.read { try $0.message(in: groupID, id: id) }
     }
 
@@ -84,7 +85,7 @@ public final class AccountStore: CoreStore {
         try await self.read { try $0.value(scope, key) }
     }
 
-    public func media(in groupID: [UInt8], message: EventID) async throws -> [StoredMedia] {
+    public func media(in groupID: GroupID, message: EventID) async throws -> [StoredMedia] {
         try await self.read { try $0.media(in: groupID, message: message) }
     }
 

@@ -43,9 +43,12 @@ async def ours_wins_first(scene):
     group, us, rival, witness = await players(scene)
     epoch = epoch_of(us, group)
     rival.member.pause()
-    await us.rename(group, "ours")
+    action, ours = await held_rename(us, group, "ours")
+    await us.gate.release(ours)
+    await action
     await scene.agree(group, us, witness, epoch=epoch + 1, name="ours")
-    await scene.next_second()
+    # Our time may be ahead of the clock.
+    await scene.next_second(ours)
     commit = await rival.member.prepare(group, "update_group_data", name="theirs")
     rival.member.resume()
     await scene.agree(group, us, rival, witness, epoch=epoch + 1, name="ours")

@@ -45,7 +45,8 @@ import Testing
 
     @Test func invitations() throws {
         let id = try EventID(hex: Self.hash)
-        let group = AppState.InvitedGroup(name: "Club", description: "", memberCount: 2, chatID: "aa")
+        let group = AppState.InvitedGroup(
+            name: "Club", description: "", memberCount: 2, chatID: "bb", nostrGroupID: "aa")
         let invite = AppState.InviteSummary(wrapper: id, welcome: id, inviter: try key(), group: group)
         #expect(
             ResultJSON.welcome(invite).jsonText == """

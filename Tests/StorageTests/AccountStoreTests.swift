@@ -1,5 +1,6 @@
 import GRDB
 import LiveTesting
+import MLS
 import Nostr
 import PikaCore
 import Testing
@@ -77,7 +78,7 @@ import Testing
         }
         let state = try await store.load()
         #expect(state.inbox.isEmpty && state.cursors.isEmpty && state.outbox.isEmpty)
-        #expect(try await store.messages(in: Sample.bytes(1), before: nil, limit: 1).isEmpty)
+        #expect(try await store.messages(in: GroupID(Sample.bytes(1)), before: nil, limit: 1).isEmpty)
     }
 
     @Test func aFullDiskIsNamed() async throws {

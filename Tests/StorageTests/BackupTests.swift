@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import LiveTesting
+import MLS
 import PikaCore
 import Testing
 
@@ -60,7 +61,7 @@ import Testing
         #expect(state.groups.map(\.groupID) == [[9]] && state.cursors == ["c": 5])
         #expect(state.keyPackages == [Sample.keyPackage(1)] && state.inbox == [InboxRow(id: 4, payload: [1])])
         #expect(state.outbox == [try Sample.outboxRow("o", sequence: 4)])
-        #expect(try await restored.messages(in: Sample.bytes(1), before: nil, limit: 9).count == 1)
+        #expect(try await restored.messages(in: GroupID(Sample.bytes(1)), before: nil, limit: 9).count == 1)
         try await restored.commit([.settleRestore])
         try restored.close()
         let settled = try self.openRestored()

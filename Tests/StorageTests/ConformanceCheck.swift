@@ -139,7 +139,7 @@ struct ConformanceCheck: CustomTestStringConvertible, Sendable {
                 .deleteGroup(groupID: group),
             ])
             #expect(try await store.load().groups.isEmpty)
-            #expect(try await store.messages(in: group, before: nil, limit: 10).isEmpty)
+            #expect(try await store.messages(in: GroupID(group), before: nil, limit: 10).isEmpty)
             try await store.commit([
                 .deleteGroup(groupID: group), .putGroupHeader(groupID: group, header: Sample.secret(3)),
             ])
@@ -159,12 +159,12 @@ struct ConformanceCheck: CustomTestStringConvertible, Sendable {
             try await store.commit([.putMessage(second)])
             #expect(try await store.messages(in: message.groupID, before: nil, limit: 10) == [message])
             var elsewhere = message
-            elsewhere.groupID = Sample.bytes(2)
+            elsewhere.groupID = GroupID(Sample.bytes(2))
             try await store.commit([.putMessage(elsewhere)])
             #expect(try await store.messages(in: elsewhere.groupID, before: nil, limit: 10) == [elsewhere])
             #expect(try await store.message(in: message.groupID, id: message.id) == message)
             #expect(try await store.message(in: elsewhere.groupID, id: message.id) == elsewhere)
-            #expect(try await store.message(in: Sample.bytes(3), id: message.id) == nil)
+            #expect(try await store.message(in: GroupID(Sample.bytes(3)), id: message.id) == nil)
             #expect(try await store.message(in: message.groupID, id: message.wrapper) == nil)
         },
         ConformanceCheck("messages that end are deleted when due, all others stay") { store in
@@ -178,8 +178,8 @@ struct ConformanceCheck: CustomTestStringConvertible, Sendable {
             }
             try await store.commit(messages.map { .putMessage($0) })
             func found() async throws -> [StoredMessage] {
-                try await store.messages(in: Sample.bytes(1), before: nil, limit: 9)
-                    + store.messages(in: Sample.bytes(2), before: nil, limit: 9)
+                try await store.messages(in: GroupID(Sample.bytes(1)), before: nil, limit: 9)
+                    + store.messages(in: GroupID(Sample.bytes(2)), before: nil, limit: 9)
             }
             #expect(try await found() == [messages[2], messages[0], messages[3], messages[1]])
             #expect(try await store.nextExpiry() == 500)
@@ -200,9 +200,9 @@ struct ConformanceCheck: CustomTestStringConvertible, Sendable {
             future.time = 150
             let honest = try [100, 200].map { try Sample.message("\($0)", in: 1, at: $0) }
             try await store.commit(([future] + honest).map { .putMessage($0) })
-            let found = try await store.messages(in: Sample.bytes(1), before: nil, limit: 9)
+            let found = try await store.messages(in: GroupID(Sample.bytes(1)), before: nil, limit: 9)
             #expect(found == [honest[1], future, honest[0]])
-            #expect(try await store.messages(in: Sample.bytes(1), before: future.position, limit: 9) == [honest[0]])
+            #expect(try await store.messages(in: GroupID(Sample.bytes(1)), before: future.position, limit: 9) == [honest[0]])
             #expect(try await store.surplus(MessageSurplus(before: 151), limit: 9) == 2)
         },
         ConformanceCheck("messages that are not kept any longer are counted and deleted, so many at once") { store in
@@ -213,8 +213,8 @@ struct ConformanceCheck: CustomTestStringConvertible, Sendable {
             try await store.commit(messages.map { .putMessage($0) })
             func times() async throws -> [Int64] {
                 let found =
-                    try await store.messages(in: Sample.bytes(1), before: nil, limit: 99)
-                    + store.messages(in: Sample.bytes(2), before: nil, limit: 99)
+                    try await store.messages(in: GroupID(Sample.bytes(1)), before: nil, limit: 99)
+                    + store.messages(in: GroupID(Sample.bytes(2)), before: nil, limit: 99)
                 return found.map(\.rumor.createdAt).sorted()
             }
             for rule in [MessageSurplus(), MessageSurplus(before: 100), MessageSurplus(beyondNewest: 10)] {
@@ -251,15 +251,15 @@ struct ConformanceCheck: CustomTestStringConvertible, Sendable {
                 var found: [StoredMessage] = []
                 while true {
                     let page = try await store.messages(
-                        in: Sample.bytes(1), before: found.last?.position, limit: limit)
+                        in: GroupID(Sample.bytes(1)), before: found.last?.position, limit: limit)
                     #expect(page.count == min(limit, 40 - found.count))
                     if page.isEmpty { break }
                     found += page
                 }
                 #expect(found == expected)
             }
-            #expect(try await store.messages(in: Sample.bytes(1), before: nil, limit: 0).isEmpty)
-            #expect(try await store.messages(in: Sample.bytes(3), before: nil, limit: 5).isEmpty)
+            #expect(try await store.messages(in: GroupID(Sample.bytes(1)), before: nil, limit: 0).isEmpty)
+            #expect(try await store.messages(in: GroupID(Sample.bytes(3)), before: nil, limit: 5).isEmpty)
         },
     ]
 
@@ -274,7 +274,7 @@ struct ConformanceCheck: CustomTestStringConvertible, Sendable {
             let files = [media(1, "one"), media(0, "zero")]
             try await store.commit([.putMessage(message)] + files.map { .putMedia($0) } + [.putMedia(media(1, "two"))])
             #expect(try await store.media(in: message.groupID, message: message.id) == files.reversed())
-            #expect(try await store.media(in: Sample.bytes(2), message: message.id).isEmpty)
+            #expect(try await store.media(in: GroupID(Sample.bytes(2)), message: message.id).isEmpty)
             #expect(try await store.media(in: message.groupID, message: Sample.id(5)).isEmpty)
         },
         ConformanceCheck("files go with the group") { store in
@@ -282,8 +282,8 @@ struct ConformanceCheck: CustomTestStringConvertible, Sendable {
             let file = StoredMedia(
                 groupID: message.groupID, messageID: message.id, index: 0, reference: Tag("imeta"), keys: [])
             try await store.commit([
-                .putGroupHeader(groupID: message.groupID, header: Sample.secret(1)), .putMessage(message),
-                .putMedia(file), .deleteGroup(groupID: message.groupID),
+                .putGroupHeader(groupID: message.groupID.bytes, header: Sample.secret(1)), .putMessage(message),
+                .putMedia(file), .deleteGroup(groupID: message.groupID.bytes),
             ])
             #expect(try await store.media(in: message.groupID, message: message.id).isEmpty)
         },

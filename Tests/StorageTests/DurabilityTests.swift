@@ -56,7 +56,7 @@ import Testing
         #expect(count >= acknowledged)
         #expect(state.inbox.map(\.id) == Array(1...count))
         #expect(state.cursors == ["count": count])
-        let messages = try await store.messages(in: Sample.bytes(1), before: nil, limit: .max)
+        let messages = try await store.messages(in: GroupID(Sample.bytes(1)), before: nil, limit: .max)
         #expect(messages.map(\.rumor.createdAt) == (1...count).reversed())
         #expect(state.groups.first?.records == [.core: Sample.secret(Int(count))])
         try await store.commit([.putInbox(InboxRow(id: count + 1, payload: []))])

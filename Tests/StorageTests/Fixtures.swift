@@ -52,7 +52,8 @@ enum Sample {
     static func message(_ content: String, in group: Int = 1, at time: Int64 = 1_700_000_000) throws -> StoredMessage {
         let rumor = self.rumor(content, at: time)
         return StoredMessage(
-            groupID: self.bytes(group), rumor: rumor, id: rumor.id, wrapper: try self.id(99), epoch: .max, isOwn: true)
+            groupID: GroupID(self.bytes(group)), rumor: rumor, id: rumor.id, wrapper: try self.id(99), epoch: .max,
+            isOwn: true)
     }
 
     static func keyPackage(_ number: Int) -> StoredKeyPackage {
@@ -65,7 +66,7 @@ enum Sample {
         OutboxRow(
             id: id, sequence: sequence, event: self.event(id),
             relays: [try RelayURL("wss://one.example/"), try RelayURL("ws://two.example:7000")], purpose: .commit,
-            groupID: self.bytes(3), messageID: try self.id(4), attempts: 2)
+            groupID: GroupID(self.bytes(3)), messageID: try self.id(4), attempts: 2)
     }
 
     static func changes(_ records: [GroupRecord: Secret?], replacesAll: Bool = false) -> GroupStorageChanges {

@@ -21,8 +21,8 @@ import Testing
         let group = message.groupID
         let outbox = try Sample.outboxRow("outbox-row-of-the-lighthouse", sequence: 1)
         let changes: [StoreChange] = [
-            .putKeyPackage(package), .putGroupHeader(groupID: group, header: secret),
-            .updateGroup(groupID: group, Sample.changes([.core: secret])), .putMessage(message),
+            .putKeyPackage(package), .putGroupHeader(groupID: group.bytes, header: secret),
+            .updateGroup(groupID: group.bytes, Sample.changes([.core: secret])), .putMessage(message),
             .putMedia(
                 StoredMedia(
                     groupID: group, messageID: message.id, index: 0,
@@ -34,7 +34,7 @@ import Testing
         ]
         try await store.commit(changes)
         let hidden: [[UInt8]] = [
-            Array(text.utf8), Array("lighthouse".utf8), secret.copyBytes(), package.bundle.copyBytes(), group,
+            Array(text.utf8), Array("lighthouse".utf8), secret.copyBytes(), package.bundle.copyBytes(), group.bytes,
             message.id.bytes, Array(message.id.hex.utf8), Array("scope-of-a-bot".utf8), Array("key-of-a-bot".utf8),
             Sample.account.bytes, Array(Sample.account.hex.utf8), Sample.bytes(7),
         ]
@@ -101,7 +101,7 @@ import Testing
         }
         let error = await #expect(throws: StoreError.self) {
             _ = try await store.load()
-            for group in 1...2 { _ = try await store.messages(in: Sample.bytes(group), before: nil, limit: 9) }
+            for group in 1...2 { _ = try await store.messages(in: GroupID(Sample.bytes(group)), before: nil, limit: 9) }
             for key in ["1", "2"] { _ = try await store.value(scope: "s", key: key) }
         }
         #expect(error?.code == .corrupt)

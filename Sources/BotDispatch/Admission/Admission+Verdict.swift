@@ -9,12 +9,14 @@ extension Admission {
         case .message(let message):
             guard message.sender != scope.account else { return .ignored(.own) }
             guard Self.isInScope(message, policy, scope) else {
-                return .ignored(.groupScope, detail: "groups: \(policy.groups[event.chatID].rawValue)")
+                return .ignored(.groupScope, detail: "groups: \(policy.groups.scope(in: scope).rawValue)")
             }
         case .call(let call): if call.sender == scope.account { return .ignored(.own) }
         case .commit, .joined: break
         }
-        if scope.isGroup, policy.groups[event.chatID] == .none { return .ignored(.groupScope, detail: "groups: none") }
+        if scope.isGroup, policy.groups.scope(in: scope) == .none {
+            return .ignored(.groupScope, detail: "groups: none")
+        }
         guard let trigger = event.trigger(by: scope.account),
             let objection = policy.triggers.objection(to: trigger.author, role: trigger.role)
         else {
@@ -25,7 +27,7 @@ extension Admission {
     }
 
     private static func isInScope(_ message: MessageEvent, _ policy: BotPolicy, _ scope: EventScope) -> Bool {
-        switch policy.groups[scope.chatID] {
+        switch policy.groups.scope(in: scope) {
         case .all: true
         // The next word of a conversation under way needs no mention.
         case .mention:
@@ -55,5 +57,11 @@ extension TriggerPolicy {
         case .allowlist: "triggers: a list on which its author is not"
         case .nobody: "triggers: nobody"
         }
+    }
+}
+
+extension GroupPolicy {
+    fileprivate func scope(in scope: EventScope) -> Scope {
+        self.scope(of: scope.chatID, exceptions.isEmpty ? nil : scope.chat, in: scope.snapshot)
     }
 }

@@ -1,4 +1,5 @@
 public import Nostr
+package import PikaCore
 
 /// What one bot of an account may be triggered by, and how much of it.
 public struct BotPolicy: Hashable, Sendable {
@@ -22,12 +23,22 @@ public struct BotPolicy: Hashable, Sendable {
 /// In which chats a bot is at work, and what of a group concerns it before its own filters.
 public struct GroupPolicy: Hashable, Sendable {
     /// Which messages of a group a bot sees; chats of two it sees whole.
-    public enum Scope: String, Hashable, Sendable, CaseIterable {
+    public enum Scope: String, Hashable, Sendable, CaseIterable, Comparable {
         case all, mention, none
+
+        private var breadth: Int {
+            switch self {
+            case .none: 0
+            case .mention: 1
+            case .all: 2
+            }
+        }
+
+        public static func < (left: Scope, right: Scope) -> Bool { left.breadth < right.breadth }
     }
 
     public var standard: Scope
-    /// Chats that differ, by chat id.
+    /// Chats that differ, by chat id or by nostrGroupID.
     public var exceptions: [String: Scope]
 
     public init(_ standard: Scope = .all, exceptions: [String: Scope] = [:]) {
@@ -35,7 +46,20 @@ public struct GroupPolicy: Hashable, Sendable {
         self.exceptions = exceptions
     }
 
-    public subscript(chatID: String) -> Scope { exceptions[chatID] ?? standard }
+    /// What of a chat concerns the bot.
+    ///
+    /// An exception under a nostrGroupID that several groups claim cannot widen the scope of any of them: the narrowest
+    /// of all that could apply does.
+    package func scope(of chatID: String, _ chat: AppState.ChatSummary?, in state: AppState) -> Scope {
+        if let scope = exceptions[chatID] { return scope }
+        guard !exceptions.isEmpty, let chat else { return standard }
+        // The current id first.
+        for id in chat.routingIDs {
+            guard let scope = exceptions[id] else { continue }
+            return state.matches([id], chat) ? scope : min(scope, standard)
+        }
+        return standard
+    }
 }
 
 /// Who may trigger a bot, judged by members and roles of the event's own epoch. Whoever is not known to be allowed is

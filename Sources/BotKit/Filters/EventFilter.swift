@@ -60,9 +60,10 @@ extension EventFilter {
         return Self { event, _ in authors.contains(event.author) }
     }
 
-    /// Only in one of these chats.
+    /// Only in one of these chats, named by chat id or by a nostrGroupID that no other group claims.
     public static func chat(_ chatIDs: String...) -> Self {
-        Self { _, scope in chatIDs.contains(scope.chatID) }
+        let references = Set(chatIDs.map { $0.lowercased() })
+        return Self { _, scope in scope.isChat(among: references) }
     }
 
     /// Only in groups; `!.group` for chats of two.

@@ -1,4 +1,5 @@
 import BotDispatch
+import PikaCore
 import Yams
 
 extension ConfigurationParser {
@@ -30,8 +31,8 @@ extension ConfigurationParser {
 
     func chatID(_ value: ConfigurationValue) -> String? {
         value.parsed(
-            { $0.count == 64 && $0.allSatisfy { $0.isASCII && $0.isHexDigit } ? $0.lowercased() : nil },
-            expected: "a chat id", fix: "write its 64 hex digits, as pikabot groups shows them")
+            { ChatReference.parse($0) }, expected: "a chat id",
+            fix: "write its hex digits, as pikabot groups shows them")
     }
 
     private func triggers(_ value: ConfigurationValue) -> TriggerPolicy? {

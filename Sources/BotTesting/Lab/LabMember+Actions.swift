@@ -110,9 +110,9 @@ extension LabMember {
         return try await self.lab.run { await core.state }
     }
 
-    /// A chat as the list shows it; nil if it is not there.
+    /// A chat as the list shows it, named as by ``AppState/chat(named:)``; nil if it is not there.
     public func summary(of chatID: String) async throws -> AppState.ChatSummary? {
-        try await self.state().chatList.first { $0.chatID == chatID }
+        try await self.state().chat(named: chatID)
     }
 
     /// Opens a chat and returns its newest page of messages, oldest first.

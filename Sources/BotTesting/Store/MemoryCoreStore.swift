@@ -1,3 +1,4 @@
+public import MLS
 import Nostr
 public import PikaCore
 import Synchronization
@@ -81,12 +82,12 @@ public final class MemoryCoreStore: CoreStore {
     }
 
     public func messages(
-        in groupID: [UInt8], before: StoredMessage.Position?, limit: Int
+        in groupID: GroupID, before: StoredMessage.Position?, limit: Int
     ) async throws -> [StoredMessage] {
         try self.read { $0.messages(in: groupID, before: before, limit: limit) }
     }
 
-    public func message(in groupID: [UInt8], id: EventID) async throws -> StoredMessage? {
+    public func message(in groupID: GroupID, id: EventID) async throws -> StoredMessage? {
         try self.read { $0.message(in: groupID, id: id) }
     }
 
@@ -94,7 +95,7 @@ public final class MemoryCoreStore: CoreStore {
         try self.read { $0.nextExpiry }
     }
 
-    public func media(in groupID: [UInt8], message: EventID) async throws -> [StoredMedia] {
+    public func media(in groupID: GroupID, message: EventID) async throws -> [StoredMedia] {
         try self.read { $0.media(in: groupID, message: message) }
     }
 

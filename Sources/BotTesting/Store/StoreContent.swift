@@ -21,7 +21,7 @@ struct StoreContent: Sendable {
     /// In the order of their founding here.
     private var groupIDs: [[UInt8]] = []
     private var groups: [[UInt8]: Group] = [:]
-    private var messages: [[UInt8]: MessageHistory] = [:]
+    private var messages: [GroupID: MessageHistory] = [:]
     private var media: [StoredMedia] = []
     private var waiting: [WaitingEvent] = []
     private var invites: [StoredInvite] = []
@@ -59,17 +59,17 @@ struct StoreContent: Sendable {
         self.messages.values.flatMap(\.messages).sorted { $0.position < $1.position }
     }
 
-    func messages(in groupID: [UInt8], before: StoredMessage.Position?, limit: Int) -> [StoredMessage] {
+    func messages(in groupID: GroupID, before: StoredMessage.Position?, limit: Int) -> [StoredMessage] {
         self.messages[groupID]?.page(before: before, limit: limit) ?? []
     }
 
-    func message(in groupID: [UInt8], id: EventID) -> StoredMessage? {
+    func message(in groupID: GroupID, id: EventID) -> StoredMessage? {
         self.messages[groupID]?.messages.first { $0.id == id }
     }
 
     var nextExpiry: Int64? { self.messages.values.flatMap(\.messages).compactMap(\.expiresAt).min() }
 
-    func media(in groupID: [UInt8], message: EventID) -> [StoredMedia] {
+    func media(in groupID: GroupID, message: EventID) -> [StoredMedia] {
         self.media.filter { $0.groupID == groupID && $0.messageID == message }.sorted { $0.index < $1.index }
     }
 
@@ -78,7 +78,7 @@ struct StoreContent: Sendable {
     /// Where messages are that a rule is about, by group, at most `limit`.
     func surplus(
         _ rule: MessageSurplus, limit: Int
-    ) -> [(group: [UInt8], position: StoredMessage.Position)] {
+    ) -> [(group: GroupID, position: StoredMessage.Position)] {
         let all = self.messages.flatMap { group, history in
             history.surplus(rule).map { (group: group, position: $0) }
         }
@@ -130,8 +130,8 @@ struct StoreContent: Sendable {
     private mutating func deleteGroup(_ id: [UInt8]) {
         self.groups[id] = nil
         self.groupIDs.removeAll { $0 == id }
-        self.messages[id] = nil
-        self.media.removeAll { $0.groupID == id }
+        self.messages[GroupID(id)] = nil
+        self.media.removeAll { $0.groupID == GroupID(id) }
     }
 
     private mutating func putSeen(_ id: EventID) {

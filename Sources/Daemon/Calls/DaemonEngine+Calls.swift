@@ -30,8 +30,9 @@ extension DaemonEngine {
     private func invite(_ invitation: DaemonCommand.CallInvitation, key: String?) async throws(DaemonFailure) -> Done {
         if self.state.activeCall?.isLive == true { throw DaemonFailure(.busy, "call already active") }
         let peer = try self.publicKey(invitation.peer)
-        guard let group = self.groupIfThere(invitation.group) else {
-            throw DaemonFailure(.runtimeError, "no group has the nostr_group_id \(invitation.group)")
+        let group: DaemonGroup
+        do throws(DaemonFailure) { group = try self.group(invitation.group) } catch {
+            throw DaemonFailure(.runtimeError, error.message)
         }
         let url = invitation.moqURL.trimmed
         guard !url.isEmpty else { throw DaemonFailure(.runtimeError, "moq_url must not be empty") }
@@ -48,7 +49,7 @@ extension DaemonEngine {
             .startCall(chatID: group.chatID, session: session, callID: callID, peer: peer), key: key)
         let agreed = await self.core.callSession(callID: callID) ?? session
         return Done(result: [
-            "call_id": .string(callID), "nostr_group_id": .string(group.chatID), "session": agreed.fields,
+            "call_id": .string(callID), "nostr_group_id": .string(group.nostrGroupID), "session": agreed.fields,
         ])
     }
 
@@ -65,9 +66,10 @@ extension DaemonEngine {
         try await self.act(.acceptCall(chatID: call.chatID, callID: id), key: key)
         self.calls.begin(id)
         self.calls.stage = .started
+        let nostrGroupID = self.state.nostrGroupID(ofChat: call.chatID)
         return Done(
-            result: ["call_id": .string(id), "nostr_group_id": .string(call.chatID)],
-            after: [.callSessionStarted(callID: id, chatID: call.chatID, from: call.peer)])
+            result: ["call_id": .string(id), "nostr_group_id": .string(nostrGroupID)],
+            after: [.callSessionStarted(callID: id, nostrGroupID: nostrGroupID, from: call.peer)])
     }
 
     private func end(_ id: String, _ reason: String, key: String?) async throws(DaemonFailure) -> Done {
@@ -124,11 +126,17 @@ extension DaemonEngine {
                 // Otherwise it would keep others out for as long as it rings.
                 return self.core.dispatch(.rejectCall(chatID: call.chatID, callID: call.callID, reason: "declined"))
             }
-            await self.tell([.callInviteReceived(callID: call.callID, from: call.peer, chatID: call.chatID)])
+            let nostrGroupID = self.state.nostrGroupID(ofChat: call.chatID)
+            await self.tell([
+                .callInviteReceived(callID: call.callID, from: call.peer, nostrGroupID: nostrGroupID)
+            ])
         case .connecting, .active:
             if self.calls.stage.rawValue < DaemonCalls.Stage.started.rawValue, self.calls.handled != call.callID {
                 self.calls.stage = .started
-                await self.tell([.callSessionStarted(callID: call.callID, chatID: call.chatID, from: call.peer)])
+                let nostrGroupID = self.state.nostrGroupID(ofChat: call.chatID)
+                await self.tell([
+                    .callSessionStarted(callID: call.callID, nostrGroupID: nostrGroupID, from: call.peer)
+                ])
             }
             await self.tellMedia(of: call)
         case .ended(let reason):

@@ -21,7 +21,7 @@ extension DaemonEngine {
         case .listMembers(let chatID):
             let group = try self.group(chatID)
             return Done(result: [
-                "nostr_group_id": .string(group.chatID), "members": group.memberList,
+                "nostr_group_id": .string(group.nostrGroupID), "members": group.memberList,
                 "member_count": .integer(Int64(group.members.count)),
             ])
         case .getMessages(let chatID, let limit): return try await self.messages(of: chatID, limit)
@@ -120,7 +120,7 @@ extension DaemonEngine {
         await self.tellHeldJoins(but: chatID)
         self.joinsToComplete += joins
         return Done(
-            result: ["nostr_group_id": .string(group.chatID), "mls_group_id": .string(group.groupID)],
+            result: ["nostr_group_id": .string(group.nostrGroupID), "mls_group_id": .string(group.chatID)],
             after: [.groupJoined(group)])
     }
 
@@ -145,8 +145,9 @@ extension DaemonEngine {
         guard (1...10_000).contains(limit) else {
             throw DaemonFailure(.mdkError, "limit must be between 1 and 10000, not \(limit)")
         }
+        let chatID = try self.chat(chatID)?.chatID ?? chatID.lowercased()
         let messages: [StoredMessage]
-        do { messages = try await self.core.messages(chatID: chatID.lowercased(), limit: limit) } catch {
+        do { messages = try await self.core.messages(chatID: chatID, limit: limit) } catch {
             throw DaemonFailure(.mdkError, (error as? AppCoreError)?.message ?? "the messages cannot be read")
         }
         let list = messages.map { message -> JSONValue in

@@ -91,18 +91,23 @@ extension DaemonEngine {
 
     // MARK: Words
 
-    /// A chat that this account is in.
-    func group(_ chatID: String) throws(DaemonFailure) -> DaemonGroup {
-        guard let group = self.groupIfThere(chatID) else {
-            throw DaemonFailure(.badGroupID, "no group has the nostr_group_id \(chatID)")
+    /// The chat that a client's reference means, as ``AppState/chat(named:)``; nil if it means none.
+    func chat(_ reference: String) throws(DaemonFailure) -> AppState.ChatSummary? {
+        do throws(AppCoreError) { return try self.state.chat(named: reference) } catch {
+            throw DaemonFailure(.badGroupID, error.message)
         }
-        return group
     }
 
-    func groupIfThere(_ chatID: String) -> DaemonGroup? {
-        let id = chatID.lowercased()
-        return self.state.chatList.first { $0.chatID == id && $0.isActive }.map(DaemonGroup.init)
+    /// A chat that this account is in.
+    func group(_ reference: String) throws(DaemonFailure) -> DaemonGroup {
+        guard let chat = try self.chat(reference), chat.isActive else {
+            throw DaemonFailure(.badGroupID, "no group has the nostr_group_id \(reference)")
+        }
+        return DaemonGroup(chat)
     }
+
+    /// Nil for an ambiguous reference too.
+    func groupIfThere(_ reference: String) -> DaemonGroup? { try? self.group(reference) }
 
     func eventID(_ text: String, _ message: String = "event_id must be hex") throws(DaemonFailure) -> EventID {
         do { return try EventID(hex: text.filter { !$0.isWhitespace }.lowercased()) } catch {

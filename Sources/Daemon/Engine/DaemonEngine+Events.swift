@@ -162,8 +162,9 @@ extension DaemonEngine {
         let attachments = await self.attachments(of: message, in: chatID)
         let told = DaemonEvent.messageReceived(
             DaemonMessage(
-                chatID: chatID, id: message.id, sender: message.sender, kind: message.kind, content: message.content,
-                createdAt: message.createdAt, media: attachments, tags: message.tags))
+                chatID: chatID, nostrGroupID: self.state.nostrGroupID(ofChat: chatID), id: message.id,
+                sender: message.sender, kind: message.kind, content: message.content, createdAt: message.createdAt,
+                media: attachments, tags: message.tags))
         guard message.kind == .metadata, let update = await self.update(.profileUpdated, chatID) else { return [told] }
         return [told, .groupUpdated(update)]
     }
@@ -171,7 +172,7 @@ extension DaemonEngine {
     private func events(of commit: CommitEvent, in chatID: String) async -> [DaemonEvent] {
         if commit.removedSelf {
             let isKnown = self.departed.remove(chatID) != nil
-            return isKnown ? [] : [.groupUpdated(DaemonGroupUpdate(kind: .left, chatID: chatID))]
+            return isKnown ? [] : [.groupUpdated(self.leftUpdate(chatID))]
         }
         if commit.isOwn, self.changing.contains(chatID) { return [] }
         let kind: DaemonGroupUpdate.Kind
@@ -185,7 +186,12 @@ extension DaemonEngine {
     /// The group as it is now, under a word for what changed; nil if this account is not in it any more.
     func update(_ kind: DaemonGroupUpdate.Kind, _ chatID: String) async -> DaemonGroupUpdate? {
         guard let group = self.groupIfThere(chatID) else { return nil }
-        return DaemonGroupUpdate(kind: kind, chatID: group.chatID, group: group, profile: await self.profile(of: group))
+        return DaemonGroupUpdate(
+            kind: kind, nostrGroupID: group.nostrGroupID, group: group, profile: await self.profile(of: group))
+    }
+
+    func leftUpdate(_ chatID: String) -> DaemonGroupUpdate {
+        DaemonGroupUpdate(kind: .left, nostrGroupID: self.state.nostrGroupID(ofChat: chatID))
     }
 
     // MARK: From the state

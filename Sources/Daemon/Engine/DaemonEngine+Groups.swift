@@ -31,7 +31,7 @@ extension DaemonEngine {
         }
         var done = Done(
             result: [
-                "nostr_group_id": .string(group.chatID), "mls_group_id": .string(group.groupID),
+                "nostr_group_id": .string(group.nostrGroupID), "mls_group_id": .string(group.chatID),
                 "peer_pubkey": .string(peer.hex),
             ], after: [.groupCreated(group, peer: peer)])
         done.before = await self.update(.created, group.chatID).map { [.groupUpdated($0)] } ?? []
@@ -52,7 +52,7 @@ extension DaemonEngine {
         return Done(
             before: await self.update(.membersAdded, chatID).map { [.groupUpdated($0)] } ?? [],
             result: [
-                "nostr_group_id": .string(chatID), "added_pubkeys": .array(peers.map { .string($0.hex) }),
+                "nostr_group_id": .string(group.nostrGroupID), "added_pubkeys": .array(peers.map { .string($0.hex) }),
                 "member_count": .integer(Int64(group.members.count)),
                 "welcome_delivery_count": .integer(Int64(max(0, delivered))),
             ])
@@ -67,7 +67,7 @@ extension DaemonEngine {
         return Done(
             before: await self.update(.membersRemoved, chatID).map { [.groupUpdated($0)] } ?? [],
             result: [
-                "nostr_group_id": .string(chatID), "removed_pubkeys": .array(peers.map { .string($0.hex) }),
+                "nostr_group_id": .string(group.nostrGroupID), "removed_pubkeys": .array(peers.map { .string($0.hex) }),
                 "member_count": .integer(Int64(group.members.count)),
             ])
     }
@@ -75,7 +75,8 @@ extension DaemonEngine {
     private func leave(_ text: String, key: String?) async throws(DaemonFailure) -> Done {
         try self.requireRelays()
         // Left under this key before, the group may be gone.
-        let chatID = key == nil ? try self.group(text).chatID : text.lowercased()
+        let chatID =
+            key == nil ? try self.group(text).chatID : try self.chat(text)?.chatID ?? text.lowercased()
         self.departed.insert(chatID)
         let outcome = await self.change(chatID, .leaveGroup(chatID: chatID), key: key)
         guard case .done = outcome else {
@@ -83,8 +84,8 @@ extension DaemonEngine {
             throw Self.membershipFailure(outcome)
         }
         return Done(
-            before: [.groupUpdated(DaemonGroupUpdate(kind: .left, chatID: chatID))],
-            result: ["nostr_group_id": .string(chatID)])
+            before: [.groupUpdated(self.leftUpdate(chatID))],
+            result: ["nostr_group_id": .string(self.state.nostrGroupID(ofChat: chatID))])
     }
 
     /// Does it, and keeps the core's own report of it from being told a second time.
@@ -105,7 +106,7 @@ extension DaemonEngine {
         let known = (try? await self.core.groupProfiles(chatID: group.chatID)) ?? []
         let profile = known.first { admins.contains($0.publicKey) }
         return DaemonGroupProfile(
-            chatID: group.chatID, owner: profile?.publicKey ?? self.core.account,
+            nostrGroupID: group.nostrGroupID, owner: profile?.publicKey ?? self.core.account,
             name: profile?.displayName?.nonBlank ?? profile?.name?.nonBlank ?? group.name,
             about: profile?.about?.nonBlank ?? group.description, picture: profile?.picture?.nonBlank)
     }
@@ -177,7 +178,7 @@ extension DaemonEngine {
         }
         let code: DaemonFailure.Code =
             switch error.code {
-            case .unknownChat: .badGroupID
+            case .unknownChat, .ambiguousChat: .badGroupID
             case .noKeyPackage: .noKeyPackages
             case .noRelay: .fetchFailed
             case .refused: .publishFailed

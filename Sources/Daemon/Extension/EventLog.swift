@@ -77,7 +77,7 @@ extension DaemonEngine {
         case .command(let place): return place?.cursor
         case .event(let event):
             if let known = self.log.recorded.first(where: { $0.inboxID == event.inboxID }) { return known.cursor }
-            guard self.settings.program != nil, let known = await self.stored(Self.newestKey(event.chatID)),
+            guard self.settings.program != nil, let known = await self.newest(of: event.chatID),
                 known["inbox"]?.integer == event.inboxID
             else { return nil }
             return known["cursor"]?.integer
@@ -98,6 +98,13 @@ extension DaemonEngine {
             self.log.note(inboxID: event.inboxID, cursor: cursor, keeping: self.settings.rememberedEvents)
             return []
         }
+    }
+
+    /// What was recorded last of a chat; earlier versions stored it under the nostrGroupID.
+    private func newest(of chatID: String) async -> JSONObject? {
+        if let known = await self.stored(Self.newestKey(chatID)) { return known }
+        let earlier = self.state.nostrGroupID(ofChat: chatID)
+        return earlier == chatID ? nil : await self.stored(Self.newestKey(earlier))
     }
 
     private static func newestKey(_ chatID: String) -> String { "newest/\(chatID)" }
@@ -126,13 +133,16 @@ extension DaemonEngine {
             let time = entry["t"]?.integer, self.clock.nowMilliseconds - time <= self.settings.keptFor
         else { return nil }
         if let event = entry["e"]?.object { return .recorded(event) }
-        guard let message = entry["m"], let chatID = message["chat"]?.string, let createdAt = message["at"]?.integer,
+        // Earlier versions recorded the nostrGroupID.
+        guard let message = entry["m"], let chat = message["chat"]?.string, let createdAt = message["at"]?.integer,
             let id = message["id"]?.string.flatMap({ try? EventID(hex: $0) }),
+            let chatID = try? self.state.chat(named: chat)?.chatID ?? chat,
             let stored = await self.message(id, createdAt: createdAt, in: chatID)
         else { return nil }
         return .messageReceived(
             DaemonMessage(
-                chatID: chatID, id: id, sender: stored.rumor.pubkey, kind: stored.rumor.kind,
+                chatID: chatID, nostrGroupID: self.state.nostrGroupID(ofChat: chatID), id: id,
+                sender: stored.rumor.pubkey, kind: stored.rumor.kind,
                 content: stored.rumor.content, createdAt: createdAt,
                 media: stored.media.map {
                     DaemonMessage.Attachment(file: $0, localPath: self.pathIfDownloaded($0))

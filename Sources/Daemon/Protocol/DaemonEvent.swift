@@ -9,8 +9,8 @@ public enum DaemonEvent: Hashable, Sendable {
     case groupCreated(DaemonGroup, peer: PublicKey)
     case groupUpdated(DaemonGroupUpdate)
     case messageReceived(DaemonMessage)
-    case callInviteReceived(callID: String, from: PublicKey, chatID: String)
-    case callSessionStarted(callID: String, chatID: String, from: PublicKey)
+    case callInviteReceived(callID: String, from: PublicKey, nostrGroupID: String)
+    case callSessionStarted(callID: String, nostrGroupID: String, from: PublicKey)
     case callSessionEnded(callID: String, reason: String)
     case callDebug(callID: String, sent: UInt64, received: UInt64, dropped: UInt64)
     case callAudioChunk(callID: String, path: String, sampleRate: Int64, channels: Int64)
@@ -66,13 +66,13 @@ public enum DaemonEvent: Hashable, Sendable {
         case .welcomeReceived(let welcome): welcome.fields(after: ["type": "welcome_received"])
         case .groupJoined(let group):
             [
-                "type": "group_joined", "nostr_group_id": .string(group.chatID),
-                "mls_group_id": .string(group.groupID), "member_count": .integer(Int64(group.members.count)),
+                "type": "group_joined", "nostr_group_id": .string(group.nostrGroupID),
+                "mls_group_id": .string(group.chatID), "member_count": .integer(Int64(group.members.count)),
             ]
         case .groupCreated(let group, let peer):
             [
-                "type": "group_created", "nostr_group_id": .string(group.chatID),
-                "mls_group_id": .string(group.groupID), "peer_pubkey": .string(peer.hex),
+                "type": "group_created", "nostr_group_id": .string(group.nostrGroupID),
+                "mls_group_id": .string(group.chatID), "peer_pubkey": .string(peer.hex),
                 "member_count": .integer(Int64(group.members.count)),
             ]
         case .groupUpdated(let update): ["type": "group_updated", "update": .object(update.json)]
@@ -85,14 +85,14 @@ public enum DaemonEvent: Hashable, Sendable {
 
     private var callJSON: JSONObject {
         switch self {
-        case .callInviteReceived(let callID, let peer, let chatID):
+        case .callInviteReceived(let callID, let peer, let nostrGroupID):
             [
                 "type": "call_invite_received", "call_id": .string(callID), "from_pubkey": .string(peer.hex),
-                "nostr_group_id": .string(chatID),
+                "nostr_group_id": .string(nostrGroupID),
             ]
-        case .callSessionStarted(let callID, let chatID, let peer):
+        case .callSessionStarted(let callID, let nostrGroupID, let peer):
             [
-                "type": "call_session_started", "call_id": .string(callID), "nostr_group_id": .string(chatID),
+                "type": "call_session_started", "call_id": .string(callID), "nostr_group_id": .string(nostrGroupID),
                 "from_pubkey": .string(peer.hex),
             ]
         case .callSessionEnded(let callID, let reason):

@@ -8,10 +8,10 @@ public struct DaemonGroup: Hashable, Sendable {
         public var isAdmin: Bool
     }
 
-    /// Hex of the nostrGroupID.
-    public var chatID: String
     /// Hex of the MLS group id.
-    public var groupID: String
+    public var chatID: String
+    /// ``AppState/ChatSummary/nostrGroupID``.
+    public var nostrGroupID: String
     public var name: String
     public var description: String
     /// By key.
@@ -21,7 +21,7 @@ public struct DaemonGroup: Hashable, Sendable {
 extension DaemonGroup {
     init(_ chat: AppState.ChatSummary) {
         self.chatID = chat.chatID
-        self.groupID = chat.groupID
+        self.nostrGroupID = chat.nostrGroupID
         self.name = chat.name
         self.description = chat.description
         self.members = chat.members.map { Member(publicKey: $0.publicKey, isAdmin: $0.isAdmin) }
@@ -30,8 +30,9 @@ extension DaemonGroup {
 
     var json: JSONObject {
         [
-            "nostr_group_id": .string(self.chatID), "mls_group_id": .string(self.groupID), "name": .string(self.name),
-            "description": .string(self.description), "member_count": .integer(Int64(self.members.count)),
+            "nostr_group_id": .string(self.nostrGroupID), "mls_group_id": .string(self.chatID),
+            "name": .string(self.name), "description": .string(self.description),
+            "member_count": .integer(Int64(self.members.count)),
         ]
     }
 
@@ -42,7 +43,7 @@ extension DaemonGroup {
 
 /// What a group calls itself: its admin's profile in it, else its name and description.
 public struct DaemonGroupProfile: Hashable, Sendable {
-    public var chatID: String
+    public var nostrGroupID: String
     public var owner: PublicKey
     public var name: String
     public var about: String
@@ -50,7 +51,7 @@ public struct DaemonGroupProfile: Hashable, Sendable {
 
     var json: JSONObject {
         [
-            "nostr_group_id": .string(self.chatID), "owner_pubkey": .string(self.owner.hex),
+            "nostr_group_id": .string(self.nostrGroupID), "owner_pubkey": .string(self.owner.hex),
             "name": .string(self.name), "about": .string(self.about),
             "picture_url": self.picture.map(JSONValue.string) ?? .null,
         ]
@@ -68,13 +69,13 @@ public struct DaemonGroupUpdate: Hashable, Sendable {
     }
 
     public var kind: Kind
-    public var chatID: String
+    public var nostrGroupID: String
     /// The group after the change; nil when this account is not in it any more.
     public var group: DaemonGroup?
     public var profile: DaemonGroupProfile?
 
     var json: JSONObject {
-        var object: JSONObject = ["kind": .string(self.kind.rawValue), "nostr_group_id": .string(self.chatID)]
+        var object: JSONObject = ["kind": .string(self.kind.rawValue), "nostr_group_id": .string(self.nostrGroupID)]
         if let group = self.group {
             object["member_count"] = .integer(Int64(group.members.count))
             if !group.members.isEmpty { object["members"] = group.memberList }
@@ -89,14 +90,14 @@ public struct DaemonWelcome: Hashable, Sendable {
     public var wrapper: EventID
     public var welcome: EventID
     public var inviter: PublicKey
-    public var chatID: String
+    public var nostrGroupID: String
     public var groupName: String
 
     init(_ invite: AppState.InviteSummary) {
         self.wrapper = invite.wrapper
         self.welcome = invite.welcome
         self.inviter = invite.inviter
-        self.chatID = invite.group?.chatID ?? ""
+        self.nostrGroupID = invite.group?.nostrGroupID ?? ""
         self.groupName = invite.group?.name ?? ""
     }
 
@@ -105,7 +106,7 @@ public struct DaemonWelcome: Hashable, Sendable {
         object["wrapper_event_id"] = .string(self.wrapper.hex)
         object["welcome_event_id"] = .string(self.welcome.hex)
         object["from_pubkey"] = .string(self.inviter.hex)
-        object["nostr_group_id"] = .string(self.chatID)
+        object["nostr_group_id"] = .string(self.nostrGroupID)
         object["group_name"] = .string(self.groupName)
         return object
     }

@@ -3,7 +3,10 @@ public import PikaCore
 
 /// A message of another member.
 public struct DaemonMessage: Hashable, Sendable {
+    /// Hex of the MLS group id.
     public var chatID: String
+    /// ``AppState/ChatSummary/nostrGroupID``.
+    public var nostrGroupID: String
     /// The inner event's id.
     public var id: EventID
     public var sender: PublicKey
@@ -35,7 +38,7 @@ public struct DaemonMessage: Hashable, Sendable {
 
     var json: JSONObject {
         var object: JSONObject = [
-            "type": "message_received", "nostr_group_id": .string(self.chatID),
+            "type": "message_received", "nostr_group_id": .string(self.nostrGroupID),
             "from_pubkey": .string(self.sender.hex), "content": .string(self.content),
             "kind": .integer(Int64(self.kind.rawValue)), "created_at": .integer(self.createdAt),
             "event_id": .string(self.id.hex), "message_id": .string(self.id.hex),

@@ -19,7 +19,7 @@ struct CommandGate: Sendable {
         if case .publishKeyPackage(let relays) = command, !relays.isEmpty {
             throw DaemonFailure(.notAllowed, "no program may choose the account's relays: leave relays out")
         }
-        if let chatID = await chat(of: command) { try await judge(chatID) }
+        if let reference = await chat(of: command) { try await judge(reference) }
         if command.isSending { await pace.wait() }
     }
 
@@ -33,12 +33,18 @@ struct CommandGate: Sendable {
     }
 
     /// A chat that nobody knows is refused by the command itself.
-    private func judge(_ chatID: String) async throws(DaemonFailure) {
-        guard let chat = await account.state.chatList.first(where: { $0.chatID == chatID }) else { return }
-        guard bot.isAtWork(in: chatID, isGroup: chat.isGroup) else {
+    private func judge(_ reference: String) async throws(DaemonFailure) {
+        let state = await account.state
+        let named: AppState.ChatSummary?
+        do throws(AppCoreError) { named = try state.chat(named: reference) } catch {
+            throw DaemonFailure(.badGroupID, error.message)
+        }
+        guard let chat = named else { return }
+        let chatID = chat.chatID
+        guard bot.isAtWork(in: chat, of: state) else {
             throw Self.refusal("\(bot.label) is not at work in this group", "groups: { chats: { \(chatID): all } }")
         }
-        guard let groups = bot.program.groups, !groups.contains(chatID) else { return }
+        guard let groups = bot.program.groups, !state.matches(groups, chat) else { return }
         throw Self.refusal("\(bot.label) may not touch this chat", "allow: { groups: \(Self.list(groups, chatID)) }")
     }
 

@@ -47,7 +47,7 @@ struct ProgramAccount: DaemonCore {
 
     func shown(_ state: AppState) -> AppState {
         state.limited(
-            toChats: { bot.isAtWork(in: $0.chatID, isGroup: $0.isGroup) }, showsInvites: showsInvites,
+            toChats: { bot.isAtWork(in: $0, of: state) }, showsInvites: showsInvites,
             showsCall: { bot.calls.contains($0.callID) })
     }
 

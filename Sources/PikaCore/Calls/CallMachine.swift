@@ -1,3 +1,4 @@
+import MLS
 import Nostr
 
 /// The calls of one account, one at a time (wire §8.1): what happens, and what follows from it. Pure.
@@ -5,7 +6,7 @@ struct CallMachine: Sendable, Hashable {
     struct Call: Sendable, Hashable {
         let id: String
         /// The MLS group id: a chat's public id may change during a call.
-        let groupID: [UInt8]
+        let groupID: GroupID
         let peer: PublicKey
         let session: CallSession
         let isOutgoing: Bool
@@ -30,7 +31,7 @@ struct CallMachine: Sendable, Hashable {
     /// Whose signal it is, and which call it names.
     struct Origin: Sendable, Hashable {
         let callID: String
-        let groupID: [UInt8]
+        let groupID: GroupID
         let sender: PublicKey
     }
 
@@ -58,7 +59,7 @@ struct CallMachine: Sendable, Hashable {
     }
 
     enum Action: Sendable, Hashable {
-        case send(CallSignal.Body, callID: String, groupID: [UInt8])
+        case send(CallSignal.Body, callID: String, groupID: GroupID)
         case wake(callID: String, atMilliseconds: Int64)
         case startMedia(Call)
         case stopMedia(callID: String)

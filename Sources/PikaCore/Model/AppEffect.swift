@@ -14,15 +14,15 @@ enum AppEffect: Sendable, Hashable {
     case fetch(FetchPurpose, [Filter], from: [RelayURL])
     /// Reads messages for the open chat until so many can be shown.
     case loadMessages(
-        groupID: [UInt8], before: StoredMessage.Position?, limit: Int, opening: Int, RequestID?)
+        groupID: GroupID, before: StoredMessage.Position?, limit: Int, opening: Int, RequestID?)
     /// Reads a message that is to be sent again.
-    case loadMessage(groupID: [UInt8], EventID, RequestID?)
+    case loadMessage(groupID: GroupID, EventID, RequestID?)
     /// Gives a file of a message to the host's cache.
-    case download(MediaFile, groupID: [UInt8], RequestID?)
+    case download(MediaFile, groupID: GroupID, RequestID?)
     /// Reads own messages that were sent in this epoch or later.
-    case loadSent(groupID: [UInt8], fromEpoch: Epoch)
+    case loadSent(groupID: GroupID, fromEpoch: Epoch)
     /// Reads own messages of this epoch and the few before it, which may wait for a relay.
-    case loadUnsent(groupID: [UInt8], upToEpoch: Epoch)
+    case loadUnsent(groupID: GroupID, upToEpoch: Epoch)
     /// Asks for the time at which the next stored message ends.
     case loadNextExpiry
     /// Asks how many messages a rule is about.
@@ -77,4 +77,6 @@ enum CoreNote: Sendable, Hashable {
     case rollback(by: RollbackRole)
     /// One account keeps undoing the commits of a group.
     case rollbackStorm(chatID: String, committer: PublicKey, RollbackRole)
+    /// Several groups claim one nostrGroupID.
+    case routingCollision(nostrGroupID: String, chatIDs: [String])
 }

@@ -4,7 +4,7 @@ import Nostr
 /// The call that is not over, as far as a later process must know of it.
 struct LiveCallRecord: Sendable, Hashable {
     let callID: String
-    let groupID: [UInt8]
+    let groupID: GroupID
     let peer: PublicKey
     /// Unix seconds.
     let startedAt: Int64
@@ -13,7 +13,7 @@ struct LiveCallRecord: Sendable, Hashable {
     /// JSON, version 1.
     var memo: Secret {
         let json: JSONValue = [
-            "v": 1, "call": .string(self.callID), "group": .string(Hex.encode(self.groupID)),
+            "v": 1, "call": .string(self.callID), "group": .string(self.groupID.hex),
             "peer": .string(self.peer.hex), "at": .integer(self.startedAt), "answered": .bool(self.isAnswered),
         ]
         return Secret(json.json())
@@ -24,7 +24,7 @@ extension LiveCallRecord {
     /// Reads ``memo``; nil for anything else.
     init?(memo: Secret) {
         guard let json = JSONValue(memo: memo),
-            let callID = json["call"]?.string, let groupID = json["group"]?.string.flatMap({ Hex.decode($0) }),
+            let callID = json["call"]?.string, let groupID = json["group"]?.string.flatMap({ GroupID(hex: $0) }),
             let peer = json["peer"]?.string.flatMap({ try? PublicKey(hex: $0) }), let at = json["at"]?.integer,
             let isAnswered = json["answered"]?.bool
         else { return nil }

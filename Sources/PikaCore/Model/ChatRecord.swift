@@ -57,7 +57,7 @@ extension ChatRecord {
 
 /// An own message that does not go out any more, and why: kept as a memo.
 struct FailedMessage: Sendable, Hashable {
-    let groupID: [UInt8]
+    let groupID: GroupID
     let id: EventID
     let reason: String
     /// Unix seconds.
@@ -71,14 +71,14 @@ extension FailedMessage {
     var memo: Secret {
         Secret(
             JSONValue.object([
-                "v": 1, "group": .string(Hex.encode(self.groupID)), "id": .string(self.id.hex),
+                "v": 1, "group": .string(self.groupID.hex), "id": .string(self.id.hex),
                 "reason": .string(self.reason), "at": .integer(self.failedAt),
             ]).json())
     }
 
     init?(memo: Secret) {
         guard let json = JSONValue(memo: memo),
-            let group = json["group"]?.string.flatMap({ Hex.decode($0) }),
+            let group = json["group"]?.string.flatMap({ GroupID(hex: $0) }),
             let id = json["id"]?.string.flatMap({ try? EventID(hex: $0) }), let reason = json["reason"]?.string,
             let failedAt = json["at"]?.integer
         else { return nil }

@@ -14,13 +14,13 @@ enum CoreInput: Sendable {
     /// Messages for the chat that is open, or was: the number of its opening, and whether nothing is before them.
     case messagesLoaded([StoredMessage], opening: Int, reachedStart: Bool, RequestID?)
     /// A message that failed and is to be sent again; nil if it is not stored.
-    case messageLoaded(groupID: [UInt8], EventID, StoredMessage?, RequestID?)
+    case messageLoaded(groupID: GroupID, EventID, StoredMessage?, RequestID?)
     /// Where the host keeps a file, or why it does not.
-    case downloaded(MediaFile, groupID: [UInt8], Result<String, AppCoreError>, RequestID?)
+    case downloaded(MediaFile, groupID: GroupID, Result<String, AppCoreError>, RequestID?)
     /// Own messages of a group that have to be sealed again.
-    case sentLoaded(groupID: [UInt8], [StoredMessage])
+    case sentLoaded(groupID: GroupID, [StoredMessage])
     /// Own messages of an epoch and the few before it.
-    case unsentLoaded(groupID: [UInt8], upToEpoch: Epoch, [StoredMessage])
+    case unsentLoaded(groupID: GroupID, upToEpoch: Epoch, [StoredMessage])
     /// When the next stored message ends, in Unix seconds; nil if none does.
     case nextExpiry(Int64?)
     /// How many messages a rule is about, counted up to the limit asked for.
@@ -46,7 +46,7 @@ enum FetchPurpose: Sendable, Hashable {
     /// What one relay holds since it was last read.
     case catchUp(RelayURL)
     /// One group from its beginning.
-    case backlog(groupID: [UInt8])
+    case backlog(groupID: GroupID)
     /// The key packages of peers; the search's number.
     case keyPackages(search: Int)
     /// The profiles of some people.
@@ -61,15 +61,15 @@ enum CoreTimer: Sendable, Hashable {
     /// A relay's backlog could not be read.
     case catchUp(RelayURL)
     /// A group that this account was removed from need not be listened to any longer.
-    case leave(groupID: [UInt8])
+    case leave(groupID: GroupID)
     /// An invitation leads elsewhere than to where its group is.
-    case rejoin(groupID: [UInt8])
+    case rejoin(groupID: GroupID)
     /// Nor could a group's.
-    case backlog(groupID: [UInt8])
+    case backlog(groupID: GroupID)
     /// Stored messages may have ended.
     case expiry
     /// Nobody may have executed the departures that were due in a group.
-    case departures(groupID: [UInt8])
+    case departures(groupID: GroupID)
     /// Events that are ahead of the clock may be due.
     case clock
     /// Keys may be due for renewal.
@@ -83,7 +83,7 @@ enum CoreTimer: Sendable, Hashable {
     /// There is more that was kept for long enough.
     case retention
     /// Own commits in a group may go on after rollbacks.
-    case backOff(groupID: [UInt8])
+    case backOff(groupID: GroupID)
     /// Somebody may have stopped typing.
     case typing
     /// An invitation to a call has waited long enough.

@@ -1,3 +1,4 @@
+import MLS
 import Nostr
 
 extension CoreModel {
@@ -36,8 +37,9 @@ extension CoreModel {
                 if let answer { self.answers.restore(answer, name.key) }
                 isReadable = answer != nil
             case .chat:
-                self.chats[name.key] = ChatRecord(memo: memo)
-                isReadable = self.chats[name.key] != nil
+                let groupID = GroupID(name.key)
+                self.chats[groupID] = ChatRecord(memo: memo)
+                isReadable = self.chats[groupID] != nil
             case .failedMessage:
                 let key = try? EventID(bytes: name.key)
                 let failure = FailedMessage(memo: memo)

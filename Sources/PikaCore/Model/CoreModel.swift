@@ -13,11 +13,12 @@ struct CoreModel: Sendable {
     var state = AppState() { didSet { self.stateChanged = true } }
     /// Whether ``state`` changed since it was last published.
     var stateChanged = true
-    var groups: [[UInt8]: MarmotGroup] = [:]
-    /// MLS group ids by nostrGroupID, former ones included.
-    var groupIDs: [Bytes32: [UInt8]] = [:]
+    var groups: [GroupID: MarmotGroup] = [:]
+    var routes = GroupRoutes()
+    /// Stored chat ids that were migrated when the state was read; durable with the first turn.
+    var storedChatIDs = StoredChatIDs()
     /// Groups with changes that are not among the step's changes yet.
-    var dirtyGroups: Set<[UInt8]> = []
+    var dirtyGroups: Set<GroupID> = []
     var keyPackages: [StoredKeyPackage] = []
     /// How each of them was announced, by its reference.
     var keyPackageRecords: [[UInt8]: KeyPackageRecord] = [:]
@@ -33,16 +34,16 @@ struct CoreModel: Sendable {
     var lastDelivery = 0
     /// Unix seconds.
     var startedAt: Int64 = 0
-    var waiting: [[UInt8]: [WaitingEvent]] = [:]
+    var waiting = PendingEvents()
     var early = EarlyEvents()
     var clocks = ClockComparison()
     /// Groups of which waiting events were given up for want of room: they are on the relays still.
-    var gaveUp: Set<[UInt8]> = []
+    var gaveUp: Set<GroupID> = []
     /// Who were the admins of past epochs that can still be opened, by group.
-    var pastAdmins: [[UInt8]: [Epoch: Set<PublicKey>]] = [:]
+    var pastAdmins: [GroupID: [Epoch: Set<PublicKey>]] = [:]
     var limiters = CoreLimiters()
     /// Groups that this account was removed from lately.
-    var lingering: Set<[UInt8]> = []
+    var lingering: Set<GroupID> = []
     /// Live events that wait until older ones were read, in order of arrival.
     var held: [Held] = []
     /// Relays whose stored events are being read since they connected, and how often that failed.
@@ -51,12 +52,12 @@ struct CoreModel: Sendable {
     /// Relays of groups that were left out at the last look.
     var ignoredRelays = 0
     /// Searches for all events of a group that are under way.
-    var reading: [[UInt8]: Int] = [:]
+    var reading: [GroupID: Int] = [:]
     var invites: [EventID: StoredInvite] = [:]
     /// Other states of groups that this account is in.
-    var rivals: [[UInt8]: [Rival]] = [:]
+    var rivals: [GroupID: [Rival]] = [:]
     /// Branches that were given up for a better commit, the latest of each group.
-    var abandoned: [[UInt8]: AbandonedBranch] = [:]
+    var abandoned: [GroupID: AbandonedBranch] = [:]
     var seen: SeenEvents
     var inbox: [Int64: CoreEvent] = [:]
     var lastInboxID: Int64
@@ -67,35 +68,35 @@ struct CoreModel: Sendable {
     var intents: [Int: GroupIntent] = [:]
     var lastIntent = 0
     /// Groups whose intents may go on, and those that first have to be read.
-    var intentsDue: Set<[UInt8]> = []
-    var intentsBlocked: Set<[UInt8]> = []
+    var intentsDue: Set<GroupID> = []
+    var intentsBlocked: Set<GroupID> = []
     /// Rollbacks by group.
-    var rollbacks: [[UInt8]: RollbackRecord] = [:]
+    var rollbacks: [GroupID: RollbackRecord] = [:]
     /// Groups with a pending commit of which nobody knows whether a relay has it.
-    var unsureCommits: Set<[UInt8]> = []
+    var unsureCommits: Set<GroupID> = []
     /// Groups whose own messages are being read to be sealed again, and the messages sent since.
-    var resealing: [[UInt8]: Reseal] = [:]
+    var resealing: [GroupID: Reseal] = [:]
     /// When the next stored message ends, in Unix seconds, and when the core looks for it, in Unix milliseconds.
     var nextExpiry: Int64?
     var expiryWake: Int64?
     /// How old this account's keys are, by group, and when the core looks at that, in Unix milliseconds.
-    var keyAges: [[UInt8]: KeyAge] = [:]
+    var keyAges: [GroupID: KeyAge] = [:]
     var keyUpdateWake: Int64?
     /// Groups whose due departures could not be committed, and in which epoch.
-    var failedDepartures: [[UInt8]: Epoch] = [:]
+    var failedDepartures: [GroupID: Epoch] = [:]
     var mediaOperations: [Int: MediaOperation] = [:]
     var lastMediaOperation = 0
-    var mediaSecrets: [[UInt8]: MediaSecrets] = [:]
-    var dirtyMediaSecrets: Set<[UInt8]> = []
-    var groupImages: [[UInt8]: GroupImage] = [:]
+    var mediaSecrets: [GroupID: MediaSecrets] = [:]
+    var dirtyMediaSecrets: Set<GroupID> = []
+    var groupImages: [GroupID: GroupImage] = [:]
     var typing = TypingNotices()
     /// The latest answer of each member to the hypernotes of the open chat, also to those not shown yet.
     var hypernoteResponses: [EventID: [PublicKey: PlacedResponse]] = [:]
     /// What is remembered of chats, and which of that is not among the step's changes yet.
-    var chats: [[UInt8]: ChatRecord] = [:]
-    var dirtyChats: Set<[UInt8]> = []
+    var chats: [GroupID: ChatRecord] = [:]
+    var dirtyChats: Set<GroupID> = []
     /// Where each chat stands in the list.
-    var chatPlaces: [[UInt8]: ChatPlace] = [:]
+    var chatPlaces: [GroupID: ChatPlace] = [:]
     var openChat: OpenChat?
     var lastOpening = 0
     /// Own messages that do not go out, by what stands for them among the ids that were seen.
@@ -115,7 +116,7 @@ struct CoreModel: Sendable {
     var interruptedCall: LiveCallRecord?
 
     /// Groups of which another copy of this account has the keys too.
-    var copiedGroups: [[UInt8]: CopiedGroup] = [:]
+    var copiedGroups: [GroupID: CopiedGroup] = [:]
     var fence = CopyFence()
     /// Outcomes of actions that are to be done once, and those under way.
     var answers = OnceAnswers()
@@ -144,15 +145,16 @@ struct CoreModel: Sendable {
         for invite in stored.invites { self.invites[invite.wrapper] = invite }
         try self.restoreMediaSecrets(stored.memos)
         try self.restoreGroups(stored.groups)
+        var stored = stored
+        self.storedChatIDs = StoredChatIDs(migrating: &stored, self.routes)
         try self.restoreIntents(stored.memos)
         try self.restoreReseals(stored.memos)
         try self.restoreKeyAges(stored.memos)
         try self.restoreCopiedGroups(stored.memos)
         for waiting in stored.waiting {
-            guard let id = try? GroupEvents.nostrGroupID(of: waiting.event), let group = self.groupIDs[id] else {
-                continue
-            }
-            self.waiting[group, default: []].append(waiting)
+            guard let id = try? GroupEvents.nostrGroupID(of: waiting.event), !self.routes.groups(claiming: id).isEmpty
+            else { continue }
+            self.waiting.insert(waiting, under: id)
         }
         self.restoreEarlyEvents()
         for row in stored.inbox {
@@ -183,9 +185,9 @@ struct CoreModel: Sendable {
     static let inboxCursor = "inbox-id"
 
     private mutating func restoreGroups(_ stored: [StoredGroup]) throws(AppCoreError) {
-        var parts: [[UInt8]: [GroupPart: StoredGroupPart]] = [:]
-        var groups: [(id: [UInt8], stored: StoredGroup)] = []
-        var left: [(id: [UInt8], stored: StoredGroup)] = []
+        var parts: [GroupID: [GroupPart: StoredGroupPart]] = [:]
+        var groups: [(id: GroupID, stored: StoredGroup)] = []
+        var left: [(id: GroupID, stored: StoredGroup)] = []
         for group in stored {
             if let groupID = StoredGroupKey.leftBranch(stored: group.groupID) {
                 left.append((groupID, group))
@@ -210,7 +212,8 @@ struct CoreModel: Sendable {
                     header: group.header, records: group.records, parts: parts[id] ?? [:],
                     account: self.account.publicKey)
                 self.groups[id] = restored
-                self.index(restored)
+                self.route(restored)
+                self.noteMedia(of: restored)
                 if restored.pending != nil { self.unsureCommits.insert(id) }
             } catch { throw AppCoreError(.corruptState, "a stored group cannot be read: \(error.message)") }
         }
@@ -225,47 +228,30 @@ struct CoreModel: Sendable {
         } catch { throw AppCoreError(.corruptState, "a stored branch cannot be read: \(error.message)") }
     }
 
-    /// Routes a group's public ids to it. An id that another group of ours holds stays there: whoever invites us
-    /// chooses the id of its group, and must not take over the events of another.
-    mutating func index(_ group: MarmotGroup) {
-        for id in [group.data.nostrGroupID] + group.formerNostrGroupIDs {
-            if let holder = self.groupIDs[id], holder != group.groupID, self.groups[holder]?.isActive == true {
-                continue
-            }
-            self.groupIDs[id] = group.groupID
-        }
-        self.noteMedia(of: group)
-    }
-
     /// What is under way, as the screens show it.
     mutating func refreshBusy() {
         var busy = AppState.Busy()
         for intent in self.intents.values where intent.isOpen {
-            if intent.groupID.isEmpty {
+            if intent.groupID == .unfounded {
                 busy.creatingChat = true
-            } else if let group = self.groups[intent.groupID] {
-                busy.changingChats.insert(group.data.nostrGroupIDHex)
+            } else if self.groups[intent.groupID] != nil {
+                busy.changingChats.insert(intent.groupID.hex)
             }
         }
         if self.state.busy != busy { self.state.busy = busy }
     }
 
-    /// The group of a chat that is in use, or why not.
-    func groupID(ofChat chatID: String) throws(AppCoreError) -> [UInt8] {
-        guard let id = Bytes32(hex: chatID), let groupID = self.groupIDs[id] else {
-            throw AppCoreError(.unknownChat, "no chat has the id \(chatID)")
-        }
-        return groupID
-    }
+    /// The group that a chat id, or another reference of a user, means; as ``GroupRoutes/group(named:)``.
+    func groupID(ofChat reference: String) throws(AppCoreError) -> GroupID { try self.routes.group(named: reference) }
 }
 
 /// How a group, or a part that belongs to it, is named in the store.
 struct StoredGroupKey: Hashable {
-    let groupID: [UInt8]
+    let groupID: GroupID
     /// Nil for the group itself.
     let part: GroupPart?
 
-    init(_ groupID: [UInt8], _ part: GroupPart? = nil) {
+    init(_ groupID: GroupID, _ part: GroupPart? = nil) {
         self.groupID = groupID
         self.part = part
     }
@@ -273,38 +259,38 @@ struct StoredGroupKey: Hashable {
     /// A prefix keeps them apart, whatever a peer chooses as its group id.
     var bytes: [UInt8] {
         switch self.part {
-        case nil: [0] + self.groupID
-        case .ownCommit(let event): [1] + event.bytes + self.groupID
-        case .snapshot(let epoch): [2] + epoch.bytes + self.groupID
+        case nil: [0] + self.groupID.bytes
+        case .ownCommit(let event): [1] + event.bytes + self.groupID.bytes
+        case .snapshot(let epoch): [2] + epoch.bytes + self.groupID.bytes
         }
     }
 
     /// A state of the group that this account left for another one, or that its removal ended.
-    static func leftBranch(_ groupID: [UInt8], isActive: Bool) -> [UInt8] { [isActive ? 3 : 5] + groupID }
+    static func leftBranch(_ groupID: GroupID, isActive: Bool) -> [UInt8] { [isActive ? 3 : 5] + groupID.bytes }
 
     /// A branch that was given up for a better commit which ended this epoch.
-    static func abandonedBranch(_ groupID: [UInt8], _ epoch: Epoch) -> [UInt8] {
-        [4] + epoch.bytes + groupID
+    static func abandonedBranch(_ groupID: GroupID, _ epoch: Epoch) -> [UInt8] {
+        [4] + epoch.bytes + groupID.bytes
     }
 
-    static func abandonedBranch(stored bytes: [UInt8]) -> (groupID: [UInt8], epoch: Epoch)? {
+    static func abandonedBranch(stored bytes: [UInt8]) -> (groupID: GroupID, epoch: Epoch)? {
         guard bytes.first == 4, let epoch = Epoch(bytes: bytes.dropFirst().prefix(8)) else { return nil }
-        return (Array(bytes.dropFirst(9)), epoch)
+        return (GroupID(bytes.dropFirst(9)), epoch)
     }
 
-    static func leftBranch(stored bytes: [UInt8]) -> [UInt8]? {
-        bytes.first == 3 || bytes.first == 5 ? Array(bytes.dropFirst()) : nil
+    static func leftBranch(stored bytes: [UInt8]) -> GroupID? {
+        bytes.first == 3 || bytes.first == 5 ? GroupID(bytes.dropFirst()) : nil
     }
 
     init?(stored bytes: [UInt8]) {
         switch bytes.first {
-        case 0: self.init(Array(bytes.dropFirst()))
+        case 0: self.init(GroupID(bytes.dropFirst()))
         case 1:
             guard let event = try? EventID(bytes: Array(bytes.dropFirst().prefix(32))) else { return nil }
-            self.init(Array(bytes.dropFirst(33)), .ownCommit(event))
+            self.init(GroupID(bytes.dropFirst(33)), .ownCommit(event))
         case 2:
             guard let epoch = Epoch(bytes: bytes.dropFirst().prefix(8)) else { return nil }
-            self.init(Array(bytes.dropFirst(9)), .snapshot(epoch: epoch))
+            self.init(GroupID(bytes.dropFirst(9)), .snapshot(epoch: epoch))
         default: return nil
         }
     }

@@ -1,3 +1,4 @@
+import MLS
 import Marmot
 import Nostr
 
@@ -23,7 +24,8 @@ extension CoreStep {
 }
 
 extension CoreModel {
-    func chatID(of groupID: [UInt8]) -> String? { self.groups[groupID]?.data.nostrGroupIDHex }
+    /// Hex of the group id; nil for a group that is not known.
+    func chatID(of groupID: GroupID) -> String? { self.groups[groupID].map { $0.groupID.hex } }
 }
 
 extension CoreEvent {

@@ -8,7 +8,8 @@ struct EarlyEvents: Sendable {
     static let interval: Int64 = 30_000
 
     private struct Entry {
-        let groupID: [UInt8]
+        /// The routing id that it bears.
+        let nostrGroupID: Bytes32
         /// Unix seconds from which the event is accepted.
         let dueTime: Int64
     }
@@ -18,17 +19,17 @@ struct EarlyEvents: Sendable {
 
     var count: Int { self.entries.count }
 
-    mutating func insert(_ id: EventID, of groupID: [UInt8], dueTime: Int64) {
-        self.entries[id] = Entry(groupID: groupID, dueTime: dueTime)
+    mutating func insert(_ id: EventID, under nostrGroupID: Bytes32, dueTime: Int64) {
+        self.entries[id] = Entry(nostrGroupID: nostrGroupID, dueTime: dueTime)
     }
 
     mutating func remove(_ id: EventID) { self.entries[id] = nil }
 
-    /// Removes the events that are due and returns their groups. What still waits then waits for something else.
-    mutating func takeDue(now: Int64) -> Set<[UInt8]> {
+    /// Removes the events that are due and returns their routing ids. What still waits then waits for something else.
+    mutating func takeDue(now: Int64) -> Set<Bytes32> {
         let due = self.entries.filter { $0.value.dueTime <= now }
         for id in due.keys { self.entries[id] = nil }
-        return Set(due.values.map(\.groupID))
+        return Set(due.values.map(\.nostrGroupID))
     }
 
     /// When to look again, in Unix milliseconds; nil if that is scheduled already, or nothing waits.

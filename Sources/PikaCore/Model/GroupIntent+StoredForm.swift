@@ -6,7 +6,7 @@ import Nostr
 extension GroupIntent {
     var stored: Secret {
         var fields: JSONObject = [
-            "v": 1, "group": .string(Hex.encode(self.groupID)), "goal": self.goal.json,
+            "v": 1, "group": .string(self.groupID.hex), "goal": self.goal.json,
         ]
         if self.missing == .goOnWithout { fields["go_on_without"] = .bool(true) }
         if let key = self.request?.onceKey { fields["once"] = .string(key) }
@@ -28,7 +28,7 @@ extension GroupIntent {
     /// Reads a memo; nil if it is none of an intent.
     init?(_ name: MemoName, _ content: Secret) {
         guard name.kind == .groupIntent, name.key.count == 8, let json = JSONValue(memo: content),
-            let groupID = json["group"]?.string.flatMap({ Hex.decode($0) }),
+            let groupID = json["group"]?.string.flatMap({ GroupID(hex: $0) }),
             let goal = json["goal"].flatMap({ Goal($0) })
         else { return nil }
         self.init(

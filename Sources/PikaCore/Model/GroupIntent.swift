@@ -46,8 +46,8 @@ struct GroupIntent: Sendable {
     }
 
     let number: Int
-    /// The MLS group id; empty for a group that is still to be founded.
-    let groupID: [UInt8]
+    /// ``GroupID/unfounded`` for a group that is still to be founded.
+    let groupID: GroupID
     var goal: Goal
     /// What to do about peers that have no usable key package.
     var missing = MissingPeers.fail
@@ -65,6 +65,11 @@ struct GroupIntent: Sendable {
     var isOpen: Bool { if case .settled = self.phase { false } else { true } }
 
     var memo: MemoName { MemoName(.groupIntent, withUnsafeBytes(of: Int64(self.number).bigEndian) { Array($0) }) }
+}
+
+extension GroupID {
+    /// Stands for a group that is still to be founded. No group has it: a Welcome with an empty id is refused.
+    static let unfounded = GroupID([])
 }
 
 extension GroupIntent.Goal {

@@ -33,14 +33,14 @@ struct GroupProfile: Sendable, Hashable {
         self.shown = AppState.Profile(publicKey: key, source)
     }
 
-    static func memoName(_ groupID: [UInt8], _ key: PublicKey) -> MemoName {
-        MemoName(.groupProfile, groupID + key.bytes)
+    static func memoName(_ groupID: GroupID, _ key: PublicKey) -> MemoName {
+        MemoName(.groupProfile, groupID.bytes + key.bytes)
     }
 
     /// The group id and public key that a memo's key is made of.
-    static func owner(_ name: MemoName) -> (groupID: [UInt8], key: PublicKey)? {
+    static func owner(_ name: MemoName) -> (groupID: GroupID, key: PublicKey)? {
         guard name.key.count > 32, let key = try? PublicKey(bytes: name.key.suffix(32)) else { return nil }
-        return (Array(name.key.dropLast(32)), key)
+        return (GroupID(name.key.dropLast(32)), key)
     }
 }
 

@@ -22,7 +22,7 @@ struct MediaOperation: Sendable {
         }
     }
 
-    let groupID: [UInt8]
+    let groupID: GroupID
     let goal: Goal
     let request: RequestID?
 }

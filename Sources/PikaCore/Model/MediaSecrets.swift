@@ -57,7 +57,7 @@ extension CoreModel {
             guard let secrets = MediaSecrets(stored: content) else {
                 throw AppCoreError(.corruptState, "the stored media secrets of a group cannot be read")
             }
-            self.mediaSecrets[name.key] = secrets
+            self.mediaSecrets[GroupID(name.key)] = secrets
         }
     }
 

@@ -1,3 +1,4 @@
+import MLS
 import Nostr
 
 /// What the core has to know of the chat that is open, beyond what it shows.
@@ -5,7 +6,7 @@ struct OpenChat: Sendable {
     /// Of what came before an answer: another opening of the same chat has another number.
     let number: Int
     /// Nil if no group has the chat's id.
-    let groupID: [UInt8]?
+    let groupID: GroupID?
     /// The oldest stored message that was read, whether it is shown or not.
     var oldestRead: StoredMessage.Position?
     /// Messages that are shown at most; it rises when older ones are asked for.
@@ -25,7 +26,7 @@ struct OpenChat: Sendable {
 
     private static let maximumLoose = 10_000
 
-    init(number: Int, groupID: [UInt8]?) {
+    init(number: Int, groupID: GroupID?) {
         self.number = number
         self.groupID = groupID
     }
@@ -48,17 +49,14 @@ struct OpenChat: Sendable {
 struct ChatPlace: Hashable, Comparable, Sendable {
     let time: Int64
     let chatID: String
-    /// Two groups may claim the same chat id.
-    let groupID: String
 
     init(_ chat: AppState.ChatSummary) {
         self.time = chat.lastMessageAt ?? 0
         self.chatID = chat.chatID
-        self.groupID = chat.groupID
     }
 
     static func < (left: ChatPlace, right: ChatPlace) -> Bool {
-        (left.time, left.chatID, left.groupID) < (right.time, right.chatID, right.groupID)
+        (left.time, left.chatID) < (right.time, right.chatID)
     }
 }
 

@@ -90,7 +90,8 @@ extension AppState.InvitedGroup {
             "v": 1, "name": .string(self.name), "description": .string(self.description),
             "members": .integer(Int64(self.memberCount)),
         ]
-        if let chatID = self.chatID { json["chat"] = .string(chatID) }
+        if let chatID = self.chatID { json["group"] = .string(chatID) }
+        if let nostrGroupID = self.nostrGroupID { json["chat"] = .string(nostrGroupID) }
         return Secret(JSONValue.object(json).json())
     }
 
@@ -98,7 +99,10 @@ extension AppState.InvitedGroup {
         guard let json = JSONValue(memo: memo), let name = json["name"]?.string,
             let description = json["description"]?.string, let count = json["members"]?.integer.flatMap(Int.init)
         else { return nil }
-        self.init(name: name, description: description, memberCount: count, chatID: json["chat"]?.string)
+        // Version 1 has always called the nostrGroupID the chat.
+        self.init(
+            name: name, description: description, memberCount: count, chatID: json["group"]?.string,
+            nostrGroupID: json["chat"]?.string)
     }
 }
 

@@ -1,3 +1,4 @@
+import MLS
 import Nostr
 
 /// What the core knows of people, and what it is finding out.
@@ -25,9 +26,9 @@ struct People: Sendable {
     var laterRefreshes: [RequestID?] = []
 
     /// What members call themselves in a group, by group id.
-    var groupProfiles: [[UInt8]: [PublicKey: GroupProfile]] = [:]
+    var groupProfiles: [GroupID: [PublicKey: GroupProfile]] = [:]
     /// Groups that are to be told of this account's own profile there.
-    var untold: Set<[UInt8]> = []
+    var untold: Set<GroupID> = []
 }
 
 /// A request for the profiles of some people, to each relay by itself, so that a slow one holds nobody up.

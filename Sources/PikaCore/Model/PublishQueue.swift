@@ -1,3 +1,4 @@
+import MLS
 import Nostr
 
 /// The outbox: what is on its way, what waits, and when to try again. Pure; ids are those of ``OutboxRow``.
@@ -65,7 +66,7 @@ struct PublishQueue: Sendable {
     /// The ids of these rows by event.
     private var events: [EventID: String] = [:]
     /// Row ids by lane in the order of their sequence.
-    private var lanes: [[UInt8]: [String]] = [:]
+    private var lanes: [GroupID?: [String]] = [:]
     private(set) var debts = RelayDebts()
     /// The call signals among the rows that no relay has.
     private(set) var signals: Set<String> = []
@@ -96,7 +97,7 @@ struct PublishQueue: Sendable {
     }
 
     /// The rows that carry a message, settled ones included.
-    func rows(ofMessage id: EventID, in groupID: [UInt8]) -> [String] {
+    func rows(ofMessage id: EventID, in groupID: GroupID) -> [String] {
         self.entries.values.filter { $0.row.messageID == id && $0.row.groupID == groupID }.map(\.row.id)
             + self.debts.rows(ofMessage: id, in: groupID)
     }

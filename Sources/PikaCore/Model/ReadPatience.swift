@@ -1,3 +1,4 @@
+import MLS
 import Nostr
 
 /// Counts failed attempts to read relays: when to try again, and how long live events wait for older ones.
@@ -9,7 +10,7 @@ struct ReadPatience: Sendable {
         /// Everything that a relay holds for the account.
         case relay(RelayURL)
         /// What a relay holds of a group.
-        case group([UInt8], RelayURL)
+        case group(GroupID, RelayURL)
     }
 
     /// Failed attempts after which live events no longer wait.
@@ -39,7 +40,7 @@ struct ReadPatience: Sendable {
     }
 
     /// Forgets a group that is no longer read.
-    mutating func forget(_ groupID: [UInt8]) {
+    mutating func forget(_ groupID: GroupID) {
         self.failures = self.failures.filter { reading, _ in
             if case .group(groupID, _) = reading { false } else { true }
         }

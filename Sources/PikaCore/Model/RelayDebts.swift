@@ -1,3 +1,4 @@
+import MLS
 import Nostr
 
 /// What single relays still lack of events that another relay has taken: sent in the background, each relay's in
@@ -45,7 +46,7 @@ struct RelayDebts: Sendable {
 
     private struct CommitPlace: Hashable, Sendable {
         let relay: RelayURL
-        let lane: [UInt8]
+        let lane: GroupID?
     }
 
     private var rows: [String: OutboxRow] = [:]
@@ -57,7 +58,7 @@ struct RelayDebts: Sendable {
 
     func row(_ id: String) -> OutboxRow? { self.rows[id] }
 
-    func rows(ofMessage id: EventID, in groupID: [UInt8]) -> [String] {
+    func rows(ofMessage id: EventID, in groupID: GroupID) -> [String] {
         self.rows.values.filter { $0.messageID == id && $0.groupID == groupID }.map(\.id)
     }
 
@@ -183,5 +184,5 @@ struct RelayDebts: Sendable {
 
 extension OutboxRow {
     /// What it leaves in order with: its group, or the account.
-    var lane: [UInt8] { self.groupID ?? [] }
+    var lane: GroupID? { self.groupID }
 }

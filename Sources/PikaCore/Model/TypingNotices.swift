@@ -1,3 +1,4 @@
+import MLS
 import Nostr
 
 /// Who types, and what was told of this account's own typing (wire §8.0). Never stored.
@@ -10,9 +11,9 @@ struct TypingNotices: Sendable {
     static let patience: Int64 = 5000
 
     /// When each group was told last, in Unix milliseconds.
-    var told: [[UInt8]: Int64] = [:]
+    var told: [GroupID: Int64] = [:]
     /// Until when each member types, in Unix seconds.
-    var members: [[UInt8]: [PublicKey: Int64]] = [:]
+    var members: [GroupID: [PublicKey: Int64]] = [:]
     /// Notices on their way, and when each is given up, in Unix milliseconds.
     var rows: [String: Int64] = [:]
     /// When the core looks at all this, in Unix milliseconds.

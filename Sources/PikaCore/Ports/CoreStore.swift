@@ -13,10 +13,10 @@ public protocol CoreStore: Sendable {
     func commit(_ changes: [StoreChange]) async throws
 
     /// Messages of a group, newest first, older than `before` (a position of ``StoredMessage``), at most `limit`.
-    func messages(in groupID: [UInt8], before: StoredMessage.Position?, limit: Int) async throws -> [StoredMessage]
+    func messages(in groupID: GroupID, before: StoredMessage.Position?, limit: Int) async throws -> [StoredMessage]
 
     /// One message of a group; nil if it is not stored.
-    func message(in groupID: [UInt8], id: EventID) async throws -> StoredMessage?
+    func message(in groupID: GroupID, id: EventID) async throws -> StoredMessage?
 
     /// The earliest ``StoredMessage/expiresAt`` of all messages; nil if none ends.
     func nextExpiry() async throws -> Int64?
@@ -28,7 +28,7 @@ public protocol CoreStore: Sendable {
     func value(scope: String, key: String) async throws -> [UInt8]?
 
     /// The files of a message that ``StoreChange/putMedia(_:)`` wrote, by index; none if the message is gone.
-    func media(in groupID: [UInt8], message: EventID) async throws -> [StoredMedia]
+    func media(in groupID: GroupID, message: EventID) async throws -> [StoredMedia]
 }
 
 /// What a store holds when a core starts.
@@ -82,7 +82,7 @@ public struct StoredKeyPackage: Sendable, Hashable {
 
 /// A group as the store holds it.
 public struct StoredGroup: Sendable {
-    /// The MLS group id.
+    /// Names the group, or a part that belongs to it.
     public var groupID: [UInt8]
     /// Marmot's own part, secret.
     public var header: Secret
@@ -113,7 +113,7 @@ public struct StoredMessage: Sendable, Hashable {
         }
     }
 
-    public var groupID: [UInt8]
+    public var groupID: GroupID
     /// The inner event; its id is the message's id. Private: sealed at rest.
     public var rumor: UnsignedEvent
     /// The id of ``rumor``, kept because computing it costs a hash.
@@ -131,7 +131,7 @@ public struct StoredMessage: Sendable, Hashable {
     public var position: Position { Position(createdAt: self.time, id: self.id) }
 
     public init(
-        groupID: [UInt8], rumor: UnsignedEvent, id: EventID, wrapper: EventID, epoch: Epoch, isOwn: Bool,
+        groupID: GroupID, rumor: UnsignedEvent, id: EventID, wrapper: EventID, epoch: Epoch, isOwn: Bool,
         expiresAt: Int64? = nil, time: Int64? = nil
     ) {
         self.groupID = groupID
@@ -147,7 +147,7 @@ public struct StoredMessage: Sendable, Hashable {
 
 /// A file of a message: where it is, and what opens it.
 public struct StoredMedia: Sendable, Hashable {
-    public var groupID: [UInt8]
+    public var groupID: GroupID
     public var messageID: EventID
     /// Its place among the files of the message.
     public var index: Int
@@ -156,7 +156,7 @@ public struct StoredMedia: Sendable, Hashable {
     /// The likeliest first. Private: sealed at rest.
     public var keys: [Secret]
 
-    public init(groupID: [UInt8], messageID: EventID, index: Int, reference: Tag, keys: [Secret]) {
+    public init(groupID: GroupID, messageID: EventID, index: Int, reference: Tag, keys: [Secret]) {
         self.groupID = groupID
         self.messageID = messageID
         self.index = index
@@ -255,7 +255,7 @@ public struct OutboxRow: Sendable, Hashable {
     public var relays: [RelayURL]
     public var purpose: Purpose
     /// The MLS group id, if it belongs to one.
-    public var groupID: [UInt8]?
+    public var groupID: GroupID?
     /// The inner event's id, for a message.
     public var messageID: EventID?
     public var attempts: Int
@@ -263,7 +263,7 @@ public struct OutboxRow: Sendable, Hashable {
     public var leftover: Leftover?
 
     public init(
-        id: String, sequence: Int64, event: Event, relays: [RelayURL], purpose: Purpose, groupID: [UInt8]? = nil,
+        id: String, sequence: Int64, event: Event, relays: [RelayURL], purpose: Purpose, groupID: GroupID? = nil,
         messageID: EventID? = nil, attempts: Int = 0, leftover: Leftover? = nil
     ) {
         self.id = id
@@ -329,6 +329,11 @@ public struct MemoName: Sendable, Hashable {
     public init(_ kind: Kind, _ key: [UInt8]) {
         self.kind = kind
         self.key = key
+    }
+
+    /// A memo about a group.
+    public init(_ kind: Kind, _ groupID: GroupID) {
+        self.init(kind, groupID.bytes)
     }
 }
 

@@ -14,7 +14,7 @@ extension CoreModel {
     /// Keeps the branch that a group has just given up, if it did.
     ///
     /// - Parameter epoch: that the better commit ended; nil if the branch is that of the commit that lost.
-    mutating func keepAbandoned(of groupID: [UInt8], at epoch: Epoch?, _ step: inout CoreStep) {
+    mutating func keepAbandoned(of groupID: GroupID, at epoch: Epoch?, _ step: inout CoreStep) {
         guard let branch = self.groups[groupID]?.takeAbandoned() else { return }
         self.abandon(branch, at: epoch ?? branch.epoch.earlier(by: 1), &step)
     }
@@ -30,13 +30,13 @@ extension CoreModel {
                 groupID: key, GroupStorageChanges(replacesAll: true, records: stored.records.mapValues { .some($0) })))
     }
 
-    mutating func forgetAbandoned(of groupID: [UInt8], _ step: inout CoreStep) {
+    mutating func forgetAbandoned(of groupID: GroupID, _ step: inout CoreStep) {
         guard let branch = self.abandoned.removeValue(forKey: groupID) else { return }
         step.changes.append(.deleteGroup(groupID: StoredGroupKey.abandonedBranch(groupID, branch.epoch)))
     }
 
     /// After a commit on the branch that this account is on: beyond the reach of races nothing leads back.
-    mutating func forgetOldAbandoned(of groupID: [UInt8], _ step: inout CoreStep) {
+    mutating func forgetOldAbandoned(of groupID: GroupID, _ step: inout CoreStep) {
         guard let branch = self.abandoned[groupID], let known = self.groups[groupID],
             !branch.epoch.isWithin(known.profile.pastEpochs, of: known.epoch)
         else { return }

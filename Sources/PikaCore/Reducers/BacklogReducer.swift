@@ -21,15 +21,15 @@ extension CoreModel {
 
     /// The name of the cursor that tells, across restarts, whether a group's events on a relay are still to be read:
     /// it is odd then.
-    private static func backlogCursor(_ groupID: [UInt8], _ relay: RelayURL) -> String {
-        "backlog/\(Hex.encode(groupID))/\(relay.string)"
+    private static func backlogCursor(_ groupID: GroupID, _ relay: RelayURL) -> String {
+        "backlog/\(groupID.hex)/\(relay.string)"
     }
 
-    private func isBacklogDue(_ groupID: [UInt8], _ relay: RelayURL) -> Bool {
+    private func isBacklogDue(_ groupID: GroupID, _ relay: RelayURL) -> Bool {
         (self.cursors[Self.backlogCursor(groupID, relay)] ?? 0) % 2 == 1
     }
 
-    private mutating func noteBacklog(_ groupID: [UInt8], _ relay: RelayURL, isDue: Bool, _ step: inout CoreStep) {
+    private mutating func noteBacklog(_ groupID: GroupID, _ relay: RelayURL, isDue: Bool, _ step: inout CoreStep) {
         guard self.isBacklogDue(groupID, relay) != isDue else { return }
         let name = Self.backlogCursor(groupID, relay)
         let value = (self.cursors[name] ?? 0) + 1
@@ -43,12 +43,12 @@ extension CoreModel {
     }
 
     /// The name of the cursor that holds when the invitation to a group was made. What is older cannot be opened.
-    static func joinedCursor(_ groupID: [UInt8]) -> String { "joined/\(Hex.encode(groupID))" }
+    static func joinedCursor(_ groupID: GroupID) -> String { "joined/\(groupID.hex)" }
 
     // MARK: Reading a group
 
     /// Reads all that a group's relays hold of it: it was just joined, or has another public id.
-    mutating func readBacklog(of groupID: [UInt8], _ step: inout CoreStep) {
+    mutating func readBacklog(of groupID: GroupID, _ step: inout CoreStep) {
         guard let group = self.groups[groupID] else { return }
         for relay in self.relays(of: group) {
             self.noteBacklog(groupID, relay, isDue: true, &step)
@@ -57,7 +57,7 @@ extension CoreModel {
     }
 
     /// Asks again, from the relays that are connected; the others are asked when they are back.
-    mutating func retryBacklog(of groupID: [UInt8], _ step: inout CoreStep) {
+    mutating func retryBacklog(of groupID: GroupID, _ step: inout CoreStep) {
         guard let group = self.groups[groupID], group.isActive else {
             self.readPatience.forget(groupID)
             return
@@ -91,7 +91,7 @@ extension CoreModel {
 
     /// Notes which relays answered; live events of the group need not wait for more than one.
     mutating func endBacklog(
-        of groupID: [UInt8], _ outcomes: [RelayURL: FetchOutcome], _ step: inout CoreStep
+        of groupID: GroupID, _ outcomes: [RelayURL: FetchOutcome], _ step: inout CoreStep
     ) {
         var isRead = false
         var wasHolding = false
@@ -116,7 +116,7 @@ extension CoreModel {
     }
 
     private mutating func countReading() {
-        let chats = Set(self.reading.keys.compactMap { self.groups[$0]?.data.nostrGroupIDHex })
+        let chats = Set(self.reading.keys.filter { self.groups[$0] != nil }.map(\.hex))
         if self.state.readingChats != chats { self.state.readingChats = chats }
     }
 
@@ -126,9 +126,8 @@ extension CoreModel {
     func mustHold(_ event: Event, from relay: RelayURL?) -> Bool {
         guard event.kind == .groupEvent, !self.seen.contains(event.id) else { return false }
         if let relay, self.catchingUp.contains(relay) { return true }
-        guard !self.reading.isEmpty, let id = try? GroupEvents.nostrGroupID(of: event), let groupID = self.groupIDs[id]
-        else { return false }
-        return self.reading[groupID] != nil
+        guard !self.reading.isEmpty, let id = try? GroupEvents.nostrGroupID(of: event) else { return false }
+        return self.routes.groups(claiming: id).contains { self.reading[$0] != nil }
     }
 
     mutating func hold(_ event: Event, from relay: RelayURL?, _ step: inout CoreStep) {

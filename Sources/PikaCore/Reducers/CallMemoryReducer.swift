@@ -33,7 +33,7 @@ extension CoreModel {
         }
         let before = self.state.activeCall.flatMap { $0.callID == call.id ? $0 : nil }
         return AppState.ActiveCall(
-            callID: call.id, chatID: self.groups[call.groupID]?.data.nostrGroupIDHex ?? before?.chatID ?? "",
+            callID: call.id, chatID: self.chatID(of: call.groupID) ?? before?.chatID ?? "",
             peer: call.peer, isOutgoing: call.isOutgoing, phase: phase, isVideo: call.session.hasVideo,
             isMuted: call.isMuted, isCameraOn: call.isCameraOn, startedAt: call.startedAt / 1000,
             connectedAt: call.connectedAt.map { $0 / 1000 }, tracks: call.session.tracks,
@@ -45,7 +45,7 @@ extension CoreModel {
     ) {
         self.append(
             AppState.CallTimelineEntry(
-                callID: call.id, chatID: self.groups[call.groupID]?.data.nostrGroupIDHex ?? "", peer: call.peer,
+                callID: call.id, chatID: self.chatID(of: call.groupID) ?? "", peer: call.peer,
                 at: step.now, event: event), &step)
     }
 
@@ -63,7 +63,7 @@ extension CoreModel {
         step.changes.append(.putMemo(Self.liveCall, nil))
         self.append(
             AppState.CallTimelineEntry(
-                callID: record.callID, chatID: self.groups[record.groupID]?.data.nostrGroupIDHex ?? "",
+                callID: record.callID, chatID: self.chatID(of: record.groupID) ?? "",
                 peer: record.peer, at: step.now, event: .ended(reason: "runtime_error", seconds: nil)), &step)
         // An invitation that old has run out on both sides.
         guard record.isAnswered || record.startedAt >= step.now - Self.maximumInviteAge else { return }

@@ -8,7 +8,7 @@ extension CoreModel {
     static let maximumInviteAge: Int64 = 30
 
     mutating func takeCallSignal(
-        _ message: ReceivedMessage, _ role: MemberRole?, of groupID: [UInt8], _ step: inout CoreStep
+        _ message: ReceivedMessage, _ role: MemberRole?, of groupID: GroupID, _ step: inout CoreStep
     ) {
         let sender = message.rumor.pubkey
         guard sender != self.account.publicKey, let signal = CallSignal(content: message.rumor.content),
@@ -61,7 +61,7 @@ extension CoreModel {
         guard self.call.live?.id == callID || !self.isUsed(callID) else {
             return self.refuse("repeated_call", "an invite with a past call's id", event, in: group, &step)
         }
-        let chatID = group.data.nostrGroupIDHex
+        let chatID = group.groupID.hex
         let isGroup = self.state.chatList.first { $0.chatID == chatID }?.isGroup ?? true
         let call = CallMachine.Call(
             id: callID, groupID: group.groupID, peer: event.sender, session: session, isOutgoing: false,
@@ -72,7 +72,7 @@ extension CoreModel {
     private func refuse(
         _ reason: String, _ detail: String, _ event: CallEvent, in group: MarmotGroup, _ step: inout CoreStep
     ) {
-        step.refuse(reason, detail, event.wrapper, inner: event.id, chatID: group.data.nostrGroupIDHex)
+        step.refuse(reason, detail, event.wrapper, inner: event.id, chatID: group.groupID.hex)
     }
 
     /// Whether a call with this id has been lately.
@@ -90,7 +90,7 @@ extension CoreModel {
     }
 
     /// A commit was applied: the call's other side may be gone, and the chat may have another id.
-    mutating func followCall(in groupID: [UInt8], _ report: CommitReport, _ step: inout CoreStep) {
+    mutating func followCall(in groupID: GroupID, _ report: CommitReport, _ step: inout CoreStep) {
         guard let call = self.call.live, call.groupID == groupID else { return }
         if report.removedSelf || report.removed.contains(call.peer) {
             self.followCall(.mediaFailed(callID: call.id), &step)
@@ -174,11 +174,11 @@ extension CoreModel {
     }
 
     mutating func sendCallSignal(
-        _ body: CallSignal.Body, _ callID: String, _ groupID: [UInt8], _ step: inout CoreStep
+        _ body: CallSignal.Body, _ callID: String, _ groupID: GroupID, _ step: inout CoreStep
     ) {
         let signal = CallSignal(callID: callID, timestampMilliseconds: step.nowMilliseconds, body: body)
         do {
-            guard let chatID = self.groups[groupID]?.data.nostrGroupIDHex else { throw AppCoreError.unknownCall }
+            guard let chatID = self.chatID(of: groupID) else { throw AppCoreError.unknownCall }
             let message = OutgoingMessage(kind: .callSignal, content: signal.content)
             let outcome = try self.send(message, toChat: chatID, purpose: .callSignal, &step)
             guard case .queued(_, let wrapper) = outcome else { return }

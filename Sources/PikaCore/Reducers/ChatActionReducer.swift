@@ -1,3 +1,4 @@
+import MLS
 import Nostr
 
 /// What a user does with chats and their messages, but for sending.
@@ -8,14 +9,14 @@ extension CoreModel {
     ) throws -> ActionOutcome? {
         switch action {
         case .setScreens(let screens):
-            self.state.router.stack = screens
+            self.state.router.stack = screens.map(self.resolved)
             self.fillCurrentChat(&step)
             return .done(chatID: nil)
         case .loadOlderMessages(let chatID, let limit): return try self.loadOlder(chatID, limit: limit, request, &step)
         case .archiveChat(let chatID, let isArchived):
             let groupID = try self.groupID(ofChat: chatID)
             self.changeChat(groupID) { $0.isArchived = isArchived }
-            return .done(chatID: chatID)
+            return .done(chatID: groupID.hex)
         case .retryMessage(let chatID, let messageID):
             try self.retry(messageID, inChat: chatID, request, &step)
             return nil

@@ -13,14 +13,14 @@ extension CoreModel {
     }
 
     /// Brings one chat in line with its group.
-    mutating func refreshChat(_ groupID: [UInt8]) {
+    mutating func refreshChat(_ groupID: GroupID) {
         guard let group = self.groups[groupID] else { return }
         self.put(self.summary(of: group), of: groupID)
         self.refreshOpenChat(groupID)
     }
 
     /// Changes what is remembered of a chat; ``storeChats(_:)`` makes it durable in the same turn.
-    mutating func changeChat(_ groupID: [UInt8], _ change: (inout ChatRecord) -> Void) {
+    mutating func changeChat(_ groupID: GroupID, _ change: (inout ChatRecord) -> Void) {
         let before = self.chats[groupID] ?? ChatRecord()
         var record = before
         change(&record)
@@ -34,13 +34,13 @@ extension CoreModel {
     }
 
     /// The chat's place in the list.
-    func position(ofChat groupID: [UInt8]) -> Int? {
+    func position(ofChat groupID: GroupID) -> Int? {
         guard let place = self.chatPlaces[groupID] else { return nil }
         let position = self.state.chatList.place { ChatPlace($0) > place }
         return position < self.state.chatList.count ? position : nil
     }
 
-    private mutating func put(_ summary: AppState.ChatSummary, of groupID: [UInt8]) {
+    private mutating func put(_ summary: AppState.ChatSummary, of groupID: GroupID) {
         let place = ChatPlace(summary)
         if let position = self.position(ofChat: groupID) {
             if self.state.chatList[position] == summary { return }
@@ -67,13 +67,14 @@ extension CoreModel {
         let end: AppState.ChatEnd? =
             isMember ? (isOvertaken ? .overtaken : nil) : record.end ?? .removed(by: nil)
         var summary = AppState.ChatSummary(
-            chatID: data.nostrGroupIDHex, groupID: Hex.encode(group.groupID), name: data.name,
+            chatID: group.groupID.hex, routingIDs: self.routes.ids(of: group.groupID).map(\.hex), name: data.name,
             description: data.description, relays: data.relays, isGroup: isGroup,
             members: isMember ? members : [], isAdmin: isMember && group.isAdmin,
             epoch: group.epoch.rawValue,
             isActive: isMember, unreadCount: 0, imageHash: data.image.map { Hex.encode($0.hash) },
             needsInvitation: isOvertaken, displayName: names.title, subtitle: isMember ? names.subtitle : nil,
             endReason: end)
+        summary.sharesNostrGroupID = self.routes.groups(claiming: data.nostrGroupID).count > 1
         summary.take(record)
         return summary
     }

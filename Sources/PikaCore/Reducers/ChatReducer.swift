@@ -1,3 +1,4 @@
+import MLS
 import Marmot
 import Nostr
 
@@ -18,19 +19,6 @@ extension CoreModel {
         self.fillCurrentChat(&step)
     }
 
-    /// A group goes by another public id from now on: what is open stays open.
-    mutating func renameChat(_ old: String, to new: String) {
-        for (position, screen) in self.state.router.stack.enumerated() {
-            switch screen {
-            case .chat(old): self.state.router.stack[position] = .chat(chatID: new)
-            case .groupInfo(old): self.state.router.stack[position] = .groupInfo(chatID: new)
-            default: break
-            }
-        }
-        if self.state.currentChat?.chatID == old { self.state.currentChat?.chatID = new }
-        self.refreshBusy()
-    }
-
     /// Brings the open chat in line with the top screen; one that is open already stays as it is.
     mutating func fillCurrentChat(_ step: inout CoreStep) {
         guard case .chat(let chatID) = self.state.router.top else {
@@ -44,14 +32,15 @@ extension CoreModel {
     }
 
     /// This account is in a group from now on, perhaps again: its chat is filled if it is open.
-    mutating func beginChat(of groupID: [UInt8], _ step: inout CoreStep) {
+    mutating func beginChat(of groupID: GroupID, _ step: inout CoreStep) {
         let isOver = self.state.currentChat?.endReason != nil
         self.changeChat(groupID) { $0.end = nil }
         self.refreshChat(groupID)
-        guard let chatID = self.state.currentChat?.chatID, (try? self.groupID(ofChat: chatID)) == groupID,
+        guard let chatID = self.state.currentChat?.chatID, self.routes.chatID(stored: chatID) == groupID.hex,
             self.openChat?.groupID != groupID || isOver
         else { return }
-        self.open(chatID, &step)
+        self.state.router.stack = self.state.router.stack.map(self.resolved)
+        self.open(groupID.hex, &step)
     }
 
     private mutating func open(_ chatID: String, _ step: inout CoreStep) {
@@ -78,7 +67,7 @@ extension CoreModel {
     }
 
     /// Brings title and roles of the open chat in line with the list; being removed empties it.
-    mutating func refreshOpenChat(_ groupID: [UInt8]) {
+    mutating func refreshOpenChat(_ groupID: GroupID) {
         guard self.openChat?.groupID == groupID, var view = self.state.currentChat,
             let chat = self.position(ofChat: groupID).map({ self.state.chatList[$0] })
         else { return }
@@ -113,7 +102,7 @@ extension CoreModel {
         guard let open = self.openChat, open.groupID == groupID else {
             throw AppCoreError(.notAllowed, "older messages are read into the open chat; this one is not open")
         }
-        guard self.state.currentChat?.canLoadOlder == true else { return .done(chatID: chatID) }
+        guard self.state.currentChat?.canLoadOlder == true else { return .done(chatID: groupID.hex) }
         guard self.state.currentChat?.isLoadingOlder == false else {
             throw AppCoreError(.busy, "older messages are being read already")
         }

@@ -5,26 +5,28 @@ import Nostr
 extension CoreModel {
     /// Registers waiting events that came before their time; called once, with all that were stored.
     mutating func restoreEarlyEvents() {
-        for (groupID, events) in self.waiting {
+        for (nostrGroupID, events) in self.waiting.all {
             for waiting in events where GroupEvents.dueTime(of: waiting.event) > waiting.arrivedAt {
-                self.early.insert(waiting.event.id, of: groupID, dueTime: GroupEvents.dueTime(of: waiting.event))
+                self.early.insert(
+                    waiting.event.id, under: nostrGroupID, dueTime: GroupEvents.dueTime(of: waiting.event))
             }
         }
     }
 
     /// Registers an event that is ahead of the clock.
-    mutating func awaitClock(_ event: Event, of groupID: [UInt8], _ step: inout CoreStep) {
+    mutating func awaitClock(_ event: Event, _ step: inout CoreStep) {
+        guard let id = try? GroupEvents.nostrGroupID(of: event) else { return }
         if self.early.count == 0 {
             step.effects.append(.note(.ahead(seconds: event.createdAt.clampedSubtracting(step.now))))
         }
-        self.early.insert(event.id, of: groupID, dueTime: GroupEvents.dueTime(of: event))
+        self.early.insert(event.id, under: id, dueTime: GroupEvents.dueTime(of: event))
         self.wakeForEarly(&step)
     }
 
     /// Retries the events whose time has come.
     mutating func retryEarly(_ step: inout CoreStep) {
-        for groupID in self.early.takeDue(now: step.now).sorted(by: { $0.lexicographicallyPrecedes($1) }) {
-            self.retryWaiting(of: groupID, &step)
+        for id in self.early.takeDue(now: step.now).sorted() {
+            for groupID in self.routes.groups(claiming: id) { self.retryWaiting(of: groupID, &step) }
         }
         self.wakeForEarly(&step)
     }

@@ -30,7 +30,7 @@ extension CoreModel {
     static func commitRow(_ event: EventID) -> String { "commit/\(event.hex)" }
 
     /// A relay has the pending commit: merge it, and send the invitations now, not before.
-    mutating func confirmCommit(_ event: EventID, of groupID: [UInt8], _ step: inout CoreStep) {
+    mutating func confirmCommit(_ event: EventID, of groupID: GroupID, _ step: inout CoreStep) {
         guard self.groups[groupID]?.pending?.event.id == event else { return }
         self.unsureCommits.remove(groupID)
         self.dirtyGroups.insert(groupID)
@@ -95,7 +95,7 @@ extension CoreModel {
     }
 
     /// Whether what relays hold of a group is being read.
-    func isReading(_ groupID: [UInt8]) -> Bool {
+    func isReading(_ groupID: GroupID) -> Bool {
         if self.reading[groupID] != nil { return true }
         guard !self.catchingUp.isEmpty, let group = self.groups[groupID] else { return false }
         return self.relays(of: group).contains(where: self.catchingUp.contains)
@@ -128,9 +128,9 @@ extension CoreModel {
         self.flushOutbox(&step)
     }
 
-    private mutating func yieldIfDisplaced(_ groupID: [UInt8], _ step: inout CoreStep) {
+    private mutating func yieldIfDisplaced(_ groupID: GroupID, _ step: inout CoreStep) {
         guard var probe = self.groups[groupID], let event = probe.pending?.event.id,
-            self.waiting[groupID]?.isEmpty == false
+            !self.waiting.isEmpty(under: self.routes.ids(of: groupID))
         else { return }
         probe.clearPending()
         let isDisplaced = self.waitingInOrder(of: groupID).contains { event in

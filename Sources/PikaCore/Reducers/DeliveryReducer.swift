@@ -12,7 +12,7 @@ extension CoreModel {
     }
 
     /// Whether a message that is sealed again was reported as sent before: no row of it waits for its first relay.
-    func wasSent(_ id: EventID, in groupID: [UInt8]) -> Bool {
+    func wasSent(_ id: EventID, in groupID: GroupID) -> Bool {
         let rows = self.queue.rows { $0.messageID == id && $0.groupID == groupID }
         guard let row = rows.first else { return self.failure(of: id, in: groupID) == nil }
         return row.id.hasPrefix(Self.againPrefix)
@@ -37,7 +37,7 @@ extension CoreModel {
         _ delivery: AppState.Delivery, of row: OutboxRow, reports: Bool = true, _ step: inout CoreStep
     ) {
         guard let id = row.messageID, let groupID = row.groupID,
-            let chatID = self.groups[groupID]?.data.nostrGroupIDHex
+            let chatID = self.chatID(of: groupID)
         else { return }
         if reports { step.effects.append(.report(chatID: chatID, messageID: id, delivery)) }
         self.changeShown(id, in: groupID) { $0.delivery = delivery }
@@ -45,7 +45,7 @@ extension CoreModel {
 
     // MARK: Failures
 
-    func failure(of id: EventID, in groupID: [UInt8]) -> FailedMessage? {
+    func failure(of id: EventID, in groupID: GroupID) -> FailedMessage? {
         self.failures.isEmpty ? nil : self.failures[self.messageKey(id, in: groupID)]
     }
 
@@ -59,7 +59,7 @@ extension CoreModel {
         self.forgetFailure(of: oldest.value.id, in: oldest.value.groupID, &step)
     }
 
-    mutating func forgetFailure(of id: EventID, in groupID: [UInt8], _ step: inout CoreStep) {
+    mutating func forgetFailure(of id: EventID, in groupID: GroupID, _ step: inout CoreStep) {
         let key = self.messageKey(id, in: groupID)
         guard self.failures.removeValue(forKey: key) != nil else { return }
         step.changes.append(.putMemo(MemoName(.failedMessage, key.bytes), nil))
@@ -80,7 +80,7 @@ extension CoreModel {
         step.effects.append(.loadMessage(groupID: groupID, id, request))
     }
 
-    private func notFailed(_ id: EventID, in groupID: [UInt8]) -> AppCoreError {
+    private func notFailed(_ id: EventID, in groupID: GroupID) -> AppCoreError {
         self.queue.contains { $0.messageID == id && $0.groupID == groupID }
             ? AppCoreError(.notAllowed, "the message is on its way already")
             : AppCoreError(.unknownMessage, "no own message with the id \(id) has failed in this chat")
@@ -88,7 +88,7 @@ extension CoreModel {
 
     /// A failed message was read: it goes out in the group's present epoch, as the message that it was.
     mutating func retry(
-        _ message: StoredMessage?, _ id: EventID, of groupID: [UInt8], _ request: RequestID?, _ step: inout CoreStep
+        _ message: StoredMessage?, _ id: EventID, of groupID: GroupID, _ request: RequestID?, _ step: inout CoreStep
     ) {
         do {
             guard self.failure(of: id, in: groupID) != nil else { throw self.notFailed(id, in: groupID) }

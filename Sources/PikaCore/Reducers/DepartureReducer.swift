@@ -1,3 +1,4 @@
+import MLS
 import Marmot
 import Nostr
 
@@ -23,21 +24,21 @@ extension CoreModel {
     static func proposalRow(_ event: EventID) -> String { "proposal/\(event.hex)" }
 
     /// Whether this account has left a group: a relay has its departure, even if no member has executed it yet.
-    func hasLeft(_ groupID: [UInt8]) -> Bool { self.chats[groupID]?.end == .left }
+    func hasLeft(_ groupID: GroupID) -> Bool { self.chats[groupID]?.end == .left }
 
     /// Throws if this account must not act in a group, because it has left or another copy has changed the keys.
-    func requireMembership(in groupID: [UInt8]) throws(AppCoreError) {
+    func requireMembership(in groupID: GroupID) throws(AppCoreError) {
         if self.copiedGroups[groupID]?.phase == .overtaken { throw AppCoreError.overtaken }
         if self.hasLeft(groupID) { throw AppCoreError(.notAllowed, "this account has left the group") }
     }
 
     /// Ends this account's part in a group: a relay has the proposal, so that the others can execute it.
-    mutating func confirmProposal(_ event: EventID, of groupID: [UInt8], _ step: inout CoreStep) {
+    mutating func confirmProposal(_ event: EventID, of groupID: GroupID, _ step: inout CoreStep) {
         guard var intent = self.intent(proposedBy: event) else { return }
         self.changeChat(groupID) { $0.end = .left }
         self.refreshChat(groupID)
         self.showTyping(in: groupID)
-        self.finish(intent.request, .done(chatID: self.groups[groupID]?.data.nostrGroupIDHex), &step)
+        self.finish(intent.request, .done(chatID: self.chatID(of: groupID)), &step)
         intent.request = nil
         self.put(intent, &step)
     }
@@ -62,7 +63,7 @@ extension CoreModel {
     ) {
         self.dropRow(Self.proposalRow(proposal), &step)
         guard !report.removedSelf else {
-            return self.conclude(intent, .done(chatID: report.after.nostrGroupIDHex), &step)
+            return self.conclude(intent, .done(chatID: intent.groupID.hex), &step)
         }
         // Every commit ends the epoch of the proposal; only a rollback says that the group is contested.
         guard report.rolledBackFrom == nil else {
@@ -77,14 +78,14 @@ extension CoreModel {
 
     /// Somebody asked to leave and this account may execute it. Everybody may, so each waits for a random while, admins
     /// shorter than others; who comes first spares the others a race.
-    mutating func awaitDepartures(of groupID: [UInt8], _ step: inout CoreStep) {
+    mutating func awaitDepartures(of groupID: GroupID, _ step: inout CoreStep) {
         guard let group = self.groups[groupID], !group.dueDepartures.isEmpty else { return }
         let delay = Int64.random(in: group.isAdmin ? 0...3000 : 3000...10_000, using: &step.random)
         step.effects.append(.wake(.departures(groupID: groupID), atMilliseconds: step.nowMilliseconds + delay))
     }
 
     /// Executes what nobody has executed in the meantime.
-    mutating func commitDepartures(of groupID: [UInt8], _ step: inout CoreStep) {
+    mutating func commitDepartures(of groupID: GroupID, _ step: inout CoreStep) {
         guard let group = self.groups[groupID], !group.dueDepartures.isEmpty,
             self.failedDepartures[groupID] != group.epoch, self.copiedGroups[groupID]?.phase != .overtaken,
             !self.intents.values.contains(where: {
@@ -96,7 +97,7 @@ extension CoreModel {
 
     /// Waits anew for the departures that were due when the process ended.
     mutating func startDepartures(_ step: inout CoreStep) {
-        for groupID in self.groups.keys.sorted(by: { $0.lexicographicallyPrecedes($1) }) {
+        for groupID in self.groups.keys.sorted() {
             self.awaitDepartures(of: groupID, &step)
         }
     }

@@ -29,8 +29,7 @@ extension CoreModel {
     /// A relay was read to the end; its events are about to be taken in.
     mutating func noteRead(of relay: RelayURL, _ ids: [EventID], _ step: inout CoreStep) {
         guard var open = self.openGaps[relay], !open.isReported else { return }
-        let waiting = Set(self.waiting.values.joined().map(\.event.id))
-        open.undecided = Set(ids.filter { !self.seen.contains($0) && !waiting.contains($0) })
+        open.undecided = Set(ids.filter { !self.seen.contains($0) && !self.waiting.contains($0) })
         self.openGaps[relay] = open
         var gap = self.gap(at: relay) ?? AppState.RelayGap(from: open.from, to: step.now)
         gap.to = step.now

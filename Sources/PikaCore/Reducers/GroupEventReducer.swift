@@ -6,23 +6,27 @@ import Nostr
 extension CoreModel {
     mutating func takeGroupEvent(_ event: Event, _ step: inout CoreStep) {
         // An event of a group that was not joined yet is not remembered: it comes again with the group's backlog.
-        guard let id = try? GroupEvents.nostrGroupID(of: event), let groupID = self.groupIDs[id] else {
+        guard let groupID = self.group(of: event) else {
             return step.refuse("unknown_group", "no group has the event's h tag", event.id)
         }
         if self.ingest(event, into: groupID, &step) { self.retryWaiting(of: groupID, &step) }
     }
 
     /// Takes an event in; true if events that wait may be of use now: another epoch, or a proposal that was missing.
-    private mutating func ingest(_ event: Event, into groupID: [UInt8], _ step: inout CoreStep) -> Bool {
+    private mutating func ingest(_ event: Event, into groupID: GroupID, _ step: inout CoreStep) -> Bool {
         guard let disposition = self.groups[groupID]?.ingest(event, now: step.now) else { return false }
         if case .waiting(let reason) = disposition {
-            if reason == .noKey, self.takeForEarlierMembership(event, of: groupID, &step) { return false }
+            // Without a key that opens it, it may be any candidate's.
+            let groups = reason == .noKey ? self.candidates(for: event) : [groupID]
+            if reason == .noKey {
+                for group in groups where self.takeForEarlierMembership(event, of: group, &step) { return false }
+            }
             self.keep(event, of: groupID, reason, &step)
-            if reason == .futureTime { self.awaitClock(event, of: groupID, &step) }
-            self.compareRivals(of: groupID, &step)
+            if reason == .futureTime { self.awaitClock(event, &step) }
+            for group in groups { self.compareRivals(of: group, &step) }
             return false
         }
-        self.forgetWaiting(event.id, of: groupID, &step)
+        self.forgetWaiting(event.id, &step)
         if self.groups[groupID]?.hasChangedParts == true { self.dirtyGroups.insert(groupID) }
         if case .refused(let refusal) = disposition,
             refusal.mayBeAcceptedLater || self.groups[groupID]?.isActive == false
@@ -61,7 +65,7 @@ extension CoreModel {
 
     /// - Parameter role: the sender's, in the message's epoch.
     mutating func take(
-        _ message: ReceivedMessage, _ role: MemberRole?, of groupID: [UInt8], _ step: inout CoreStep
+        _ message: ReceivedMessage, _ role: MemberRole?, of groupID: GroupID, _ step: inout CoreStep
     ) {
         if message.rumor.isTypingNotice { return self.takeTyping(message.rumor, of: groupID, &step) }
         // The same inner event again, in another wrapper or after a crash, is the same message.
@@ -104,8 +108,8 @@ extension CoreModel {
     }
 
     /// What stands for a message among the ids that were seen: the same inner event in two groups is two messages.
-    func messageKey(_ id: EventID, in groupID: [UInt8]) -> EventID {
-        self.key(SHA256Derivation.digest(groupID + id.bytes))
+    func messageKey(_ id: EventID, in groupID: GroupID) -> EventID {
+        self.key(SHA256Derivation.digest(groupID.bytes + id.bytes))
     }
 
     /// A digest among the ids that were seen.
@@ -114,11 +118,11 @@ extension CoreModel {
     }
 
     /// Puts something before the handlers, durably.
-    mutating func deliver(_ content: CoreEvent.Content, of groupID: [UInt8], _ step: inout CoreStep) {
-        guard self.configuration.keepsInbox, let group = self.groups[groupID] else { return }
+    mutating func deliver(_ content: CoreEvent.Content, of groupID: GroupID, _ step: inout CoreStep) {
+        guard self.configuration.keepsInbox, self.groups[groupID] != nil else { return }
         self.lastInboxID += 1
         let event = CoreEvent(
-            inboxID: self.lastInboxID, chatID: group.data.nostrGroupIDHex, receivedAt: step.now, content: content)
+            inboxID: self.lastInboxID, chatID: groupID.hex, receivedAt: step.now, content: content)
         self.inbox[event.inboxID] = event
         step.changes.append(.putInbox(InboxRow(id: event.inboxID, payload: event.payload)))
         step.changes.append(.advanceCursor(name: Self.inboxCursor, to: event.inboxID))
@@ -127,13 +131,12 @@ extension CoreModel {
     }
 
     /// What follows when the group is one epoch further, by whoever's commit.
-    mutating func take(_ report: CommitReport, of groupID: [UInt8], _ step: inout CoreStep) {
+    mutating func take(_ report: CommitReport, of groupID: GroupID, _ step: inout CoreStep) {
         self.dirtyGroups.insert(groupID)
         self.rememberAdmins(before: report, of: groupID)
         step.effects.append(.note(.commit(result: report.rolledBackFrom == nil ? "applied" : "rolled_back")))
-        if let group = self.groups[groupID] { self.index(group) }
+        if let group = self.groups[groupID] { self.index(group, &step) }
         let isRenamed = report.before.nostrGroupID != report.after.nostrGroupID
-        if isRenamed { self.renameChat(report.before.nostrGroupID.hex, to: report.after.nostrGroupID.hex) }
         if isRenamed || report.before.relays != report.after.relays {
             self.resubscribe(&step)
         }
@@ -171,50 +174,56 @@ extension CoreModel {
     // MARK: Events that cannot be opened yet
 
     private mutating func keep(
-        _ event: Event, of groupID: [UInt8], _ reason: WaitingReason, _ step: inout CoreStep
+        _ event: Event, of groupID: GroupID, _ reason: WaitingReason, _ step: inout CoreStep
     ) {
-        guard self.waiting[groupID]?.contains(where: { $0.event.id == event.id }) != true else { return }
+        guard !self.waiting.contains(event.id), let id = try? GroupEvents.nostrGroupID(of: event) else { return }
         let waiting = WaitingEvent(event: event, arrivedAt: step.now)
-        self.waiting[groupID, default: []].append(waiting)
+        self.waiting.insert(waiting, under: id)
         step.changes.append(.putWaiting(waiting))
         step.effects.append(.note(.waiting(reason: reason.rawValue)))
         step.observe(.waiting, reason.rawValue, reason.explanation, event.id, chatID: self.chatID(of: groupID))
         if reason == .otherCopy { self.noteOvertaken(groupID, &step) }
-        guard let oldest = self.waiting[groupID]?.first, self.waiting[groupID]?.count ?? 0 > Self.maximumWaiting else {
+        guard self.waiting.count(under: id) > Self.maximumWaiting, let oldest = self.waiting.oldest(under: id) else {
             return
         }
-        self.forgetWaiting(oldest.event.id, of: groupID, &step)
-        self.gaveUp.insert(groupID)
+        self.forgetWaiting(oldest, &step)
+        self.gaveUp.formUnion(self.routes.groups(claiming: id))
         step.effects.append(.note(.gaveUpWaiting))
         step.observe(
-            .gaveUp, "too_many_waiting", "\(Self.maximumWaiting) later events of the group wait too", oldest.event.id,
+            .gaveUp, "too_many_waiting", "\(Self.maximumWaiting) later events of the group wait too", oldest,
             chatID: self.chatID(of: groupID))
     }
 
-    mutating func forgetWaiting(_ id: EventID, of groupID: [UInt8], _ step: inout CoreStep) {
-        guard let position = self.waiting[groupID]?.firstIndex(where: { $0.event.id == id }) else { return }
-        self.waiting[groupID]?.remove(at: position)
+    mutating func forgetWaiting(_ id: EventID, _ step: inout CoreStep) {
+        guard self.waiting.remove(id) else { return }
         self.early.remove(id)
         step.changes.append(.deleteWaiting(id))
     }
 
     /// Tries kept events again after an epoch change, oldest first, until nothing moves any more.
-    mutating func retryWaiting(of groupID: [UInt8], _ step: inout CoreStep) {
+    mutating func retryWaiting(of groupID: GroupID, _ step: inout CoreStep) {
         var moved = true
         while moved {
             moved = false
             for second in Self.seconds(of: self.waitingInOrder(of: groupID)) {
-                for event in self.inSendingOrder(second) where self.ingest(event, into: groupID, &step) {
-                    moved = true
+                // Those that another group's key opens are left to it.
+                for event in self.inSendingOrder(second) where self.mayBelong(event, to: groupID) {
+                    if self.ingest(event, into: groupID, &step) { moved = true }
                 }
             }
         }
         self.settleGaps(&step)
     }
 
-    func waitingInOrder(of groupID: [UInt8]) -> [Event] {
-        (self.waiting[groupID] ?? []).map(\.event).sorted { ($0.createdAt, $0.id) < ($1.createdAt, $1.id) }
+    /// Whether an event that waits is worth a try with a group's keys.
+    private func mayBelong(_ event: Event, to groupID: GroupID) -> Bool {
+        guard self.candidates(for: event).count > 1, let group = self.groups[groupID] else { return true }
+        // An earlier state of the group may open it as well.
+        return group.opens(event) || group.isActive && self.rivals[groupID] != nil
     }
+
+    /// Events that may be the group's.
+    func waitingInOrder(of groupID: GroupID) -> [Event] { self.waiting.events(under: self.routes.ids(of: groupID)) }
 }
 
 extension CommitEvent {

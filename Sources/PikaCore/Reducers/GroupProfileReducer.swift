@@ -20,12 +20,12 @@ extension CoreModel {
         return true
     }
 
-    func ownGroupProfile(_ groupID: [UInt8]) -> GroupProfile? {
+    func ownGroupProfile(_ groupID: GroupID) -> GroupProfile? {
         self.people.groupProfiles[groupID]?[self.account.publicKey]
     }
 
     private mutating func put(
-        _ profile: GroupProfile, of key: PublicKey, in groupID: [UInt8], _ step: inout CoreStep
+        _ profile: GroupProfile, of key: PublicKey, in groupID: GroupID, _ step: inout CoreStep
     ) {
         let known = self.people.groupProfiles[groupID]?[key]
         self.people.groupProfiles[groupID, default: [:]][key] = profile
@@ -92,7 +92,7 @@ extension CoreModel {
         return known?.source.metadata?.picture == address ? known?.picture : nil
     }
 
-    private mutating func makeRoom(in groupID: [UInt8], _ step: inout CoreStep) {
+    private mutating func makeRoom(in groupID: GroupID, _ step: inout CoreStep) {
         guard let known = self.people.groupProfiles[groupID], let members = self.groups[groupID]?.members,
             known.count >= members.count + Self.maximumFormer
         else { return }
@@ -103,7 +103,7 @@ extension CoreModel {
     }
 
     /// After another invitation: what others said while this account was away is known to admins only.
-    mutating func distrustGroupProfiles(of groupID: [UInt8], _ step: inout CoreStep) {
+    mutating func distrustGroupProfiles(of groupID: GroupID, _ step: inout CoreStep) {
         for (key, profile) in self.people.groupProfiles[groupID] ?? [:]
         where profile.isDirect && key != self.account.publicKey {
             var profile = profile
@@ -131,7 +131,7 @@ extension CoreModel {
     }
 
     private mutating func uploadPicture(
-        _ draft: ProfileDraft, _ image: OutgoingImage, _ groupID: [UInt8], attempt: Int, _ request: RequestID?,
+        _ draft: ProfileDraft, _ image: OutgoingImage, _ groupID: GroupID, attempt: Int, _ request: RequestID?,
         _ step: inout CoreStep
     ) throws {
         guard let group = self.groups[groupID], group.isActive else {
@@ -167,7 +167,7 @@ extension CoreModel {
     }
 
     private mutating func send(
-        _ draft: ProfileDraft, tags: [Tag], _ groupID: [UInt8], _ step: inout CoreStep
+        _ draft: ProfileDraft, tags: [Tag], _ groupID: GroupID, _ step: inout CoreStep
     ) throws -> ActionOutcome {
         var profile = self.ownGroupProfile(groupID)?.source.metadata ?? ProfileMetadata()
         draft.apply(to: &profile)
@@ -175,9 +175,9 @@ extension CoreModel {
     }
 
     private mutating func send(
-        _ content: String, tags: [Tag], _ groupID: [UInt8], _ step: inout CoreStep
+        _ content: String, tags: [Tag], _ groupID: GroupID, _ step: inout CoreStep
     ) throws -> ActionOutcome {
-        guard let chatID = self.groups[groupID]?.data.nostrGroupIDHex else {
+        guard let chatID = self.chatID(of: groupID) else {
             throw AppCoreError(.unknownChat, "the group is gone")
         }
         // Others keep the newest one, and what was repeated within a second is ahead of the clock already.
@@ -190,7 +190,7 @@ extension CoreModel {
     // MARK: Telling others
 
     /// After a commit: this account tells of its own profile, and an admin those it added of all others' (wire §8.0).
-    mutating func tellProfiles(after report: CommitReport, of groupID: [UInt8], _ step: inout CoreStep) {
+    mutating func tellProfiles(after report: CommitReport, of groupID: GroupID, _ step: inout CoreStep) {
         guard let group = self.groups[groupID], group.isActive, !self.hasLeft(groupID) else { return }
         if report.isOwn, report.added.isEmpty {
             // Nobody new has come.
@@ -226,7 +226,7 @@ extension CoreModel {
         self.people.untold.formUnion(self.people.groupProfiles.filter { $0.value[own] != nil }.keys)
     }
 
-    private mutating func tell(_ content: String, tags: [Tag], _ groupID: [UInt8], _ step: inout CoreStep) {
+    private mutating func tell(_ content: String, tags: [Tag], _ groupID: GroupID, _ step: inout CoreStep) {
         do { _ = try self.send(content, tags: tags, groupID, &step) } catch {
             step.effects.append(.note(.sendFailed(reason: "group profile: \(error)")))
         }

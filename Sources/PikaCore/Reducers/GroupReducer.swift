@@ -6,7 +6,7 @@ import Nostr
 extension CoreModel {
     mutating func found(
         _ name: String, _ invitees: [Invitee], isDirect: Bool, _ step: inout CoreStep
-    ) throws -> [UInt8] {
+    ) throws -> GroupID {
         let own = self.account.publicKey
         guard let nostrGroupID = Bytes32(Secret.random(count: 32, using: &step.random).copyBytes()) else {
             preconditionFailure("32 bytes make a Bytes32")
@@ -18,7 +18,8 @@ extension CoreModel {
             data, founder: own, inviting: invitees, client: self.configuration.client, limits: self.sizeLimits,
             now: step.now, using: &step.random)
         self.groups[group.groupID] = group
-        self.index(group)
+        self.noteEntry(of: group.groupID, &step)
+        self.index(group, &step)
         self.dirtyGroups.insert(group.groupID)
         self.noteRenewal(of: group.groupID, &step)
         self.refreshChat(group.groupID)

@@ -6,7 +6,7 @@ import Nostr
 extension CoreModel {
     /// Takes up a change; it is durable from here on.
     mutating func intend(
-        _ goal: GroupIntent.Goal, _ groupID: [UInt8], missing: MissingPeers = .fail, _ request: RequestID?,
+        _ goal: GroupIntent.Goal, _ groupID: GroupID, missing: MissingPeers = .fail, _ request: RequestID?,
         _ step: inout CoreStep
     ) {
         self.lastIntent += 1
@@ -51,7 +51,7 @@ extension CoreModel {
     mutating func pursueDueIntents(_ step: inout CoreStep) {
         while let groupID = self.intentsDue.popFirst() {
             // What relays hold may change the group first.
-            if !groupID.isEmpty, self.isReading(groupID) {
+            if groupID != .unfounded, self.isReading(groupID) {
                 self.intentsBlocked.insert(groupID)
                 continue
             }
@@ -66,7 +66,7 @@ extension CoreModel {
 
     /// In the order in which they were asked for. Departures come first: every other commit would undo the wish of
     /// somebody who may not repeat it.
-    private mutating func queuedIntents(of groupID: [UInt8], _ step: inout CoreStep) -> [Int] {
+    private mutating func queuedIntents(of groupID: GroupID, _ step: inout CoreStep) -> [Int] {
         var queued = self.intents.values.filter { $0.groupID == groupID && $0.phase == .queued }
         guard !queued.isEmpty else { return [] }
         if let copied = self.copiedGroups[groupID], copied.holdsBack {
@@ -167,12 +167,12 @@ extension CoreModel {
     }
 
     /// After a commit: intents that it displaced or undid go on if they still make sense; old ones are forgotten.
-    mutating func reconsiderIntents(after report: CommitReport, of groupID: [UInt8], _ step: inout CoreStep) {
+    mutating func reconsiderIntents(after report: CommitReport, of groupID: GroupID, _ step: inout CoreStep) {
         guard let group = self.groups[groupID] else { return }
         for intent in self.intents.values.filter({ $0.groupID == groupID }).sorted(by: { $0.number < $1.number }) {
             switch intent.phase {
             case .queued where intent.goal == .leave && report.removedSelf:
-                self.conclude(intent, .done(chatID: report.after.nostrGroupIDHex), &step)
+                self.conclude(intent, .done(chatID: groupID.hex), &step)
             case .queued, .searching: break
             case .proposed(let event, _): self.reconsiderDeparture(intent, event, report, &step)
             case .committing(let event):
@@ -195,7 +195,7 @@ extension CoreModel {
     ) {
         if let commit = intent.phase.commit { self.dropRow(Self.commitRow(commit), &step) }
         switch intent.goal.reconsidered(after: report, in: group) {
-        case .reached: self.conclude(intent, .done(chatID: report.after.nostrGroupIDHex), &step)
+        case .reached: self.conclude(intent, .done(chatID: intent.groupID.hex), &step)
         case .overwritten:
             self.conclude(
                 intent, .failed(AppCoreError(.displaced, "another member changed the same thing at the same time")),
@@ -208,7 +208,7 @@ extension CoreModel {
     }
 
     /// The group is another value from here on: commits on the old one lead nowhere, and are made again.
-    mutating func releaseIntents(of groupID: [UInt8], _ step: inout CoreStep) {
+    mutating func releaseIntents(of groupID: GroupID, _ step: inout CoreStep) {
         self.unsureCommits.remove(groupID)
         if let pending = self.groups[groupID]?.pending { self.dropRow(Self.commitRow(pending.event.id), &step) }
         for var intent in self.intents.values where intent.groupID == groupID && intent.isOpen {

@@ -60,7 +60,7 @@ extension CoreModel {
     private mutating func keep(_ invite: StoredInvite, _ group: MarmotGroup, _ step: inout CoreStep) {
         let preview = AppState.InvitedGroup(
             name: group.data.name, description: group.data.description, memberCount: group.members.count,
-            chatID: group.data.nostrGroupIDHex)
+            chatID: group.groupID.hex, nostrGroupID: group.data.nostrGroupIDHex)
         self.invites[invite.wrapper] = invite
         self.state.invites.append(.init(invite, group: preview))
         self.wantProfiles(of: [invite.rumor.pubkey], &step)
@@ -74,7 +74,7 @@ extension CoreModel {
     }
 
     /// This account was removed; perhaps it was invited anew already: gift wraps may come before the removal.
-    mutating func rejoin(_ groupID: [UInt8], _ step: inout CoreStep) {
+    mutating func rejoin(_ groupID: GroupID, _ step: inout CoreStep) {
         for entry in self.state.invites where self.configuration.invites.admits(entry.inviter) {
             guard let invite = self.invites[entry.wrapper],
                 let opening = try? self.open(invite), opening.group.groupID == groupID,
@@ -89,7 +89,7 @@ extension CoreModel {
         guard let invite = self.invites[wrapper] else {
             throw AppCoreError(.unknownInvite, "no invitation has the id \(wrapper.hex)")
         }
-        let groupID: [UInt8]
+        let groupID: GroupID
         switch try self.join(try self.open(invite), &step) {
         case .joined(let id), .known(let id): groupID = id
         case .rival(let id):
@@ -97,7 +97,7 @@ extension CoreModel {
             groupID = id
         }
         self.forget(invite, &step)
-        return self.groups[groupID]?.data.nostrGroupIDHex ?? ""
+        return groupID.hex
     }
 
     mutating func declineInvite(_ wrapper: EventID, _ step: inout CoreStep) throws {
@@ -121,11 +121,11 @@ extension CoreModel {
     }
 
     private enum Joining {
-        case joined([UInt8])
+        case joined(GroupID)
         /// This account is in the group already.
-        case known([UInt8])
+        case known(GroupID)
         /// So it is, but the invitation is to another state of it: see ``Rival``.
-        case rival([UInt8])
+        case rival(GroupID)
     }
 
     /// A Welcome that was opened, and the group as it would be joined.
@@ -166,10 +166,12 @@ extension CoreModel {
             self.await(Rival(invite: (opening.wrapper, opening.invitation), group: group), &step)
             return .rival(group.groupID)
         }
-        if let holder = self.groupIDs[group.data.nostrGroupID], holder != group.groupID,
-            self.groups[holder]?.isActive == true
+        // A nostr_group_id that others claim too is no reason to refuse: anyone could block an invitation that way. An
+        // MLS group id that is another group's nostr_group_id is: a reference to that group would lead here.
+        if let id = Bytes32(group.groupID.bytes),
+            self.routes.groups(claiming: id).contains(where: { $0 != group.groupID })
         {
-            throw MarmotError(.badGroupData, "another group of this account has the same nostr_group_id")
+            throw MarmotError(.badGroupData, "the MLS group id is the nostr_group_id of another group")
         }
         self.enter(group, by: opening.invitation, &step)
         return .joined(group.groupID)

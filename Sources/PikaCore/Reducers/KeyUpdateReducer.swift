@@ -5,26 +5,26 @@ import Nostr
 /// Renewing this account's keys in its groups: some time after joining, and by age (MIP-02, ``SelfUpdatePolicy``).
 extension CoreModel {
     /// This account joined a group with a key package that others may have seen.
-    mutating func noteJoin(of groupID: [UInt8], _ step: inout CoreStep) {
+    mutating func noteJoin(of groupID: GroupID, _ step: inout CoreStep) {
         guard self.configuration.selfUpdate.afterJoining != nil else { return self.noteRenewal(of: groupID, &step) }
         let delay = self.configuration.selfUpdate.delay(using: &step.random)
         self.put(KeyAge(notBefore: step.nowMilliseconds + delay), of: groupID, &step)
     }
 
     /// This account founded a group, or a commit of its own stands: its keys are new.
-    mutating func noteRenewal(of groupID: [UInt8], _ step: inout CoreStep) {
+    mutating func noteRenewal(of groupID: GroupID, _ step: inout CoreStep) {
         self.put(KeyAge(renewedAt: step.now), of: groupID, &step)
     }
 
     /// Another member's commit took the place of a renewal that nobody asked for: later again, but not for ever.
-    mutating func postponeRenewal(of groupID: [UInt8], _ step: inout CoreStep) {
+    mutating func postponeRenewal(of groupID: GroupID, _ step: inout CoreStep) {
         let age = self.keyAges[groupID] ?? KeyAge(renewedAt: step.now)
         self.put(
             age.displaced(at: step.nowMilliseconds, self.configuration.selfUpdate, using: &step.random), of: groupID,
             &step)
     }
 
-    private mutating func put(_ age: KeyAge, of groupID: [UInt8], _ step: inout CoreStep) {
+    private mutating func put(_ age: KeyAge, of groupID: GroupID, _ step: inout CoreStep) {
         guard self.configuration.selfUpdate != .never else { return }
         self.keyAges[groupID] = age
         step.changes.append(.putMemo(MemoName(.keyAge, groupID), age.stored))
@@ -45,7 +45,7 @@ extension CoreModel {
     mutating func renewDueKeys(_ step: inout CoreStep) {
         guard let wake = self.keyUpdateWake, wake <= step.nowMilliseconds else { return }
         self.keyUpdateWake = nil
-        for (groupID, age) in self.keyAges.sorted(by: { $0.key.lexicographicallyPrecedes($1.key) }) {
+        for (groupID, age) in self.keyAges.sorted(by: { $0.key < $1.key }) {
             guard let due = age.due(self.configuration.selfUpdate), due <= step.nowMilliseconds else { continue }
             guard let group = self.groups[groupID], group.isActive else {
                 self.keyAges[groupID] = nil
@@ -76,7 +76,7 @@ extension CoreModel {
             guard let age = KeyAge(content) else {
                 throw AppCoreError(.corruptState, "the stored age of a key cannot be read")
             }
-            self.keyAges[name.key] = age
+            self.keyAges[GroupID(name.key)] = age
         }
     }
 

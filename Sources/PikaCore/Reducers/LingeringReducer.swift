@@ -7,9 +7,9 @@ extension CoreModel {
     /// Seconds.
     static let lingeringTime: Int64 = 3600
 
-    private static func removedCursor(_ groupID: [UInt8]) -> String { "removed/\(Hex.encode(groupID))" }
+    private static func removedCursor(_ groupID: GroupID) -> String { "removed/\(groupID.hex)" }
 
-    mutating func linger(_ groupID: [UInt8], _ step: inout CoreStep) {
+    mutating func linger(_ groupID: GroupID, _ step: inout CoreStep) {
         let name = Self.removedCursor(groupID)
         self.cursors[name] = step.now
         step.changes.append(.advanceCursor(name: name, to: step.now))
@@ -17,7 +17,7 @@ extension CoreModel {
         self.resubscribe(&step)
     }
 
-    private mutating func resumeLingering(_ groupID: [UInt8], _ step: inout CoreStep) {
+    private mutating func resumeLingering(_ groupID: GroupID, _ step: inout CoreStep) {
         guard let removedAt = self.cursors[Self.removedCursor(groupID)] else { return }
         self.lingering.insert(groupID)
         step.effects.append(
@@ -36,7 +36,7 @@ extension CoreModel {
         }
     }
 
-    mutating func stopLingering(_ groupID: [UInt8], _ step: inout CoreStep) {
+    mutating func stopLingering(_ groupID: GroupID, _ step: inout CoreStep) {
         guard self.lingering.remove(groupID) != nil, self.groups[groupID]?.isActive == false else { return }
         self.resubscribe(&step)
     }

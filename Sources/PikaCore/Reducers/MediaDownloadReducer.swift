@@ -1,3 +1,4 @@
+import MLS
 import Nostr
 
 /// Files that go into the host's cache: the state says how far they are, and never what is in them.
@@ -15,12 +16,12 @@ extension CoreModel {
         }
         self.set(.loading, index, of: messageID, in: groupID)
         step.effects.append(
-            .download(MediaFile(chatID: chatID, messageID: messageID, index: index), groupID: groupID, request))
+            .download(MediaFile(chatID: groupID.hex, messageID: messageID, index: index), groupID: groupID, request))
     }
 
     /// The host's cache has a file, or it cannot be had.
     mutating func takeDownloaded(
-        _ file: MediaFile, of groupID: [UInt8], _ result: Result<String, AppCoreError>, _ request: RequestID?,
+        _ file: MediaFile, of groupID: GroupID, _ result: Result<String, AppCoreError>, _ request: RequestID?,
         _ step: inout CoreStep
     ) {
         switch result {
@@ -34,7 +35,7 @@ extension CoreModel {
     }
 
     private mutating func set(
-        _ download: AppState.MediaDownload, _ index: Int, of messageID: EventID, in groupID: [UInt8]
+        _ download: AppState.MediaDownload, _ index: Int, of messageID: EventID, in groupID: GroupID
     ) {
         if self.mediaDownloads.count >= Self.maximumDownloads {
             self.mediaDownloads = self.mediaDownloads.filter { $0.value.values.contains(.loading) }

@@ -27,7 +27,7 @@ extension CoreModel {
     }
 
     private mutating func encryptAndUpload(
-        _ media: OutgoingMedia, _ groupID: [UInt8], attempt: Int, _ request: RequestID?, _ step: inout CoreStep
+        _ media: OutgoingMedia, _ groupID: GroupID, attempt: Int, _ request: RequestID?, _ step: inout CoreStep
     ) throws {
         guard let group = self.groups[groupID], group.isActive else {
             throw AppCoreError(.notAllowed, "this account is no longer a member of the group")
@@ -118,9 +118,9 @@ extension CoreModel {
     }
 
     private mutating func send(
-        _ media: OutgoingMedia, _ files: [EncryptedFile], _ urls: [String], _ groupID: [UInt8], _ step: inout CoreStep
+        _ media: OutgoingMedia, _ files: [EncryptedFile], _ urls: [String], _ groupID: GroupID, _ step: inout CoreStep
     ) throws -> ActionOutcome {
-        guard let chatID = self.groups[groupID]?.data.nostrGroupIDHex, urls.count == files.count else {
+        guard let chatID = self.chatID(of: groupID), urls.count == files.count else {
             throw AppCoreError(.mediaFailed, "\(urls.count) addresses came for \(files.count) files")
         }
         var tags = media.tags

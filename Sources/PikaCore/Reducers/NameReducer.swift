@@ -1,3 +1,4 @@
+import MLS
 import Nostr
 
 /// What people are called, everywhere in the state.
@@ -6,12 +7,12 @@ extension CoreModel {
     func shownName(of key: PublicKey) -> String { self.profile(of: key).shownName }
 
     /// What a member calls itself in a group, else in public, else the beginning of its npub.
-    func shownName(of key: PublicKey, inGroup groupID: [UInt8]) -> String {
+    func shownName(of key: PublicKey, inGroup groupID: GroupID) -> String {
         self.name(of: key, inGroup: groupID) ?? self.shownName(of: key)
     }
 
     /// What a member calls itself in a group, else in public; nil if it is not known.
-    func name(of key: PublicKey, inGroup groupID: [UInt8]) -> String? {
+    func name(of key: PublicKey, inGroup groupID: GroupID) -> String? {
         self.people.groupProfiles[groupID]?[key]?.shown.ownName ?? self.people.profiles[key]?.shown.ownName
     }
 
@@ -22,7 +23,7 @@ extension CoreModel {
     /// Brings the state in line with profiles that have changed. It costs what they are seen in; the rest is not copied.
     ///
     /// - Parameter groupID: the group that it is about; nil for public profiles.
-    mutating func refreshNames(of keys: Set<PublicKey>, inGroup groupID: [UInt8]? = nil) {
+    mutating func refreshNames(of keys: Set<PublicKey>, inGroup groupID: GroupID? = nil) {
         guard !keys.isEmpty else { return }
         if groupID == nil { self.refreshProfiles(of: keys) }
         for group in groupID.map({ [$0] }) ?? self.groups(naming: keys) { self.refreshChat(group) }
@@ -36,9 +37,9 @@ extension CoreModel {
         }
     }
 
-    private func groups(naming keys: Set<PublicKey>) -> [[UInt8]] {
+    private func groups(naming keys: Set<PublicKey>) -> [GroupID] {
         self.state.chatList.lazy.filter { chat in chat.members.contains { keys.contains($0.publicKey) } }
-            .compactMap { Hex.decode($0.groupID) }
+            .compactMap { GroupID(hex: $0.chatID) }
     }
 
     private mutating func refreshProfiles(of keys: Set<PublicKey>) {

@@ -17,7 +17,7 @@ extension CoreModel {
             !self.queue.contains(where: { $0.messageID == messageID && $0.leftover == nil })
         else { return true }
         // What is in the outbox no more without being forgotten, a relay has.
-        step.effects.append(.report(chatID: chatID, messageID: messageID, .sent))
+        step.effects.append(.report(chatID: self.routes.chatID(stored: chatID), messageID: messageID, .sent))
         return true
     }
 

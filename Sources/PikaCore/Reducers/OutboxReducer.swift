@@ -1,10 +1,11 @@
+import MLS
 import Nostr
 
 /// Events on their way to relays.
 extension CoreModel {
     /// Stores an event and lets it leave as soon as it is durable.
     mutating func enqueue(
-        id: String, _ event: Event, to relays: [RelayURL], _ purpose: OutboxRow.Purpose, groupID: [UInt8]? = nil,
+        id: String, _ event: Event, to relays: [RelayURL], _ purpose: OutboxRow.Purpose, groupID: GroupID? = nil,
         messageID: EventID? = nil, _ step: inout CoreStep
     ) {
         self.lastSequence += 1

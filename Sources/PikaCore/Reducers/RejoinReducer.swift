@@ -36,7 +36,7 @@ extension CoreModel {
     }
 
     /// Goes over to a rival that opens what this account cannot open.
-    mutating func compareRivals(of groupID: [UInt8], _ step: inout CoreStep) {
+    mutating func compareRivals(of groupID: GroupID, _ step: inout CoreStep) {
         if let branch = self.abandoned[groupID], self.leadsBack(branch, now: step.now) {
             self.forgetAbandoned(of: groupID, &step)
             self.rivals[groupID, default: []].append(Rival(invite: nil, group: branch.group))
@@ -61,7 +61,7 @@ extension CoreModel {
     }
 
     /// Nothing came that leads to the later epoch of an invitation, although the relays were read.
-    mutating func settleRivals(of groupID: [UInt8], _ step: inout CoreStep) {
+    mutating func settleRivals(of groupID: GroupID, _ step: inout CoreStep) {
         guard let rivals = self.rivals[groupID], let known = self.groups[groupID], known.isActive else { return }
         guard !self.isReading(groupID) else {
             step.effects.append(
@@ -83,7 +83,7 @@ extension CoreModel {
     }
 
     /// Leaves the known state of a group for another; it is kept, should that turn out to have been the living one.
-    private mutating func adopt(_ position: Int, of groupID: [UInt8], _ step: inout CoreStep) {
+    private mutating func adopt(_ position: Int, of groupID: GroupID, _ step: inout CoreStep) {
         guard let known = self.groups[groupID], let rival = self.rivals[groupID]?.remove(at: position) else { return }
         step.effects.append(.note(.commit(result: "changed_branch")))
         if let invite = rival.invite {
@@ -111,7 +111,8 @@ extension CoreModel {
         group.markAllChanged()
         self.groups[groupID] = group
         self.pastAdmins[groupID] = nil
-        self.index(group)
+        self.noteEntry(of: groupID, &step)
+        self.index(group, &step)
         self.dirtyGroups.insert(groupID)
         self.enterCopied(groupID, by: invitation, &step)
         self.beginChat(of: groupID, &step)
@@ -153,7 +154,7 @@ extension CoreModel {
     }
 
     /// Takes in a late message of an earlier membership, which this account's removal has ended.
-    mutating func takeForEarlierMembership(_ event: Event, of groupID: [UInt8], _ step: inout CoreStep) -> Bool {
+    mutating func takeForEarlierMembership(_ event: Event, of groupID: GroupID, _ step: inout CoreStep) -> Bool {
         guard let position = self.rivals[groupID]?.firstIndex(where: { $0.invite == nil && !$0.group.isActive }),
             var earlier = self.rivals[groupID]?[position].group,
             case .message(let message) = earlier.ingest(event, now: step.now)
@@ -165,7 +166,7 @@ extension CoreModel {
         self.rivals[groupID]?[position].group = earlier
         self.seen.insert(event.id)
         self.markSeen(event.id, &step)
-        self.forgetWaiting(event.id, of: groupID, &step)
+        self.forgetWaiting(event.id, &step)
         let role = earlier.data(inEpoch: message.epoch).map { MemberRole(of: message.rumor.pubkey, in: $0) }
         self.take(message, role, of: groupID, &step)
         return true
@@ -177,7 +178,7 @@ extension CoreModel {
     }
 
     /// Forgets other states once no race can be about them any more.
-    mutating func dropOldRivals(of groupID: [UInt8], _ step: inout CoreStep) {
+    mutating func dropOldRivals(of groupID: GroupID, _ step: inout CoreStep) {
         guard let rivals = self.rivals[groupID], let known = self.groups[groupID] else { return }
         let age = known.profile.pastEpochs
         for rival in rivals where !rival.group.epoch.isWithin(age, of: known.epoch) {

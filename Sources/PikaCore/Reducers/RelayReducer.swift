@@ -16,10 +16,8 @@ extension CoreModel {
     private var relaySelection: RelaySelection {
         RelaySelection(
             own: self.configuration.relays,
-            ofGroups: self.groups.values.filter(self.isHeard).sorted {
-                $0.groupID.lexicographicallyPrecedes($1.groupID)
-            }
-            .map(\.data.relays))
+            ofGroups: self.groups.values.filter(self.isHeard).sorted { $0.groupID < $1.groupID }
+                .map(\.data.relays))
     }
 
     /// Relays beyond the limits are left out, which costs no group: every group keeps its first ones.
@@ -39,7 +37,7 @@ extension CoreModel {
     }
 
     private var groupTags: [String] {
-        self.groupIDs.filter { self.groups[$0.value].map(self.isHeard) == true }.map(\.key.hex).sorted()
+        self.routes.ids { self.groups[$0].map(self.isHeard) == true }.map(\.hex)
     }
 
     private func isHeard(_ group: MarmotGroup) -> Bool { group.isActive || self.lingering.contains(group.groupID) }

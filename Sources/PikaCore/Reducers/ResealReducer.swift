@@ -16,7 +16,7 @@ extension CoreModel {
     }
 
     /// Reads what was sent in the epochs that were given up. It is noted durably until it was sealed again.
-    mutating func startReseal(of groupID: [UInt8], fromEpoch: Epoch, _ step: inout CoreStep) {
+    mutating func startReseal(of groupID: GroupID, fromEpoch: Epoch, _ step: inout CoreStep) {
         let earliest = min(fromEpoch, self.resealing[groupID]?.fromEpoch ?? fromEpoch)
         self.resealing[groupID] = Reseal(fromEpoch: earliest)
         step.changes.append(.putMemo(MemoName(.reseal, groupID), Secret(earliest.bytes)))
@@ -28,7 +28,7 @@ extension CoreModel {
             guard let epoch = Epoch(bytes: content.copyBytes()) else {
                 throw AppCoreError(.corruptState, "a stored epoch cannot be read")
             }
-            self.resealing[name.key] = Reseal(fromEpoch: epoch)
+            self.resealing[GroupID(name.key)] = Reseal(fromEpoch: epoch)
         }
     }
 
@@ -36,7 +36,7 @@ extension CoreModel {
     static let maximumUnsentAge = 2
 
     /// After an epoch change: looks for messages that still wait for a relay and have become too old.
-    mutating func resealUnsent(of groupID: [UInt8], _ step: inout CoreStep) {
+    mutating func resealUnsent(of groupID: GroupID, _ step: inout CoreStep) {
         guard let epoch = self.groups[groupID]?.epoch, epoch > Epoch.first.later(by: Self.maximumUnsentAge),
             self.queue.contains(where: { $0.groupID == groupID && $0.purpose == .message })
         else { return }
@@ -44,7 +44,7 @@ extension CoreModel {
     }
 
     /// Seals messages again in the epoch that stands.
-    mutating func reseal(_ messages: [StoredMessage], of groupID: [UInt8], _ step: inout CoreStep) {
+    mutating func reseal(_ messages: [StoredMessage], of groupID: GroupID, _ step: inout CoreStep) {
         let reseal = self.resealing.removeValue(forKey: groupID)
         if reseal != nil { step.changes.append(.putMemo(MemoName(.reseal, groupID), nil)) }
         guard let group = self.groups[groupID], group.isActive else { return }

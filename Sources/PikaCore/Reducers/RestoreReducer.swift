@@ -4,9 +4,9 @@ import Nostr
 
 /// After a restore: every group gets fresh keys before anything of one's own leaves in it (``CopiedGroup``).
 extension CoreModel {
-    private static func memo(_ groupID: [UInt8]) -> MemoName { MemoName(.copiedGroup, groupID) }
+    private static func memo(_ groupID: GroupID) -> MemoName { MemoName(.copiedGroup, groupID) }
 
-    private mutating func put(_ copied: CopiedGroup?, of groupID: [UInt8], _ step: inout CoreStep) {
+    private mutating func put(_ copied: CopiedGroup?, of groupID: GroupID, _ step: inout CoreStep) {
         guard self.copiedGroups[groupID] != copied else { return }
         let changesChat = (self.copiedGroups[groupID]?.phase == .overtaken) != (copied?.phase == .overtaken)
         self.copiedGroups[groupID] = copied
@@ -14,7 +14,7 @@ extension CoreModel {
         if changesChat { self.refreshChat(groupID) }
     }
 
-    private mutating func markCopied(_ groupID: [UInt8], _ step: inout CoreStep) {
+    private mutating func markCopied(_ groupID: GroupID, _ step: inout CoreStep) {
         guard let group = self.groups[groupID] else { return }
         var old = Set(
             group.parts.compactMap { if case .ownCommit(let event) = $0 { event } else { nil as EventID? } })
@@ -44,7 +44,7 @@ extension CoreModel {
             guard let copied = CopiedGroup(content) else {
                 throw AppCoreError(.corruptState, "what is stored of a restored group cannot be read")
             }
-            self.copiedGroups[name.key] = copied
+            self.copiedGroups[GroupID(name.key)] = copied
         }
     }
 
@@ -53,7 +53,7 @@ extension CoreModel {
 
     /// A group was entered: the keys of an old key package, or of a state that was left, may be another copy's too.
     mutating func enterCopied(
-        _ groupID: [UInt8], by invitation: WelcomeEvents.Invitation?, _ step: inout CoreStep
+        _ groupID: GroupID, by invitation: WelcomeEvents.Invitation?, _ step: inout CoreStep
     ) {
         let references = Set(invitation?.welcome.secrets.map(\.newMember) ?? [])
         let package = self.keyPackages.first { references.contains($0.reference) }
@@ -73,7 +73,7 @@ extension CoreModel {
         }
     }
 
-    private mutating func renewCopied(_ groupID: [UInt8], _ step: inout CoreStep) {
+    private mutating func renewCopied(_ groupID: GroupID, _ step: inout CoreStep) {
         guard let group = self.groups[groupID], group.isActive, !self.isReading(groupID) else { return }
         let relays = self.relays(of: group)
         guard self.state.relays.contains(where: { relays.contains($0.url) && $0.isCaughtUp }) else { return }
@@ -88,7 +88,7 @@ extension CoreModel {
     }
 
     /// A commit was applied: one of one's own gives fresh keys, and a better one may take them away again.
-    mutating func followCopied(_ groupID: [UInt8], _ report: CommitReport, _ step: inout CoreStep) {
+    mutating func followCopied(_ groupID: GroupID, _ report: CommitReport, _ step: inout CoreStep) {
         guard var copied = self.copiedGroups[groupID], let group = self.groups[groupID] else { return }
         if report.removedSelf { return self.put(nil, of: groupID, &step) }
         if report.isOwn, !copied.oldCommits.contains(report.event) {
@@ -114,14 +114,14 @@ extension CoreModel {
         }
     }
 
-    private func loadUnsent(of groupID: [UInt8], _ step: inout CoreStep) {
+    private func loadUnsent(of groupID: GroupID, _ step: inout CoreStep) {
         guard let epoch = self.copiedGroups[groupID]?.resealedEpoch else { return }
         step.effects.append(.loadUnsent(groupID: groupID, upToEpoch: epoch))
     }
 
     /// Seals the own messages that waited again; then everything may leave.
     mutating func resealCopied(
-        _ messages: [StoredMessage], of groupID: [UInt8], upToEpoch epoch: Epoch, _ step: inout CoreStep
+        _ messages: [StoredMessage], of groupID: GroupID, upToEpoch epoch: Epoch, _ step: inout CoreStep
     ) {
         // One that belongs to a commit which was undone meanwhile is followed by another.
         guard var copied = self.copiedGroups[groupID], copied.resealedEpoch == epoch else { return }
@@ -147,7 +147,7 @@ extension CoreModel {
     // MARK: Overtaken
 
     /// The other copy has made a commit of which this one lacks the keys.
-    mutating func noteOvertaken(_ groupID: [UInt8], _ step: inout CoreStep) {
+    mutating func noteOvertaken(_ groupID: GroupID, _ step: inout CoreStep) {
         guard let group = self.groups[groupID], self.copiedGroups[groupID]?.phase != .overtaken else { return }
         var copied = self.copiedGroups[groupID] ?? CopiedGroup()
         copied.phase = .overtaken
@@ -165,7 +165,7 @@ extension CoreModel {
             self.dirtyGroups.insert(groupID)
         }
         self.state.toast = AppCoreError.overtaken.message
-        step.effects.append(.note(.overtaken(chatID: group.data.nostrGroupIDHex)))
+        step.effects.append(.note(.overtaken(chatID: groupID.hex)))
     }
 
     /// The rows that must not leave now.

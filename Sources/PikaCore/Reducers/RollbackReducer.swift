@@ -9,7 +9,7 @@ extension CoreModel {
 
     /// Counts the rollback of a commit that was applied; called after the branch it ended was set aside. Returns whether
     /// its author has become a storm.
-    mutating func noteRollback(_ report: CommitReport, of groupID: [UInt8], _ step: inout CoreStep) -> Bool {
+    mutating func noteRollback(_ report: CommitReport, of groupID: GroupID, _ step: inout CoreStep) -> Bool {
         guard report.rolledBackFrom != nil else { return false }
         let role = self.rollbackRole(report, of: groupID)
         step.effects.append(.note(.rollback(by: role)))
@@ -21,7 +21,7 @@ extension CoreModel {
         return true
     }
 
-    private func rollbackRole(_ report: CommitReport, of groupID: [UInt8]) -> RollbackRole {
+    private func rollbackRole(_ report: CommitReport, of groupID: GroupID) -> RollbackRole {
         if report.isOwn { return .own }
         if let branch = self.abandoned[groupID], branch.epoch == report.epochBefore,
             !branch.group.members.contains(report.committer)
@@ -32,7 +32,7 @@ extension CoreModel {
     }
 
     /// Leaves a group in which a storm has begun, if the configuration says so; changes that are queued are given up.
-    mutating func answerStorm(in groupID: [UInt8], _ step: inout CoreStep) {
+    mutating func answerStorm(in groupID: GroupID, _ step: inout CoreStep) {
         guard self.configuration.onRollbackStorm == .leave, self.groups[groupID]?.isActive == true else { return }
         let open = self.intents.values.filter { $0.groupID == groupID && $0.isOpen && $0.goal != .leave }
         for intent in open.sorted(by: { $0.number < $1.number }) where intent.phase == .queued {
@@ -42,13 +42,14 @@ extension CoreModel {
         self.intend(.leave, groupID, nil, &step)
     }
 
-    private mutating func storeRollbacks(of groupID: [UInt8], _ step: inout CoreStep) {
+    private mutating func storeRollbacks(of groupID: GroupID, _ step: inout CoreStep) {
         step.changes.append(.putMemo(MemoName(.rollbacks, groupID), self.rollbacks[groupID]?.stored))
     }
 
     mutating func restoreRollbacks(_ name: MemoName, _ memo: Secret) -> Bool {
-        self.rollbacks[name.key] = RollbackRecord(memo)
-        return self.rollbacks[name.key] != nil
+        let groupID = GroupID(name.key)
+        self.rollbacks[groupID] = RollbackRecord(memo)
+        return self.rollbacks[groupID] != nil
     }
 
     func rollbackStorms(now: Int64) -> [RollbackStorm] {
@@ -62,19 +63,19 @@ extension CoreModel {
     // MARK: Back-off
 
     /// Whether own commits in a group wait after rollbacks; the core is woken when they may go on.
-    mutating func backsOff(_ groupID: [UInt8], _ step: inout CoreStep) -> Bool {
+    mutating func backsOff(_ groupID: GroupID, _ step: inout CoreStep) -> Bool {
         guard self.rollbacks[groupID]?.waitsUntil(nowMilliseconds: step.nowMilliseconds) != nil else { return false }
         self.planBackOffEnd(of: groupID, &step)
         return true
     }
 
-    private mutating func planBackOffEnd(of groupID: [UInt8], _ step: inout CoreStep) {
+    private mutating func planBackOffEnd(of groupID: GroupID, _ step: inout CoreStep) {
         guard let end = self.rollbacks[groupID]?.planWake(nowMilliseconds: step.nowMilliseconds) else { return }
         step.effects.append(.wake(.backOff(groupID: groupID), atMilliseconds: end))
     }
 
     /// The back-off of a group may be over.
-    mutating func endBackOff(of groupID: [UInt8], _ step: inout CoreStep) {
+    mutating func endBackOff(of groupID: GroupID, _ step: inout CoreStep) {
         self.intentsDue.insert(groupID)
         if self.resealing[groupID]?.isDeferred == true { self.loadForReseal(of: groupID, &step) }
     }
@@ -99,7 +100,7 @@ extension CoreModel {
     }
 
     /// Reads the own messages of rolled-back epochs, at once or after the back-off.
-    mutating func loadForReseal(of groupID: [UInt8], _ step: inout CoreStep) {
+    mutating func loadForReseal(of groupID: GroupID, _ step: inout CoreStep) {
         guard let reseal = self.resealing[groupID] else { return }
         let isDeferred = self.backsOff(groupID, &step)
         self.resealing[groupID]?.isDeferred = isDeferred

@@ -68,6 +68,8 @@ extension CoreModel {
 
     private mutating func start(_ step: inout CoreStep) {
         self.acceptRestore(&step)
+        self.storeMigratedChatIDs(&step)
+        self.noteCollisions(&step)
         self.resumeLingering(&step)
         self.startedAt = step.now
         self.nameEndpoints(&step)
@@ -121,21 +123,20 @@ extension CoreModel {
         _ action: AppAction, _ request: RequestID?, _ step: inout CoreStep
     ) throws -> ActionOutcome? {
         switch action {
-        case .pushScreen(let screen): self.push(screen, &step)
+        case .pushScreen(let screen): self.push(self.resolved(screen), &step)
         case .popScreen: self.pop(&step)
         case .openChat(let chatID):
-            _ = try self.groupID(ofChat: chatID)
-            self.push(.chat(chatID: chatID), &step)
+            self.push(.chat(chatID: try self.groupID(ofChat: chatID).hex), &step)
         case .clearToast: self.state.toast = nil
         case .publishKeyPackage: return try self.publishKeyPackage(request, &step)
         case .findKeyPackages(let peers):
             self.search(for: peers, by: .request(request), &step)
             return nil
         case .createGroupChat(let name, let peers, let missing):
-            self.intend(.found(name: name, peers: peers, isDirect: false), [], missing: missing, request, &step)
+            self.intend(.found(name: name, peers: peers, isDirect: false), .unfounded, missing: missing, request, &step)
             return nil
         case .createChat(let peer, let name):
-            self.intend(.found(name: name, peers: [peer], isDirect: true), [], request, &step)
+            self.intend(.found(name: name, peers: [peer], isDirect: true), .unfounded, request, &step)
             return nil
         case .addGroupMembers, .removeGroupMembers, .renameGroup, .setGroupDescription, .setGroupRelays,
             .setGroupAdmins, .rotateGroupID, .setDisappearingMessages, .selfDemote, .upgradeGroup, .updateGroupKeys,

@@ -8,7 +8,7 @@ import Nostr
 /// Not so what waited for a commit of the same second and what is read after it: only then can that be opened.
 extension CoreModel {
     private struct Sender: Hashable {
-        let groupID: [UInt8]
+        let groupID: GroupID
         let epoch: Epoch
         let leaf: LeafIndex
     }
@@ -33,8 +33,7 @@ extension CoreModel {
         guard second.count > 1 else { return second }
         var sent: [Sender: [(slot: Int, generation: UInt32)]] = [:]
         for (slot, event) in second.enumerated() where event.kind == .groupEvent && !self.seen.contains(event.id) {
-            guard let id = try? GroupEvents.nostrGroupID(of: event), let groupID = self.groupIDs[id],
-                let place = self.groups[groupID]?.place(of: event)
+            guard let groupID = self.group(of: event), let place = self.groups[groupID]?.place(of: event)
             else { continue }
             let sender = Sender(groupID: groupID, epoch: place.epoch, leaf: place.sender)
             sent[sender, default: []].append((slot, place.generation))

@@ -1,3 +1,4 @@
+import MLS
 import Nostr
 
 /// The messages of the open chat, one by one.
@@ -42,7 +43,7 @@ extension CoreModel {
 
     /// Changes a message if it is shown.
     mutating func changeShown(
-        _ id: EventID, in groupID: [UInt8], _ change: (inout AppState.ChatMessage) -> Void
+        _ id: EventID, in groupID: GroupID, _ change: (inout AppState.ChatMessage) -> Void
     ) {
         guard self.openChat?.groupID == groupID, let position = self.shownPosition(of: id),
             var message = self.state.currentChat?.messages[position]

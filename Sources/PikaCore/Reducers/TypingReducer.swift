@@ -1,3 +1,4 @@
+import MLS
 import Marmot
 import Nostr
 
@@ -7,19 +8,19 @@ extension CoreModel {
     mutating func startTyping(inChat chatID: String, _ step: inout CoreStep) throws -> ActionOutcome {
         let groupID = try self.groupID(ofChat: chatID)
         if let told = self.typing.told[groupID], step.nowMilliseconds - told < TypingNotices.interval {
-            return .done(chatID: chatID)
+            return .done(chatID: groupID.hex)
         }
         let notice = OutgoingMessage(
             kind: .typing, content: "typing",
             tags: [Tag("d", "pika"), .expiration(at: step.now + TypingNotices.lifetime)])
         _ = try self.send(notice, toChat: chatID, &step)
         self.typing.told[groupID] = step.nowMilliseconds
-        return .done(chatID: chatID)
+        return .done(chatID: groupID.hex)
     }
 
     /// Encrypts a notice and lets it leave. It is lost with the process, and given up when no relay takes it soon.
     mutating func sendTyping(
-        _ rumor: UnsignedEvent, _ groupID: [UInt8], rowID: String?, _ step: inout CoreStep
+        _ rumor: UnsignedEvent, _ groupID: GroupID, rowID: String?, _ step: inout CoreStep
     ) throws -> ActionOutcome {
         guard let event = try self.groups[groupID]?.seal(rumor, now: step.now, using: &step.random),
             let group = self.groups[groupID]
@@ -33,7 +34,7 @@ extension CoreModel {
     }
 
     /// Another member types, or did: what comes late is of no use.
-    mutating func takeTyping(_ rumor: UnsignedEvent, of groupID: [UInt8], _ step: inout CoreStep) {
+    mutating func takeTyping(_ rumor: UnsignedEvent, of groupID: GroupID, _ step: inout CoreStep) {
         // A clock that is ahead does not make it last longer.
         let end = min(rumor.createdAt, step.now) + TypingNotices.lifetime
         guard rumor.pubkey != self.account.publicKey, end > step.now, self.groups[groupID]?.isActive == true else {
@@ -45,7 +46,7 @@ extension CoreModel {
     }
 
     /// What somebody typed has come.
-    mutating func stopTyping(_ member: PublicKey, in groupID: [UInt8]) {
+    mutating func stopTyping(_ member: PublicKey, in groupID: GroupID) {
         guard self.typing.members[groupID]?.removeValue(forKey: member) != nil else { return }
         self.showTyping(in: groupID)
     }
@@ -81,7 +82,7 @@ extension CoreModel {
     }
 
     /// Brings the open chat in line, if it is this one: only who is a member is shown.
-    mutating func showTyping(in groupID: [UInt8]) {
+    mutating func showTyping(in groupID: GroupID) {
         guard self.openChat?.groupID == groupID, let position = self.position(ofChat: groupID) else { return }
         let typing = self.typing.members[groupID] ?? [:]
         let shown = self.state.chatList[position].members.filter { typing[$0.publicKey] != nil }

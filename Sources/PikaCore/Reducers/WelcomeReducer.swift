@@ -1,3 +1,4 @@
+import MLS
 import Marmot
 import Nostr
 
@@ -38,7 +39,7 @@ extension CoreModel {
     }
 
     /// How the ids of a group's invitations begin; they end with the peer's key.
-    private static func welcomeRows(of groupID: [UInt8]) -> String { "welcome/\(Hex.encode(groupID))/" }
+    private static func welcomeRows(of groupID: GroupID) -> String { "welcome/\(groupID.hex)/" }
 
     /// Remembers where a peer wants its invitation, until it is sent.
     mutating func setPeerRelays(_ relays: [RelayURL]?, of peer: PublicKey, _ step: inout CoreStep) {
@@ -58,9 +59,9 @@ extension CoreModel {
 
     /// Ends an action that invited others when a relay has the invitations, or after a while.
     mutating func finishInviting(
-        _ request: RequestID?, into groupID: [UInt8], left: [PublicKey: LeftOut] = [:], _ step: inout CoreStep
+        _ request: RequestID?, into groupID: GroupID, left: [PublicKey: LeftOut] = [:], _ step: inout CoreStep
     ) {
-        guard let request, let chatID = self.groups[groupID]?.data.nostrGroupIDHex else { return }
+        guard let request, let chatID = self.chatID(of: groupID) else { return }
         let prefix = Self.welcomeRows(of: groupID)
         var rows = self.queue.ids { $0.id.hasPrefix(prefix) }
         for job in self.keyJobs.values {

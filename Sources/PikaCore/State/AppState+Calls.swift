@@ -35,7 +35,7 @@ extension AppState {
     /// Something that happened in a call, for the chat's history.
     public struct CallTimelineEntry: Sendable, Hashable {
         public let callID: String
-        public let chatID: String
+        public internal(set) var chatID: String
         public let peer: PublicKey
         /// Unix seconds.
         public let at: Int64

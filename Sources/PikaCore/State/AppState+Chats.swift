@@ -15,10 +15,10 @@ extension AppState {
     }
 
     public struct ChatSummary: Sendable, Hashable {
-        /// Hex of the nostrGroupID.
-        public internal(set) var chatID: String
         /// Hex of the MLS group id, which never changes.
-        public internal(set) var groupID: String
+        public internal(set) var chatID: String
+        /// Hex of the nostrGroupIDs that the group claims: the current one, then those that it had lately.
+        public internal(set) var routingIDs: [String]
         /// As the group's data have it; ``displayName`` is what to show.
         public internal(set) var name: String
         public internal(set) var description: String
@@ -45,6 +45,8 @@ extension AppState {
         public internal(set) var imageHash: String?
         /// Another copy of this account has changed the keys: nothing can be sent until somebody invites this one.
         public internal(set) var needsInvitation = false
+        /// Whether other groups claim the current nostrGroupID too: it does not name this chat then.
+        public internal(set) var sharesNostrGroupID = false
         /// A group's name, or `Group (5)` if it has none; for a 1:1 chat what the peer calls itself, else the beginning
         /// of its npub.
         public internal(set) var displayName = ""

@@ -97,6 +97,8 @@ public struct AppState: Sendable, Hashable {
         public let memberCount: Int
         /// The chat that it becomes; nil only if an earlier version of this software kept it.
         public let chatID: String?
+        /// Hex of the group's nostrGroupID; nil only if an earlier version of this software kept it.
+        public let nostrGroupID: String?
     }
 
     public struct RelayStatus: Sendable, Hashable {

@@ -24,7 +24,7 @@ extension Transaction {
             ])
     }
 
-    func media(in groupID: [UInt8], message: EventID) throws -> [StoredMedia] {
+    func media(in groupID: GroupID, message: EventID) throws -> [StoredMedia] {
         let lookup = self.messageLookup(groupID, message)
         return try self.map(
             "media", "SELECT position, content FROM media WHERE message_lookup = ? ORDER BY position", [Data(lookup)]
@@ -40,8 +40,8 @@ extension Transaction {
         }
     }
 
-    private func messageLookup(_ groupID: [UInt8], _ message: EventID) -> [UInt8] {
-        self.sealer.lookup("message", groupID, message.bytes)
+    private func messageLookup(_ groupID: GroupID, _ message: EventID) -> [UInt8] {
+        self.sealer.lookup("message", groupID.bytes, message.bytes)
     }
 
     private static func mediaPlace(_ lookup: [UInt8], _ position: Int64) -> Place {

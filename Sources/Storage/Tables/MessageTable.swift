@@ -7,7 +7,7 @@ import PikaCore
 /// Messages. An id is the hash of a message's text, so it does not stand in the clear: short texts could be guessed.
 extension Transaction {
     func put(_ message: StoredMessage) throws {
-        let lookup = self.sealer.lookup("message", message.groupID, message.id.bytes)
+        let lookup = self.sealer.lookup("message", message.groupID.bytes, message.id.bytes)
         let content = try self.content(of: message)
         try self.execute(
             """
@@ -15,14 +15,14 @@ extension Transaction {
             ON CONFLICT (lookup) DO NOTHING
             """,
             [
-                Data(lookup), Data(self.groupLookup(message.groupID)), message.time,
+                Data(lookup), Data(self.groupLookup(message.groupID.bytes)), message.time,
                 self.sealer.seal(content, in: Place(.message, lookup)), message.expiresAt,
             ])
     }
 
     /// Writes where a stored message was sent anew; the order of messages stays.
     func replace(_ message: StoredMessage) throws {
-        let lookup = self.sealer.lookup("message", message.groupID, message.id.bytes)
+        let lookup = self.sealer.lookup("message", message.groupID.bytes, message.id.bytes)
         try self.execute(
             "UPDATE message SET content = ? WHERE lookup = ?",
             [self.sealer.seal(try self.content(of: message), in: Place(.message, lookup)), Data(lookup)])
@@ -67,14 +67,14 @@ extension Transaction {
     }
 
     /// Newest first. Messages of one second are ordered by ids, which only we can read: each such run is read whole.
-    func messages(in groupID: [UInt8], before: StoredMessage.Position?, limit: Int) throws -> [StoredMessage] {
+    func messages(in groupID: GroupID, before: StoredMessage.Position?, limit: Int) throws -> [StoredMessage] {
         guard limit > 0 else { return [] }
         let select = try self.database.cachedStatement(
             sql: """
                 SELECT lookup, created_at, content, expires_at FROM message
                 WHERE group_lookup = ? AND created_at <= ? ORDER BY created_at DESC
                 """)
-        let arguments: StatementArguments = [Data(self.groupLookup(groupID)), before?.createdAt ?? Int64.max]
+        let arguments: StatementArguments = [Data(self.groupLookup(groupID.bytes)), before?.createdAt ?? Int64.max]
         let rows = try Row.fetchCursor(select, arguments: arguments)
         var page: [StoredMessage] = []
         var second: [StoredMessage] = []
@@ -95,10 +95,10 @@ extension Transaction {
         return Array(page.prefix(limit))
     }
 
-    func message(in groupID: [UInt8], id: EventID) throws -> StoredMessage? {
+    func message(in groupID: GroupID, id: EventID) throws -> StoredMessage? {
         let select = try self.database.cachedStatement(
             sql: "SELECT lookup, created_at, content, expires_at FROM message WHERE lookup = ?")
-        let lookup = self.sealer.lookup("message", groupID, id.bytes)
+        let lookup = self.sealer.lookup("message", groupID.bytes, id.bytes)
         return try Row.fetchOne(select, arguments: [Data(lookup)]).map { try self.message($0, groupID) }
     }
 
@@ -117,7 +117,7 @@ extension Transaction {
         return writer.bytes
     }
 
-    private func message(_ row: Row, _ groupID: [UInt8]) throws -> StoredMessage {
+    private func message(_ row: Row, _ groupID: GroupID) throws -> StoredMessage {
         var columns = ColumnReader(row, table: "message")
         let place = Place(.message, try columns.bytes())
         let createdAt = try columns.integer()
@@ -131,7 +131,7 @@ extension Transaction {
         let time = if fields.isAtEnd { rumor.createdAt } else { try fields.integer(Int64.self) }
         try fields.finish()
         let expiresAt = try columns.optionalInteger()
-        guard time == createdAt, self.sealer.lookup("message", groupID, id.bytes) == place.row else {
+        guard time == createdAt, self.sealer.lookup("message", groupID.bytes, id.bytes) == place.row else {
             throw place.corrupt("the row does not fit its content")
         }
         return StoredMessage(

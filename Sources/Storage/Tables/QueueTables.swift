@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import MLS
 import Nostr
 import PikaCore
 
@@ -89,7 +90,7 @@ extension Transaction {
         var writer = FieldWriter(capacity: 1536)
         try writer.text(row.id)
         try writer.text(row.purpose.rawValue)
-        try writer.optional(row.groupID)
+        try writer.optional(row.groupID?.bytes)
         try writer.optional(row.messageID?.bytes)
         try writer.relays(row.relays)
         try writer.data(row.event.json())
@@ -103,7 +104,7 @@ extension Transaction {
         guard let purpose = OutboxRow.Purpose(rawValue: try fields.text()) else {
             throw fields.place.corrupt("an unknown purpose")
         }
-        let groupID = try fields.optional()
+        let groupID = try fields.optional().map { GroupID($0) }
         let messageID = try fields.optionalEventID()
         let relays = try fields.relays()
         let event = try fields.event()

@@ -73,11 +73,15 @@ struct Client: Sendable {
         }
     }
 
-    /// The chat with this id that the account is in.
-    func chat(_ chatID: String) async throws -> AppState.ChatSummary {
-        let wanted = chatID.lowercased()
-        guard let chat = await account.core.state.chatList.first(where: { $0.chatID == wanted }) else {
-            throw CommandError("no group has the id \(chatID); `pikabot groups` lists them")
+    /// The chat with this MLS group id, or with this nostrGroupID if no other group claims it.
+    func chat(_ reference: String) async throws -> AppState.ChatSummary {
+        let state = await account.core.state
+        let named: AppState.ChatSummary?
+        do throws(AppCoreError) { named = try state.chat(named: reference) } catch {
+            throw CommandError(error.message)
+        }
+        guard let chat = named else {
+            throw CommandError("no group has the id \(reference); `pikabot groups` lists them")
         }
         return chat
     }

@@ -7,19 +7,19 @@ enum ResultJSON {
 
     static func group(_ chat: AppState.ChatSummary) -> JSONValue {
         [
-            "nostr_group_id": .string(chat.chatID), "mls_group_id": .string(chat.groupID),
+            "nostr_group_id": .string(chat.nostrGroupID), "mls_group_id": .string(chat.chatID),
             "name": .string(chat.name), "description": .string(chat.description),
         ]
     }
 
     static func groupIDs(_ chat: AppState.ChatSummary) -> JSONObject {
-        ["nostr_group_id": .string(chat.chatID), "mls_group_id": .string(chat.groupID)]
+        ["nostr_group_id": .string(chat.nostrGroupID), "mls_group_id": .string(chat.chatID)]
     }
 
     static func welcome(_ invite: AppState.InviteSummary) -> JSONValue {
         [
             "wrapper_event_id": .string(invite.wrapper.hex), "welcome_event_id": .string(invite.welcome.hex),
-            "from_pubkey": .string(invite.inviter.hex), "nostr_group_id": .string(invite.group?.chatID ?? ""),
+            "from_pubkey": .string(invite.inviter.hex), "nostr_group_id": .string(invite.group?.nostrGroupID ?? ""),
             "group_name": .string(invite.group?.name ?? ""),
         ]
     }
@@ -47,9 +47,9 @@ enum ResultJSON {
         return .object(json)
     }
 
-    static func listened(_ message: MessageEvent, in chatID: String) -> JSONValue {
+    static func listened(_ message: MessageEvent, in nostrGroupID: String) -> JSONValue {
         [
-            "type": "message", "nostr_group_id": .string(chatID), "from_pubkey": .string(message.sender.hex),
+            "type": "message", "nostr_group_id": .string(nostrGroupID), "from_pubkey": .string(message.sender.hex),
             "content": .string(message.content), "created_at": .integer(message.createdAt),
             "message_id": .string(message.id.hex), "media": media(message.tags),
         ]
@@ -58,7 +58,7 @@ enum ResultJSON {
     static func listened(_ invite: AppState.InviteSummary) -> JSONValue {
         [
             "type": "welcome", "wrapper_event_id": .string(invite.wrapper.hex),
-            "from_pubkey": .string(invite.inviter.hex), "nostr_group_id": .string(invite.group?.chatID ?? ""),
+            "from_pubkey": .string(invite.inviter.hex), "nostr_group_id": .string(invite.group?.nostrGroupID ?? ""),
             "group_name": .string(invite.group?.name ?? ""),
         ]
     }

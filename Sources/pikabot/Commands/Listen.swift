@@ -73,7 +73,8 @@ private struct Listener: Sendable {
     private func printMessages() async throws {
         for await event in client.account.events.elements() {
             if case .message(let message) = event.content, message.kind.isReadable, message.createdAt >= oldest {
-                try write(ResultJSON.listened(message, in: event.chatID))
+                let state = await client.account.core.state
+                try write(ResultJSON.listened(message, in: state.nostrGroupID(ofChat: event.chatID)))
             }
             client.account.core.complete(event.inboxID, effects: [])
         }

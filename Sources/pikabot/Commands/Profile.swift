@@ -87,7 +87,7 @@ extension Pikabot {
                     .saveGroupProfile(chatID: chat.chatID, ProfileDraft(name: name, about: about)))
                 await client.settle()
                 return [
-                    "nostr_group_id": .string(chat.chatID), "name": Self.shown(name), "about": Self.shown(about),
+                    "nostr_group_id": .string(chat.nostrGroupID), "name": Self.shown(name), "about": Self.shown(about),
                 ]
             }
         }

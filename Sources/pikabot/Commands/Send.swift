@@ -55,7 +55,10 @@ extension Pikabot {
                 let (chatID, isNew) = try await client.chat(target)
                 let sent = try await client.send(action(file, chatID))
                 await client.settle()
-                var result: JSONObject = ["event_id": .string(sent.wrapper.hex), "nostr_group_id": .string(chatID)]
+                var result: JSONObject = [
+                    "event_id": .string(sent.wrapper.hex),
+                    "nostr_group_id": .string(try await client.chat(chatID).nostrGroupID),
+                ]
                 if isNew { result["auto_created_group"] = true }
                 if let file {
                     result["media"] = try await client.uploaded(file, chatID: chatID, messageID: sent.messageID)

@@ -46,7 +46,10 @@ extension Pikabot {
                 let chatID = try await client.chat(target).chatID
                 let sent = try await client.send(.sendHypernote(chatID: chatID, note))
                 await client.settle()
-                return ["event_id": .string(sent.wrapper.hex), "nostr_group_id": .string(chatID)]
+                return [
+                    "event_id": .string(sent.wrapper.hex),
+                    "nostr_group_id": .string(try await client.chat(chatID).nostrGroupID),
+                ]
             }
         }
 

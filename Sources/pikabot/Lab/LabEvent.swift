@@ -16,8 +16,8 @@ enum LabEvent {
     }
 
     /// What happened in a group; nil for what has no line of its own.
-    static func happened(_ event: CoreEvent) -> JSONValue? {
-        let group = JSONValue.string(event.chatID)
+    static func happened(_ event: CoreEvent, inGroup nostrGroupID: String) -> JSONValue? {
+        let group = JSONValue.string(nostrGroupID)
         switch event.content {
         case .message(let message):
             return [
@@ -42,7 +42,7 @@ enum LabEvent {
     }
 
     /// How the call under way stands now, or how it ended.
-    static func call(_ call: AppState.ActiveCall) -> JSONValue {
+    static func call(_ call: AppState.ActiveCall, inGroup nostrGroupID: String) -> JSONValue {
         let (phase, reason): (String, JSONValue) =
             switch call.phase {
             case .offering: ("offering", .null)
@@ -52,7 +52,7 @@ enum LabEvent {
             case .ended(let reason): ("ended", .string(reason))
             }
         return [
-            "event": "call_state", "group": .string(call.chatID), "call_id": .string(call.callID),
+            "event": "call_state", "group": .string(nostrGroupID), "call_id": .string(call.callID),
             "peer": .string(call.peer.hex), "phase": .string(phase), "reason": reason,
         ]
     }
@@ -60,7 +60,7 @@ enum LabEvent {
     /// How a group stands now.
     static func group(_ chat: AppState.ChatSummary) -> JSONValue {
         [
-            "event": "group", "group": .string(chat.chatID), "name": .string(chat.name),
+            "event": "group", "group": .string(chat.nostrGroupID), "name": .string(chat.name),
             "description": .string(chat.description), "relays": .array(chat.relays.map { .string($0.string) }),
             "epoch": .integer(Int64(clamping: chat.epoch)), "active": .bool(chat.isActive),
             "members": .array(chat.members.map { .string($0.publicKey.hex) }),

@@ -40,9 +40,9 @@ struct LabMember: Sendable {
         case .publishKeyPackage:
             try await account.publishKeyPackage()
         case .createGroup(let name, let members):
-            return ["group": .string(try await account.performInChat(.createGroupChat(name: name, peers: members)))]
+            return try await found(.createGroupChat(name: name, peers: members))
         case .createChat(let peer):
-            return ["group": .string(try await account.performInChat(.createChat(peer: peer)))]
+            return try await found(.createChat(peer: peer))
         case .send(let group, let content):
             let outcome = try await account.perform(.sendMessage(chatID: group, .text(content)))
             if case .queued(let messageID, _) = outcome { return ["message_id": .string(messageID.hex)] }
@@ -54,9 +54,16 @@ struct LabMember: Sendable {
         return [:]
     }
 
+    /// Other implementations know a group by its nostrGroupID.
+    private func found(_ action: AppAction) async throws -> JSONObject {
+        let chatID = try await account.performInChat(action)
+        return ["group": .string(await account.core.state.nostrGroupID(ofChat: chatID))]
+    }
+
     private func reportEvents() async {
         for await event in account.events.elements() {
-            if let line = LabEvent.happened(event) { write(line) }
+            let group = await account.core.state.nostrGroupID(ofChat: event.chatID)
+            if let line = LabEvent.happened(event, inGroup: group) { write(line) }
         }
     }
 
@@ -71,7 +78,7 @@ struct LabMember: Sendable {
             if line != people { write(line) }
             people = line
             if let call = state.activeCall {
-                let line = LabEvent.call(call)
+                let line = LabEvent.call(call, inGroup: state.nostrGroupID(ofChat: call.chatID))
                 if written.updateValue(line, forKey: "call") != line { write(line) }
             }
             for chat in state.chatList {

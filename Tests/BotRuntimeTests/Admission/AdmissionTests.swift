@@ -74,6 +74,21 @@ struct AdmissionTests {
         #expect(admission.journal.ignored.allSatisfy { $0.bot == "bot" && $0.chat == "c1" })
     }
 
+    @Test func sharedIdsNeverWidenTheScope() {
+        let chats = [
+            chatSummary("c1", isGroup: true, routingIDs: ["f1", "f2"]),
+            chatSummary("c2", isGroup: true, routingIDs: ["f2"]),
+        ]
+        let state = scope("c1", chats: chats).snapshot
+        func judged(_ standard: GroupPolicy.Scope, _ exceptions: [String: GroupPolicy.Scope]) -> GroupPolicy.Scope {
+            GroupPolicy(standard, exceptions: exceptions).scope(of: "c1", chats[0], in: state)
+        }
+        #expect(judged(.none, ["f1": .all]) == .all && judged(.all, ["f1": .none]) == .none)
+        #expect(judged(.none, ["f2": .all]) == .none && judged(.all, ["f2": .mention]) == .mention)
+        #expect(judged(.none, ["f2": .all, "c1": .all]) == .all && judged(.mention, ["f3": .all]) == .mention)
+        #expect(GroupPolicy(.all, exceptions: ["f1": .none]).scope(of: "c9", nil, in: state) == .all)
+    }
+
     // MARK: How much
 
     @Test func oneSenderIsHeldToItsRateAndAnotherIsServed() {

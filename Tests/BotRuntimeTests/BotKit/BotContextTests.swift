@@ -6,9 +6,9 @@ import Testing
 @testable import PikaCore
 
 struct BotContextTests {
-    private func context(_ event: CoreEvent) -> BotContext {
+    private func context(_ event: CoreEvent, chats: [AppState.ChatSummary] = []) -> BotContext {
         BotContext(
-            bot: "echo", trigger: .event(event), scope: scope(), nowMilliseconds: 1_700_000_000_000,
+            bot: "echo", trigger: .event(event), scope: scope(chats: chats), nowMilliseconds: 1_700_000_000_000,
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, readValue: { _ in nil },
             readMedia: { _, index in [UInt8(index)] })
     }
@@ -54,6 +54,26 @@ struct BotContextTests {
         }
         let message = OutgoingMessage(kind: .typing, content: "typing", tags: [Tag("d", "pika")])
         #expect(sent == [.send(chatID: "c2", message)])
+    }
+
+    @Test func chatsAreNamedByEitherId() throws {
+        let chats = [
+            chatSummary("c1", isGroup: true, routingIDs: ["f1", "f2"]),
+            chatSummary("c2", isGroup: true, routingIDs: ["f3"]), chatSummary("c3", isGroup: true, routingIDs: ["f2"]),
+        ]
+        for (name, chatID) in [("c2", "c2"), ("f3", "c2"), ("F1", "c1"), ("unknown", "unknown")] {
+            let context = context(arrived("hi"), chats: chats)
+            context.send("x", to: name)
+            #expect(try context.finish().map(\.operation) == [.send(chatID: chatID, .text("x"))])
+        }
+        let ambiguous = context(arrived("hi"), chats: chats)
+        ambiguous.send("x", to: "f2")
+        #expect(#expect(throws: BotError.self) { try ambiguous.finish() }?.code == .ambiguousChat)
+        let message = messageEvent("hi")
+        let filters: [(String, Bool)] = [("c1", true), ("F1", true), ("f2", false), ("c2", false)]
+        for (name, matches) in filters {
+            #expect(EventFilter.chat(name).matches(message, in: scope("c1", chats: chats)) == matches, "\(name)")
+        }
     }
 
     @Test func callsAreRefusedAndEnded() throws {

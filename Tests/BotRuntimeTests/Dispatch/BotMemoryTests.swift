@@ -42,6 +42,32 @@ struct BotMemoryTests {
         #expect(again.conversations(of: "b", in: "c2", with: "bb").isEmpty)
     }
 
+    @Test func earlierChatIdsAreMigrated() async throws {
+        let (alone, shared) = (String(repeating: "a1", count: 32), String(repeating: "b2", count: 32))
+        let memory = BotMemory()
+        var effects: [[HandlerEffect]] = []
+        memory.commit([
+            ("a", .setTimer(timer("tea", chat: alone))), ("a", .setTimer(timer("new", chat: "c3"))),
+            ("a", .setConversation(talk("order", chat: alone), state: Array("{}".utf8))),
+            ("a", .setTimer(timer("old", chat: shared))),
+        ]) { effects.append($0) }
+        let core = ScriptedCore(
+            chats: [
+                chatSummary("c1", isGroup: true, routingIDs: [shared, alone]),
+                chatSummary("c2", isGroup: true, routingIDs: [shared]), chatSummary("c3", isGroup: true),
+            ], stored: stored(effects))
+        for _ in 0..<2 {
+            let again = BotMemory()
+            try await again.load("a", from: core)
+            #expect(again.isSet(timer("tea"), of: "a") && !again.isSet(timer("tea", chat: alone), of: "a"))
+            #expect(again.conversations(of: "a", in: "c1", with: "bb") == ["order": Array("{}".utf8)])
+            #expect(again.isSet(timer("new", chat: "c3"), of: "a"))
+            #expect(again.isSet(timer("old", chat: shared), of: "a"), "it may be either chat's")
+            let keys = ["chats", "c1", "c3", shared].map { "a/memory.\($0)" }
+            #expect(core.storedKeys == Set(keys))
+        }
+    }
+
     @Test func nothingIsLeftOfWhatIsOver() {
         let memory = BotMemory()
         var effects: [[HandlerEffect]] = []

@@ -70,9 +70,11 @@ extension OutgoingMessage {
     }
 }
 
-func chatSummary(_ chatID: String, isGroup: Bool, admins: [PublicKey] = []) -> AppState.ChatSummary {
+func chatSummary(
+    _ chatID: String, isGroup: Bool, admins: [PublicKey] = [], routingIDs: [String] = []
+) -> AppState.ChatSummary {
     AppState.ChatSummary(
-        chatID: chatID, groupID: "", name: "lab", description: "", relays: [], isGroup: isGroup,
+        chatID: chatID, routingIDs: routingIDs, name: "lab", description: "", relays: [], isGroup: isGroup,
         members: admins.map { AppState.Member(publicKey: $0, isAdmin: true) }, isAdmin: false, epoch: 3, isActive: true,
         lastMessage: nil, lastMessageAt: nil, unreadCount: 0)
 }

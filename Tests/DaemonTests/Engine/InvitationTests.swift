@@ -6,25 +6,30 @@ import Testing
 @testable import Daemon
 
 @Suite struct InvitationTests {
-    private static func invite(_ daemon: DaemonLab) async throws -> (alice: LabMember, chat: String) {
+    /// - Returns: the inviter, the chat, and the group's nostrGroupID.
+    private static func invite(
+        _ daemon: DaemonLab
+    ) async throws -> (alice: LabMember, chat: String, nostrGroupID: String) {
         let alice = try await daemon.lab.member("alice")
-        return (alice, try await alice.create("Lab", inviting: [daemon.account]))
+        let chat = try await alice.create("Lab", inviting: [daemon.account])
+        return (alice, chat, try #require(try await alice.summary(of: chat)).nostrGroupID)
     }
 
     @Test func anInvitationIsToldListedAndAcceptedByEitherId() async throws {
         for field in ["wrapper_event_id", "welcome_event_id"] {
             let daemon = try await DaemonLab.make(seed: 1)
-            let (alice, chat) = try await Self.invite(daemon)
+            let (alice, chat, nostrGroupID) = try await Self.invite(daemon)
             try await alice.say("before", in: chat)
             let told = try #require(daemon.events("welcome_received").first)
             #expect(told["from_pubkey"]?.string == alice.publicKey.hex && told["group_name"] == "Lab")
-            #expect(told["nostr_group_id"]?.string == chat)
+            #expect(told["nostr_group_id"]?.string == nostrGroupID)
             let listed = try await daemon.result("list_pending_welcomes")["welcomes"]?.array?.first?.object
             #expect(listed?.members.allSatisfy { told[$0.name] == $0.value } == true && listed?.members.count == 5)
             let id = try #require(told[field])
             let first = daemon.lines.count
             let accepted = try await daemon.result("accept_welcome", ["wrapper_event_id": id])
-            #expect(accepted["nostr_group_id"]?.string == chat)
+            #expect(accepted["nostr_group_id"]?.string == nostrGroupID)
+            #expect(accepted["mls_group_id"]?.string == chat)
             #expect(daemon.types(from: first) == ["message_received", "ok", "group_joined"])
             #expect(daemon.lines[first]["content"] == "before")
             #expect(daemon.lines.last?["member_count"] == 2)
@@ -36,7 +41,7 @@ import Testing
 
     @Test func invitationsAreAcceptedUnaskedIfThatIsWanted() async throws {
         let daemon = try await DaemonLab.make(seed: 2, acceptsWelcomes: true)
-        let (alice, chat) = try await Self.invite(daemon)
+        let (alice, chat, _) = try await Self.invite(daemon)
         #expect(daemon.types(from: 1) == ["welcome_received", "ok", "group_joined"])
         #expect(daemon.lines[2]["request_id"] == "auto-accept")
         try await alice.say("hi", in: chat)
@@ -46,9 +51,9 @@ import Testing
     @Test func aCrashBeforeTheInvitationIsToldLosesNothing() async throws {
         let daemon = try await DaemonLab.make(seed: 3, acceptsWelcomes: true)
         daemon.account.crash()
-        let (_, chat) = try await Self.invite(daemon)
+        let (_, _, nostrGroupID) = try await Self.invite(daemon)
         try await daemon.account.restart()
-        #expect(daemon.events("group_joined").map { $0["nostr_group_id"]?.string } == [chat])
+        #expect(daemon.events("group_joined").map { $0["nostr_group_id"]?.string } == [nostrGroupID])
     }
 
     @Test func onlyThoseAllowedInviteAndAreHeard() async throws {

@@ -16,7 +16,7 @@ import Testing
 
     private var group: DaemonGroup {
         DaemonGroup(
-            chatID: "cc", groupID: "dd", name: "Lab", description: "d",
+            chatID: "dd", nostrGroupID: "cc", name: "Lab", description: "d",
             members: [.init(publicKey: self.key, isAdmin: true)])
     }
 
@@ -54,10 +54,10 @@ import Testing
                 == #"{"type":"group_created","nostr_group_id":"cc","mls_group_id":"dd","peer_pubkey":"\#(self.key.hex)","#
                 + #""member_count":1}"#)
         #expect(
-            DaemonEvent.groupUpdated(DaemonGroupUpdate(kind: .left, chatID: "cc")).line()
+            DaemonEvent.groupUpdated(DaemonGroupUpdate(kind: .left, nostrGroupID: "cc")).line()
                 == #"{"type":"group_updated","update":{"kind":"left","nostr_group_id":"cc"}}"#)
-        let profile = DaemonGroupProfile(chatID: "cc", owner: self.key, name: "Lab", about: "d", picture: nil)
-        let update = DaemonGroupUpdate(kind: .membersAdded, chatID: "cc", group: self.group, profile: profile)
+        let profile = DaemonGroupProfile(nostrGroupID: "cc", owner: self.key, name: "Lab", about: "d", picture: nil)
+        let update = DaemonGroupUpdate(kind: .membersAdded, nostrGroupID: "cc", group: self.group, profile: profile)
         #expect(
             DaemonEvent.groupUpdated(update).line()
                 == #"{"type":"group_updated","update":{"kind":"members_added","nostr_group_id":"cc","member_count":1,"#
@@ -67,7 +67,8 @@ import Testing
 
     @Test func messages() {
         let message = DaemonMessage(
-            chatID: "cc", id: self.id, sender: self.key, kind: .chatMessage, content: "zażółć", createdAt: 123,
+            chatID: "dd", nostrGroupID: "cc", id: self.id, sender: self.key, kind: .chatMessage, content: "zażółć",
+            createdAt: 123,
             media: [])
         #expect(
             DaemonEvent.messageReceived(message).line()
@@ -83,7 +84,8 @@ import Testing
         ])
         let file = try #require(MediaAttachment.all(in: [tag]).first)
         let message = DaemonMessage(
-            chatID: "cc", id: self.id, sender: self.key, kind: .chatMessage, content: "", createdAt: 1,
+            chatID: "dd", nostrGroupID: "cc", id: self.id, sender: self.key, kind: .chatMessage, content: "",
+            createdAt: 1,
             media: [.init(file: file, localPath: "/m/s.png")])
         #expect(
             DaemonEvent.messageReceived(message).line().hasSuffix(
@@ -94,11 +96,11 @@ import Testing
 
     @Test func calls() {
         #expect(
-            DaemonEvent.callInviteReceived(callID: "i", from: self.key, chatID: "cc").line()
+            DaemonEvent.callInviteReceived(callID: "i", from: self.key, nostrGroupID: "cc").line()
                 == #"{"type":"call_invite_received","call_id":"i","from_pubkey":"\#(self.key.hex)","nostr_group_id":"cc"}"#
         )
         #expect(
-            DaemonEvent.callSessionStarted(callID: "i", chatID: "cc", from: self.key).line()
+            DaemonEvent.callSessionStarted(callID: "i", nostrGroupID: "cc", from: self.key).line()
                 == #"{"type":"call_session_started","call_id":"i","nostr_group_id":"cc","from_pubkey":"\#(self.key.hex)"}"#
         )
         #expect(

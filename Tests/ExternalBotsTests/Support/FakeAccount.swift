@@ -49,7 +49,7 @@ final class FakeAccount: DaemonCore {
 
     private static func chat(_ id: String, isGroup: Bool) -> AppState.ChatSummary {
         AppState.ChatSummary(
-            chatID: id, groupID: "00", name: "", description: "", relays: [], isGroup: isGroup, members: [],
+            chatID: id, routingIDs: [id], name: "", description: "", relays: [], isGroup: isGroup, members: [],
             isAdmin: false, epoch: 1, isActive: true, lastMessage: nil, lastMessageAt: nil, lastMessageExpiresAt: nil,
             unreadCount: 0, imageHash: nil)
     }

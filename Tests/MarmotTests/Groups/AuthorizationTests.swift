@@ -127,7 +127,8 @@ struct AuthorizationTests {
         let leaf = try LeafNode(
             encryptionKey: HPKEPrivateKey.generate(.x25519AES128GCM, using: &lab.rng).publicKey,
             credential: stranger.credential, capabilities: old.capabilities, source: .update, extensions: [],
-            position: .init(groupID: lab.groups[2].groupID, leafIndex: lab.groups[2].mls.ownLeafIndex), signedBy: key)
+            position: .init(groupID: lab.groups[2].mls.groupID, leafIndex: lab.groups[2].mls.ownLeafIndex),
+            signedBy: key)
         let update = try lab.propose(.update(leaf), by: 2)
         for member in [0, 1, 3] { #expect(lab.deliver(update, to: member).label == "proposal/ignored") }
         let references = lab.groups[0].mls.pendingProposals.map(\.reference)
@@ -142,7 +143,7 @@ struct AuthorizationTests {
         let leaf = try LeafNode(
             encryptionKey: old.encryptionKey, credential: stranger.credential, capabilities: old.capabilities,
             source: .update, extensions: [],
-            position: .init(groupID: lab.groups[2].groupID, leafIndex: lab.groups[2].mls.ownLeafIndex),
+            position: .init(groupID: lab.groups[2].mls.groupID, leafIndex: lab.groups[2].mls.ownLeafIndex),
             signedBy: lab.groups[2].mls.signatureKey)
         // The path's leaf takes over the credential that the committer believes to have.
         let honest = lab.groups[2]

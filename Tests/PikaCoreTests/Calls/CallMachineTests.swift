@@ -1,3 +1,4 @@
+import MLS
 import Nostr
 import Testing
 
@@ -29,7 +30,7 @@ import Testing
     private static let deadline = start + 30_000
     private static let now = start + 10_000
     private static let policy = CallPolicy(allowsGroups: false, allowsVideo: true, allowsData: false)
-    private static let groupID: [UInt8] = [1]
+    private static let groupID: GroupID = [1]
     private static let peer = key(1)
     private static let third = key(2)
 
@@ -91,7 +92,7 @@ import Testing
 
     private static func event(_ trigger: Trigger) -> CallMachine.Event {
         func origin(
-            _ id: String = "call", _ sender: PublicKey = Self.peer, _ group: [UInt8] = Self.groupID
+            _ id: String = "call", _ sender: PublicKey = Self.peer, _ group: GroupID = Self.groupID
         ) -> CallMachine.Origin { .init(callID: id, groupID: group, sender: sender) }
         let other = self.call("other", peer: self.third, tracks: [.audio])
         return switch trigger {

@@ -40,7 +40,7 @@ import Testing
             isTold = true
         }
         let founder = run.founder(of: chat)
-        guard let reference = try await founder.storedGroups().first(where: { $0.data.nostrGroupIDHex == chat }) else {
+        guard let reference = try await founder.storedGroups().first(where: { $0.groupID.hex == chat }) else {
             return fail("\(founder.name) has lost its group")
         }
         let wanted = Set(reference.members)

@@ -1,5 +1,6 @@
 import LiveTesting
 import Logging
+import MLS
 import Nostr
 import Synchronization
 import Testing
@@ -22,13 +23,13 @@ import Testing
             self.commits.withLock { $0 += 1 }
         }
         func messages(
-            in groupID: [UInt8], before: StoredMessage.Position?, limit: Int
+            in groupID: GroupID, before: StoredMessage.Position?, limit: Int
         ) async throws -> [StoredMessage] { [] }
-        func message(in groupID: [UInt8], id: EventID) async throws -> StoredMessage? { nil }
+        func message(in groupID: GroupID, id: EventID) async throws -> StoredMessage? { nil }
         func nextExpiry() async throws -> Int64? { nil }
         func surplus(_ rule: MessageSurplus, limit: Int) async throws -> Int { 0 }
         func value(scope: String, key: String) async throws -> [UInt8]? { nil }
-        func media(in groupID: [UInt8], message: EventID) async throws -> [StoredMedia] { [] }
+        func media(in groupID: GroupID, message: EventID) async throws -> [StoredMedia] { [] }
     }
 
     /// Has many updates ready, and takes every event.

@@ -42,12 +42,14 @@ import Testing
         #expect(world[0].group?.data.description == "d" && world[0].group?.data.name == "Lab")
     }
 
-    @Test func arotatedGroupGoesByItsNewId() throws {
+    @Test func rotatedIdLeavesTheChatIdAlone() throws {
         var world = try ReducerWorld.group(2)
-        let old = world[0].chatID
+        let chatID = world[0].chatID
+        let old = try #require(world[0].group?.data.nostrGroupIDHex)
         let outcome = self.perform(&world, 0) { .rotateGroupID(chatID: $0) }
         let new = try #require(world[0].group?.data.nostrGroupIDHex)
-        #expect(new != old && outcome == .done(chatID: new) && world[1].chatID == new)
+        #expect(new != old && outcome == .done(chatID: chatID) && world[1].chatID == chatID)
+        #expect(world[1].model.state.chatList[0].routingIDs == [new, old])
         world.say(1, "under the new id")
         world.settle()
         #expect(world[0].texts == ["under the new id"] && world.relayed.last?.firstTag("h")?.value == new)

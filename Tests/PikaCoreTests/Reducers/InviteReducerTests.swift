@@ -1,3 +1,4 @@
+import MLS
 import Marmot
 import Nostr
 import Testing
@@ -76,7 +77,7 @@ import Testing
         #expect(fetches.isEmpty)
     }
 
-    @Test func aSecondGroupCannotTakeOverThePublicIDOfAnother() throws {
+    @Test func invitationMayClaimTheIdOfAnother() throws {
         var world = try ReducerWorld.group(2)
         let chat = try #require(world[1].group)
         let keyPackage = try #require(world.relayed.first { $0.kind == .keyPackage && $0.pubkey == world[1].key })
@@ -92,13 +93,17 @@ import Testing
             try #require(welcomes.first).rumor, from: intruder, to: world[1].key, now: ReducerWorld.start,
             using: &world.random)
         world.receive(1, wrap)
-        #expect(world[1].model.groups.count == 1)
-        #expect(world[1].model.groupIDs[chat.data.nostrGroupID] == chat.groupID)
+        // A refusal would let anyone block an invitation.
+        #expect(world[1].model.groups.count == 2)
         #expect(
-            world[1].notes.contains { if case .refused("bad_group_data", _) = $0 { true } else { false } })
+            world[1].notes.contains {
+                guard case .routingCollision(chat.data.nostrGroupIDHex, let chatIDs) = $0 else { return false }
+                return Set(chatIDs) == [chat.groupID.hex, group.groupID.hex]
+            })
         world.say(0, "still ours")
         world.settle()
         #expect(world[1].texts == ["still ours"])
+        #expect(world[1].delivered.last?.chatID == chat.groupID.hex)
     }
 
     @Test func theNewestUsableKeyPackageOf30443IsTaken() throws {

@@ -165,7 +165,7 @@ import Testing
 
     @Test func garbageWaitsUpToALimitAndTheOldestGivesWay() throws {
         var world = try ReducerWorld.group(2)
-        let id = world[1].chatID
+        let id = try #require(world[1].group?.data.nostrGroupIDHex)
         let signer = KeyPair.generate(using: &world.random)
         for number in 0...CoreModel.maximumWaiting {
             let event = UnsignedEvent(
@@ -266,7 +266,8 @@ import Testing
 
     @Test func aNewPublicIDIsListenedToFromItsBeginning() throws {
         var world = try ReducerWorld.group(2)
-        let old = world[1].chatID
+        let chatID = world[1].chatID
+        let old = try #require(world[1].group?.data.nostrGroupIDHex)
         world.act(1, .openChat(chatID: old))
         world.settle()
         var data = try #require(world[0].group?.data)
@@ -279,10 +280,10 @@ import Testing
         world.receive(1, commit)
         world.settle()
         #expect(world[1].texts == ["under the new id"])
-        #expect(world[1].model.state.currentChat?.chatID == data.nostrGroupID.hex)
-        #expect(world[1].model.state.router.top == .chat(chatID: data.nostrGroupID.hex))
+        #expect(world[1].model.state.currentChat?.chatID == chatID)
+        #expect(world[1].model.state.router.top == .chat(chatID: chatID))
         #expect(world[1].model.state.currentChat?.messages.map(\.content) == ["under the new id"])
-        // Handlers may still answer to the id that their event came with.
+        // The former id is still a name of the chat.
         world.act(1, .sendMessage(chatID: old, OutgoingMessage(content: "answer")))
         world.settle()
         #expect(world[0].texts == ["answer"])

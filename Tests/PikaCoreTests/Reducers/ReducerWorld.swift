@@ -50,7 +50,9 @@ struct DurableState {
         case .deleteWaiting(let id): self.state.waiting.removeAll { $0.event.id == id }
         case .putInvite(let invite): self.state.invites.append(invite)
         case .deleteInvite(let wrapper): self.state.invites.removeAll { $0.wrapper == wrapper }
-        case .putInbox(let row): self.state.inbox.append(row)
+        case .putInbox(let row):
+            self.state.inbox.removeAll { $0.id == row.id }
+            self.state.inbox.append(row)
         case .deleteInbox(let id): self.state.inbox.removeAll { $0.id == id }
         case .putOutbox(let row):
             if !self.state.outbox.contains(where: { $0.id == row.id }) { self.state.outbox.append(row) }

@@ -177,7 +177,11 @@ import Testing
         let invite = try #require(world[1].model.state.invites.first)
         #expect(invite.inviter == world[0].key)
         let chat = try #require(world[0].model.state.chatList.first)
-        #expect(invite.group == .init(name: "Lab", description: "", memberCount: 3, chatID: chat.chatID))
+        #expect(
+            invite.group
+                == .init(
+                    name: "Lab", description: "", memberCount: 3, chatID: chat.chatID,
+                    nostrGroupID: chat.routingIDs.first))
         try world.restart(1)
         #expect(world[1].model.state.invites == [invite])
         // The same invitation in another wrapper.

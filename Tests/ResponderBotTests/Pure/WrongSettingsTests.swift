@@ -92,8 +92,8 @@ struct WrongSettingsTests {
                 + "write only: admins, or only: [operators, npub1…]"),
         Wrong(
             ["when": any, "chats": ["abc"], "reply": "x"],
-            "rules[0].chats[0]: expected one of chat ids (64 hexadecimal digits), found \"abc\"; "
-                + "write a list of chat ids (64 hexadecimal digits)"),
+            "rules[0].chats[0]: expected one of chat ids (hexadecimal digits), found \"abc\"; "
+                + "write a list of chat ids (hexadecimal digits)"),
         Wrong(
             ["when": ping, "webhook": ["url": "https://api.exampel/"]],
             "rules[0].webhook.url: expected a host listed under allow, found \"api.exampel\"; "

@@ -29,8 +29,9 @@ extension CanarySender {
     }
 
     private func chatID(of group: GroupSettings, _ context: BotContext) async throws -> String? {
-        if let chatID = group.chatID { return chatID }
-        return try await context.text(CanaryKey.chat(group).text)
+        let stored = try await context.text(CanaryKey.chat(group).text)
+        guard let reference = group.chatID ?? stored else { return nil }
+        return try context.snapshot.chat(named: reference)?.chatID ?? reference
     }
 
     enum Founding: Sendable {

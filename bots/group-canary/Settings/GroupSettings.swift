@@ -22,10 +22,8 @@ struct GroupSettings: Sendable {
 
     init(_ name: String, _ reader: SettingsReader, checksEvery: Duration) {
         self.name = name
-        chatID = reader.parsed("chat", expected: "a chat id", fix: "write its 64 hex digits") { value in
-            value.stringValue.flatMap { text in
-                text.utf8.count == 64 && text.allSatisfy(\.isHexDigit) ? text.lowercased() : nil
-            }
+        chatID = reader.parsed("chat", expected: "a chat id", fix: "write its hex digits") { value in
+            value.stringValue.flatMap { ChatReference.parse($0) }
         }
         title = reader.string("title", default: "canary \(name)")
         let peers = Self.peers(reader)

@@ -129,11 +129,20 @@ struct RuleRun {
 
     // MARK: Rests
 
+    private static func cooldownKey(_ rule: Rule, _ chatID: String) -> String { "cooldown/\(rule.name)/\(chatID)" }
+
     /// Whether the rule is not resting; from then on it is.
     private func mayRun() async throws -> Bool {
         guard let cooldown = rule.cooldown, let chatID = occasion.chats.first else { return true }
-        let key = "cooldown/\(rule.name)/\(chatID)"
-        var rests = Rests(text: try await context.text(key) ?? "")
+        let key = Self.cooldownKey(rule, chatID)
+        var stored = try await context.text(key)
+        if stored == nil, let chat = values.names.summary(of: chatID), !chat.sharesNostrGroupID {
+            // Where earlier versions stored it.
+            let earlier = Self.cooldownKey(rule, chat.nostrGroupID)
+            stored = try await context.text(earlier)
+            if stored != nil { context.setText(nil, forKey: earlier) }
+        }
+        var rests = Rests(text: stored ?? "")
         let who = cooldown.per == .sender ? occasion.sender?.hex ?? "" : "chat"
         guard rests.begin(who, at: context.now, seconds: cooldown.seconds) else { return false }
         context.setText(rests.text, forKey: key)

@@ -30,7 +30,7 @@ struct Occasion: Sendable, Hashable {
 extension Rule {
     /// What a rule makes of an event; nil if it does not apply.
     func occasion(of event: CoreEvent, in scope: EventScope, _ report: (Expression.Outcome) -> Void) -> Occasion? {
-        if let chats, !chats.contains(event.chatID) { return nil }
+        if let chats, !scope.isChat(among: chats) { return nil }
         let occasion: Occasion? =
             switch (trigger, event.content) {
             case (.message(let condition), .message(let message)):

@@ -25,8 +25,9 @@ extension ResponderSettings {
     private func handler(for rule: Rule, _ schedule: Schedule) -> Handler {
         OnSchedule(rule.name, schedule) { context in
             guard case .schedule(let due) = context.trigger else { return }
-            let active = context.snapshot.chatList.filter(\.isActive).map(\.chatID)
-            let chats = active.filter { rule.chats?.contains($0) ?? true }
+            let chats = context.snapshot.chatList.filter { chat in
+                chat.isActive && (rule.chats.map { context.snapshot.matches($0, chat) } ?? true)
+            }.map(\.chatID)
             let id = "schedule-\(due.name)-\(due.dueMilliseconds)"
             for chats in rule.asksAgent ? chats.map({ [$0] }) : [chats] where !chats.isEmpty {
                 let occasion = Occasion(

@@ -33,10 +33,10 @@ extension Trigger {
 }
 
 extension SettingsReader {
-    /// Group ids of 64 hexadecimal digits.
+    /// Chat ids, or nostrGroupIDs.
     func chatIDs(_ key: String) -> [String]? {
-        values(key, of: "chat ids (64 hexadecimal digits)") { value in
-            value.stringValue.flatMap { $0.count == 64 && $0.allSatisfy(\.isHexDigit) ? $0.lowercased() : nil }
+        values(key, of: "chat ids (hexadecimal digits)") { value in
+            value.stringValue.flatMap { ChatReference.parse($0) }
         }
     }
 

@@ -6,7 +6,7 @@ struct ChatNames: Sendable {
     let accountName: String
 
     func summary(of chatID: String?) -> AppState.ChatSummary? {
-        snapshot.chatList.first { $0.chatID == chatID }
+        chatID.flatMap { try? snapshot.chat(named: $0) }
     }
 
     func chat(_ chatID: String) -> String {

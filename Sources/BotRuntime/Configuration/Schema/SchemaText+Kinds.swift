@@ -38,8 +38,9 @@ extension SchemaText {
         pattern: "^(npub1[02-9ac-hj-np-z]{58}|NPUB1[02-9AC-HJ-NP-Z]{58}|[0-9a-fA-F]{64})$",
         summary: "An `npub1…` or 64 hexadecimal digits.")
     static let chatID = SchemaText(
-        name: "chatID", title: "chat id", pattern: "^[0-9a-fA-F]{64}$",
-        summary: "64 hexadecimal digits, as `pikabot groups` and the logs show them.")
+        name: "chatID", title: "chat id", pattern: "^([0-9a-fA-F]{2}){8,255}$",
+        summary:
+            "Hexadecimal digits, as `pikabot groups` shows them: the group's `mls_group_id`, or its `nostr_group_id`.")
     static let path = SchemaText(
         name: "path", title: "path", pattern: "^[^\\u0000]+$",
         summary: "A path; a relative one begins at the folder of the configuration file.")

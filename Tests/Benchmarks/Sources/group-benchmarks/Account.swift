@@ -11,8 +11,8 @@ struct Account {
 
     let publicKey: PublicKey
     let store: AccountStore?
-    var groups: [[UInt8]: MarmotGroup] = [:]
-    private var groupIDs: [Bytes32: [UInt8]] = [:]
+    var groups: [GroupID: MarmotGroup] = [:]
+    private var groupIDs: [Bytes32: GroupID] = [:]
     private var keyPackages: [[UInt8]: Secret] = [:]
     private var invites: [EventID: (rumor: UnsignedEvent, invitation: WelcomeEvents.Invitation)] = [:]
     private var inboxID: Int64 = 0
@@ -30,7 +30,7 @@ struct Account {
     /// may be too large for a gift wrap.
     mutating func createGroup(
         _ name: String, keyPackages: [[UInt8]], now: Int64
-    ) async throws -> (groupID: [UInt8], welcomes: [[UInt8]]) {
+    ) async throws -> (groupID: GroupID, welcomes: [[UInt8]]) {
         let invitees = try keyPackages.map { json in
             let event = try Event(json: json)
             try event.verify()
@@ -51,7 +51,7 @@ struct Account {
     }
 
     /// Makes a commit; it is stored before it is published. Returns its event.
-    mutating func commit(_ change: GroupChange, in groupID: [UInt8], now: Int64) async throws -> [UInt8] {
+    mutating func commit(_ change: GroupChange, in groupID: GroupID, now: Int64) async throws -> [UInt8] {
         guard let own = try self.groups[groupID]?.commit(change, client: Self.client, now: now, using: &self.rng) else {
             throw Unexpected.outcome("no such group")
         }
@@ -60,7 +60,7 @@ struct Account {
     }
 
     /// A relay has the commit: merges it. Returns the invitations.
-    mutating func confirm(_ groupID: [UInt8]) async throws -> [[UInt8]] {
+    mutating func confirm(_ groupID: GroupID) async throws -> [[UInt8]] {
         guard let (report, due) = try self.groups[groupID]?.mergePending() else {
             throw Unexpected.outcome("no such group")
         }
@@ -74,7 +74,7 @@ struct Account {
     // MARK: Messages
 
     /// Encrypts a chat message. Returns the event.
-    mutating func createMessage(_ content: String, in groupID: [UInt8], now: Int64) async throws -> [UInt8] {
+    mutating func createMessage(_ content: String, in groupID: GroupID, now: Int64) async throws -> [UInt8] {
         let rumor = UnsignedEvent(pubkey: self.publicKey, createdAt: now, kind: .chatMessage, content: content)
         guard let event = try self.groups[groupID]?.seal(rumor, now: now, using: &self.rng),
             let epoch = self.groups[groupID]?.epoch
@@ -120,8 +120,8 @@ struct Account {
         }
     }
 
-    private static func messageKey(_ id: EventID, _ groupID: [UInt8]) throws -> EventID {
-        try EventID(bytes: SHA256Derivation.digest(groupID + id.bytes))
+    private static func messageKey(_ id: EventID, _ groupID: GroupID) throws -> EventID {
+        try EventID(bytes: SHA256Derivation.digest(groupID.bytes + id.bytes))
     }
 
     // MARK: Invitations
@@ -144,7 +144,7 @@ struct Account {
     }
 
     /// Joins the group of an invitation. Returns its id.
-    mutating func acceptWelcome(_ wrapper: EventID) async throws -> [UInt8] {
+    mutating func acceptWelcome(_ wrapper: EventID) async throws -> GroupID {
         guard let (_, invitation) = self.invites.removeValue(forKey: wrapper),
             let secrets = invitation.welcome.secrets.first(where: { self.keyPackages[$0.newMember] != nil }),
             let stored = self.keyPackages[secrets.newMember]
@@ -163,14 +163,15 @@ struct Account {
     /// Reads all groups back from the store.
     mutating func load() async throws {
         guard let state = try await self.store?.load() else { return }
-        var parts: [[UInt8]: [GroupPart: StoredGroupPart]] = [:]
+        var parts: [GroupID: [GroupPart: StoredGroupPart]] = [:]
         for stored in state.groups {
             guard let (groupID, part) = try GroupKey.read(stored.groupID) else { continue }
             parts[groupID, default: [:]][part] = StoredGroupPart(header: stored.header, records: stored.records)
         }
         for stored in state.groups where try GroupKey.read(stored.groupID) == nil {
             let group = try MarmotGroup(
-                header: stored.header, records: stored.records, parts: parts[Array(stored.groupID.dropFirst())] ?? [:],
+                header: stored.header, records: stored.records,
+                parts: parts[GroupID(stored.groupID.dropFirst())] ?? [:],
                 account: self.publicKey)
             self.keep(group)
         }
@@ -184,7 +185,7 @@ struct Account {
 
     /// One transaction: what is given, what changed in the groups, and invitations that are to go out.
     private mutating func save(
-        _ groupIDs: [[UInt8]], _ others: [StoreChange] = [], welcomes: [[UInt8]] = []
+        _ groupIDs: [GroupID], _ others: [StoreChange] = [], welcomes: [[UInt8]] = []
     ) async throws {
         guard let store = self.store else { return }
         var changes = others
@@ -213,7 +214,7 @@ struct Account {
     }
 
     private mutating func outbox(
-        _ event: Event, _ purpose: OutboxRow.Purpose, _ groupID: [UInt8], _ messageID: EventID?
+        _ event: Event, _ purpose: OutboxRow.Purpose, _ groupID: GroupID, _ messageID: EventID?
     ) -> StoreChange {
         self.sequence += 1
         let relays = self.groups[groupID]?.data.relays ?? []

@@ -31,7 +31,7 @@ struct Fixture {
                 try self.data("chat \(number)", using: &rng), founder: self.account.publicKey, inviting: invitees,
                 client: "state-benchmarks", limits: .unlimited, now: start, using: &rng)
             let changes = group.drainChanges()
-            let key = [0] + group.groupID
+            let key = [0] + group.groupID.bytes
             var stored: [StoreChange] = [.updateGroup(groupID: key, changes.mls)]
             if let header = changes.header { stored.insert(.putGroupHeader(groupID: key, header: header), at: 0) }
             for line in 0..<Self.messagesInEach {

@@ -1,0 +1,89 @@
+import MLS
+import Nostr
+
+/// The groups that claim each routing id (`nostrGroupID`, the `h` tag).
+///
+/// A lookup on the wire, never an identity: an admin can set any id, so several groups may claim the same one.
+struct GroupRoutes: Sendable {
+    /// Groups whose keys are tried on one event.
+    static let maximumCandidates = 16
+
+    /// What one group claims.
+    private struct Claim: Sendable {
+        var ids: [Bytes32]
+        /// When this account entered the group, by its own clock.
+        var enteredAt: Int64
+    }
+
+    private var claims: [GroupID: Claim] = [:]
+    /// By routing id, the group that this account entered first in front.
+    private var claimants: [Bytes32: [GroupID]] = [:]
+
+    /// The groups that claim an id now or did lately.
+    func groups(claiming id: Bytes32) -> [GroupID] { self.claimants[id] ?? [] }
+
+    /// The ids of a group, the current one first.
+    func ids(of groupID: GroupID) -> [Bytes32] { self.claims[groupID]?.ids ?? [] }
+
+    /// The groups whose keys are tried on an event: active ones first, then those entered first, so that a late claim
+    /// cannot crowd out an early one.
+    func candidates(for id: Bytes32, isActive: (GroupID) -> Bool) -> [GroupID] {
+        let groups = self.groups(claiming: id)
+        guard groups.count > 1 else { return groups }
+        return Array((groups.filter(isActive) + groups.filter { !isActive($0) }).prefix(Self.maximumCandidates))
+    }
+
+    /// Ids that a group of the given kind claims, in order.
+    func ids(where isIncluded: (GroupID) -> Bool) -> [Bytes32] {
+        self.claimants.filter { $0.value.contains(where: isIncluded) }.map(\.key).sorted()
+    }
+
+    /// Replaces the claims of a group. Returns the ids that changed, and those that no group claims any more.
+    mutating func set(
+        _ ids: [Bytes32], of groupID: GroupID, enteredAt: Int64
+    ) -> (changed: Set<Bytes32>, released: Set<Bytes32>) {
+        let before = Set(self.claims[groupID]?.ids ?? [])
+        let after = Set(ids)
+        self.claims[groupID] = Claim(ids: ids, enteredAt: enteredAt)
+        for id in before.subtracting(after) {
+            self.claimants[id]?.removeAll { $0 == groupID }
+            if self.claimants[id]?.isEmpty == true { self.claimants[id] = nil }
+        }
+        for id in after.subtracting(before) {
+            let groups = self.groups(claiming: id) + [groupID]
+            self.claimants[id] = groups.sorted { self.rank($0) < self.rank($1) }
+        }
+        let changed = before.symmetricDifference(after)
+        return (changed, changed.filter { self.claimants[$0] == nil })
+    }
+
+    private func rank(_ groupID: GroupID) -> (Int64, GroupID) { (self.claims[groupID]?.enteredAt ?? 0, groupID) }
+
+    // MARK: References
+
+    /// The group that a user's reference means: an MLS group id in hex, or a routing id that only one group claims.
+    ///
+    /// Throws ``AppCoreError/Code/unknownChat`` and ``AppCoreError/Code/ambiguousChat``.
+    func group(named reference: String) throws(AppCoreError) -> GroupID {
+        // An exact id wins, or a claim of another group could make a chat unreachable.
+        if let groupID = GroupID(hex: reference), self.claims[groupID] != nil { return groupID }
+        let groups = Bytes32(hex: reference).map(self.groups(claiming:)) ?? []
+        switch groups.count {
+        case 0: throw AppCoreError(.unknownChat, "no chat has the id \(reference)")
+        case 1: return groups[0]
+        default: throw .ambiguousChat(reference, groups.map(\.hex))
+        }
+    }
+
+    /// The chat id for a reference that an earlier version stored; the reference itself if it means no single group.
+    func chatID(stored reference: String) -> String { (try? self.group(named: reference))?.hex ?? reference }
+}
+
+extension AppCoreError {
+    static func ambiguousChat(_ reference: String, _ chatIDs: [String]) -> AppCoreError {
+        AppCoreError(
+            .ambiguousChat,
+            "\(chatIDs.count) groups claim the nostr_group_id \(reference); name the chat by its mls_group_id: "
+                + chatIDs.sorted().joined(separator: " or "))
+    }
+}

@@ -1,0 +1,49 @@
+/// How users name chats: by chat id, or by the group's nostrGroupID, which groups can change and share.
+extension AppState {
+    /// The chat that a reference means, in either case of hexadecimal digits; nil if it means none.
+    ///
+    /// Throws ``AppCoreError/Code/ambiguousChat`` for a nostrGroupID that several groups claim.
+    public func chat(named reference: String) throws(AppCoreError) -> ChatSummary? {
+        if let chat = self.chatList.first(where: { $0.chatID == reference }) { return chat }
+        let reference = reference.lowercased()
+        var claimants: [ChatSummary] = []
+        for chat in self.chatList {
+            if chat.chatID == reference { return chat }
+            if chat.routingIDs.contains(reference) { claimants.append(chat) }
+        }
+        guard claimants.count < 2 else { throw .ambiguousChat(reference, claimants.map(\.chatID)) }
+        return claimants.first
+    }
+
+    /// What names a chat wherever a contract asks for a `nostr_group_id`; ``ChatSummary/nostrGroupID``.
+    public func nostrGroupID(ofChat chatID: String) -> String {
+        self.chatList.first { $0.chatID == chatID }?.nostrGroupID ?? chatID
+    }
+
+    /// Whether a list of references, in lower case, names a chat. A nostrGroupID that other groups claim too does not.
+    public func matches(_ references: some Collection<String>, _ chat: ChatSummary) -> Bool {
+        if references.contains(chat.chatID) { return true }
+        return chat.routingIDs.contains { id in
+            references.contains(id) && (try? self.chat(named: id))?.chatID == chat.chatID
+        }
+    }
+}
+
+extension AppState.ChatSummary {
+    /// Hex of the group's current nostrGroupID; the ``chatID`` if other groups claim it too. Names the chat wherever a
+    /// contract asks for a `nostr_group_id`.
+    public var nostrGroupID: String { self.sharesNostrGroupID ? self.chatID : self.routingIDs.first ?? self.chatID }
+}
+
+/// The form of what users name chats by.
+public enum ChatReference {
+    /// Reads the hexadecimal digits of an MLS group id or a nostrGroupID; nil for anything else.
+    ///
+    /// MLS group ids may be shorter, but the prefixes in logs must not pass for one.
+    public static func parse(_ text: String) -> String? {
+        let count = text.utf8.count
+        guard (16...510).contains(count), count.isMultiple(of: 2), text.allSatisfy({ $0.isASCII && $0.isHexDigit })
+        else { return nil }
+        return text.lowercased()
+    }
+}

@@ -1,0 +1,97 @@
+import MLS
+import Nostr
+import Testing
+
+@testable import PikaCore
+
+@Suite struct GroupRoutesTests {
+    private let a: GroupID = [1]
+    private let b: GroupID = [2]
+
+    private static func id(_ byte: UInt8) throws -> Bytes32 {
+        try #require(Bytes32([UInt8](repeating: byte, count: 32)))
+    }
+
+    @Test func keepsEveryClaim() throws {
+        var routes = GroupRoutes()
+        let (one, two) = (try Self.id(1), try Self.id(2))
+        #expect(routes.set([one], of: self.a, enteredAt: 5).changed == [one])
+        #expect(routes.set([two], of: self.b, enteredAt: 3).released.isEmpty)
+        #expect(routes.set([two, one], of: self.a, enteredAt: 5).changed == [two])
+        #expect(routes.groups(claiming: two) == [self.b, self.a], "the group entered first is in front")
+        #expect(routes.ids(of: self.a) == [two, one] && routes.ids { $0 == self.a } == [one, two])
+        let (changed, released) = routes.set([two], of: self.a, enteredAt: 5)
+        #expect(changed == [one] && released == [one])
+        #expect(routes.set([], of: self.b, enteredAt: 3).released.isEmpty)
+        #expect(routes.groups(claiming: two) == [self.a])
+    }
+
+    @Test func boundsCandidatesActiveOnesFirst() throws {
+        var routes = GroupRoutes()
+        let id = try Self.id(7)
+        for byte in UInt8(1)...40 {
+            // Low group ids are the last ones entered: an attacker chooses its id.
+            _ = routes.set([id], of: [byte], enteredAt: 100 - Int64(byte))
+        }
+        let candidates = routes.candidates(for: id) { $0 != [40] }
+        #expect(candidates.count == GroupRoutes.maximumCandidates)
+        #expect(candidates.first == [39] && !candidates.contains([40]) && !candidates.contains([1]))
+        #expect(routes.candidates(for: id) { $0 == [3] }.first == [3])
+        #expect(routes.candidates(for: try Self.id(8)) { _ in true }.isEmpty)
+    }
+
+    @Test func resolvesReferencesOfOneGroupOnly() throws {
+        var routes = GroupRoutes()
+        let (one, two) = (try Self.id(1), try Self.id(2))
+        _ = routes.set([one], of: self.a, enteredAt: 0)
+        _ = routes.set([two], of: self.b, enteredAt: 0)
+        #expect(try routes.group(named: "01") == self.a && routes.group(named: one.hex.uppercased()) == self.a)
+        #expect(routes.chatID(stored: two.hex) == "02" && routes.chatID(stored: "02") == "02")
+        _ = routes.set([two, one], of: self.a, enteredAt: 0)
+        let error = #expect(throws: AppCoreError.self) { try routes.group(named: two.hex) }
+        #expect(error?.code == .ambiguousChat && error?.message.hasSuffix("mls_group_id: 01 or 02") == true)
+        #expect(try routes.group(named: one.hex) == self.a && routes.group(named: "02") == self.b)
+        #expect(routes.chatID(stored: two.hex) == two.hex)
+        for unknown in ["", "03", "x", String(repeating: "7", count: 64)] {
+            #expect(throws: AppCoreError(.unknownChat, "no chat has the id \(unknown)")) {
+                try routes.group(named: unknown)
+            }
+        }
+    }
+
+    @Test func exactIdsWinOverClaims() throws {
+        var routes = GroupRoutes()
+        let id = try Self.id(9)
+        let victim = GroupID(id.bytes)
+        _ = routes.set([try Self.id(1)], of: victim, enteredAt: 9)
+        _ = routes.set([id], of: self.a, enteredAt: 0)
+        #expect(try routes.group(named: id.hex) == victim)
+    }
+}
+
+@Suite struct PendingEventsTests {
+    private static func event(_ number: Int64) -> WaitingEvent {
+        var random = StepRandom(state: UInt64(number))
+        let keys = KeyPair.generate(using: &random)
+        let event = UnsignedEvent(pubkey: keys.publicKey, createdAt: number, kind: .groupEvent, content: "")
+            .signed(by: keys, using: &random)
+        return WaitingEvent(event: event, arrivedAt: 0)
+    }
+
+    @Test func keepsEachEventOnce() throws {
+        let one = try #require(Bytes32([UInt8](repeating: 1, count: 32)))
+        let two = try #require(Bytes32([UInt8](repeating: 2, count: 32)))
+        let events = [3, 1, 2].map { Self.event($0) }
+        var pending = PendingEvents()
+        for event in events + events { pending.insert(event, under: one) }
+        pending.insert(events[0], under: two)
+        #expect(pending.count(under: one) == 3 && pending.count(under: two) == 0)
+        #expect(pending.oldest(under: one) == events[0].event.id)
+        #expect(pending.events(under: [two, one]).map(\.createdAt) == [1, 2, 3])
+        #expect(pending.remove(events[0].event.id) && !pending.remove(events[0].event.id))
+        #expect(!pending.contains(events[0].event.id) && pending.oldest(under: one) == events[1].event.id)
+        pending.insert(events[0], under: two)
+        #expect(Set(pending.removeAll(under: one)) == Set(events.dropFirst().map(\.event.id)))
+        #expect(pending.isEmpty(under: [one]) && !pending.isEmpty(under: [one, two]))
+    }
+}
