@@ -1,3 +1,4 @@
+import MLS
 import Nostr
 import Testing
 

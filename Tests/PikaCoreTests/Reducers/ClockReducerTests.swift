@@ -26,7 +26,7 @@ import Testing
 
     private func isHeard(_ world: ReducerWorld) -> Bool {
         world[1].texts == ["hello"] && world[1].group?.data.name == "later"
-            && world[1].model.waiting.values.joined().isEmpty
+            && world[1].model.waiting.all.isEmpty
     }
 
     @Test func eventsAheadOfTheClockWait() throws {
@@ -45,12 +45,13 @@ import Testing
     @Test func dueEventsAreNotPolled() throws {
         var early = EarlyEvents()
         let ids = try (1...2).map { try EventID(bytes: [UInt8](repeating: $0, count: 32)) }
-        early.insert(ids[0], of: [1], dueTime: 100)
-        early.insert(ids[1], of: [2], dueTime: .max)
+        let groups = try (1...2).map { try #require(Bytes32([UInt8](repeating: $0, count: 32))) }
+        early.insert(ids[0], under: groups[0], dueTime: 100)
+        early.insert(ids[1], under: groups[1], dueTime: .max)
         #expect(early.nextWake(nowMilliseconds: 90_000) == 100_000)
         #expect(early.nextWake(nowMilliseconds: 90_000) == nil)
         early.woke()
-        #expect(early.takeDue(now: 100) == [[1]] && early.count == 1)
+        #expect(early.takeDue(now: 100) == [groups[0]] && early.count == 1)
         #expect(early.nextWake(nowMilliseconds: 100_000) == 100_000 + EarlyEvents.interval)
         early.woke()
         early.remove(ids[1])
