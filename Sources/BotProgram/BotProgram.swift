@@ -67,8 +67,8 @@ public enum BotProgram {
 
     /// What every program of bots can be told to do.
     package static let commands: [any ParsableCommand.Type] = [
-        Run.self, Status.self, Logs.self, Restart.self, Stop.self, Reload.self, Why.self, Pause.self, Resume.self,
-        Check.self, DoctorCommand.self, Backup.self, Restore.self, WorkerCommand.self,
+        Run.self, Status.self, Logs.self, Restart.self, Stop.self, Reload.self, Why.self, Quarantine.self, Pause.self,
+        Resume.self, Check.self, DoctorCommand.self, Backup.self, Restore.self, WorkerCommand.self,
     ]
 
     package static let exitStatuses = """

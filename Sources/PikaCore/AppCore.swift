@@ -120,6 +120,9 @@ public actor AppCore {
     /// Lets ``run()`` return once everything that was dispatched so far is durable; what comes later is dropped.
     public nonisolated func stop() { self.mailbox.finish() }
 
+    /// The process is about to end in good order: what is cut off from now on has not killed it.
+    public nonisolated func endsInGoodOrder() { self.store.crashes.settle() }
+
     /// How much is under way: inputs not processed yet, and transport or store calls not answered yet.
     public nonisolated var activity: (isProcessing: Bool, calls: Int) {
         (!self.mailbox.isIdle, self.runner.callCount)
@@ -138,8 +141,7 @@ public actor AppCore {
             self.desk.close()
             runner.close()
         }
-        var model = try CoreModel(
-            account: OwnKey(self.key), configuration: self.configuration, stored: try await self.store.load())
+        var model = try self.restore(try await self.store.load())
         try await withThrowingDiscardingTaskGroup { group in
             // Children that wait for room must end too when the store failed.
             defer { mailbox.close() }
@@ -160,10 +162,27 @@ public actor AppCore {
         }
     }
 
+    private func restore(_ stored: StoredState) throws(AppCoreError) -> CoreModel {
+        let crashes = self.store.crashes
+        let outer = crashes.enterPass(.restore)
+        defer { crashes.leave(outer) }
+        return try CoreModel(
+            account: OwnKey(self.key), configuration: self.configuration, stored: stored, crashes: crashes)
+    }
+
     /// One batch: reduce, make durable, publish the snapshot; the effects come after that.
     private func process(_ batch: [CoreInput], _ model: inout CoreModel) async throws -> [AppEffect] {
         var step = CoreStep(nowMilliseconds: self.clock.nowMilliseconds, random: self.random)
-        for input in batch { model.reduce(input, &step) }
+        let crashes = self.store.crashes
+        for input in batch {
+            guard let subject = input.crashSubject else {
+                model.reduce(input, &step)
+                continue
+            }
+            let outer = crashes.enter(subject, .reduce)
+            model.reduce(input, &step)
+            crashes.leave(outer)
+        }
         if let failure = model.failure { throw failure }
         model.storeDirtyGroups(&step)
         self.random = step.random
@@ -171,7 +190,11 @@ public actor AppCore {
             routes: model.routes, images: model.groupImages, profiles: model.people.groupProfiles)
         self.lastCall = model.call.latest
         self.files.servers.urls = model.configuration.mediaServers
-        if !step.changes.isEmpty { try await self.store.commit(step.changes) }
+        if !step.changes.isEmpty {
+            let outer = crashes.enterPass(.store)
+            defer { crashes.leave(outer) }
+            try await self.store.commit(step.changes)
+        }
         self.newestInboxID = model.lastInboxID
         if model.stateChanged {
             model.state.rev += 1

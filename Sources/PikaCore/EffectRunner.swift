@@ -71,6 +71,9 @@ final class EffectRunner: Sendable {
         case .deliver(let event):
             EventCounters.count(event)
             self.events.yield(event)
+        case .keepSetAside(let subject, let event): self.store.crashes.keep(event.json(), of: subject)
+        case .changeQuarantine(.forget, let subject): self.store.crashes.forget(subject)
+        case .changeQuarantine(.releaseAtStart, let subject): self.store.crashes.releaseAtStart(subject)
         case .examined(let number, let vitals): self.desk.answer(number, vitals)
         case .finish(let request, let outcome):
             self.hub.publish(AppUpdate.finished(rev: self.rev, request: request, outcome: outcome))

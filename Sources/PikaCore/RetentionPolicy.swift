@@ -4,10 +4,14 @@ public struct RetentionPolicy: Sendable, Hashable {
     public var messages: Duration?
     /// How many messages of each group are kept, the newest; nil for all.
     public var newestMessages: Int?
-    /// How long an event waits for its handler, across restarts, before it is given up; nil for ever.
+    /// How long an event waits for its handler, across restarts, before it is given up; nil for ever. An event that
+    /// handlers have already is given up after the next start at the earliest.
     public var unhandled: Duration?
     /// How many events may wait for their handlers; beyond that the oldest are given up.
     public var maximumUnhandled: Int
+
+    /// Bytes of events that may wait for their handlers; beyond that the oldest are given up.
+    static let maximumUnhandledBytes = 64 << 20
 
     public init(messages: Duration?, newestMessages: Int?, unhandled: Duration?, maximumUnhandled: Int) {
         self.messages = messages

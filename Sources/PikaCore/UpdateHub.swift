@@ -1,7 +1,13 @@
 import Synchronization
 
-/// Hands snapshots and outcomes to any number of readers; a slow reader gets the newest snapshot, and every outcome.
+/// Hands snapshots and outcomes to any number of readers.
+///
+/// A slow reader gets the newest snapshot and the outcomes since, up to ``maximumOutcomes``: beyond that the oldest
+/// deliveries go first, since snapshots show them too. A reader that is behind by that many outcomes of actions does not
+/// read any more, and its stream ends.
 final class UpdateHub: Sendable {
+    static let maximumOutcomes = 4_096
+
     private struct State {
         var newest: AppState?
         var readers: [UInt64: Reader] = [:]
@@ -13,6 +19,21 @@ final class UpdateHub: Sendable {
         var hasNewState: Bool
         var outcomes: [AppUpdate] = []
         var waiter: CheckedContinuation<AppUpdate?, Never>?
+        /// Whether outcomes were lost; nothing follows those that are left.
+        var hasLost = false
+
+        mutating func add(_ outcome: AppUpdate) {
+            guard !self.hasLost else { return }
+            self.outcomes.append(outcome)
+            guard self.outcomes.count > UpdateHub.maximumOutcomes else { return }
+            let delivery = self.outcomes.firstIndex { if case .delivery = $0 { true } else { false } }
+            if let delivery {
+                self.outcomes.remove(at: delivery)
+            } else {
+                self.hasLost = true
+                self.outcomes.removeLast()
+            }
+        }
     }
 
     private let state = Mutex(State())
@@ -26,7 +47,7 @@ final class UpdateHub: Sendable {
 
     func publish(_ outcome: AppUpdate) {
         self.update { state in
-            for id in state.readers.keys { state.readers[id]?.outcomes.append(outcome) }
+            for id in state.readers.keys { state.readers[id]?.add(outcome) }
         }
     }
 
@@ -73,7 +94,7 @@ final class UpdateHub: Sendable {
             let (isReady, update) = self.state.withLock { state -> (Bool, AppUpdate?) in
                 guard state.readers[id] != nil else { return (true, nil) }
                 if let update = Self.take(&state, id) { return (true, update) }
-                if state.isClosed { return (true, nil) }
+                if state.isClosed || state.readers[id]?.hasLost == true { return (true, nil) }
                 state.readers[id]?.waiter = continuation
                 return (false, nil)
             }
@@ -85,6 +106,7 @@ final class UpdateHub: Sendable {
     private static func take(_ state: inout State, _ id: UInt64) -> AppUpdate? {
         guard var reader = state.readers[id] else { return nil }
         defer { state.readers[id] = reader }
+        if reader.hasLost, reader.outcomes.isEmpty { return nil }
         if reader.hasNewState, let newest = state.newest {
             reader.hasNewState = false
             return .fullState(newest)

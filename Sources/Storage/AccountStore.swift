@@ -1,3 +1,4 @@
+import Foundation
 import GRDB
 public import MLS
 public import Nostr
@@ -13,6 +14,7 @@ public final class AccountStore: CoreStore {
     let pool: DatabasePool
     let sealer: Sealer
     let directory: String
+    public let crashes: CrashLedger
     private let path: String
     private let lock: StateDirectoryLock
     private let queue: CommitQueue
@@ -38,23 +40,36 @@ public final class AccountStore: CoreStore {
             let sealer = try pool.write { database in
                 try Metadata.initialize(database, known, key: sealingKey, account: account)
             }
-            return AccountStore(pool, sealer, directory, lock)
+            let notes = try StoredCrashNotes(directory.path, sealer, sealingKey)
+            let crashes = CrashLedger(notes, now: Int64(Date().timeIntervalSince1970))
+            return AccountStore(pool, sealer, directory, lock, crashes)
         } catch {
             throw Self.named(error, path)
         }
     }
 
-    private init(_ pool: DatabasePool, _ sealer: Sealer, _ directory: StateDirectory, _ lock: StateDirectoryLock) {
+    private init(
+        _ pool: DatabasePool, _ sealer: Sealer, _ directory: StateDirectory, _ lock: StateDirectoryLock,
+        _ crashes: CrashLedger
+    ) {
         self.pool = pool
         self.sealer = sealer
         self.directory = directory.path
         self.path = directory.databasePath
         self.lock = lock
-        self.queue = CommitQueue(pool, sealer)
+        self.crashes = crashes
+        self.queue = CommitQueue(pool, sealer, crashes)
     }
 
     public func load() async throws -> StoredState {
-        try await self.read { try $0.state() }
+        let crashes = self.crashes
+        let outer = crashes.enterPass(.read)
+        defer { crashes.leave(outer) }
+        return try await self.read { reader in
+            var reader = reader
+            reader.crashes = crashes
+            return try reader.state()
+        }
     }
 
     /// Makes all changes durable in one transaction; cancelling the caller's task does not stop it.

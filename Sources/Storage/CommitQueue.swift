@@ -23,12 +23,14 @@ final class CommitQueue: Sendable {
 
     private let pool: DatabasePool
     private let sealer: Sealer
+    private let crashes: CrashLedger
     private let state = Mutex(State())
     private let checkpoints: Mutex<CheckpointPolicy>
 
-    init(_ pool: DatabasePool, _ sealer: Sealer) {
+    init(_ pool: DatabasePool, _ sealer: Sealer, _ crashes: CrashLedger) {
         self.pool = pool
         self.sealer = sealer
+        self.crashes = crashes
         self.checkpoints = Mutex(CheckpointPolicy(now: .now))
     }
 
@@ -88,7 +90,9 @@ final class CommitQueue: Sendable {
             let transaction = Transaction(database: database, sealer: self.sealer)
             try database.inTransaction(.immediate) {
                 for submission in batch {
-                    for change in submission.changes { try transaction.apply(change) }
+                    for change in submission.changes {
+                        _ = try self.crashes.part(change.crashSubject, of: .store) { try transaction.apply(change) }
+                    }
                 }
                 return .commit
             }

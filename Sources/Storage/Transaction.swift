@@ -1,12 +1,15 @@
 import Foundation
 import GRDB
 import MLS
+import Nostr
 import PikaCore
 
 /// A running transaction: what the tables' reading and writing is written on.
 struct Transaction {
     let database: Database
     let sealer: Sealer
+    /// Told of each row that is read at the start.
+    var crashes = CrashLedger.off
 
     /// Writes one change; the caller rolls everything back if it throws.
     func apply(_ change: StoreChange) throws {
@@ -36,6 +39,7 @@ struct Transaction {
         case .putMemo(let name, let content): try self.putMemo(name, content)
         case .deleteSurplus(let rule, let limit): try self.deleteSurplus(rule, limit: limit)
         case .settleRestore: try self.execute("UPDATE meta SET restored = 0")
+        case .dropRow(let table, let key): try self.dropRow(table, key)
         }
     }
 
@@ -69,9 +73,39 @@ struct Transaction {
         var elements: [Element] = []
         let rows = try Row.fetchCursor(try self.database.cachedStatement(sql: sql), arguments: arguments)
         while let row = try rows.next() {
-            var columns = ColumnReader(row, table: table)
-            elements.append(try body(&columns))
+            let element = try self.crashes.part(Self.subject(of: row, table), of: .read) {
+                var columns = ColumnReader(row, table: table)
+                return try body(&columns)
+            }
+            if let element { elements.append(element) }
         }
         return elements
+    }
+
+    // MARK: Rows that are set aside
+
+    /// The first column of each query for the state, which names the row.
+    private static let keys = [
+        "key_package": "reference", "mls_group": "id", "waiting": "event_id", "invite": "wrapper", "inbox": "id",
+        "outbox": "lookup", "memo": "lookup", "seen": "event_id",
+    ]
+
+    /// Nil for rows that are parts of others, or not read at the start.
+    private static func subject(of row: Row, _ table: StaticString) -> CrashSubject? {
+        guard Self.keys["\(table)"] != nil, let value = row.databaseValues.first else { return nil }
+        switch value.storage {
+        case .int64(let number): return .row(table: "\(table)", key: "\(number)")
+        case .blob(let bytes): return .row(table: "\(table)", key: Hex.encode(Array(bytes)))
+        case .null, .double, .string: return nil
+        }
+    }
+
+    private func dropRow(_ table: String, _ key: String) throws {
+        guard let column = Self.keys[table] else { return }
+        if let number = Int64(key), column == "id" {
+            try self.execute("DELETE FROM \(table) WHERE id = ?", [number])
+        } else if let bytes = Hex.decode(key) {
+            try self.execute("DELETE FROM \(table) WHERE \(column) = ?", [Data(bytes)])
+        }
     }
 }

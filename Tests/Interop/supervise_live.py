@@ -11,6 +11,7 @@ import signal
 from pathlib import Path
 
 import supervise_disk
+import supervise_quarantine
 import supervise_reload
 import supervise_shards
 from pikabot import LabMember, OurRelay, gone
@@ -247,6 +248,7 @@ SCENARIOS = {
     "an event that its worker dies of": deadly_event,
     "a key that is gone": missing_key,
     **supervise_disk.SCENARIOS,
+    **supervise_quarantine.SCENARIOS,
     **supervise_reload.SCENARIOS,
     **supervise_shards.SCENARIOS,
     "systemd's notify socket": notify,

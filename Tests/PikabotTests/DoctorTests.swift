@@ -105,6 +105,35 @@ import Testing
         }
     }
 
+    @Test func quarantineIsToldOf() async throws {
+        try await withTemporaryDirectory(named: "pikabot-tests") { directory in
+            let state = directory + "/state"
+            try FileManager.default.createDirectory(
+                atPath: state, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+            let key = try SealingKey.loadOrCreate(file: state + "/sealing.key")
+            func finding() -> Finding? {
+                StateFindings(directory: state).run(subject: "a").first { $0.check == "quarantine" }
+            }
+            #expect(finding()?.level == .ok)
+            // Two processes die of the same pass.
+            let page = URL(fileURLWithPath: state + "/core-in-hand")
+            var inFlight = Data()
+            for _ in 0..<2 {
+                let store = try AccountStore.open(directory: state, sealingKey: key)
+                let relay = try RelayURL("wss://relay.example")
+                _ = store.crashes.begin(frame: Array("{deadly}".utf8), from: relay)
+                inFlight = try Data(contentsOf: page)
+                try store.close()
+                try inFlight.write(to: page)
+            }
+            try AccountStore.open(directory: state, sealingKey: key).close()
+            #expect(finding()?.level == .warning)
+            #expect(finding()?.text.hasSuffix("of relay/wss://relay.example, after 2 deaths (decode)") == true)
+            try Data("x".utf8).write(to: URL(fileURLWithPath: state + "/quarantine"))
+            #expect(finding()?.level == .error)
+        }
+    }
+
     @Test func aWrongFileEndsWithItsOwnStatus() async throws {
         try await withTemporaryDirectory(named: "pikabot-tests") { directory in
             let file = try self.write("acounts: []", in: directory, relay: "wss://relay.example")

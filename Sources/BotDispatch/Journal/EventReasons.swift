@@ -101,6 +101,10 @@ enum EventReasons {
         "not_for_us": ("it is for another account, or for a key package that is gone", "Invite the account again."),
         "no_key": ("no key opens it", "The account was not a member when it was sent."),
         "inactive": ("the account was removed from the group", "Invite it again."),
+        "quarantined": (
+            "it is set aside, because workers have died of it",
+            "pikabot quarantine lists what is set aside; release it after an update."
+        ),
         "unexpected_kind": ("its kind is none that the account asked for", ""),
         "too_many_invites": ("more invitations waited than are kept", "Accept or decline those that wait."),
         "stale_call": ("the invitation to the call came too late", "Call again."),

@@ -68,6 +68,9 @@ struct StatusView {
         for storm in worker["worker"]?["rollbackStorms"]?.array ?? [] {
             notes.append("\(name): \(Self.text(ofStorm: storm))")
         }
+        for entry in worker["worker"]?["quarantine"]?.array ?? [] {
+            notes.append("\(name): set aside: \(QuarantineView.line(entry))")
+        }
         let waiting = worker["needsRestart"]?.array?.compactMap(\.string) ?? []
         if !waiting.isEmpty {
             notes.append("\(name): changed, and needs a restart of the account: \(waiting.joined(separator: ", "))")

@@ -44,6 +44,6 @@ struct WhyView {
     }
 
     private static func isKnown(_ result: JSONValue?) -> Bool {
-        ["events", "waiting_since"].contains { result?[$0]?.array?.isEmpty == false }
+        ["events", "waiting_since", "quarantine"].contains { result?[$0]?.array?.isEmpty == false }
     }
 }

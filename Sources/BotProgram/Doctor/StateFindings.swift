@@ -91,10 +91,28 @@ struct StateFindings: Sendable {
             return
         }
         do {
-            _ = try SealingKey.load(file: key)
+            let sealingKey = try SealingKey.load(file: key)
             findings.ok("sealing key", "\(key) can be read")
+            judgeQuarantine(sealingKey, &findings)
         } catch {
             findings.error("sealing key", error.message, "put its copy back, of mode 0600")
+        }
+    }
+
+    private func judgeQuarantine(_ key: SealingKey, _ findings: inout FindingList) {
+        do {
+            let entries = try AccountStore.quarantine(directory: directory, sealingKey: key)
+            for entry in entries {
+                findings.warning(
+                    "quarantine", "set aside: \(QuarantineView.line(entry.summary))",
+                    "report the crash with the log; after an update: pikabot quarantine FILE ACCOUNT --release \(entry.subject)"
+                )
+            }
+            if entries.isEmpty { findings.ok("quarantine", "nothing is set aside") }
+        } catch {
+            findings.error(
+                "quarantine", error.message,
+                "move the file away; what workers die of is set aside again after two deaths")
         }
     }
 

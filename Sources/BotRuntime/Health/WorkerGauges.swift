@@ -33,6 +33,13 @@ struct WorkerGauges: Sendable {
         info.record(1)
     }
 
+    func set(_ quarantine: [QuarantineEntry]) {
+        for kind in CrashSubject.Kind.allCases where kind != .pass {
+            Gauge(label: "bot_quarantined", dimensions: [("kind", kind.rawValue)])
+                .record(quarantine.count { $0.subject.kind == kind })
+        }
+    }
+
     /// - Parameter relays: Those of the configuration.
     func set(_ vitals: CoreVitals, relays: [RelayURL]) {
         revision.record(Double(vitals.state.rev))

@@ -54,6 +54,7 @@ struct WorkerHealth: Service {
         var checks = examination.checks(vitals, { board[$0] }, now: clock.nowMilliseconds)
         checks.append(HealthExamination.bots(areServed: await isDispatchingInTime(), hanging: hanging()))
         gauges.set(checks)
+        gauges.set(core.quarantine)
         gauges.set(vitals, relays: examination.relays.current)
         note(vitals.state)
         return HealthReport(checks)

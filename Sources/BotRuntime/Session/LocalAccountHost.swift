@@ -30,8 +30,10 @@ public struct LocalAccountHost: AccountHost {
         let store = try AccountStore.open(directory: folder, sealingKey: sealingKey, account: key.publicKey)
         let addresses = AddressGuard(allowsPrivate: allowsPrivateAddresses)
         let pool: RelayPool
-        do { pool = try RelayPool(signer: key.relaySigner(SystemClock()), addresses: addresses, logger: logger) } catch
-        {
+        do {
+            pool = try RelayPool(
+                signer: key.relaySigner(SystemClock()), addresses: addresses, crashes: store.crashes, logger: logger)
+        } catch {
             try? store.close()
             throw error
         }

@@ -25,6 +25,7 @@ extension AppCore {
             "pubkey": .string(self.account.hex), "ready": .bool(state.isReady), "relays": .array(relays),
             "chats": .integer(Int64(state.chatList.count)), "outbox": .integer(Int64(state.outbox.pending)),
             "rollbackStorms": .array(storms),
+            "quarantine": .array(self.quarantine.map(\.summary)),
         ])
     }
 

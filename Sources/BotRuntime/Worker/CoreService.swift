@@ -40,6 +40,7 @@ public struct CoreService: Service {
             }
             group.addTask {
                 try await gracefulShutdown()
+                core.endsInGoodOrder()
                 return try await drain()
             }
             let ending = try await group.next()

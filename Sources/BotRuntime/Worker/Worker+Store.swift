@@ -27,9 +27,27 @@ extension Worker {
         }
     }
 
+    private func report(_ crashes: CrashLedger) {
+        for entry in crashes.quarantine {
+            logger.error(
+                "Set aside, because processes have died of it",
+                metadata: [
+                    "subject": "\(entry.subject)", "stage": "\(entry.stage.rawValue)", "deaths": "\(entry.deaths)",
+                ])
+        }
+        if crashes.hasFailed {
+            logger.warning("The journal of crashes cannot be written: what kills the worker would come again and again")
+        }
+        #if DEBUG
+            if let file = environment["PIKABOT_TRAP"] { crashes.set(.ofFile(file)) }
+        #endif
+    }
+
     private func openStore(of account: PublicKey) throws -> AccountStore {
         if options.sealingKeyFile == nil { try PrivateFolder.create(directory) }
         let key = try SealingKey.loadOrCreate(file: options.sealingKeyFile ?? "\(directory)/sealing.key")
-        return try AccountStore.open(directory: directory, sealingKey: key, account: account)
+        let store = try AccountStore.open(directory: directory, sealingKey: key, account: account)
+        report(store.crashes)
+        return store
     }
 }

@@ -104,7 +104,8 @@ public struct Worker: Service {
     private func run(
         _ held: HeldKey, _ store: AccountStore, _ media: BlossomClient, _ clock: SystemClock
     ) async throws {
-        let pool = try RelayPool(signer: held.key.relaySigner(clock), addresses: addresses, logger: logger)
+        let pool = try RelayPool(
+            signer: held.key.relaySigner(clock), addresses: addresses, crashes: store.crashes, logger: logger)
         let admission = Admission(operators: account.operators)
         let coreConfiguration = Self.coreConfiguration(configuration, account)
         let core = AppCore(
@@ -173,7 +174,8 @@ extension Worker {
         health.answer(&requests)
         requests.on("reload") { try await reload($0, core, dispatcher, admission) }
         requests.on("status") { _ in await withPrograms(await core.statusForOperators()) }
-        requests.answerOperators(admission, bots: bots.map(\.label), core)
+        requests.answerOperators(admission, bots: bots.map(\.label), core) { core.quarantine }
+        requests.answerQuarantine(core)
         requests.answerProbes(dispatcher)
         return requests
     }

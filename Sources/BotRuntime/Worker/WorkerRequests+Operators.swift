@@ -4,7 +4,10 @@ import PikaCore
 
 extension WorkerRequests {
     /// `why` {event}: what became of an event; `pause` and `resume` {bot}: for one bot, or all of them without a name.
-    mutating func answerOperators(_ admission: Admission, bots: [String], _ core: any HandlerCore) {
+    mutating func answerOperators(
+        _ admission: Admission, bots: [String], _ core: any HandlerCore,
+        quarantine: @escaping @Sendable () -> [QuarantineEntry] = { [] }
+    ) {
         on("why") { question in
             guard let event = question["event"]?.string,
                 let explanation = EventExplanation(of: event, from: admission.journal)
@@ -12,7 +15,7 @@ extension WorkerRequests {
                 throw WorkerRefusal(
                     "an event is named by its id in hex, or at least \(EventExplanation.minimumDigits) digits of it")
             }
-            return explanation.json
+            return explanation.json.withQuarantine(quarantine(), of: event)
         }
         on("pause") { try Self.setPaused(true, $0, admission, bots, core) }
         on("resume") { try Self.setPaused(false, $0, admission, bots, core) }

@@ -105,11 +105,15 @@ public final class GroupLab: Sendable {
     }
 
     /// A new account with bots that answer through it, run as the runtime would.
+    ///
+    /// - Parameter retention: what the account keeps, and how many events may wait for the bots.
     public func bots(
-        _ name: String, _ bots: LabBots, invites: CoreConfiguration.InvitePolicy = .anyone
+        _ name: String, _ bots: LabBots, invites: CoreConfiguration.InvitePolicy = .anyone,
+        retention: RetentionPolicy = .standard
     ) async throws -> LabMember {
         let configuration = CoreConfiguration(
-            relays: self.relays, invites: invites, selfUpdate: self.selfUpdate, mediaServers: self.mediaServers)
+            relays: self.relays, invites: invites, selfUpdate: self.selfUpdate, retention: retention,
+            mediaServers: self.mediaServers)
         return try await self.add(
             LabMember(name, lab: self, configuration: configuration, work: .bots, bots: bots))
     }

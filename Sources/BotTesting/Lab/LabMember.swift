@@ -51,6 +51,9 @@ public final class LabMember: Sendable {
     /// That of the present run, as is the next.
     let handPage = Mutex(LabHandPage(nil))
     let dispatcher = Mutex<BotDispatcher?>(nil)
+    #if DEBUG
+        private let deadly = Mutex<(stage: CrashStage?, name: String)>((nil, ""))
+    #endif
 
     init(
         _ name: String, lab: GroupLab, configuration: CoreConfiguration, work: Work, bots: LabBots? = nil,
@@ -75,6 +78,9 @@ public final class LabMember: Sendable {
 
     /// The store of the present run.
     public var store: MemoryCoreStore { self.current.store }
+
+    /// Rows that no handler has finished, also after a crash.
+    public var storedInbox: [InboxRow] { self.lastStore.withLock { $0 }?.inbox ?? [] }
 
     /// The core of the present run.
     public var core: AppCore { self.current.core }
@@ -104,6 +110,14 @@ public final class LabMember: Sendable {
             randomness: SeededGenerator(seed: self.lab.seed, stream: "\(self.name) run \(runs)"),
             logger: self.lab.log.logger(self.name))
         self.handPage.withLock { $0 = LabHandPage($0.read()) }
+        #if DEBUG
+            store.crashes.set(
+                CrashFault {
+                    self.isDeadly($0, $1)
+                } trap: {
+                    self.crash()
+                })
+        #endif
         let updates = core.updates()
         let task = Task(executorPreference: self.lab.executor) {
             await self.live(core, updates: updates, run: runs - 1)
@@ -171,6 +185,25 @@ public final class LabMember: Sendable {
     /// Plans a crash at a point of the store's work; ``hasCrashed`` tells when it has come.
     public func crash(_ point: MemoryCoreStore.StopPoint) {
         self.store.stop(point) { self.crash() }
+    }
+
+    #if DEBUG
+        /// Plans a trap whenever the core reaches a stage of something whose name begins like this; nil ends that. In
+        /// debug builds only.
+        public func trap(at stage: CrashStage?, of name: String = "") { self.deadly.withLock { $0 = (stage, name) } }
+
+        private func isDeadly(_ stage: CrashStage, _ name: String) -> Bool {
+            self.deadly.withLock { $0.stage == stage && name.hasPrefix($0.name) }
+        }
+    #endif
+
+    /// Starts the member anew as often as it crashes, ten times at most; how often that was.
+    public func heal() async throws -> Int {
+        for deaths in 0..<10 {
+            guard self.hasCrashed else { return deaths }
+            try await self.restart()
+        }
+        return 10
     }
 
     public var hasCrashed: Bool { self.life.withLock { $0 == nil } }

@@ -23,18 +23,22 @@ public final class MemoryCoreStore: CoreStore {
     }
 
     private let state: Mutex<State>
+    private let notes: LabCrashNotes
+    public let crashes: CrashLedger
 
     public convenience init() {
-        self.init(StoreContent())
+        self.init(StoreContent(), LabCrashNotes())
     }
 
-    private init(_ content: StoreContent) {
+    private init(_ content: StoreContent, _ notes: LabCrashNotes) {
         self.state = Mutex(State(content: content))
+        self.notes = notes
+        self.crashes = CrashLedger(notes, now: 0)
     }
 
     /// A new store with what the commits so far have left, as a process finds it that starts after a crash.
     public func snapshot() -> MemoryCoreStore {
-        MemoryCoreStore(self.state.withLock { $0.content })
+        MemoryCoreStore(self.state.withLock { $0.content }, self.notes.snapshot())
     }
 
     /// A new store as a restore of this one's present content makes it: another copy of the account.
@@ -43,7 +47,7 @@ public final class MemoryCoreStore: CoreStore {
         let id = withUnsafeBytes(of: time.bigEndian) { Array($0) } + content.instance.id.prefix(8)
         content.instance = StoredInstance(
             id: id, generation: max(time, content.instance.generation + 1), isRestored: true)
-        return MemoryCoreStore(content)
+        return MemoryCoreStore(content, LabCrashNotes())
     }
 
     /// Completed commits since the store was made.
@@ -57,6 +61,9 @@ public final class MemoryCoreStore: CoreStore {
 
     /// Rows that no handler has finished.
     public var inbox: [InboxRow] { self.state.withLock { $0.content.state.inbox } }
+
+    /// The stored keys of all groups and their parts, in the order of their founding.
+    public var groupKeys: [[UInt8]] { self.state.withLock { $0.content.state.groups.map(\.groupID) } }
 
     /// Lets the next commit throw ``LabError/Code/injectedFault`` and leave nothing.
     public func failNextCommit() {
@@ -74,11 +81,18 @@ public final class MemoryCoreStore: CoreStore {
 
     /// Ends the use of this store now.
     public func stop() {
+        self.notes.stop()
         self.state.withLock { $0.isStopped = true }
     }
 
     public func load() async throws -> StoredState {
-        try self.read { $0.state }
+        let outer = self.crashes.enterPass(.read)
+        defer { self.crashes.leave(outer) }
+        var state = try self.read { $0.state }
+        state.inbox = state.inbox.compactMap { row in
+            self.crashes.part(.row(table: "inbox", key: "\(row.id)"), of: .read) { row }
+        }
+        return state
     }
 
     public func messages(
@@ -108,7 +122,9 @@ public final class MemoryCoreStore: CoreStore {
     }
 
     public func commit(_ changes: [StoreChange]) async throws {
+        let changes = changes.compactMap { change in self.crashes.part(change.crashSubject, of: .store) { change } }
         let (error, onStop) = self.state.withLock { Self.commit(changes, to: &$0) }
+        if onStop != nil { self.notes.stop() }
         onStop?()
         if let error { throw error }
     }

@@ -28,6 +28,9 @@ enum AppEffect: Sendable, Hashable {
     /// Asks how many messages a rule is about.
     case countSurplus(MessageSurplus, limit: Int)
     case deliver(CoreEvent)
+    /// Keeps an event that is set aside, so that it can be released.
+    case keepSetAside(CrashSubject, Event)
+    case changeQuarantine(QuarantineChange, CrashSubject)
     /// The answer to somebody who asked how it stands; the question's number.
     case examined(Int, CoreVitals)
     /// Each blob goes to the first server that takes it.

@@ -39,6 +39,20 @@ enum CoreInput: Sendable {
     case callMedia(CallMediaReport)
     /// Somebody asks how it stands; the question's number.
     case examine(Int)
+    /// An operator releases or drops something that is set aside.
+    case quarantine(QuarantineOrder, CrashSubject, RequestID)
+
+    /// What stands for the input if a process dies of it; nil if nothing would be left to set aside.
+    var crashSubject: CrashSubject? {
+        switch self {
+        case .handled(let inboxID, _): .row(table: "inbox", key: "\(inboxID)")
+        case .sentLoaded(let groupID, _), .unsentLoaded(let groupID, _, _), .timer(.leave(let groupID)),
+            .timer(.rejoin(let groupID)), .timer(.backlog(let groupID)), .timer(.departures(let groupID)),
+            .timer(.backOff(let groupID)):
+            .group(groupID)
+        default: nil
+        }
+    }
 }
 
 /// Why stored events were asked for.

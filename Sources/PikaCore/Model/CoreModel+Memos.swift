@@ -2,10 +2,30 @@ import MLS
 import Nostr
 
 extension CoreModel {
+    /// Notes that a memo is about to be read; false if it is set aside.
+    mutating func mayRestore(_ name: MemoName) -> Bool {
+        guard self.crashes.mayMeetParts(of: .restore) else { return true }
+        let subject = name.crashSubject
+        if self.crashes.holds(subject) {
+            if subject.kind == .row { self.skipped.addMemo(subject, name) }
+            return false
+        }
+        if self.crashes.isFine(.restore) { self.memoBefore = self.crashes.enter(subject, .restore) }
+        return true
+    }
+
+    mutating func restored(_ name: MemoName) {
+        guard let outer = self.memoBefore else { return }
+        self.memoBefore = nil
+        self.crashes.leave(outer)
+    }
+
     /// Reads the small things that were remembered; those of groups are read with their groups.
     mutating func restoreOwnMemos(_ stored: StoredState) throws(AppCoreError) {
         var previews: [EventID: AppState.InvitedGroup] = [:]
         for (name, memo) in stored.memos {
+            guard self.mayRestore(name) else { continue }
+            defer { self.restored(name) }
             var isReadable = true
             switch name.kind {
             case .keyPackage:

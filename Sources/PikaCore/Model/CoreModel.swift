@@ -5,6 +5,11 @@ import Nostr
 /// Everything that the core knows: the visible state and its bookkeeping. Changed by reducers only.
 struct CoreModel: Sendable {
     let account: OwnKey
+    /// Told what is worked on, in case that the process dies of it; nothing that reducers do depends on the telling.
+    let crashes: CrashLedger
+    var skipped = SkippedState()
+    /// While a memo is being restored: what was worked on before.
+    var memoBefore: CrashLedger.Outer?
     var configuration: CoreConfiguration
     /// Relays that were configured before, since the start: they hold this account's old relay lists.
     var formerRelays: [RelayURL] = []
@@ -59,7 +64,7 @@ struct CoreModel: Sendable {
     /// Branches that were given up for a better commit, the latest of each group.
     var abandoned: [GroupID: AbandonedBranch] = [:]
     var seen: SeenEvents
-    var inbox: [Int64: CoreEvent] = [:]
+    var inbox = Inbox()
     var lastInboxID: Int64
     var queue = PublishQueue()
     var lastSequence: Int64 = 0
@@ -129,13 +134,18 @@ struct CoreModel: Sendable {
     static let maximumWaiting = 1000
 
     /// With the key at hand.
-    init(account: KeyPair, configuration: CoreConfiguration, stored: StoredState) throws(AppCoreError) {
-        try self.init(account: .local(account), configuration: configuration, stored: stored)
+    init(
+        account: KeyPair, configuration: CoreConfiguration, stored: StoredState, crashes: CrashLedger = .off
+    ) throws(AppCoreError) {
+        try self.init(account: .local(account), configuration: configuration, stored: stored, crashes: crashes)
     }
 
-    /// Reads everything that was stored; what cannot be read is an error, not silence.
-    init(account: OwnKey, configuration: CoreConfiguration, stored: StoredState) throws(AppCoreError) {
+    /// Reads everything that was stored; what cannot be read is an error, not silence. What is set aside is skipped.
+    init(
+        account: OwnKey, configuration: CoreConfiguration, stored: StoredState, crashes: CrashLedger = .off
+    ) throws(AppCoreError) {
         self.account = account
+        self.crashes = crashes
         self.configuration = configuration
         self.instance = stored.instance
         self.seen = SeenEvents(capacity: 50_000, newestFirst: stored.seen)
@@ -152,16 +162,22 @@ struct CoreModel: Sendable {
         try self.restoreKeyAges(stored.memos)
         try self.restoreCopiedGroups(stored.memos)
         for waiting in stored.waiting {
+            if crashes.holds(.event(waiting.event.id)) {
+                self.skipped.addWaiting(waiting.event)
+                continue
+            }
             guard let id = try? GroupEvents.nostrGroupID(of: waiting.event), !self.routes.groups(claiming: id).isEmpty
             else { continue }
             self.waiting.insert(waiting, under: id)
         }
         self.restoreEarlyEvents()
         for row in stored.inbox {
-            guard let event = CoreEvent(inboxID: row.id, payload: row.payload) else {
-                throw AppCoreError(.corruptState, "inbox row \(row.id) cannot be read")
+            let event = crashes.part(.row(table: "inbox", key: "\(row.id)"), of: .restore) {
+                CoreEvent(inboxID: row.id, payload: row.payload)
             }
-            self.inbox[row.id] = event
+            guard let event else { continue }
+            guard let event else { throw AppCoreError(.corruptState, "inbox row \(row.id) cannot be read") }
+            self.inbox.add(event, bytes: row.payload.count)
         }
         for row in stored.outbox {
             _ = self.queue.add(row)
@@ -189,12 +205,17 @@ struct CoreModel: Sendable {
         var groups: [(id: GroupID, stored: StoredGroup)] = []
         var left: [(id: GroupID, stored: StoredGroup)] = []
         for group in stored {
+            let subject = CrashSubject.group(StoredGroupKey.groupID(ofStored: group.groupID))
+            if self.crashes.holds(subject) {
+                self.skipped.addGroup(subject, storedAs: group.groupID)
+                continue
+            }
             if let groupID = StoredGroupKey.leftBranch(stored: group.groupID) {
                 left.append((groupID, group))
                 continue
             }
             if let (groupID, epoch) = StoredGroupKey.abandonedBranch(stored: group.groupID) {
-                self.abandoned[groupID] = AbandonedBranch(group: try self.branch(group), epoch: epoch)
+                self.abandoned[groupID] = AbandonedBranch(group: try self.branch(group, of: groupID), epoch: epoch)
                 continue
             }
             guard let key = StoredGroupKey(stored: group.groupID) else {
@@ -207,6 +228,8 @@ struct CoreModel: Sendable {
             }
         }
         for (id, group) in groups {
+            let outer = self.crashes.isFine(.restore) ? self.crashes.enter(.group(id), .restore) : nil
+            defer { if let outer { self.crashes.leave(outer) } }
             do {
                 let restored = try MarmotGroup(
                     header: group.header, records: group.records, parts: parts[id] ?? [:],
@@ -218,11 +241,13 @@ struct CoreModel: Sendable {
             } catch { throw AppCoreError(.corruptState, "a stored group cannot be read: \(error.message)") }
         }
         for (id, group) in left {
-            self.rivals[id, default: []].append(Rival(invite: nil, group: try self.branch(group)))
+            self.rivals[id, default: []].append(Rival(invite: nil, group: try self.branch(group, of: id)))
         }
     }
 
-    private func branch(_ stored: StoredGroup) throws(AppCoreError) -> MarmotGroup {
+    private func branch(_ stored: StoredGroup, of groupID: [UInt8]) throws(AppCoreError) -> MarmotGroup {
+        let outer = self.crashes.isFine(.restore) ? self.crashes.enter(.group(groupID), .restore) : nil
+        defer { if let outer { self.crashes.leave(outer) } }
         do {
             return try MarmotGroup(header: stored.header, records: stored.records, account: self.account.publicKey)
         } catch { throw AppCoreError(.corruptState, "a stored branch cannot be read: \(error.message)") }
@@ -280,6 +305,12 @@ struct StoredGroupKey: Hashable {
 
     static func leftBranch(stored bytes: [UInt8]) -> GroupID? {
         bytes.first == 3 || bytes.first == 5 ? GroupID(bytes.dropFirst()) : nil
+    }
+
+    /// The group that a stored key belongs to, whatever it names of it.
+    static func groupID(ofStored bytes: [UInt8]) -> [UInt8] {
+        self.leftBranch(stored: bytes) ?? self.abandonedBranch(stored: bytes)?.groupID
+            ?? StoredGroupKey(stored: bytes)?.groupID ?? bytes
     }
 
     init?(stored bytes: [UInt8]) {

@@ -63,6 +63,9 @@ enum KeyTask: Sendable, Hashable {
         }
     }
 
+    /// The event of a stranger that it opens, if it does.
+    var crashSubject: CrashSubject? { if case .open(let event) = self { .event(event.id) } else { nil } }
+
     /// Whether it was not this account who wanted it.
     var isForeign: Bool {
         switch self {

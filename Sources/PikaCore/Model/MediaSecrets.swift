@@ -54,6 +54,8 @@ extension CoreModel {
     /// Reads what was stored, before the groups are.
     mutating func restoreMediaSecrets(_ memos: [MemoName: Secret]) throws(AppCoreError) {
         for (name, content) in memos where name.kind == .mediaSecrets {
+            guard self.mayRestore(name) else { continue }
+            defer { self.restored(name) }
             guard let secrets = MediaSecrets(stored: content) else {
                 throw AppCoreError(.corruptState, "the stored media secrets of a group cannot be read")
             }

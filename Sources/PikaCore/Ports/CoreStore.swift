@@ -6,7 +6,10 @@ public import Nostr
 /// One input of the core is one call of ``commit(_:)``: all of its changes become durable together, or none.
 /// After a failed commit the store must not be used by the same core again.
 public protocol CoreStore: Sendable {
-    /// Everything that the core keeps in memory.
+    /// The crash-safe journal beside the store: what the core notes before it works on it, and what is set aside.
+    var crashes: CrashLedger { get }
+
+    /// Everything that the core keeps in memory, without the rows that are set aside.
     func load() async throws -> StoredState
 
     /// Makes all changes durable in one transaction, in order; returns when they are on disk.
@@ -29,6 +32,11 @@ public protocol CoreStore: Sendable {
 
     /// The files of a message that ``StoreChange/putMedia(_:)`` wrote, by index; none if the message is gone.
     func media(in groupID: GroupID, message: EventID) async throws -> [StoredMedia]
+}
+
+extension CoreStore {
+    /// For stores whose processes nobody starts again.
+    public var crashes: CrashLedger { .off }
 }
 
 /// What a store holds when a core starts.
@@ -379,4 +387,6 @@ public enum StoreChange: Sendable {
     case deleteSurplus(MessageSurplus, limit: Int)
     /// The core has taken note of the restore (``StoredInstance/isRestored``).
     case settleRestore
+    /// Deletes a row that was set aside (``CrashSubject/row(table:key:)``); an unknown table or key changes nothing.
+    case dropRow(table: String, key: String)
 }

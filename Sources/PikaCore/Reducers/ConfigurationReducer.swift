@@ -24,6 +24,7 @@ extension CoreModel {
         if old.retention != new.retention {
             self.boundInbox(&step)
             self.retain(&step)
+            self.handOutEvents(&step)
         }
     }
 

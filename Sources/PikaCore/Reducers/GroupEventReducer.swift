@@ -14,7 +14,12 @@ extension CoreModel {
 
     /// Takes an event in; true if events that wait may be of use now: another epoch, or a proposal that was missing.
     private mutating func ingest(_ event: Event, into groupID: GroupID, _ step: inout CoreStep) -> Bool {
+        // Events that waited are taken in within the turn of another one.
+        let crashes = self.crashes
+        let outer = crashes.enter(.event(event.id), of: .group(groupID), .ingest)
+        defer { crashes.leave(outer) }
         guard let disposition = self.groups[groupID]?.ingest(event, now: step.now) else { return false }
+        crashes.reach(.reduce)
         if case .waiting(let reason) = disposition {
             // Without a key that opens it, it may be any candidate's.
             let groups = reason == .noKey ? self.candidates(for: event) : [groupID]
@@ -123,10 +128,11 @@ extension CoreModel {
         self.lastInboxID += 1
         let event = CoreEvent(
             inboxID: self.lastInboxID, chatID: groupID.hex, receivedAt: step.now, content: content)
-        self.inbox[event.inboxID] = event
-        step.changes.append(.putInbox(InboxRow(id: event.inboxID, payload: event.payload)))
+        let row = InboxRow(id: event.inboxID, payload: event.payload)
+        self.inbox.add(event, bytes: row.payload.count)
+        step.changes.append(.putInbox(row))
         step.changes.append(.advanceCursor(name: Self.inboxCursor, to: event.inboxID))
-        step.effects.append(.deliver(event))
+        self.handOutEvents(&step)
         self.boundInbox(&step)
     }
 

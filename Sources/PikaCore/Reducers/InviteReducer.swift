@@ -137,6 +137,12 @@ extension CoreModel {
 
     /// Opens a Welcome without joining; throws if it is not for this account, or not by an admin of its group.
     private func open(_ invite: StoredInvite) throws -> Opening {
+        let subject = CrashSubject.event(invite.wrapper)
+        guard !self.crashes.holds(subject) || self.crashes.isWorking(on: subject) else {
+            throw AppCoreError(.unknownInvite, "the invitation is set aside, because processes have died of it")
+        }
+        let outer = self.crashes.enter(subject, of: .giftWraps, .ingest)
+        defer { self.crashes.leave(outer) }
         let invitation = try WelcomeEvents.read(invite.rumor)
         guard let package = self.keyPackage(for: invitation) else {
             throw MarmotError(.notForUs, "the Welcome is for none of this account's key packages")
@@ -161,6 +167,9 @@ extension CoreModel {
     /// Joins the group of an invitation; a group that this account is in already stays as it is.
     private mutating func join(_ opening: Opening, _ step: inout CoreStep) throws -> Joining {
         let group = opening.group
+        guard !self.crashes.holds(.group(group.groupID)) else {
+            throw MarmotError(.notForUs, "the group is set aside, because processes have died of it")
+        }
         if self.groups[group.groupID]?.isActive == true {
             guard !self.isKnown(opening) else { return .known(group.groupID) }
             self.await(Rival(invite: (opening.wrapper, opening.invitation), group: group), &step)

@@ -42,9 +42,10 @@ extension CoreModel {
 
     /// Everything that a handler wants, and the end of its event: one transaction.
     mutating func finish(_ inboxID: Int64, _ effects: [HandlerEffect], _ step: inout CoreStep) {
-        guard self.inbox.removeValue(forKey: inboxID) != nil else { return }
+        guard self.inbox.remove(inboxID) != nil else { return }
         step.changes.append(.deleteInbox(id: inboxID))
         self.perform(effects, &step)
+        self.handOutEvents(&step)
     }
 
     mutating func perform(_ effects: [HandlerEffect], _ step: inout CoreStep) {

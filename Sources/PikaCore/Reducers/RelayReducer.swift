@@ -98,7 +98,15 @@ extension CoreModel {
 
     /// Takes in an event that a relay sent; repeats are dropped.
     mutating func take(_ event: Event, _ step: inout CoreStep) {
-        guard !self.seen.contains(event.id) else { return }
+        guard !self.seen.contains(event.id), !self.isSetAside(event, &step) else { return }
+        self.ingest(event, &step)
+    }
+
+    /// Takes in an event that is new, also one that was set aside.
+    mutating func ingest(_ event: Event, _ step: inout CoreStep) {
+        let crashes = self.crashes
+        let outer = crashes.enter(.event(event.id), of: self.crashScope(of: event), .ingest)
+        defer { crashes.leave(outer) }
         switch event.kind {
         case .groupEvent: self.takeGroupEvent(event, &step)
         case .giftWrap: self.takeGiftWrap(event, &step)

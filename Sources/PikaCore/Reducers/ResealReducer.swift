@@ -25,6 +25,8 @@ extension CoreModel {
 
     mutating func restoreReseals(_ memos: [MemoName: Secret]) throws(AppCoreError) {
         for (name, content) in memos where name.kind == .reseal {
+            guard self.mayRestore(name) else { continue }
+            defer { self.restored(name) }
             guard let epoch = Epoch(bytes: content.copyBytes()) else {
                 throw AppCoreError(.corruptState, "a stored epoch cannot be read")
             }

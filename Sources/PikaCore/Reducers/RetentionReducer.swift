@@ -29,27 +29,37 @@ extension CoreModel {
 
     // MARK: The inbox
 
+    /// Hands events to the handlers, oldest first, as far as there is room: ``finish(_:_:_:)`` makes more.
+    mutating func handOutEvents(_ step: inout CoreStep) {
+        let retention = self.configuration.retention
+        let window = Inbox.Window.within(retention.maximumUnhandled)
+        let oldest = retention.unhandled.map { step.now - $0.components.seconds } ?? .min
+        while let event = self.inbox.handOut(within: window, notBefore: oldest) {
+            step.effects.append(.deliver(event))
+        }
+    }
+
     /// Gives up events that waited too long, a batch of them; false if there are more.
     private mutating func giveUpOldEvents(_ step: inout CoreStep) -> Bool {
         guard let age = self.configuration.retention.unhandled?.components.seconds else { return true }
-        let old = self.inbox.values.filter { $0.receivedAt < step.now - age }.map(\.inboxID).sorted()
-        for id in old.prefix(Self.retentionBatch) { self.giveUp(id, "too_old", &step) }
+        let old = self.inbox.waiting(since: step.now - age)
+        for event in old.prefix(Self.retentionBatch).compactMap({ self.inbox.remove($0) }) {
+            self.note(event, "too_old", &step)
+        }
         return old.count <= Self.retentionBatch
     }
 
-    /// Gives up the oldest events if there are too many.
+    /// Gives up the oldest events if there are too many, or too large ones. Handlers have not seen any of them.
     mutating func boundInbox(_ step: inout CoreStep) {
-        let surplus = self.inbox.count - max(0, self.configuration.retention.maximumUnhandled)
-        guard surplus > 0 else { return }
-        // One at a time is the rule, several after the bound was lowered.
-        let oldest = surplus == 1 ? self.inbox.keys.min().map { [$0] } ?? [] : self.inbox.keys.sorted()
-        for id in oldest.prefix(surplus) { self.giveUp(id, "too_many", &step) }
+        let retention = self.configuration.retention
+        let (count, bytes) = (max(0, retention.maximumUnhandled), RetentionPolicy.maximumUnhandledBytes)
+        while let event = self.inbox.dropSurplus(count: count, bytes: bytes) { self.note(event, "too_many", &step) }
     }
 
-    private mutating func giveUp(_ id: Int64, _ reason: String, _ step: inout CoreStep) {
-        let event = self.inbox.removeValue(forKey: id)
-        step.changes.append(.deleteInbox(id: id))
-        if let event, let names = event.names {
+    /// An event left the inbox without having been handled.
+    private func note(_ event: CoreEvent, _ reason: String, _ step: inout CoreStep) {
+        step.changes.append(.deleteInbox(id: event.inboxID))
+        if let names = event.names {
             step.observe(
                 .gaveUp, reason, "no handler was done with it in time", names.wrapper ?? names.id, inner: names.id,
                 chatID: event.chatID)

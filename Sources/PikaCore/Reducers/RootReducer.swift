@@ -55,6 +55,7 @@ extension CoreModel {
         case .timer(.call(let id)): self.followCall(.timeUp(callID: id), &step)
         case .callMedia(let report): self.takeCallMedia(report, &step)
         case .examine(let number): self.examine(number, &step)
+        case .quarantine(let order, let subject, let request): self.order(order, subject, request, &step)
         case .keyUsed(let job, let result): self.takeKeyUse(job, result, &step)
         case .signerChallenge(let url): self.noteChallenge(url, &step)
         case .timer(.signer): self.askSigner(&step)
@@ -70,6 +71,7 @@ extension CoreModel {
         self.acceptRestore(&step)
         self.storeMigratedChatIDs(&step)
         self.noteCollisions(&step)
+        self.settleReleased(&step)
         self.resumeLingering(&step)
         self.startedAt = step.now
         self.nameEndpoints(&step)
@@ -80,7 +82,8 @@ extension CoreModel {
         self.startFence(&step)
         self.resumeRivals(&step)
         for groupID in self.resealing.keys { self.loadForReseal(of: groupID, &step) }
-        for event in self.inbox.values.sorted(by: { $0.inboxID < $1.inboxID }) { step.effects.append(.deliver(event)) }
+        self.boundInbox(&step)
+        self.handOutEvents(&step)
         // After what was stored is delivered again, or what is opened now would come twice.
         self.retryEarly(&step)
         if self.instance.isRestored { self.retireKeyPackages(&step) }

@@ -79,6 +79,9 @@ extension CoreModel {
             self.noteAway(error, &step)
         case .failure(let error): self.refuse(job, error, &step)
         case .success(let answer):
+            let crashes = self.crashes
+            let outer = job.task.crashSubject.map { crashes.enter($0, of: .giftWraps, .ingest) }
+            defer { if let outer { crashes.leave(outer) } }
             do throws(SignerError) { try operation.requireAnswer(answer) } catch {
                 self.refuse(job, error, &step)
                 break

@@ -19,7 +19,7 @@ extension CoreModel {
         }
         return CoreVitals(
             takenAt: now, state: self.state, inboxDepth: self.inbox.count,
-            oldestInboxAt: self.inbox.values.lazy.map(\.receivedAt).min(), outboxDepth: self.queue.count,
+            oldestInboxAt: self.inbox.oldestArrival, outboxDepth: self.queue.count,
             oldestOutboxAt: self.queue.oldestQueuedAt.map { $0 / 1000 }, deadLetters: self.failures.count,
             groupCount: self.groups.values.lazy.filter(\.isActive).count,
             announcesKeyPackage: self.configuration.publishesKeyPackage, keyPackageEndsAt: announced?.notAfter,

@@ -172,7 +172,7 @@ extension RelayConnection {
 
     private nonisolated func receive(_ json: [UInt8], _ session: Int) async {
         environment.metrics.countReceived()
-        switch environment.verifier.read(json) {
+        switch environment.verifier.read(json, from: relay) {
         case .success(let message):
             if case .notice(let text) = message {
                 environment.logger.debug(

@@ -1,4 +1,5 @@
 import Nostr
+import PikaCore
 import Synchronization
 
 /// What a relay sent, decoded, and with the event in it verified: nothing else gets past here.
@@ -9,13 +10,25 @@ final class MessageVerifier: Sendable {
     }
 
     private let verified: Mutex<RecentSet<Verified>>
+    private let crashes: CrashLedger
 
-    /// - Parameter capacity: Verified signatures to remember, for the same event from several relays.
-    init(capacity: Int) {
+    /// - Parameters:
+    ///   - capacity: Verified signatures to remember, for the same event from several relays.
+    ///   - crashes: Told of each message before it is decoded, in case that the process dies of it.
+    init(capacity: Int, crashes: CrashLedger = .off) {
         verified = Mutex(RecentSet(capacity: capacity))
+        self.crashes = crashes
     }
 
-    func read(_ json: [UInt8]) -> Result<RelayMessage, RefusedMessage> {
+    func read(_ json: [UInt8], from relay: RelayURL) -> Result<RelayMessage, RefusedMessage> {
+        guard let decoding = crashes.begin(frame: json, from: relay) else {
+            return .failure(RefusedMessage(reason: .quarantined))
+        }
+        defer { crashes.end(decoding) }
+        return read(json)
+    }
+
+    private func read(_ json: [UInt8]) -> Result<RelayMessage, RefusedMessage> {
         do throws(NostrError) {
             let message = try RelayMessage(json: json)
             if case .event(_, let event) = message { try verify(event) }

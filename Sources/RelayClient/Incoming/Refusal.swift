@@ -12,6 +12,8 @@ enum Refusal: String, Hashable, Sendable, CaseIterable {
     case binaryFrame = "binary frame"
     /// Stored events whose end did not come within its bounds.
     case endlessPage = "no end of stored events"
+    /// Processes have died of decoding it, or of others from its relay.
+    case quarantined
 
     init(_ error: NostrError) {
         self =

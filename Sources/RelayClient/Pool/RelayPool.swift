@@ -50,20 +50,23 @@ public actor RelayPool: RelayTransport, Service {
     ///   - clock: For timeouts, pings and retries.
     ///   - unixTime: Seconds since 1970; nil for the wall clock.
     ///   - generator: For jitter, masking keys and handshakes.
+    ///   - crashes: The account's journal of what is in flight; messages that are set aside are refused.
     ///
     /// Throws ``TransportError/Code/badConfiguration`` and ``TransportError/Code/badTrustRoots``.
     public init(
         configuration: TransportConfiguration = TransportConfiguration(), signer: Signer? = nil,
         addresses: AddressGuard, clock: some Clock<Duration> = ContinuousClock(),
         unixTime: (@Sendable () -> Int64)? = nil,
-        generator: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator(), logger: Logger
+        generator: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator(),
+        crashes: CrashLedger = .off, logger: Logger
     ) throws(TransportError) {
         try configuration.validate()
         let shared = SharedGenerator(generator)
         environment = RelayConnection.Environment(
             configuration: configuration, connector: try WebSocketConnector(configuration, generator: shared),
             clock: TransportClock(clock, unixTime: unixTime ?? { Int64(Date().timeIntervalSince1970) }),
-            generator: shared, verifier: MessageVerifier(capacity: configuration.verifiedSignatures),
+            generator: shared,
+            verifier: MessageVerifier(capacity: configuration.verifiedSignatures, crashes: crashes),
             delivered: DeliveredEvents(capacity: configuration.rememberedEvents),
             updates: UpdateBuffer(mostItems: configuration.bufferedUpdates, mostBytes: configuration.bufferedBytes),
             listeners: SideListeners(), metrics: TransportMetrics(), signer: signer, addresses: addresses,

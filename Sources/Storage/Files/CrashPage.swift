@@ -8,7 +8,7 @@ import Foundation
     import Darwin
 #endif
 
-/// A note for the next process of the account, whatever this one dies of: the file `in-hand`, sealed.
+/// A note for the next process of the account, whatever this one dies of: a sealed file of one page, such as `in-hand`.
 ///
 /// Written without waiting for the disk: the system keeps what a process wrote when that is killed. What it does not
 /// survive is the end of the system itself; then the note may be an older one, or none.
@@ -18,14 +18,15 @@ public final class CrashPage: Sendable {
 
     /// One write of one page, so that no process sees half of it.
     private static let size = 4_096
-    private static let place = Place(.crashPage, 0)
 
     private let path: String
     private let descriptor: Int32
+    private let place: Place
     private let sealer: Sealer
 
-    fileprivate init(_ directory: String, _ sealer: Sealer) throws(StoreError) {
-        self.path = "\(directory)/in-hand"
+    init(_ directory: String, _ name: String, _ place: Place, _ sealer: Sealer) throws(StoreError) {
+        self.path = "\(directory)/\(name)"
+        self.place = place
         self.descriptor = try PrivateFile.open(self.path, O_RDWR | O_CREAT)
         self.sealer = sealer
     }
@@ -38,7 +39,7 @@ public final class CrashPage: Sendable {
         guard pread(self.descriptor, &page, page.count, 0) == page.count else { return nil }
         let length = Int(page[0]) << 8 | Int(page[1])
         guard length > 0, length <= page.count - 2 else { return nil }
-        return try? self.sealer.openBytes(Data(page[2..<2 + length]), in: Self.place)
+        return try? self.sealer.openBytes(Data(page[2..<2 + length]), in: self.place)
     }
 
     /// Throws ``StoreError/Code/invalidChange`` for more than ``capacity`` bytes, and the system's errors.
@@ -46,7 +47,7 @@ public final class CrashPage: Sendable {
         guard note.count <= Self.capacity else {
             throw StoreError(.invalidChange, "\(self.path): \(note.count) bytes are more than \(Self.capacity)")
         }
-        let sealed = self.sealer.seal(note, in: Self.place)
+        let sealed = self.sealer.seal(note, in: self.place)
         var page = [UInt8(sealed.count >> 8), UInt8(sealed.count & 0xff)] + sealed
         page += [UInt8](repeating: 0, count: Self.size - page.count)
         let count = pwrite(self.descriptor, page, page.count, 0)
@@ -57,5 +58,7 @@ public final class CrashPage: Sendable {
 
 extension AccountStore {
     /// The account's page, which lasts as long as its directory is this store's.
-    public func openCrashPage() throws(StoreError) -> CrashPage { try CrashPage(self.directory, self.sealer) }
+    public func openCrashPage() throws(StoreError) -> CrashPage {
+        try CrashPage(self.directory, "in-hand", Place(.crashPage, 0), self.sealer)
+    }
 }

@@ -7,10 +7,10 @@
 /// | `restart` | `account`?, none: all | `accounts` |
 /// | `stop` | `account`?, none: all, and the supervisor ends | `accounts` |
 /// | `reload` | – | what the program says of it |
-/// | `why`, `pause`, `resume` | `account`?, and what the worker needs | the worker's; without `account` an object by account, of `result` or `error` |
+/// | `why`, `quarantine`, `pause`, `resume` | `account`?, and what the worker needs | the worker's; without `account` an object by account, of `result` or `error` |
 public struct ControlCommands<WorkerClock: Clock>: Sendable where WorkerClock.Duration == Duration {
     /// Commands that are questions to the workers.
-    static var passedOn: Set<String> { ["why", "pause", "resume"] }
+    static var passedOn: Set<String> { ["why", "quarantine", "pause", "resume"] }
     static var longestLog: Int64 { 10_000 }
 
     private let supervisor: Supervisor<WorkerClock>

@@ -75,6 +75,8 @@ public enum MetricCatalogue {
         .counter(
             "bot_inbox_given_up_total", "Events that were given up before a bot was done with them.", labels: ["reason"]
         ),
+        .gauge(
+            "bot_quarantined", "Things that are set aside because workers have died of them.", labels: ["kind"]),
         .counter("bot_rate_limited_total", "Events that went over a limit.", labels: ["scope"]),
         .counter("bot_loop_breaker_trips_total", "Times that a conversation between bots was cut off."),
     ]

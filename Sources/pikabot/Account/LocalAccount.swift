@@ -104,7 +104,7 @@ private func runLocalAccount<Result: Sendable>(
             var generator = SystemRandomNumberGenerator()
             let now = Int64(Date().timeIntervalSince1970)
             return NIP42.authenticationEvent(challenge: challenge, relay: relay, by: key, now: now, using: &generator)
-        }, addresses: settings.addresses, logger: settings.logger)
+        }, addresses: settings.addresses, crashes: store.crashes, logger: settings.logger)
     let core = AppCore(
         account: key, configuration: settings.core, transport: pool, store: store, media: media,
         clock: SystemClock(), logger: settings.logger)

@@ -69,7 +69,7 @@ struct DaemonHost {
                 var generator = SystemRandomNumberGenerator()
                 return NIP42.authenticationEvent(
                     challenge: challenge, relay: relay, by: key, now: clock.now, using: &generator)
-            }, addresses: addresses, logger: logger)
+            }, addresses: addresses, crashes: store.crashes, logger: logger)
         let core = AppCore(
             account: key, configuration: self.core, transport: pool, store: store, media: media, clock: clock,
             logger: logger)

@@ -45,7 +45,9 @@ struct LabMember: Sendable {
             return try await found(.createChat(peer: peer))
         case .send(let group, let content):
             let outcome = try await account.perform(.sendMessage(chatID: group, .text(content)))
-            if case .queued(let messageID, _) = outcome { return ["message_id": .string(messageID.hex)] }
+            if case .queued(let messageID, let wrapper) = outcome {
+                return ["message_id": .string(messageID.hex), "event_id": .string(wrapper.hex)]
+            }
         case .sendMedia, .downloadMedia, .setImage, .downloadImage: return try await performMedia(operation)
         case .shutdown: break
         default:

@@ -72,6 +72,38 @@ import Testing
         #expect(await late.next() == nil)
     }
 
+    private func delivery(_ number: Int) throws -> AppUpdate {
+        .delivery(
+            rev: UInt64(number), chatID: "c", messageID: try EventID(bytes: [UInt8](repeating: 1, count: 32)), .sent)
+    }
+
+    private func outcome(_ number: Int) -> AppUpdate {
+        .finished(rev: UInt64(number), request: RequestID(rawValue: "\(number)"), outcome: .done(chatID: nil))
+    }
+
+    @Test func slowReadersLoseDeliveriesBeforeOutcomes() async throws {
+        let hub = UpdateHub()
+        var reader = hub.updates().makeAsyncIterator()
+        for number in 0..<UpdateHub.maximumOutcomes { hub.publish(try self.delivery(number)) }
+        for number in 0..<10 { hub.publish(self.outcome(number)) }
+        #expect(await reader.next()?.rev == 10)
+        for _ in 11..<UpdateHub.maximumOutcomes { _ = await reader.next() }
+        for number in 0..<10 { #expect(await reader.next() == self.outcome(number)) }
+    }
+
+    @Test func readersThatStopReadingEnd() async {
+        let hub = UpdateHub()
+        var reader = hub.updates().makeAsyncIterator()
+        for number in 0...UpdateHub.maximumOutcomes + 100 { hub.publish(self.outcome(number)) }
+        hub.publish(AppState())
+        var count = 0
+        while case .finished? = await reader.next() { count += 1 }
+        #expect(count <= UpdateHub.maximumOutcomes)
+        var rest = 0
+        while await reader.next() != nil { rest += 1 }
+        #expect(count + rest <= UpdateHub.maximumOutcomes + 1)
+    }
+
     @Test func aReaderThatIsDroppedIsForgotten() async {
         let hub = UpdateHub()
         hub.publish(AppState())

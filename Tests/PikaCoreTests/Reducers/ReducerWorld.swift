@@ -70,6 +70,8 @@ struct DurableState {
         case .deleteSurplus(let rule, let limit):
             self.messages.removeAll(where: self.surplus(rule, limit: limit).contains)
         case .settleRestore: self.state.instance.isRestored = false
+        case .dropRow("inbox", let key): self.state.inbox.removeAll { "\($0.id)" == key }
+        case .dropRow: break
         }
     }
 

@@ -89,6 +89,9 @@ import Testing
         world.advance(seconds: 80_000)
         #expect(world[1].durable.state.inbox.count == rows)
         world.advance(seconds: 30_000)
+        // Handlers have them.
+        #expect(world[1].durable.state.inbox.count == rows)
+        try world.restart(1)
         #expect(world[1].durable.state.inbox.isEmpty && world[1].model.inbox.isEmpty)
         #expect(world[1].notes.count { $0 == .gaveUpEvent(reason: "too_old") } == rows)
         // A handler that is done after all changes nothing.
@@ -115,10 +118,41 @@ import Testing
     @Test func theInboxIsBounded() throws {
         var world = try self.world(self.policy(maximum: 3))
         try world.restart(1)
+        world.accounts[1].delivered = []
         for number in 0..<6 { world.say(0, "\(number)") }
         world.settle()
-        #expect(world[1].durable.state.inbox.count == 3)
-        #expect(world[1].model.inbox.values.map(\.inboxID).sorted() == world[1].delivered.suffix(3).map(\.inboxID))
+        let ids = world[1].model.inbox.ids
+        #expect(world[1].durable.state.inbox.map(\.id).sorted() == ids && ids.count == 3)
         #expect(world[1].notes.contains(.gaveUpEvent(reason: "too_many")))
+        // What handlers have stays, and the newest: they get those as they finish, and none that was given up.
+        for id in ids { world.reduce(1, .handled(inboxID: id, [])) }
+        #expect(world[1].texts == ["4", "5"])
+    }
+
+    @Test func givesUpNothingThatHandlersHave() throws {
+        var world = try self.world(self.policy(maximum: 8))
+        try world.restart(1)
+        for number in 0..<30 { world.say(0, "\(number)") }
+        world.settle()
+        let out = world[1].delivered.suffix(world[1].model.inbox.countOut).map(\.inboxID)
+        #expect(out.count == 1 && Set(out).isSubset(of: world[1].durable.state.inbox.map(\.id)))
+        #expect(world[1].model.inbox.count == 8)
+    }
+
+    @Test func handsEveryKeptEventOutOnceInOrder() throws {
+        var world = try self.world(self.policy(maximum: 100))
+        try world.restart(1)
+        world.accounts[1].delivered = []
+        let earlier = world[1].model.inbox.ids
+        for number in 0..<80 { world.say(0, "\(number)") }
+        world.settle()
+        #expect(world[1].model.inbox.countOut == 6, "an eighth of the places is for one chat")
+        var done = 0
+        for id in earlier { world.reduce(1, .handled(inboxID: id, [])) }
+        while done < world[1].delivered.count {
+            world.reduce(1, .handled(inboxID: world[1].delivered[done].inboxID, []))
+            done += 1
+        }
+        #expect(world[1].texts == (0..<80).map(String.init) && world[1].model.inbox.isEmpty)
     }
 }

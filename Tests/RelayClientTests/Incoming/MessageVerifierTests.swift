@@ -1,4 +1,6 @@
 import Nostr
+import PikaCore
+import Synchronization
 import Testing
 
 @testable import RelayClient
@@ -6,13 +8,52 @@ import Testing
 struct MessageVerifierTests {
     private let verifier = MessageVerifier(capacity: 100)
     private let event = Author.alice.event("hello")
+    private static let relay: RelayURL = {
+        do { return try RelayURL("wss://relay.example") } catch { preconditionFailure("\(error)") }
+    }()
 
     private func read(_ event: Event) -> Result<RelayMessage, RefusedMessage> {
-        verifier.read(RelayMessage.event(subscription: "1", event).json())
+        read(RelayMessage.event(subscription: "1", event).json())
+    }
+
+    private func read(_ json: [UInt8]) -> Result<RelayMessage, RefusedMessage> {
+        verifier.read(json, from: Self.relay)
     }
 
     private func refusal(_ reason: Refusal) -> Result<RelayMessage, RefusedMessage> {
         .failure(RefusedMessage(reason: reason))
+    }
+
+    /// Notes of processes that die one after the other.
+    private final class Notes: CrashNotes {
+        private let state = Mutex<(inFlight: [UInt8]?, quarantine: [UInt8]?)>((nil, nil))
+
+        func readInFlight() -> [UInt8]? { state.withLock { $0.inFlight } }
+        func readQuarantine() -> [UInt8]? { state.withLock { $0.quarantine } }
+        func writeInFlight(_ bytes: [UInt8]) -> Bool {
+            state.withLock { $0.inFlight = bytes }
+            return true
+        }
+        func writeQuarantine(_ bytes: [UInt8]) -> Bool {
+            state.withLock { $0.quarantine = bytes }
+            return true
+        }
+    }
+
+    @Test func deadlyFrameIsRefusedUnread() throws {
+        let notes = Notes()
+        let json = RelayMessage.event(subscription: "1", event).json()
+        for _ in 0..<2 { _ = CrashLedger(notes, now: 1).begin(frame: json, from: Self.relay) }
+        let crashes = CrashLedger(notes, now: 1)
+        let verifier = MessageVerifier(capacity: 100, crashes: crashes)
+        #expect(verifier.read(json, from: Self.relay) == refusal(.quarantined))
+        #expect(crashes.quarantine.first?.claimedID == event.id.hex)
+        let other = RelayMessage.event(subscription: "1", Author.alice.event("other")).json()
+        guard case .success = verifier.read(other, from: Self.relay) else {
+            Issue.record("another frame was refused")
+            return
+        }
+        #expect(notes.readInFlight() == [], "nothing is in flight any more")
     }
 
     @Test func soundEventPasses() {
@@ -48,21 +89,21 @@ struct MessageVerifierTests {
         ("[\"EOSE\",\"s\"] ,", .malformed), ("\u{0}\u{1}", .malformed), ("[\"NOTICE\",\"\u{1}\"]", .malformed),
     ])
     func garbageIsRefused(text: String, reason: Refusal) {
-        #expect(verifier.read(Array(text.utf8)) == refusal(reason))
+        #expect(read(Array(text.utf8)) == refusal(reason))
     }
 
     @Test func invalidUTF8IsRefused() {
-        #expect(verifier.read(Array("[\"NOTICE\",\"".utf8) + [0xc3, 0x28] + Array("\"]".utf8)) == refusal(.malformed))
+        #expect(read(Array("[\"NOTICE\",\"".utf8) + [0xc3, 0x28] + Array("\"]".utf8)) == refusal(.malformed))
     }
 
     @Test func deepNestingIsRefused() {
-        #expect(verifier.read([UInt8](repeating: UInt8(ascii: "["), count: 1 << 20)) == refusal(.malformed))
+        #expect(read([UInt8](repeating: UInt8(ascii: "["), count: 1 << 20)) == refusal(.malformed))
     }
 
     @Test func messagesWithoutEventsPass() {
         #expect(
-            verifier.read(Array("[\"OK\",\"\",false,\"x\"]".utf8)) == .success(.ok(nil, accepted: false, message: "x")))
-        #expect(verifier.read(Array("[\"CLOSED\",\"1\"]".utf8)) == .success(.closed(subscription: "1", message: "")))
+            read(Array("[\"OK\",\"\",false,\"x\"]".utf8)) == .success(.ok(nil, accepted: false, message: "x")))
+        #expect(read(Array("[\"CLOSED\",\"1\"]".utf8)) == .success(.closed(subscription: "1", message: "")))
     }
 
     /// Frames of all kinds with bytes changed, left out, doubled, and cut off: each is refused with a reason, or is
@@ -88,7 +129,7 @@ struct MessageVerifierTests {
         for _ in 0..<10_000 {
             var frame = frames.randomElement(using: &generator) ?? []
             for _ in 0..<Int.random(in: 1...3, using: &generator) { mutate(&frame, &generator) }
-            switch verifier.read(frame) {
+            switch read(frame) {
             case .failure(let reason): refused[reason.reason, default: 0] += 1
             case .success(let message):
                 passed += 1

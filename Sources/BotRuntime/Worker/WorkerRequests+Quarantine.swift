@@ -1,0 +1,53 @@
+import BotDispatch
+import Nostr
+import PikaCore
+
+extension WorkerRequests {
+    /// `quarantine` {release?, drop?}: what is set aside because processes have died of it, after releasing or dropping
+    /// the one entry whose name begins so. Frames, relays, groups and rows are named by kind and name, events also by
+    /// their id alone.
+    mutating func answerQuarantine(_ core: AppCore) {
+        on("quarantine") { question in
+            for order in QuarantineOrder.allCases {
+                guard let name = question[order.rawValue]?.string else { continue }
+                if let error = await core.order(order, try core.setAside(as: name)) {
+                    throw WorkerRefusal(error.message)
+                }
+            }
+            return ["entries": .array(core.quarantine.map(\.summary))]
+        }
+    }
+}
+
+extension AppCore {
+    fileprivate nonisolated func setAside(as name: String) throws(WorkerRefusal) -> CrashSubject {
+        let found = quarantine.map(\.subject).filter { subject in
+            "\(subject)".hasPrefix(name) || subject.name.hasPrefix(name)
+        }
+        guard let first = found.first else { throw WorkerRefusal("nothing is set aside as \(name)") }
+        guard found.count == 1 || found.contains(where: { "\($0)" == name }) else {
+            throw WorkerRefusal("\(found.count) entries begin with \(name); give more of the name")
+        }
+        return found.first { "\($0)" == name } ?? first
+    }
+}
+
+extension JSONValue {
+    /// An answer to `why`, with what is set aside of the event: that is known for as long as it is.
+    func withQuarantine(_ entries: [QuarantineEntry], of query: String) -> JSONValue {
+        let entries = entries.filter { $0.matches(eventPrefix: query.lowercased()) }
+        guard !entries.isEmpty, var object = self.object else { return self }
+        let known = (object["events"]?.array ?? []).isEmpty && (object["waiting_since"]?.array ?? []).isEmpty
+        let earlier = known ? [] : object["lines"]?.array ?? []
+        let lines = entries.flatMap { entry in
+            [
+                "set aside as \(entry.subject): the worker ended \(entry.deaths) times while it worked on it "
+                    + "(\(entry.stage.rawValue))",
+                "  It is skipped until it is released: pikabot quarantine FILE ACCOUNT --release \(entry.subject)",
+            ]
+        }
+        object["lines"] = .array(earlier + lines.map { .string($0) })
+        object["quarantine"] = .array(entries.map(\.summary))
+        return .object(object)
+    }
+}

@@ -1,0 +1,145 @@
+/// Events that the handlers have not finished: those handed out to them, and those that wait for a free place.
+///
+/// Queues behind the core hold handed-out events only, so ``Window`` bounds all of them. An event that waits may be
+/// dropped at any time, because no handler has seen it; one that was handed out stays until it is finished.
+struct Inbox: Sendable {
+    /// How much handlers may hold at once.
+    struct Window: Sendable, Hashable {
+        var count: Int
+        var bytes: Int
+        /// Of one chat, so that a chat whose handlers hang leaves room for the others.
+        var countOfChat: Int
+        var bytesOfChat: Int
+
+        static let standard = Window(count: 2_048, bytes: 16 << 20, countOfChat: 256, bytesOfChat: 4 << 20)
+
+        /// Leaves at least half of a small inbox to events that can still be dropped.
+        static func within(_ maximum: Int) -> Window {
+            var window = Self.standard
+            window.count = min(window.count, max(1, maximum / 2))
+            window.countOfChat = min(window.countOfChat, max(1, window.count / 8))
+            return window
+        }
+    }
+
+    private struct Row: Sendable {
+        let event: CoreEvent
+        let bytes: Int
+        var isOut = false
+    }
+
+    private struct Load: Sendable {
+        var count = 0
+        var bytes = 0
+
+        /// One event always has room: it may be larger than the whole window.
+        func takes(_ size: Int, _ count: Int, _ bytes: Int) -> Bool {
+            self.count == 0 || (self.count < count && self.bytes + size <= bytes)
+        }
+    }
+
+    private var rows: [Int64: Row] = [:]
+    /// Ids of the rows that wait, ascending, by chat.
+    private var waiting: [String: [Int64]] = [:]
+    private var out = Load()
+    private var outByChat: [String: Load] = [:]
+    /// The size of all stored forms.
+    private(set) var bytes = 0
+
+    var count: Int { self.rows.count }
+    var isEmpty: Bool { self.rows.isEmpty }
+    /// Events that handlers have now.
+    var countOut: Int { self.out.count }
+    var ids: [Int64] { self.rows.keys.sorted() }
+    var oldestArrival: Int64? { self.rows.values.lazy.map(\.event.receivedAt).min() }
+
+    subscript(_ id: Int64) -> CoreEvent? { self.rows[id]?.event }
+
+    /// - Parameter bytes: the size of the stored form.
+    mutating func add(_ event: CoreEvent, bytes: Int) {
+        guard self.rows[event.inboxID] == nil else { return }
+        self.rows[event.inboxID] = Row(event: event, bytes: bytes)
+        self.bytes += bytes
+        self.waiting[event.chatID, default: []].add(event.inboxID)
+    }
+
+    /// Removes an event that is finished or given up; nil if it is not there.
+    @discardableResult
+    mutating func remove(_ id: Int64) -> CoreEvent? {
+        guard let row = self.rows.removeValue(forKey: id) else { return nil }
+        let chat = row.event.chatID
+        self.bytes -= row.bytes
+        if row.isOut {
+            self.out.count -= 1
+            self.out.bytes -= row.bytes
+            var load = self.outByChat[chat] ?? Load()
+            load.count -= 1
+            load.bytes -= row.bytes
+            self.outByChat[chat] = load.count == 0 ? nil : load
+        } else {
+            self.leaveQueue(id, chat)
+        }
+        return row.event
+    }
+
+    /// Hands out the oldest event whose chat has room; nil if none may be handed out now.
+    ///
+    /// - Parameter oldest: events that arrived before this time (Unix seconds) are not handed out any more.
+    mutating func handOut(within window: Window, notBefore oldest: Int64) -> CoreEvent? {
+        guard self.out.count == 0 || self.out.count < window.count else { return nil }
+        var next: Row?
+        for (chat, queue) in self.waiting {
+            guard let row = self.first(of: queue, notBefore: oldest),
+                row.event.inboxID < next?.event.inboxID ?? .max,
+                (self.outByChat[chat] ?? Load()).takes(row.bytes, window.countOfChat, window.bytesOfChat)
+            else { continue }
+            next = row
+        }
+        guard let row = next, self.out.takes(row.bytes, window.count, window.bytes) else { return nil }
+        let (id, chat) = (row.event.inboxID, row.event.chatID)
+        self.rows[id]?.isOut = true
+        self.leaveQueue(id, chat)
+        self.out.count += 1
+        self.out.bytes += row.bytes
+        self.outByChat[chat, default: Load()].count += 1
+        self.outByChat[chat, default: Load()].bytes += row.bytes
+        return row.event
+    }
+
+    private func first(of queue: [Int64], notBefore oldest: Int64) -> Row? {
+        for id in queue {
+            if let row = self.rows[id], row.event.receivedAt >= oldest { return row }
+        }
+        return nil
+    }
+
+    private mutating func leaveQueue(_ id: Int64, _ chat: String) {
+        self.waiting[chat]?.drop(id)
+        if self.waiting[chat]?.isEmpty == true { self.waiting[chat] = nil }
+    }
+
+    /// Removes and returns the oldest event that waits, if the inbox is beyond one of the limits.
+    mutating func dropSurplus(count: Int, bytes: Int) -> CoreEvent? {
+        guard self.count > count || self.bytes > bytes, let oldest = self.waiting.values.compactMap(\.first).min()
+        else { return nil }
+        return self.remove(oldest)
+    }
+
+    /// Events that wait and arrived before a time (Unix seconds), oldest first.
+    func waiting(since time: Int64) -> [Int64] {
+        self.waiting.values.joined().filter { self.rows[$0].map { $0.event.receivedAt < time } ?? false }.sorted()
+    }
+}
+
+extension [Int64] {
+    /// Inserts an id in ascending order; nearly always at the end.
+    fileprivate mutating func add(_ id: Int64) {
+        guard let last = self.last, last > id else { return self.append(id) }
+        self.insert(id, at: self.firstIndex { $0 > id } ?? self.endIndex)
+    }
+
+    fileprivate mutating func drop(_ id: Int64) {
+        guard let index = self.firstIndex(of: id) else { return }
+        self.remove(at: index)
+    }
+}

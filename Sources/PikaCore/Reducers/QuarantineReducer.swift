@@ -1,0 +1,152 @@
+import MLS
+import Marmot
+import Nostr
+
+/// What is set aside because processes have died of it (``CrashLedger``), and how operators release or drop it.
+extension CoreModel {
+    /// Whether an event must not be looked at. The first time that it comes it is kept, for a release.
+    func isSetAside(_ event: Event, _ step: inout CoreStep) -> Bool {
+        let subject = CrashSubject.event(event.id)
+        guard self.crashes.holds(subject) else {
+            guard event.kind == .giftWrap, self.crashes.holds(.giftWraps) else { return false }
+            step.refuse("quarantined", "gift wraps are set aside", event.id)
+            return true
+        }
+        step.effects.append(.keepSetAside(subject, event))
+        step.refuse("quarantined", "processes have died of it", event.id)
+        return true
+    }
+
+    /// Where an event comes from: two of them that are deadly, and all of it is set aside.
+    func crashScope(of event: Event) -> CrashSubject? {
+        switch event.kind {
+        case .giftWrap: .giftWraps
+        case .groupEvent:
+            (try? GroupEvents.nostrGroupID(of: event)).flatMap { self.groupIDs[$0] }.map { .group($0) }
+        default: nil
+        }
+    }
+
+    /// The restore went well, also with what was released before it.
+    mutating func settleReleased(_ step: inout CoreStep) {
+        for entry in self.crashes.quarantine where entry.isReleased {
+            if entry.subject.kind == .group {
+                let groups = self.groups.values.filter {
+                    $0.isActive && CrashSubject.group($0.groupID) == entry.subject
+                }
+                for group in groups { self.readBacklog(of: group.groupID, &step) }
+            }
+            step.effects.append(.changeQuarantine(.forget, entry.subject))
+        }
+        for event in self.skipped.waiting { step.effects.append(.keepSetAside(.event(event.id), event)) }
+    }
+
+    mutating func order(
+        _ order: QuarantineOrder, _ subject: CrashSubject, _ request: RequestID, _ step: inout CoreStep
+    ) {
+        guard let entry = self.crashes.quarantine.first(where: { $0.subject == subject }) else {
+            return self.refuse("nothing is set aside as \(subject)", request, &step)
+        }
+        switch order {
+        case .release: self.release(entry, &step)
+        case .drop:
+            guard self.drop(entry, &step) else {
+                return self.refuse("\(subject) can be released only", request, &step)
+            }
+        }
+        self.finish(request, .done(chatID: nil), &step)
+    }
+
+    private func refuse(_ reason: String, _ request: RequestID, _ step: inout CoreStep) {
+        step.effects.append(.finish(request, .failed(AppCoreError(.notAllowed, reason))))
+    }
+
+    private mutating func release(_ entry: QuarantineEntry, _ step: inout CoreStep) {
+        switch entry.subject.kind {
+        case .group, .row:
+            step.effects.append(.changeQuarantine(.releaseAtStart, entry.subject))
+            return
+        case .event:
+            // It stays on the list until the core is done with it: if this process dies of it too, it is set aside still.
+            if let event = entry.content.flatMap({ try? Event(json: $0) }) {
+                self.useReleased(event, &step)
+            } else {
+                self.readAgain(&step)
+            }
+        case .frame, .relay, .giftWraps: self.readAgain(&step)
+        case .change, .pass: break
+        }
+        step.effects.append(.changeQuarantine(.forget, entry.subject))
+    }
+
+    private mutating func useReleased(_ event: Event, _ step: inout CoreStep) {
+        guard !self.seen.contains(event.id) else { return }
+        step.changes.append(.deleteWaiting(event.id))
+        self.ingest(event, &step)
+    }
+
+    /// Asks relays again for what they hold.
+    private mutating func readAgain(_ step: inout CoreStep) {
+        for status in self.state.relays where status.connection == .connected { self.catchUp(status.url, &step) }
+        for group in self.groups.values.filter(\.isActive) { self.readBacklog(of: group.groupID, &step) }
+    }
+
+    /// False for what cannot be dropped: it is not known what would have to be deleted.
+    private mutating func drop(_ entry: QuarantineEntry, _ step: inout CoreStep) -> Bool {
+        switch entry.subject.kind {
+        case .event:
+            guard let id = try? EventID(hex: entry.subject.name) else { return false }
+            self.seen.insert(id)
+            self.markSeen(id, &step)
+            step.changes.append(.deleteWaiting(id))
+        case .group:
+            guard let keys = self.skipped.groups[entry.subject] else { return false }
+            for key in keys { step.changes.append(.deleteGroup(groupID: key)) }
+            self.skipped.forgetGroup(entry.subject)
+        case .row:
+            if let memo = self.skipped.memos[entry.subject] {
+                step.changes.append(.putMemo(memo, nil))
+            } else {
+                let parts = entry.subject.name.split(separator: "/", maxSplits: 1).map(String.init)
+                guard parts.count == 2 else { return false }
+                step.changes.append(.dropRow(table: parts[0], key: parts[1]))
+            }
+        case .frame, .relay, .giftWraps, .change, .pass: return false
+        }
+        step.effects.append(.changeQuarantine(.forget, entry.subject))
+        return true
+    }
+}
+
+/// What an operator wants of something that is set aside.
+public enum QuarantineOrder: String, Sendable, Hashable, CaseIterable {
+    /// It is looked at again.
+    case release
+    /// It is deleted, and never looked at again.
+    case drop
+}
+
+/// What becomes of an entry once a turn is durable.
+enum QuarantineChange: Sendable, Hashable {
+    case forget
+    case releaseAtStart
+}
+
+extension AppCore {
+    /// What is set aside because processes have died of it, the oldest first.
+    public nonisolated var quarantine: [QuarantineEntry] { self.store.crashes.quarantine }
+
+    /// Releases or drops something that is set aside. Returns why that cannot be; nil when it is done.
+    ///
+    /// A group or row that is released is back after the next start. ``run()`` must be running.
+    public nonisolated func order(_ order: QuarantineOrder, _ subject: CrashSubject) async -> AppCoreError? {
+        let request = RequestID(rawValue: "quarantine/\(order.rawValue)/\(subject)")
+        let updates = self.updates()
+        self.mailbox.send(.quarantine(order, subject, request))
+        for await case .finished(_, request, let outcome) in updates {
+            if case .failed(let error) = outcome { return error }
+            return nil
+        }
+        return AppCoreError(.notAllowed, "the core has ended")
+    }
+}

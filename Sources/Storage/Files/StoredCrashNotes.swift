@@ -1,0 +1,80 @@
+import Foundation
+public import PikaCore
+import Synchronization
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
+/// The core's crash-safe journal in the account's folder: the page `core-in-hand`, and the list `quarantine`.
+///
+/// The list is sealed under the sealing key alone, not under that of the database, so that it can be read when the
+/// database cannot.
+final class StoredCrashNotes: CrashNotes {
+    private static let place = Place(.crashPage, 2)
+
+    private let page: CrashPage
+    private let path: String
+    private let sealer: Sealer
+
+    init(_ directory: String, _ sealer: Sealer, _ key: SealingKey) throws(StoreError) {
+        self.page = try CrashPage(directory, "core-in-hand", Place(.crashPage, 1), sealer)
+        self.path = Self.path(in: directory)
+        self.sealer = Self.sealer(key)
+    }
+
+    func readInFlight() -> [UInt8]? { self.page.read() }
+
+    func writeInFlight(_ bytes: [UInt8]) -> Bool { (try? self.page.write(bytes)) != nil }
+
+    func readQuarantine() -> [UInt8]? { try? Self.read(self.path, self.sealer) }
+
+    func writeQuarantine(_ bytes: [UInt8]) -> Bool {
+        let draft = "\(self.path).new"
+        do {
+            let descriptor = try PrivateFile.open(draft, O_WRONLY | O_CREAT | O_TRUNC)
+            do {
+                defer { close(descriptor) }
+                try PrivateFile.write(Array(self.sealer.seal(bytes, in: Self.place)), to: descriptor, draft)
+                guard fsync(descriptor) == 0 else { throw StoreError(errno: errno, "writing it", draft) }
+            }
+            guard rename(draft, self.path) == 0 else { throw StoreError(errno: errno, "renaming it", draft) }
+            try PrivateFile.synchronizeDirectory(of: self.path)
+            return true
+        } catch { return false }
+    }
+
+    // MARK: Without a store
+
+    fileprivate static func path(in directory: String) -> String { "\(directory)/quarantine" }
+
+    /// No database has the number 0.
+    fileprivate static func sealer(_ key: SealingKey) -> Sealer { Sealer(key, database: 0) }
+
+    fileprivate static func read(_ path: String, _ sealer: Sealer) throws(StoreError) -> [UInt8]? {
+        guard access(path, F_OK) == 0 else { return nil }
+        let descriptor = try PrivateFile.open(path, O_RDONLY)
+        defer { close(descriptor) }
+        let sealed = try PrivateFile.read(upTo: QuarantineEntry.maximumListBytes, from: descriptor, path)
+        do { return try sealer.openBytes(Data(sealed), in: Self.place) } catch {
+            throw StoreError(.corrupt, "\(path): it was not written with this sealing key", cause: error)
+        }
+    }
+}
+
+extension AccountStore {
+    /// What an account has set aside, read without opening its store; also while a process has it open.
+    ///
+    /// Throws ``StoreError`` if the list is there and cannot be read.
+    public static func quarantine(
+        directory: String, sealingKey: SealingKey
+    ) throws(StoreError) -> [QuarantineEntry] {
+        let path = StoredCrashNotes.path(in: directory)
+        guard let bytes = try StoredCrashNotes.read(path, StoredCrashNotes.sealer(sealingKey)) else { return [] }
+        return QuarantineEntry.list(bytes)
+    }
+}

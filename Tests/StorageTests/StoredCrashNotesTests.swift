@@ -1,0 +1,110 @@
+import Foundation
+import Nostr
+import PikaCore
+import Testing
+
+@testable import Storage
+
+/// The core's journal of crashes on disk.
+@Suite struct StoredCrashNotesTests {
+    private let directory: TemporaryDirectory
+
+    init() throws { self.directory = try TemporaryDirectory() }
+
+    private var folder: String { self.directory.state }
+
+    /// Opens the store as the next process would, once the last one has gone.
+    private func withStore(_ body: (AccountStore) async throws -> Void) async throws {
+        let store = try self.directory.open()
+        do { try await body(store) } catch {
+            try? store.close()
+            throw error
+        }
+        try store.close()
+    }
+
+    private func die(of subject: CrashSubject, at stage: CrashStage, times: Int = 2) async throws {
+        for _ in 0..<times {
+            try await self.withStore { store in _ = store.crashes.enterPass(stage) }
+            try await self.withStore { store in
+                _ = store.crashes.enterPass(stage)
+                // The process ends within the part: nothing is struck out.
+                _ = store.crashes.part(subject, of: stage) {
+                    try? Data(contentsOf: URL(fileURLWithPath: self.folder + "/core-in-hand"))
+                        .write(to: URL(fileURLWithPath: self.folder + "/kept"))
+                }
+            }
+            let kept = URL(fileURLWithPath: self.folder + "/kept")
+            guard FileManager.default.fileExists(atPath: kept.path) else { return }
+            try Data(contentsOf: kept).write(to: URL(fileURLWithPath: self.folder + "/core-in-hand"))
+            try FileManager.default.removeItem(at: kept)
+        }
+    }
+
+    @Test func deadlyRowIsSkippedAndCanBeDropped() async throws {
+        try await self.withStore { store in
+            try await store.commit((1...3).map { .putInbox(InboxRow(id: $0, payload: [UInt8($0)])) })
+        }
+        try await self.die(of: .row(table: "inbox", key: "2"), at: .read, times: 1)
+        try await self.withStore { store in
+            #expect(store.crashes.quarantine.map(\.subject.description) == ["row/inbox/2"])
+            let state = try await store.load()
+            #expect(state.inbox.map(\.id) == [1, 3])
+            try await store.commit([.dropRow(table: "inbox", key: "2"), .dropRow(table: "meta", key: "1")])
+        }
+        try await self.withStore { store in
+            let state = try await store.load()
+            #expect(state.inbox.map(\.id) == [1, 3])
+        }
+    }
+
+    @Test func deadlyChangeIsSkipped() async throws {
+        let change = StoreChange.putInbox(InboxRow(id: 1, payload: [9]))
+        try await self.die(of: change.crashSubject, at: .store, times: 1)
+        try await self.withStore { store in
+            #expect(store.crashes.holds(change.crashSubject))
+            try await store.commit([change, .putInbox(InboxRow(id: 2, payload: [8]))])
+            let state = try await store.load()
+            #expect(state.inbox.map(\.id) == [2])
+        }
+    }
+
+    @Test func listIsReadWithoutTheDatabase() async throws {
+        try await self.die(of: .row(table: "memo", key: "ab"), at: .read, times: 1)
+        try await self.withStore { _ in }
+        try Data("no database".utf8).write(to: URL(fileURLWithPath: self.folder + "/state.sqlite"))
+        let key = try TemporaryDirectory.key
+        let entries = try AccountStore.quarantine(directory: self.folder, sealingKey: key)
+        #expect(entries.map(\.subject.description) == ["row/memo/ab"])
+        let none = try AccountStore.quarantine(directory: self.folder + "/none", sealingKey: key)
+        #expect(none.isEmpty)
+        let file = URL(fileURLWithPath: self.folder + "/quarantine")
+        let attributes = try FileManager.default.attributesOfItem(atPath: file.path)
+        #expect(attributes[.posixPermissions] as? Int == 0o600)
+        let sealed = try Data(contentsOf: file)
+        #expect(sealed.range(of: Data("row/memo".utf8)) == nil, "it is sealed")
+        try Data([1, 2, 3]).write(to: file)
+        #expect(throws: StoreError(.corrupt, "")) {
+            _ = try AccountStore.quarantine(directory: self.folder, sealingKey: key)
+        }
+    }
+
+    /// What the journal costs: two writes into memory an event, none of them waits for the disk.
+    @Test func notesCostMicroseconds() async throws {
+        try await self.withStore { store in
+            let relay = try RelayURL("wss://relay.example")
+            let clock = ContinuousClock()
+            let count = 2_000
+            let time = clock.measure {
+                for number in 0..<count {
+                    guard let decoding = store.crashes.begin(frame: Array("{\(number)".utf8), from: relay) else {
+                        return
+                    }
+                    store.crashes.end(decoding)
+                }
+            }
+            print("a note costs \(time / (2 * count))")
+            #expect(time / (2 * count) < .milliseconds(1))
+        }
+    }
+}
