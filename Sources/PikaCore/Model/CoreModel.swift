@@ -245,7 +245,7 @@ struct CoreModel: Sendable {
         }
     }
 
-    private func branch(_ stored: StoredGroup, of groupID: [UInt8]) throws(AppCoreError) -> MarmotGroup {
+    private func branch(_ stored: StoredGroup, of groupID: GroupID) throws(AppCoreError) -> MarmotGroup {
         let outer = self.crashes.isFine(.restore) ? self.crashes.enter(.group(groupID), .restore) : nil
         defer { if let outer { self.crashes.leave(outer) } }
         do {
@@ -308,9 +308,9 @@ struct StoredGroupKey: Hashable {
     }
 
     /// The group that a stored key belongs to, whatever it names of it.
-    static func groupID(ofStored bytes: [UInt8]) -> [UInt8] {
+    static func groupID(ofStored bytes: [UInt8]) -> GroupID {
         self.leftBranch(stored: bytes) ?? self.abandonedBranch(stored: bytes)?.groupID
-            ?? StoredGroupKey(stored: bytes)?.groupID ?? bytes
+            ?? StoredGroupKey(stored: bytes)?.groupID ?? GroupID(bytes)
     }
 
     init?(stored bytes: [UInt8]) {

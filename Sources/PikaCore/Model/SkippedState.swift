@@ -21,7 +21,7 @@ extension MemoName {
     /// What stands for the memo if a process dies of it: its group, or this memo alone.
     var crashSubject: CrashSubject {
         switch self.kind {
-        case .reseal, .keyAge, .mediaSecrets, .copiedGroup, .chat: .group(self.key)
+        case .reseal, .keyAge, .mediaSecrets, .copiedGroup, .chat: .group(GroupID(self.key))
         default:
             .row(table: "memo-\(self.kind.rawValue)", key: Hex.encode(SHA256Derivation.digest(self.key).prefix(16)))
         }

@@ -32,8 +32,8 @@ public struct CrashSubject: Hashable, Sendable {
 
     static func event(_ id: EventID) -> CrashSubject { CrashSubject(.event, id.hex) }
 
-    static func group(_ id: [UInt8]) -> CrashSubject {
-        CrashSubject(.group, Hex.encode(id.count <= 32 ? id : SHA256Derivation.digest(id)))
+    static func group(_ id: GroupID) -> CrashSubject {
+        CrashSubject(.group, id.bytes.count <= 32 ? id.hex : Hex.encode(SHA256Derivation.digest(id.bytes)))
     }
 
     static let giftWraps = CrashSubject(.giftWraps, "all")

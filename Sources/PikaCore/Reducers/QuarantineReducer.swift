@@ -22,7 +22,8 @@ extension CoreModel {
         switch event.kind {
         case .giftWrap: .giftWraps
         case .groupEvent:
-            (try? GroupEvents.nostrGroupID(of: event)).flatMap { self.groupIDs[$0] }.map { .group($0) }
+            // Several groups may claim its routing id: then no group answers for it until a key has opened it.
+            self.candidates(for: event).count == 1 ? self.candidates(for: event).first.map { .group($0) } : nil
         default: nil
         }
     }

@@ -1,3 +1,4 @@
+import MLS
 import Nostr
 import Synchronization
 import Testing
@@ -32,7 +33,7 @@ private final class Notes: CrashNotes {
     private let notes = Notes()
     private let a = CrashSubject(.event, "aa")
     private let b = CrashSubject(.event, "bb")
-    private let group = CrashSubject.group([7])
+    private let group = CrashSubject.group(GroupID([7]))
     private let relay: RelayURL
 
     init() throws { self.relay = try RelayURL("wss://relay.example") }
@@ -228,7 +229,7 @@ private final class Notes: CrashNotes {
 
     @Test func thePageHasRoomForEverything() {
         var process = self.process()
-        let scope = CrashSubject.group([UInt8](repeating: 9, count: 100))
+        let scope = CrashSubject.group(GroupID([UInt8](repeating: 9, count: 100)))
         for number in 0..<300 {
             let frame = self.frame(String(repeating: "7", count: 64), "s") + Array("\(number)".utf8)
             _ = process.begin(frame: Array("{".utf8) + frame, from: self.relay)

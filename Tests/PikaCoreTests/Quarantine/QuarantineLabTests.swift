@@ -133,7 +133,7 @@ struct QuarantineLabTests {
     @Test func deadlyGroupIsSkipped() async throws {
         let world = try await World(seed: 35)
         let groupID = try #require(world.bob.store.groupKeys.first)
-        let subject = CrashSubject.group(Array(groupID.dropFirst()))
+        let subject = CrashSubject.group(GroupID(groupID.dropFirst()))
         world.bob.trap(at: .restore, of: "restore")
         world.bob.crash()
         try await world.bob.restart()
@@ -154,7 +154,7 @@ struct QuarantineLabTests {
     @Test func droppedGroupCanBeJoinedAnew() async throws {
         let world = try await World(seed: 36)
         let groupID = try #require(world.bob.store.groupKeys.first)
-        let subject = CrashSubject.group(Array(groupID.dropFirst()))
+        let subject = CrashSubject.group(GroupID(groupID.dropFirst()))
         world.bob.trap(at: .restore, of: "restore")
         world.bob.crash()
         try await world.bob.restart()
