@@ -11,6 +11,7 @@ enum Migrations {
         migrator.registerMigration("5 media") { try $0.execute(sql: Self.media) }
         migrator.registerMigration("instance") { try $0.execute(sql: Self.instance) }
         migrator.registerMigration("retention") { try $0.execute(sql: Self.retention) }
+        migrator.registerMigration("refused") { try $0.execute(sql: Self.refused) }
         return migrator
     }
 
@@ -128,6 +129,15 @@ enum Migrations {
         ALTER TABLE meta ADD COLUMN generation INTEGER NOT NULL DEFAULT 0;
         ALTER TABLE meta ADD COLUMN restored INTEGER NOT NULL DEFAULT 0;
         UPDATE meta SET instance = randomblob(16);
+        """
+
+    /// Refused events are bounded apart from those in `seen`.
+    private static let refused = """
+        CREATE TABLE refused (
+            id INTEGER PRIMARY KEY,
+            event_id BLOB NOT NULL UNIQUE,
+            seen_at INTEGER NOT NULL
+        ) STRICT;
         """
 
     private static let retention = "CREATE INDEX message_age ON message(created_at);"

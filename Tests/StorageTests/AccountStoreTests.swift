@@ -38,6 +38,18 @@ import Testing
         #expect(rows == 50_500)
     }
 
+    @Test func refusedEventsForgetNoSeenOne() async throws {
+        let directory = try TemporaryDirectory()
+        let store = try directory.open()
+        let ids = try (0..<22_500).map { try Sample.id($0) }
+        let genuine = try Sample.id(99_999)
+        try await store.commit([.putSeen(genuine, at: 1)] + ids.map { .putRefused($0, at: 1) })
+        let state = try await store.load()
+        #expect(state.refused == ids.suffix(20_000).reversed() && state.seen == [genuine])
+        let rows = try await store.pool.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM refused") }
+        #expect(rows == 20_500)
+    }
+
     @Test func concurrentCommitsAreAllOrNothingEachForItself() async throws {
         let directory = try TemporaryDirectory()
         let store = try directory.open()

@@ -50,6 +50,13 @@ struct ConformanceCheck: CustomTestStringConvertible, Sendable {
             try await store.commit([.putSeen(ids[4], at: 9)])
             #expect(try await store.load().seen == ids.reversed())
         },
+        ConformanceCheck("refused events are kept apart from seen ones") { store in
+            let ids = try (0..<4).map { try Sample.id($0) }
+            try await store.commit(ids.map { .putRefused($0, at: 1) } + [.putRefused(ids[0], at: 2)])
+            try await store.commit([.putSeen(ids[1], at: 3)])
+            let state = try await store.load()
+            #expect(state.refused == ids.reversed() && state.seen == [ids[1]])
+        },
         ConformanceCheck("waiting events come oldest first") { store in
             let events = (0..<3).map { WaitingEvent(event: Sample.event("\($0)"), arrivedAt: Int64(30 - $0)) }
             try await store.commit(events.map { .putWaiting($0) } + [.putWaiting(events[0])])

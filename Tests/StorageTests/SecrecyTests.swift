@@ -71,27 +71,26 @@ import Testing
         }
     }
 
-    @Test(
-
-        arguments: [
-            ("message", "UPDATE message SET content = (SELECT content FROM message ORDER BY id LIMIT 1)"),
-            ("message", "UPDATE message SET created_at = created_at + 1"),
-            ("mls_group", "UPDATE mls_group SET header = (SELECT header FROM mls_group ORDER BY id LIMIT 1)"),
-            ("mls_group", "UPDATE mls_group SET group_id = (SELECT group_id FROM mls_group ORDER BY id LIMIT 1)"),
-            ("mls_group", "UPDATE mls_group SET header = group_id"),
-            ("group_record", "UPDATE group_record SET content = (SELECT content FROM group_record LIMIT 1)"),
-            ("group_record", "UPDATE group_record SET name = 'node/' || group_row"),
-            ("group_record", "UPDATE group_record SET content = zeroblob(10)"),
-            ("group_record", "UPDATE group_record SET content = zeroblob(100)"),
-            ("group_record", "UPDATE group_record SET name = 'nonsense'"),
-            ("key_package", "UPDATE key_package SET reference = zeroblob(id)"),
-            ("inbox", "UPDATE inbox SET id = id + 10"),
-            ("outbox", "UPDATE outbox SET content = (SELECT content FROM outbox ORDER BY id LIMIT 1)"),
-            ("waiting", "UPDATE waiting SET event_id = zeroblob(32)"),
-            ("invite", "UPDATE invite SET wrapper = zeroblob(32)"),
-            ("stored_value", "UPDATE stored_value SET content = (SELECT max(content) FROM stored_value)"),
-            ("seen", "UPDATE seen SET event_id = zeroblob(31) WHERE id = 1"),
-        ])
+    @Test(arguments: [
+        ("message", "UPDATE message SET content = (SELECT content FROM message ORDER BY id LIMIT 1)"),
+        ("message", "UPDATE message SET created_at = created_at + 1"),
+        ("mls_group", "UPDATE mls_group SET header = (SELECT header FROM mls_group ORDER BY id LIMIT 1)"),
+        ("mls_group", "UPDATE mls_group SET group_id = (SELECT group_id FROM mls_group ORDER BY id LIMIT 1)"),
+        ("mls_group", "UPDATE mls_group SET header = group_id"),
+        ("group_record", "UPDATE group_record SET content = (SELECT content FROM group_record LIMIT 1)"),
+        ("group_record", "UPDATE group_record SET name = 'node/' || group_row"),
+        ("group_record", "UPDATE group_record SET content = zeroblob(10)"),
+        ("group_record", "UPDATE group_record SET content = zeroblob(100)"),
+        ("group_record", "UPDATE group_record SET name = 'nonsense'"),
+        ("key_package", "UPDATE key_package SET reference = zeroblob(id)"),
+        ("inbox", "UPDATE inbox SET id = id + 10"),
+        ("outbox", "UPDATE outbox SET content = (SELECT content FROM outbox ORDER BY id LIMIT 1)"),
+        ("waiting", "UPDATE waiting SET event_id = zeroblob(32)"),
+        ("invite", "UPDATE invite SET wrapper = zeroblob(32)"),
+        ("stored_value", "UPDATE stored_value SET content = (SELECT max(content) FROM stored_value)"),
+        ("seen", "UPDATE seen SET event_id = zeroblob(31) WHERE id = 1"),
+        ("refused", "UPDATE refused SET event_id = zeroblob(31) WHERE id = 1"),
+    ])
     func movedOrChangedValuesAreRefused(_ table: String, _ change: String) async throws {
         let store = try self.directory.open()
         try await store.commit(try Self.twoOfEach())
@@ -151,7 +150,7 @@ import Testing
                 .putInbox(InboxRow(id: Int64(number), payload: [1])),
                 .putOutbox(try Sample.outboxRow("row \(number)", sequence: Int64(number))),
                 .putValue(scope: "s", key: "\(number)", value: [UInt8(number)]),
-                .putSeen(try Sample.id(number), at: 1),
+                .putSeen(try Sample.id(number), at: 1), .putRefused(try Sample.id(number), at: 1),
                 .advanceCursor(name: "\(number)", to: 1),
             ]
         } + [

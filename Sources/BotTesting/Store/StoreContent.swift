@@ -6,6 +6,7 @@ import PikaCore
 struct StoreContent: Sendable {
     /// How many seen events are kept; design of the port.
     static let seenLimit = 50_000
+    static let refusedLimit = 20_000
 
     private struct Group {
         var header: Secret?
@@ -29,8 +30,8 @@ struct StoreContent: Sendable {
     private var outbox: [OutboxRow] = []
     private var cursors: [String: Int64] = [:]
     /// Oldest first.
-    private var seen: [EventID] = []
-    private var seenIDs: Set<EventID> = []
+    private var seen = BoundedIDs(limit: Self.seenLimit)
+    private var refused = BoundedIDs(limit: Self.refusedLimit)
     private var values: [ValueName: [UInt8]] = [:]
     private var memos: [MemoName: Secret] = [:]
     var instance = StoredInstance()
@@ -50,7 +51,8 @@ struct StoreContent: Sendable {
         state.outbox = self.outbox.sortedInPlaceOrder { $0.sequence }
         state.cursors = self.cursors
         state.instance = self.instance
-        state.seen = self.seen.suffix(Self.seenLimit).reversed()
+        state.seen = self.seen.newestFirst
+        state.refused = self.refused.newestFirst
         state.memos = self.memos
         return state
     }
@@ -101,7 +103,8 @@ struct StoreContent: Sendable {
             if !self.media(in: media.groupID, message: media.messageID).contains(where: { $0.index == media.index }) {
                 self.media.append(media)
             }
-        case .putSeen(let id, _): self.putSeen(id)
+        case .putSeen(let id, _): self.seen.insert(id)
+        case .putRefused(let id, _): self.refused.insert(id)
         case .putWaiting(let event): self.waiting.put(event) { $0.event.id == event.event.id }
         case .deleteWaiting(let id): self.waiting.removeAll { $0.event.id == id }
         case .putInvite(let invite): self.invites.put(invite) { $0.wrapper == invite.wrapper }
@@ -134,15 +137,6 @@ struct StoreContent: Sendable {
         self.groupIDs.removeAll { $0 == id }
         self.messages[GroupID(id)] = nil
         self.media.removeAll { $0.groupID == GroupID(id) }
-    }
-
-    private mutating func putSeen(_ id: EventID) {
-        guard self.seenIDs.insert(id).inserted else { return }
-        self.seen.append(id)
-        // In batches: removing from the front moves all the others.
-        guard self.seen.count >= Self.seenLimit + 1000 else { return }
-        for old in self.seen.prefix(1000) { self.seenIDs.remove(old) }
-        self.seen.removeFirst(1000)
     }
 
     private mutating func withOutbox(_ id: String, _ body: (inout OutboxRow) -> Void) {
@@ -222,5 +216,26 @@ extension Array {
     /// Sorted by a number; equal ones stay in their order.
     fileprivate func sortedInPlaceOrder(by key: (Element) -> Int64) -> [Element] {
         self.enumerated().sorted { (key($0.element), $0.offset) < (key($1.element), $1.offset) }.map(\.element)
+    }
+}
+
+/// The newest of many ids.
+private struct BoundedIDs: Sendable {
+    let limit: Int
+    /// Oldest first.
+    private var ids: [EventID] = []
+    private var known: Set<EventID> = []
+
+    init(limit: Int) { self.limit = limit }
+
+    var newestFirst: [EventID] { self.ids.suffix(self.limit).reversed() }
+
+    mutating func insert(_ id: EventID) {
+        guard self.known.insert(id).inserted else { return }
+        self.ids.append(id)
+        // In batches: removing from the front moves all the others.
+        guard self.ids.count >= self.limit + 1000 else { return }
+        for old in self.ids.prefix(1000) { self.known.remove(old) }
+        self.ids.removeFirst(1000)
     }
 }

@@ -39,6 +39,7 @@ struct CoreModel: Sendable {
     var lastDelivery = 0
     /// Unix seconds.
     var startedAt: Int64 = 0
+    /// Group events that could not be opened when they came.
     var waiting = PendingEvents()
     var early = EarlyEvents()
     var clocks = ClockComparison()
@@ -50,7 +51,7 @@ struct CoreModel: Sendable {
     /// Groups that this account was removed from lately.
     var lingering: Set<GroupID> = []
     /// Live events that wait until older ones were read, in order of arrival.
-    var held: [Held] = []
+    var held = HeldLiveEvents()
     /// Relays whose stored events are being read since they connected, and how often that failed.
     var catchingUp: Set<RelayURL> = []
     var readPatience = ReadPatience()
@@ -130,9 +131,6 @@ struct CoreModel: Sendable {
     /// What relays held that was new since they connected.
     var openGaps: [RelayURL: OpenGap] = [:]
 
-    /// Group events that could not be opened and are kept for each group; older ones are given up.
-    static let maximumWaiting = 1000
-
     /// With the key at hand.
     init(
         account: KeyPair, configuration: CoreConfiguration, stored: StoredState, crashes: CrashLedger = .off
@@ -148,7 +146,7 @@ struct CoreModel: Sendable {
         self.crashes = crashes
         self.configuration = configuration
         self.instance = stored.instance
-        self.seen = SeenEvents(capacity: 50_000, newestFirst: stored.seen)
+        self.seen = SeenEvents(newestFirst: stored.seen, refusedNewestFirst: stored.refused)
         self.cursors = stored.cursors
         self.lastInboxID = max(stored.cursors[Self.inboxCursor] ?? 0, stored.inbox.map(\.id).max() ?? 0)
         self.keyPackages = stored.keyPackages

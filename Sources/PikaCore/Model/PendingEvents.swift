@@ -1,44 +1,207 @@
+import MLS
+import Marmot
 import Nostr
 
-/// Group events that cannot be opened yet, each once under its routing id, for all groups that claim it.
+/// Numbers and bytes of things that others park here.
+struct ParkingBudget: Sendable, Hashable {
+    var events: Int
+    var bytes: Int
+}
+
+extension Event {
+    /// About what it costs to keep: its texts, and a share for the rest.
+    var parkedBytes: Int {
+        self.tags.reduce(256 + self.content.utf8.count) { sum, tag in
+            tag.values.reduce(sum) { $0 + 16 + $1.utf8.count }
+        }
+    }
+}
+
+/// Group events that could not be opened when they came, within budgets for each routing id and for the account.
+///
+/// Each event is kept once, under its routing id, for all groups that claim the id. Anyone who knows the id can park
+/// events here. Those that no known key opens give way first: the largest of them if bytes are short, else the oldest.
+/// An event whose outer layer a known key opened comes from a current or former member.
 struct PendingEvents: Sendable {
-    /// By routing id.
-    private(set) var all: [Bytes32: [WaitingEvent]] = [:]
+    private struct Entry: Sendable {
+        let waiting: WaitingEvent
+        let bytes: Int
+        /// Ascending in the order of arrival.
+        let number: Int
+        /// The group with a key that opened its outer layer.
+        var opener: GroupID?
+    }
+
+    /// The events under one routing id.
+    private struct Queue: Sendable {
+        private(set) var entries: [EventID: Entry] = [:]
+        private(set) var bytes = 0
+        private(set) var junkBytes = 0
+        var trials: [GroupID: OuterKeyTrials] = [:]
+
+        /// Returns false if the event is there.
+        mutating func insert(_ entry: Entry) -> Bool {
+            let id = entry.waiting.event.id
+            guard self.entries[id] == nil else { return false }
+            self.entries[id] = entry
+            self.bytes += entry.bytes
+            if entry.opener == nil { self.junkBytes += entry.bytes }
+            return true
+        }
+
+        mutating func noteOpened(_ id: EventID, by groupID: GroupID) {
+            guard let entry = self.entries[id], entry.opener == nil else { return }
+            self.entries[id]?.opener = groupID
+            self.junkBytes -= entry.bytes
+        }
+
+        mutating func noteTried(_ id: EventID, by groupID: GroupID, _ ring: OuterKeyRing) {
+            self.trials[groupID, default: OuterKeyTrials()].follow(ring)
+            self.trials[groupID]?.noteTried(id)
+        }
+
+        mutating func remove(_ id: EventID) -> Entry? {
+            guard let entry = self.entries.removeValue(forKey: id) else { return nil }
+            self.bytes -= entry.bytes
+            if entry.opener == nil { self.junkBytes -= entry.bytes }
+            for groupID in self.trials.keys { self.trials[groupID]?.forget(id) }
+            return entry
+        }
+    }
+
+    /// The events of one routing id, and so of each group.
+    static let standardGroup = ParkingBudget(events: 1000, bytes: 8 << 20)
+    static let standardAccount = ParkingBudget(events: 8000, bytes: 32 << 20)
+
+    private let groupBudget: ParkingBudget
+    private let accountBudget: ParkingBudget
+    private var queues: [Bytes32: Queue] = [:]
     private var routes: [EventID: Bytes32] = [:]
+    private var lastNumber = 0
+    private(set) var total = ParkingBudget(events: 0, bytes: 0)
+
+    init(group: ParkingBudget = Self.standardGroup, account: ParkingBudget = Self.standardAccount) {
+        self.groupBudget = group
+        self.accountBudget = account
+    }
+
+    // MARK: Contents
+
+    var isEmpty: Bool { self.routes.isEmpty }
+
+    /// All events with their routing ids.
+    var all: [(nostrGroupID: Bytes32, waiting: WaitingEvent)] {
+        self.queues.flatMap { id, queue in queue.entries.values.map { (id, $0.waiting) } }
+    }
 
     func contains(_ id: EventID) -> Bool { self.routes[id] != nil }
 
-    func count(under id: Bytes32) -> Int { self.all[id]?.count ?? 0 }
+    func isEmpty(under ids: [Bytes32]) -> Bool { ids.allSatisfy { self.queues[$0] == nil } }
 
-    /// The event that has waited longest under an id.
-    func oldest(under id: Bytes32) -> EventID? { self.all[id]?.first?.event.id }
-
-    /// Events under these ids, in the order in which they were sent.
+    /// The events under these routing ids by the time that they state.
     func events(under ids: [Bytes32]) -> [Event] {
-        ids.flatMap { self.all[$0] ?? [] }.map(\.event).sorted { ($0.createdAt, $0.id) < ($1.createdAt, $1.id) }
+        ids.flatMap { self.queues[$0]?.entries.values.map(\.waiting.event) ?? [] }.sorted {
+            ($0.createdAt, $0.id) < ($1.createdAt, $1.id)
+        }
     }
 
-    func isEmpty(under ids: [Bytes32]) -> Bool { ids.allSatisfy { self.all[$0] == nil } }
-
-    /// An event that waits already stays as it is.
-    mutating func insert(_ event: WaitingEvent, under id: Bytes32) {
-        guard self.routes[event.event.id] == nil else { return }
-        self.routes[event.event.id] = id
-        self.all[id, default: []].append(event)
+    /// Keeps an event that no key was tried on. Returns false if it was kept before.
+    @discardableResult
+    mutating func insert(_ waiting: WaitingEvent, under id: Bytes32) -> Bool {
+        self.insert(waiting, under: id, opener: nil)
     }
 
-    /// Returns false if the event does not wait.
-    mutating func remove(_ event: EventID) -> Bool {
-        guard let id = self.routes.removeValue(forKey: event) else { return false }
-        self.all[id]?.removeAll { $0.event.id == event }
-        if self.all[id]?.isEmpty == true { self.all[id] = nil }
+    /// Keeps an event that all keys of a group were tried on. Returns false, and only notes whether one of them opened
+    /// its outer layer, if it was kept before.
+    mutating func insert(
+        _ waiting: WaitingEvent, under id: Bytes32, triedBy groupID: GroupID, isOpened: Bool, _ ring: OuterKeyRing
+    ) -> Bool {
+        let isNew = self.insert(waiting, under: id, opener: isOpened ? groupID : nil)
+        if isOpened {
+            self.queues[id]?.noteOpened(waiting.event.id, by: groupID)
+        } else {
+            self.queues[id]?.noteTried(waiting.event.id, by: groupID, ring)
+        }
+        return isNew
+    }
+
+    private mutating func insert(_ waiting: WaitingEvent, under id: Bytes32, opener: GroupID?) -> Bool {
+        guard self.routes[waiting.event.id] == nil else { return false }
+        self.lastNumber += 1
+        let entry = Entry(
+            waiting: waiting, bytes: waiting.event.parkedBytes, number: self.lastNumber, opener: opener)
+        guard self.queues[id, default: Queue()].insert(entry) else { return false }
+        self.routes[waiting.event.id] = id
+        self.total.events += 1
+        self.total.bytes += entry.bytes
         return true
     }
 
-    /// Removes all events under an id.
+    /// Returns its routing id; nil if it was not there.
+    @discardableResult
+    mutating func remove(_ event: EventID) -> Bytes32? {
+        guard let id = self.routes.removeValue(forKey: event), let entry = self.queues[id]?.remove(event) else {
+            return nil
+        }
+        if self.queues[id]?.entries.isEmpty == true { self.queues[id] = nil }
+        self.total.events -= 1
+        self.total.bytes -= entry.bytes
+        return id
+    }
+
+    /// Removes all events under a routing id.
     mutating func removeAll(under id: Bytes32) -> [EventID] {
-        let events = (self.all.removeValue(forKey: id) ?? []).map(\.event.id)
-        for event in events { self.routes[event] = nil }
+        let events = self.queues[id].map { Array($0.entries.keys) } ?? []
+        for event in events { self.remove(event) }
         return events
+    }
+
+    // MARK: Trying again
+
+    /// Follows a group to other keys.
+    mutating func follow(_ ring: OuterKeyRing, of groupID: GroupID, under ids: [Bytes32]) {
+        for id in ids where self.queues[id] != nil {
+            self.queues[id]?.trials[groupID, default: OuterKeyTrials()].follow(ring)
+        }
+    }
+
+    /// Whether an event is worth a full attempt by a group: its outer layer was opened before by a key of this group,
+    /// or a key opens it that is new.
+    mutating func isDue(_ event: Event, of groupID: GroupID, _ ring: OuterKeyRing) -> Bool {
+        guard let id = self.routes[event.id], let entry = self.queues[id]?.entries[event.id] else { return false }
+        if let opener = entry.opener { return opener == groupID }
+        return self.queues[id]?.trials[groupID]?.opens(event, ring) == true
+    }
+
+    /// Decryptions of outer layers that were attempted on waiting events for a group.
+    func trialCount(of groupID: GroupID) -> Int {
+        self.queues.values.reduce(0) { $0 + ($1.trials[groupID]?.trialCount ?? 0) }
+    }
+
+    // MARK: Budgets
+
+    /// The event that has to give way, with its routing id; nil while all budgets are kept.
+    func surplus() -> (nostrGroupID: Bytes32, id: EventID)? {
+        for (id, queue) in self.queues {
+            let isLong = queue.entries.count > self.groupBudget.events
+            guard isLong || queue.bytes > self.groupBudget.bytes else { continue }
+            return Self.victim(of: queue, isLong: isLong).map { (id, $0) }
+        }
+        let isLong = self.total.events > self.accountBudget.events
+        guard isLong || self.total.bytes > self.accountBudget.bytes,
+            let (id, queue) = self.queues.max(by: {
+                ($0.value.junkBytes, $0.value.bytes) < ($1.value.junkBytes, $1.value.bytes)
+            })
+        else { return nil }
+        return Self.victim(of: queue, isLong: isLong).map { (id, $0) }
+    }
+
+    private static func victim(of queue: Queue, isLong: Bool) -> EventID? {
+        func isBefore(_ left: Entry, _ right: Entry) -> Bool {
+            if (left.opener == nil) != (right.opener == nil) { return left.opener == nil }
+            if !isLong, left.bytes != right.bytes { return left.bytes > right.bytes }
+            return left.number < right.number
+        }
+        return queue.entries.values.min(by: isBefore)?.waiting.event.id
     }
 }

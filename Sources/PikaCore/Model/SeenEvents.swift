@@ -1,7 +1,35 @@
 import Nostr
 
 /// The ids of the events that were processed last; older ones are forgotten.
+///
+/// Refused events have a ring of their own. Strangers can send any number of them, and must not push the ids of
+/// genuine events out: a relay could then replay these.
 struct SeenEvents: Sendable {
+    static let standardCapacity = 50_000
+    static let standardRefusedCapacity = 20_000
+
+    private var genuine: RecentIDs
+    private var refused: RecentIDs
+
+    init(
+        newestFirst genuine: [EventID], refusedNewestFirst refused: [EventID] = [],
+        capacity: Int = Self.standardCapacity, refusedCapacity: Int = Self.standardRefusedCapacity
+    ) {
+        self.genuine = RecentIDs(capacity: capacity, newestFirst: genuine)
+        self.refused = RecentIDs(capacity: refusedCapacity, newestFirst: refused)
+    }
+
+    func contains(_ id: EventID) -> Bool { self.genuine.contains(id) || self.refused.contains(id) }
+
+    /// Remembers an event that was authenticated and had its effect.
+    mutating func insert(_ id: EventID) { self.genuine.insert(id) }
+
+    /// Remembers an event that was refused, or that may still turn out to be junk.
+    mutating func insertRefused(_ id: EventID) { self.refused.insert(id) }
+}
+
+/// A bounded set that forgets the ids that were inserted first.
+private struct RecentIDs: Sendable {
     private let capacity: Int
     private var ids: Set<EventID> = []
     /// A ring of the same ids, oldest at `oldest`.

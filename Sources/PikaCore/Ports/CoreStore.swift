@@ -55,6 +55,8 @@ public struct StoredState: Sendable {
     public var cursors: [String: Int64] = [:]
     /// The ids of the events processed last, newest first, at most 50,000.
     public var seen: [EventID] = []
+    /// The ids of the events refused last, newest first, at most 20,000.
+    public var refused: [EventID] = []
     public var memos: [MemoName: Secret] = [:]
     public var instance = StoredInstance()
 
@@ -364,6 +366,8 @@ public enum StoreChange: Sendable {
     /// changes nothing.
     case putMedia(StoredMedia)
     case putSeen(EventID, at: Int64)
+    /// As ``putSeen(_:at:)`` for an event that was refused: those are bounded apart.
+    case putRefused(EventID, at: Int64)
     case putWaiting(WaitingEvent)
     case deleteWaiting(EventID)
     case putInvite(StoredInvite)

@@ -5,12 +5,6 @@ import Nostr
 /// Branches of commits that lost, while most members never saw the better one in time: once they are more epochs on than
 /// anybody can roll back, they stay there, and this account goes there too.
 extension CoreModel {
-    struct AbandonedBranch: Sendable {
-        let group: MarmotGroup
-        /// The epoch that the better commit ended.
-        let epoch: Epoch
-    }
-
     /// Keeps the branch that a group has just given up, if it did.
     ///
     /// - Parameter epoch: that the better commit ended; nil if the branch is that of the commit that lost.
@@ -43,27 +37,12 @@ extension CoreModel {
         self.forgetAbandoned(of: groupID, &step)
     }
 
-    /// Whether what waits shows that others live on in the branch that was given up: too far on to come back, and more
-    /// than one of them, since a single member could stay there to lead others astray.
-    func leadsBack(_ branch: AbandonedBranch, now: Int64) -> Bool {
-        var probe = branch.group
-        var authors: Set<PublicKey> = []
-        var moved = true
-        while moved {
-            moved = false
-            for event in self.waitingInOrder(of: branch.group.groupID) {
-                switch probe.ingest(event, now: now) {
-                case .commit(let report):
-                    guard !report.removedSelf else { return false }
-                    authors.insert(report.committer)
-                    moved = true
-                case .message(let message): authors.insert(message.rumor.pubkey)
-                case .proposal, .waiting, .refused, .ownCommit, .ownEcho: break
-                }
-            }
-        }
-        let others = Set(probe.members).subtracting([self.account.publicKey])
-        return !branch.epoch.isWithin(probe.profile.pastEpochs, of: probe.epoch)
-            && authors.intersection(others).count >= min(2, others.count)
+    /// Whether what waits shows that others live on in the branch that was given up.
+    ///
+    /// - Parameter fresh: events that came since the last time.
+    mutating func leadsBack(to groupID: GroupID, _ fresh: [Event], now: Int64) -> Bool {
+        let (waiting, ids) = (self.waiting, self.routes.ids(of: groupID))
+        self.abandoned[groupID]?.observe(fresh, now: now) { waiting.events(under: ids) }
+        return self.abandoned[groupID]?.livesOn(besides: self.account.publicKey) ?? false
     }
 }

@@ -7,15 +7,6 @@ import Nostr
 /// A ratchet skips only so many messages (RFC 9420 §9.1): a live event that is taken in before hundreds of older ones
 /// would make those unreadable. So live events wait while older ones are being read.
 extension CoreModel {
-    /// Live events that wait for older ones; beyond this many they are taken in as they are.
-    static let maximumHeld = 2000
-
-    /// Live events that came while older ones were being read.
-    struct Held: Sendable {
-        /// Where stored events are being read; nil if only the group counts.
-        let relay: RelayURL?
-        let event: Event
-    }
 
     // MARK: What is due
 
@@ -131,10 +122,21 @@ extension CoreModel {
     }
 
     mutating func hold(_ event: Event, from relay: RelayURL?, _ step: inout CoreStep) {
-        self.held.append(Held(relay: relay, event: event))
-        guard self.held.count > Self.maximumHeld else { return }
-        let events = self.held.map(\.event)
-        self.held = []
+        self.held.append(event, from: relay)
+        guard self.held.isOverBudget else { return }
+        // Events that no key opens wait elsewhere, within a budget of their own. Only genuine ones end the order early.
+        var rings: [GroupID: OuterKeyRing] = [:]
+        let groups = self.groups
+        let routes = self.routes
+        var events = self.held.releaseJunk { event in
+            guard let id = try? GroupEvents.nostrGroupID(of: event) else { return false }
+            return routes.candidates(for: id) { groups[$0]?.isActive == true }.contains { groupID in
+                guard let ring = rings[groupID] ?? groups[groupID]?.outerKeyRing else { return false }
+                rings[groupID] = ring
+                return ring.opens(event, with: ring.marks)
+            }
+        }
+        if self.held.isCrowded { events += self.held.releaseAll() }
         for second in Self.seconds(of: events.sorted(by: { ($0.createdAt, $0.id) < ($1.createdAt, $1.id) })) {
             for event in self.inSendingOrder(second) { self.take(event, &step) }
         }
@@ -143,8 +145,10 @@ extension CoreModel {
     /// The held events that need not wait any longer.
     mutating func releaseHeld() -> [Event] {
         guard !self.held.isEmpty else { return [] }
-        let held = self.held
-        self.held = held.filter { self.mustHold($0.event, from: $0.relay) }
-        return held.filter { !self.mustHold($0.event, from: $0.relay) }.map(\.event)
+        var held = self.held
+        self.held = HeldLiveEvents()
+        let events = held.release { event, relay in !self.mustHold(event, from: relay) }
+        self.held = held
+        return events
     }
 }

@@ -5,17 +5,16 @@ import Nostr
 extension CoreModel {
     /// Registers waiting events that came before their time; called once, with all that were stored.
     mutating func restoreEarlyEvents() {
-        for (nostrGroupID, events) in self.waiting.all {
-            for waiting in events where GroupEvents.dueTime(of: waiting.event) > waiting.arrivedAt {
-                self.early.insert(
-                    waiting.event.id, under: nostrGroupID, dueTime: GroupEvents.dueTime(of: waiting.event))
-            }
+        for (nostrGroupID, waiting) in self.waiting.all {
+            let dueTime = GroupEvents.dueTime(of: waiting.event)
+            guard dueTime > waiting.arrivedAt else { continue }
+            self.early.insert(waiting.event.id, under: nostrGroupID, dueTime: dueTime)
         }
     }
 
     /// Registers an event that is ahead of the clock.
     mutating func awaitClock(_ event: Event, _ step: inout CoreStep) {
-        guard let id = try? GroupEvents.nostrGroupID(of: event) else { return }
+        guard self.waiting.contains(event.id), let id = try? GroupEvents.nostrGroupID(of: event) else { return }
         if self.early.count == 0 {
             step.effects.append(.note(.ahead(seconds: event.createdAt.clampedSubtracting(step.now))))
         }

@@ -39,8 +39,7 @@ extension CoreModel {
         do {
             guard let (report, welcomes) = try self.groups[groupID]?.mergePending(), let group = self.groups[groupID]
             else { return }
-            self.seen.insert(event)
-            self.markSeen(event, &step)
+            self.remember(event, &step)
             try self.send(welcomes, of: group, &step)
             self.settle(event, epoch: report.epochBefore, &step)
             self.take(report, of: groupID, &step)
@@ -133,7 +132,7 @@ extension CoreModel {
             !self.waiting.isEmpty(under: self.routes.ids(of: groupID))
         else { return }
         probe.clearPending()
-        let isDisplaced = self.waitingInOrder(of: groupID).contains { event in
+        let isDisplaced = self.waiting.events(of: groupID).contains { event in
             if case .commit = probe.ingest(event, now: step.now) { true } else { false }
         }
         guard isDisplaced else { return }

@@ -44,7 +44,7 @@ extension CoreModel {
             let taken = open.undecided.filter(self.seen.contains)
             open.undecided.subtract(taken)
             open.recovered += taken.count
-            let isHeld = self.held.contains { open.undecided.contains($0.event.id) }
+            let isHeld = self.held.contains { open.undecided.contains($0.id) }
             gap.recovered = open.recovered
             gap.unknown = open.undecided.count
             if gap != self.gap(at: relay) { self.setGap(gap, at: relay) }

@@ -26,9 +26,10 @@ extension CoreModel {
             if reason == .noKey {
                 for group in groups where self.takeForEarlierMembership(event, of: group, &step) { return false }
             }
-            self.keep(event, of: groupID, reason, &step)
+            let isNew = self.keep(event, of: groupID, reason, &step)
             if reason == .futureTime { self.awaitClock(event, &step) }
-            for group in groups { self.compareRivals(of: group, &step) }
+            // What waits already was compared when it came.
+            if isNew { for group in groups { self.compareRivals(of: group, with: [event], &step) } }
             return false
         }
         self.forgetWaiting(event.id, &step)
@@ -40,8 +41,7 @@ extension CoreModel {
             step.refuse(refusal.reason, refusal.detail, event.id, chatID: self.chatID(of: groupID))
             return false
         }
-        self.seen.insert(event.id)
-        self.markSeen(event.id, &step)
+        if case .refused = disposition { self.rememberRefused(event.id, &step) } else { self.remember(event.id, &step) }
         switch disposition {
         case .message(let message):
             self.dirtyGroups.insert(groupID)
@@ -80,8 +80,7 @@ extension CoreModel {
                 "duplicate", "an inner event came again", message.wrapper, inner: message.id,
                 chatID: self.chatID(of: groupID))
         }
-        self.seen.insert(key)
-        self.markSeen(key, &step)
+        self.remember(key, &step)
         let isOwn = message.rumor.pubkey == self.account.publicKey
         let time = MessageTime.clamped(message.rumor.createdAt, arrivedAt: step.now)
         let stored = StoredMessage(
@@ -179,53 +178,68 @@ extension CoreModel {
 
     // MARK: Events that cannot be opened yet
 
+    /// Keeps an event within the budgets. Returns false if it was kept before.
     private mutating func keep(
         _ event: Event, of groupID: GroupID, _ reason: WaitingReason, _ step: inout CoreStep
-    ) {
-        guard !self.waiting.contains(event.id), let id = try? GroupEvents.nostrGroupID(of: event) else { return }
+    ) -> Bool {
+        guard let ring = self.groups[groupID]?.outerKeyRing, let id = try? GroupEvents.nostrGroupID(of: event) else {
+            return false
+        }
         let waiting = WaitingEvent(event: event, arrivedAt: step.now)
-        self.waiting.insert(waiting, under: id)
+        guard
+            self.waiting.insert(waiting, under: id, triedBy: groupID, isOpened: reason != .noKey, ring)
+        else { return false }
         step.changes.append(.putWaiting(waiting))
         step.effects.append(.note(.waiting(reason: reason.rawValue)))
         step.observe(.waiting, reason.rawValue, reason.explanation, event.id, chatID: self.chatID(of: groupID))
         if reason == .otherCopy { self.noteOvertaken(groupID, &step) }
-        guard self.waiting.count(under: id) > Self.maximumWaiting, let oldest = self.waiting.oldest(under: id) else {
-            return
+        self.trimWaiting(&step)
+        return true
+    }
+
+    /// Gives up the events that are beyond the budgets; they are on the relays still.
+    mutating func trimWaiting(_ step: inout CoreStep) {
+        while let (nostrGroupID, id) = self.waiting.surplus() {
+            let groups = self.routes.groups(claiming: nostrGroupID)
+            self.forgetWaiting(id, &step)
+            self.gaveUp.formUnion(groups)
+            step.effects.append(.note(.gaveUpWaiting))
+            step.observe(
+                .gaveUp, "too_many_waiting", "the events that wait exceed their number or their bytes", id,
+                chatID: groups.first.map { self.chatID(of: $0) })
         }
-        self.forgetWaiting(oldest, &step)
-        self.gaveUp.formUnion(self.routes.groups(claiming: id))
-        step.effects.append(.note(.gaveUpWaiting))
-        step.observe(
-            .gaveUp, "too_many_waiting", "\(Self.maximumWaiting) later events of the group wait too", oldest,
-            chatID: self.chatID(of: groupID))
+    }
+
+    private mutating func followRing(of groupID: GroupID) -> OuterKeyRing {
+        let ring = self.groups[groupID]?.outerKeyRing ?? OuterKeyRing()
+        self.waiting.follow(ring, of: groupID, under: self.routes.ids(of: groupID))
+        return ring
     }
 
     mutating func forgetWaiting(_ id: EventID, _ step: inout CoreStep) {
-        guard self.waiting.remove(id) else { return }
+        guard let nostrGroupID = self.waiting.remove(id) else { return }
+        for groupID in self.routes.groups(claiming: nostrGroupID) { self.abandoned[groupID]?.forget(id) }
         self.early.remove(id)
         step.changes.append(.deleteWaiting(id))
     }
 
-    /// Tries kept events again after an epoch change, oldest first, until nothing moves any more.
+    /// Tries kept events again after an epoch change, oldest first, until nothing moves any more. An event that no key
+    /// has opened yet is tried with new keys only; one that another group's key has opened is left to that group.
     mutating func retryWaiting(of groupID: GroupID, _ step: inout CoreStep) {
         var moved = true
         while moved {
             moved = false
+            var ring = self.followRing(of: groupID)
             for second in Self.seconds(of: self.waitingInOrder(of: groupID)) {
-                // Those that another group's key opens are left to it.
-                for event in self.inSendingOrder(second) where self.mayBelong(event, to: groupID) {
-                    if self.ingest(event, into: groupID, &step) { moved = true }
+                let due = second.filter { self.waiting.isDue($0, of: groupID, ring) }
+                guard !due.isEmpty else { continue }
+                for event in self.inSendingOrder(due) where self.ingest(event, into: groupID, &step) {
+                    moved = true
                 }
+                ring = self.followRing(of: groupID)
             }
         }
         self.settleGaps(&step)
-    }
-
-    /// Whether an event that waits is worth a try with a group's keys.
-    private func mayBelong(_ event: Event, to groupID: GroupID) -> Bool {
-        guard self.candidates(for: event).count > 1, let group = self.groups[groupID] else { return true }
-        // An earlier state of the group may open it as well.
-        return group.opens(event) || group.isActive && self.rivals[groupID] != nil
     }
 
     /// Events that may be the group's.

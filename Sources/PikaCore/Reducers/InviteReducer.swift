@@ -11,20 +11,34 @@ extension CoreModel {
                 return step.refuse("not_for_us", "a gift wrap for somebody else", event.id)
             }
             // It is remembered when the signer has opened it; until then it is kept.
-            let unopened = self.keyJobs.values.filter { if case .open = $0.task { true } else { false } }
-            if unopened.count >= Self.maximumUnopened {
-                step.effects.append(.note(.gaveUpWaiting))
-                // Strangers' rubbish, which the signer has refused before, gives way to what it was not asked about.
-                guard let refused = unopened.filter({ $0.refusals > 0 }).min(by: { $0.number < $1.number }) else {
-                    return
-                }
-                self.end(refused, &step)
-            }
+            guard self.makeRoomForUnopened(event, &step) else { return }
         } else {
-            self.seen.insert(event.id)
-            self.markSeen(event.id, &step)
+            // It counts as refused until its invitation was used: anybody can send gift wraps.
+            self.rememberRefused(event.id, &step)
         }
         self.use(.open(event), &step)
+    }
+
+    /// Gift wraps that the signer has refused before give way to one that it was not asked about. Returns false if that
+    /// is not enough: the event is left on the relays.
+    private mutating func makeRoomForUnopened(_ event: Event, _ step: inout CoreStep) -> Bool {
+        var unopened: [(job: KeyJob, bytes: Int)] = []
+        for job in self.keyJobs.values {
+            if case .open(let wrap) = job.task { unopened.append((job, wrap.parkedBytes)) }
+        }
+        var bytes = unopened.reduce(event.parkedBytes) { $0 + $1.bytes }
+        while unopened.count >= Self.unopenedBudget.events || bytes > Self.unopenedBudget.bytes {
+            step.effects.append(.note(.gaveUpWaiting))
+            guard
+                let index = unopened.indices.filter({ unopened[$0].job.refusals > 0 }).min(by: {
+                    unopened[$0].job.number < unopened[$1].job.number
+                })
+            else { return false }
+            let refused = unopened.remove(at: index)
+            bytes -= refused.bytes
+            self.end(refused.job, &step)
+        }
+        return true
     }
 
     /// A gift wrap was opened.
@@ -38,7 +52,9 @@ extension CoreModel {
         guard !self.invites.values.contains(where: { $0.rumor == invite.rumor }) else { return }
         let opening = try self.open(invite)
         if self.configuration.invites.admits(rumor.pubkey) {
-            guard case .rival(let groupID) = try self.join(opening, &step),
+            let joining = try self.join(opening, &step)
+            self.remember(wrapper, &step)
+            guard case .rival(let groupID) = joining,
                 self.rivals[groupID]?.contains(where: { $0.invite?.wrapper == invite.wrapper }) == true
             else { return }
             self.keep(invite, opening.group, &step)
@@ -54,9 +70,6 @@ extension CoreModel {
         step.refuse(reason, detail, wrapper)
     }
 
-    /// Invitations that wait for a decision; the oldest gives way, since anybody can send them.
-    static let maximumInvites = 200
-
     private mutating func keep(_ invite: StoredInvite, _ group: MarmotGroup, _ step: inout CoreStep) {
         let preview = AppState.InvitedGroup(
             name: group.data.name, description: group.data.description, memberCount: group.members.count,
@@ -66,11 +79,11 @@ extension CoreModel {
         self.wantProfiles(of: [invite.rumor.pubkey], &step)
         step.changes.append(.putInvite(invite))
         step.changes.append(.putMemo(MemoName(.invitePreview, invite.wrapper.bytes), preview.memo))
-        guard self.state.invites.count > Self.maximumInvites, let oldest = self.state.invites.first,
-            let dropped = self.invites[oldest.wrapper]
-        else { return }
-        self.forget(dropped, &step)
-        step.refuse("too_many_invites", "the oldest invitation was dropped", dropped.wrapper)
+        while let dropped = InviteBudget.surplus(self.state.invites.compactMap { self.invites[$0.wrapper] }) {
+            self.forget(dropped, &step)
+            step.refuse(
+                "too_many_invites", "the oldest invitation of the inviter with the most was dropped", dropped.wrapper)
+        }
     }
 
     /// This account was removed; perhaps it was invited anew already: gift wraps may come before the removal.
@@ -97,6 +110,7 @@ extension CoreModel {
             groupID = id
         }
         self.forget(invite, &step)
+        self.remember(wrapper, &step)
         return groupID.hex
     }
 
@@ -105,6 +119,7 @@ extension CoreModel {
             throw AppCoreError(.unknownInvite, "no invitation has the id \(wrapper.hex)")
         }
         self.forget(invite, &step)
+        self.remember(wrapper, &step)
     }
 
     mutating func forget(_ invite: StoredInvite, _ step: inout CoreStep) {
@@ -181,6 +196,9 @@ extension CoreModel {
             self.routes.groups(claiming: id).contains(where: { $0 != group.groupID })
         {
             throw MarmotError(.badGroupData, "the MLS group id is the nostr_group_id of another group")
+        }
+        guard !self.seen.contains(self.welcomeKey(opening.invitation)) else {
+            throw MarmotError(.notForUs, "the invitation was used before")
         }
         self.enter(group, by: opening.invitation, &step)
         return .joined(group.groupID)

@@ -23,8 +23,7 @@ extension CoreModel {
         self.dirtyGroups.insert(groupID)
         let id = rumor.id
         let key = self.messageKey(id, in: groupID)
-        self.seen.insert(key)
-        self.markSeen(key, &step)
+        self.remember(key, &step)
         self.resealing[groupID]?.sent.insert(id)
         let stored = StoredMessage(
             groupID: groupID, rumor: rumor, id: id, wrapper: event.id, epoch: group.epoch, isOwn: true,

@@ -13,7 +13,35 @@ extension CoreModel {
         /// The invitation that leads to it, or nothing for a state that was left for another one.
         let invite: (wrapper: EventID, invitation: WelcomeEvents.Invitation)?
         var group: MarmotGroup
+        /// What the events that wait would make of it. Not stored.
+        private var probe: MarmotGroup
+        private var isFresh = true
+
+        init(invite: (wrapper: EventID, invitation: WelcomeEvents.Invitation)?, group: MarmotGroup) {
+            self.invite = invite
+            self.group = group
+            self.probe = group
+        }
+
+        /// Whether it opens one of the events: of those that came anew, the first time of all that wait.
+        mutating func opens(_ fresh: [Event], now: Int64, waiting: () -> [Event]) -> Bool {
+            let events = self.isFresh ? waiting() : fresh
+            self.isFresh = false
+            for event in events {
+                switch self.probe.ingest(event, now: now) {
+                case .message, .proposal: return true
+                // A state that this account was removed from is not one to go back to.
+                case .commit(let report): if !report.removedSelf { return true }
+                case .waiting, .refused, .ownCommit, .ownEcho: break
+                }
+            }
+            return false
+        }
     }
+
+    /// States of one group that invitations lead to and that are kept; each is a whole group, and an admin can send any
+    /// number of them.
+    static let maximumRivals = 8
 
     /// How long the removal, or the commits that lead to a later epoch, may take to arrive.
     static let patienceWithRivals: Int64 = 10_000
@@ -30,31 +58,35 @@ extension CoreModel {
     mutating func await(_ rival: Rival, _ step: inout CoreStep) {
         let groupID = rival.group.groupID
         self.rivals[groupID, default: []].append(rival)
+        self.boundRivals(of: groupID, &step)
         step.effects.append(
             .wake(.rejoin(groupID: groupID), atMilliseconds: step.nowMilliseconds + Self.patienceWithRivals))
-        self.compareRivals(of: groupID, &step)
+        self.compareRivals(of: groupID, with: [], &step)
+    }
+
+    private mutating func boundRivals(of groupID: GroupID, _ step: inout CoreStep) {
+        guard let invited = self.rivals[groupID]?.filter({ $0.invite != nil }), invited.count > Self.maximumRivals,
+            let oldest = invited.first?.invite
+        else { return }
+        self.rivals[groupID]?.removeAll { $0.invite?.wrapper == oldest.wrapper }
+        if let stored = self.invites[oldest.wrapper] { self.forget(stored, &step) }
+        step.refuse("too_many_invites", "the oldest of many invitations to one group was dropped", oldest.wrapper)
     }
 
     /// Goes over to a rival that opens what this account cannot open.
-    mutating func compareRivals(of groupID: GroupID, _ step: inout CoreStep) {
-        if let branch = self.abandoned[groupID], self.leadsBack(branch, now: step.now) {
+    ///
+    /// - Parameter fresh: events that came since the last time: the others were compared then.
+    mutating func compareRivals(of groupID: GroupID, with fresh: [Event], _ step: inout CoreStep) {
+        if self.leadsBack(to: groupID, fresh, now: step.now), let branch = self.abandoned[groupID] {
             self.forgetAbandoned(of: groupID, &step)
             self.rivals[groupID, default: []].append(Rival(invite: nil, group: branch.group))
             return self.adopt((self.rivals[groupID]?.count ?? 1) - 1, of: groupID, &step)
         }
-        guard let rivals = self.rivals[groupID] else { return }
-        let events = self.waitingInOrder(of: groupID)
-        for (position, rival) in rivals.enumerated() where rival.group.isActive {
-            var probe = rival.group
-            let opens = events.contains { event in
-                switch probe.ingest(event, now: step.now) {
-                case .message, .proposal: true
-                // A state that this account was removed from is not one to go back to.
-                case .commit(let report): !report.removedSelf
-                case .waiting, .refused, .ownCommit, .ownEcho: false
-                }
-            }
-            guard opens else { continue }
+        let (waiting, ids) = (self.waiting, self.routes.ids(of: groupID))
+        for position in (self.rivals[groupID] ?? []).indices
+        where self.rivals[groupID]?[position].group.isActive == true {
+            let opens = self.rivals[groupID]?[position].opens(fresh, now: step.now) { waiting.events(under: ids) }
+            guard opens == true else { continue }
             self.adopt(position, of: groupID, &step)
             return
         }
@@ -94,7 +126,7 @@ extension CoreModel {
         }
         self.enter(rival.group, by: rival.invite?.invitation, &step)
         self.startReseal(of: groupID, fromEpoch: known.firstUndecidedEpoch, &step)
-        self.compareRivals(of: groupID, &step)
+        self.compareRivals(of: groupID, with: [], &step)
     }
 
     /// Becomes a member, or goes on in another state of a group; nothing of the state before follows on this one.
@@ -125,9 +157,7 @@ extension CoreModel {
             let time = min(invitation.createdAt, step.now)
             self.cursors[name] = max(self.cursors[name] ?? 0, time)
             step.changes.append(.advanceCursor(name: name, to: time))
-            let key = self.welcomeKey(invitation)
-            self.seen.insert(key)
-            self.markSeen(key, &step)
+            self.remember(self.welcomeKey(invitation), &step)
             self.deliver(
                 .joined(
                     JoinEvent(
@@ -164,8 +194,7 @@ extension CoreModel {
         if let header = changes.header { step.changes.append(.putGroupHeader(groupID: key, header: header)) }
         step.changes.append(.updateGroup(groupID: key, changes.mls))
         self.rivals[groupID]?[position].group = earlier
-        self.seen.insert(event.id)
-        self.markSeen(event.id, &step)
+        self.remember(event.id, &step)
         self.forgetWaiting(event.id, &step)
         let role = earlier.data(inEpoch: message.epoch).map { MemberRole(of: message.rumor.pubkey, in: $0) }
         self.take(message, role, of: groupID, &step)
@@ -173,7 +202,7 @@ extension CoreModel {
     }
 
     /// What stands for a Welcome among the ids that were seen: it may come in many gift wraps.
-    private func welcomeKey(_ invitation: WelcomeEvents.Invitation) -> EventID {
+    func welcomeKey(_ invitation: WelcomeEvents.Invitation) -> EventID {
         self.key(SHA256Derivation.digest(invitation.welcome.encryptedGroupInfo))
     }
 

@@ -115,8 +115,16 @@ extension CoreModel {
         }
     }
 
-    func markSeen(_ id: EventID, _ step: inout CoreStep) {
+    /// Remembers an event that was authenticated and had its effect.
+    mutating func remember(_ id: EventID, _ step: inout CoreStep) {
+        self.seen.insert(id)
         step.changes.append(.putSeen(id, at: step.now))
+    }
+
+    /// Remembers an event that was refused, or that is not known to be genuine yet: strangers can send any number.
+    mutating func rememberRefused(_ id: EventID, _ step: inout CoreStep) {
+        self.seen.insertRefused(id)
+        step.changes.append(.putRefused(id, at: step.now))
     }
 
     private mutating func note(_ connection: RelayConnectionState, of relay: RelayURL, _ step: inout CoreStep) {

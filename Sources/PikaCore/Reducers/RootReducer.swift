@@ -80,6 +80,7 @@ extension CoreModel {
         self.subscribeToGiftWraps(&step)
         self.subscribeToGroups(&step)
         self.startFence(&step)
+        self.trimWaiting(&step)
         self.resumeRivals(&step)
         for groupID in self.resealing.keys { self.loadForReseal(of: groupID, &step) }
         self.boundInbox(&step)

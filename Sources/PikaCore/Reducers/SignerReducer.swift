@@ -6,7 +6,7 @@ extension CoreModel {
     /// What the signer may be asked for at once.
     static let signerWindow = 8
     /// Gift wraps that wait for the signer; further ones are left on the relays, since anybody can send them.
-    static let maximumUnopened = 1000
+    static let unopenedBudget = ParkingBudget(events: 1000, bytes: 16 << 20)
     /// Milliseconds before the signer is asked again when it was away; doubled each time, up to the maximum.
     static let signerDelay: Int64 = 1000
     static let maximumSignerDelay: Int64 = 60_000
@@ -163,8 +163,7 @@ extension CoreModel {
         self.keyJobs[job.number] = nil
         if job.task.isDurable { step.changes.append(.putMemo(Self.memoName(job.number), nil)) }
         if case .open(let event) = job.task {
-            self.seen.insert(event.id)
-            self.markSeen(event.id, &step)
+            self.rememberRefused(event.id, &step)
             self.settleGaps(&step)
         }
         if case .publish = job.task { self.endOwnWriting(&step) }

@@ -5,26 +5,47 @@ import PikaCore
 
 /// Events that came: those seen, those that wait for an epoch, invitations.
 extension Transaction {
-    /// How many of the events processed last are remembered.
-    static var seenLimit: Int { 50_000 }
-    /// After how many new events the surplus goes.
-    private static var seenSlack: Int64 { 1000 }
+    /// A table of the ids of past events, of which the newest are kept.
+    enum IDTable {
+        case seen
+        case refused
 
-    func putSeen(_ id: EventID, at time: Int64) throws {
+        var name: StaticString {
+            switch self {
+            case .seen: "seen"
+            case .refused: "refused"
+            }
+        }
+
+        var limit: Int {
+            switch self {
+            case .seen: 50_000
+            case .refused: 20_000
+            }
+        }
+    }
+
+    /// After how many new events the surplus goes.
+    private static var surplusSlack: Int64 { 1000 }
+
+    func put(_ id: EventID, in table: IDTable, at time: Int64) throws {
         try self.execute(
-            "INSERT INTO seen (event_id, seen_at) VALUES (?, ?) ON CONFLICT (event_id) DO NOTHING",
+            "INSERT INTO \(table.name) (event_id, seen_at) VALUES (?, ?) ON CONFLICT (event_id) DO NOTHING",
             [Data(id.bytes), time])
         guard self.database.changesCount == 1 else { return }
         let newest = self.database.lastInsertedRowID
-        guard newest.isMultiple(of: Self.seenSlack) else { return }
-        try self.execute("DELETE FROM seen WHERE id <= ?", [newest - Int64(Self.seenLimit)])
+        guard newest.isMultiple(of: Self.surplusSlack) else { return }
+        try self.execute("DELETE FROM \(table.name) WHERE id <= ?", [newest - Int64(table.limit)])
     }
 
-    func seen() throws -> [EventID] {
-        try self.map("seen", "SELECT event_id FROM seen ORDER BY id DESC LIMIT ?", [Self.seenLimit]) { columns in
+    /// Newest first.
+    func ids(in table: IDTable) throws -> [EventID] {
+        let query = "SELECT event_id FROM \(table.name) ORDER BY id DESC LIMIT ?"
+        return try self.map(table.name, query, [table.limit]) { columns in
             let bytes = try columns.bytes()
             do { return try EventID(bytes: bytes) } catch {
-                throw StoreError(.corrupt, "table seen: a row is no event id; restore from a backup", cause: error)
+                throw StoreError(
+                    .corrupt, "table \(table.name): a row is no event id; restore from a backup", cause: error)
             }
         }
     }

@@ -167,7 +167,7 @@ import Testing
         var world = try ReducerWorld.group(2)
         let id = try #require(world[1].group?.data.nostrGroupIDHex)
         let signer = KeyPair.generate(using: &world.random)
-        for number in 0...CoreModel.maximumWaiting {
+        for number in 0...PendingEvents.standardGroup.events {
             let event = UnsignedEvent(
                 pubkey: signer.publicKey, createdAt: ReducerWorld.start + Int64(number), kind: .groupEvent,
                 tags: [Nostr.Tag("h", id)], content: String(repeating: "AAAA", count: 20)
@@ -175,7 +175,7 @@ import Testing
             world.now = (ReducerWorld.start + Int64(number)) * 1000
             world.receive(1, event)
         }
-        #expect(world[1].durable.state.waiting.count == CoreModel.maximumWaiting)
+        #expect(world[1].durable.state.waiting.count == PendingEvents.standardGroup.events)
         #expect(world[1].notes.filter { $0 == .gaveUpWaiting }.count == 1)
     }
 

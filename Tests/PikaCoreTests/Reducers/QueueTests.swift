@@ -7,13 +7,25 @@ import Testing
 @Suite(.bounded) struct QueueTests {
     @Test func seenEventsForgetTheOldest() throws {
         let ids = try (0..<6).map { try EventID(bytes: [UInt8](repeating: UInt8($0), count: 32)) }
-        var seen = SeenEvents(capacity: 3, newestFirst: [ids[2], ids[1], ids[0], ids[5]])
+        var seen = SeenEvents(newestFirst: [ids[2], ids[1], ids[0], ids[5]], capacity: 3)
         #expect(!seen.contains(ids[5]))
         seen.insert(ids[3])
         seen.insert(ids[3])
         #expect(ids.map(seen.contains) == [false, true, true, true, false, false])
         seen.insert(ids[4])
         #expect(ids.map(seen.contains) == [false, false, true, true, true, false])
+    }
+
+    @Test func refusedEventsPushNoGenuineOneOut() throws {
+        let ids = try (0..<8).map { try EventID(bytes: [UInt8](repeating: UInt8($0), count: 32)) }
+        var seen = SeenEvents(newestFirst: [ids[0]], refusedNewestFirst: [ids[1]], capacity: 2, refusedCapacity: 2)
+        for id in ids[2...5] { seen.insertRefused(id) }
+        #expect(ids.map(seen.contains) == [true, false, false, false, true, true, false, false])
+        // An event that turns out to be genuine stays when the refused ones move on.
+        seen.insert(ids[5])
+        seen.insertRefused(ids[6])
+        seen.insertRefused(ids[7])
+        #expect(ids.map(seen.contains) == [true, false, false, false, false, true, true, true])
     }
 
     @Test func theMailboxKeepsOrderAndBatches() async {

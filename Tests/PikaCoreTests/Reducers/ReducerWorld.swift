@@ -46,6 +46,7 @@ struct DurableState {
         case .deleteExpired(let time): self.messages.removeAll { ($0.expiresAt ?? .max) <= time }
         case .putMedia(let media): self.media.append(media)
         case .putSeen(let id, _): self.state.seen.insert(id, at: 0)
+        case .putRefused(let id, _): self.state.refused.insert(id, at: 0)
         case .putWaiting(let event): self.state.waiting.append(event)
         case .deleteWaiting(let id): self.state.waiting.removeAll { $0.event.id == id }
         case .putInvite(let invite): self.state.invites.append(invite)

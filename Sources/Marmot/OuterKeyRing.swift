@@ -1,0 +1,38 @@
+import MLS
+public import Nostr
+
+/// Names an outer key (MIP-03) without revealing it.
+public struct OuterKeyMark: Sendable, Hashable {
+    private let digest: [UInt8]
+
+    init(_ key: Secret) {
+        self.digest = Array(SHA256Derivation.digest(Array("pikabot outer key mark".utf8) + key.copyBytes()).prefix(16))
+    }
+}
+
+/// The keys that a group tries the outer layer of an event with: those of the current epoch and a few past ones.
+public struct OuterKeyRing: Sendable {
+    private let keys: [OuterKeyMark: Secret]
+
+    /// Without keys.
+    public init() { self.keys = [:] }
+
+    init(_ keys: some Collection<Secret>) {
+        self.keys = Dictionary(keys.map { (OuterKeyMark($0), $0) }) { first, _ in first }
+    }
+
+    public var marks: Set<OuterKeyMark> { Set(self.keys.keys) }
+
+    /// Whether one of some of its keys opens the outer layer of an event.
+    public func opens(_ event: Event, with marks: some Sequence<OuterKeyMark>) -> Bool {
+        guard let (nonce, ciphertext) = try? GroupEvents.ciphertext(event) else { return false }
+        return marks.contains { mark in
+            guard let key = self.keys[mark] else { return false }
+            return (try? ChaCha20Poly1305.open(ciphertext, key: key, nonce: nonce)) != nil
+        }
+    }
+}
+
+extension MarmotGroup {
+    public var outerKeyRing: OuterKeyRing { OuterKeyRing(self.outerKeys.values) }
+}

@@ -1,0 +1,74 @@
+import MLS
+import Marmot
+import Nostr
+
+/// A branch that was given up for a better commit, and a look at whether others live on there.
+///
+/// The look is incremental: each waiting event is tried with each key once, however many events come.
+struct AbandonedBranch: Sendable {
+    let group: MarmotGroup
+    /// The epoch that the better commit ended.
+    let epoch: Epoch
+    /// Follows the commits that wait. Not stored.
+    private var probe: MarmotGroup
+    private var trials = OuterKeyTrials()
+    /// Events that a key of the probe opened and that it could not apply yet.
+    private var opened: Set<EventID> = []
+    private var authors: Set<PublicKey> = []
+    private var isFresh = true
+    private var removesAccount = false
+
+    init(group: MarmotGroup, epoch: Epoch) {
+        self.group = group
+        self.epoch = epoch
+        self.probe = group
+    }
+
+    /// Decryptions of outer layers that were attempted.
+    var trialCount: Int { self.trials.trialCount }
+
+    /// Looks at events that came anew; the first time, and when the probe moves, at all that wait.
+    mutating func observe(_ fresh: [Event], now: Int64, waiting: () -> [Event]) {
+        guard !self.removesAccount else { return }
+        var queue = self.isFresh ? waiting() : fresh
+        self.isFresh = false
+        var ring = self.probe.outerKeyRing
+        self.trials.follow(ring)
+        while !queue.isEmpty {
+            var moved = false
+            for event in queue where self.opened.contains(event.id) || self.trials.opens(event, ring) {
+                self.opened.remove(event.id)
+                switch self.probe.ingest(event, now: now) {
+                case .commit(let report):
+                    guard !report.removedSelf else {
+                        self.removesAccount = true
+                        return
+                    }
+                    self.authors.insert(report.committer)
+                    ring = self.probe.outerKeyRing
+                    self.trials.follow(ring)
+                    moved = true
+                case .message(let message): self.authors.insert(message.rumor.pubkey)
+                case .proposal: moved = moved || !self.opened.isEmpty
+                case .waiting: self.opened.insert(event.id)
+                case .refused, .ownCommit, .ownEcho: break
+                }
+            }
+            queue = moved ? waiting() : []
+        }
+    }
+
+    mutating func forget(_ id: EventID) {
+        self.opened.remove(id)
+        self.trials.forget(id)
+    }
+
+    /// Whether others live on here: too far on to come back, and more than one of them, since a single member could
+    /// stay there to lead others astray.
+    func livesOn(besides account: PublicKey) -> Bool {
+        guard !self.removesAccount else { return false }
+        let others = Set(self.probe.members).subtracting([account])
+        return self.probe.epoch > self.epoch.later(by: self.probe.profile.pastEpochs)
+            && self.authors.intersection(others).count >= min(2, others.count)
+    }
+}
