@@ -13,6 +13,9 @@ public enum Disposition: Sendable {
     case ownCommit
     /// One's own message or proposal came back; nothing changed.
     case ownEcho
+    /// A message or proposal of this account that this state never sent: another copy of the state did, or a later state
+    /// that was rolled back. Its key counts as used from now on.
+    case otherCopy(epoch: Epoch)
     /// It cannot be opened yet: keep it and try again after the next epoch change.
     case waiting(WaitingReason)
     /// It is of no use, now or later.

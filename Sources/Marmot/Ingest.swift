@@ -85,6 +85,9 @@ extension MarmotGroup {
             if error.code == .ownMessage, message.handshake?.isCommit == true, self.mls.isSignedByOwnLeaf(message) {
                 return .waiting(.otherCopy)
             }
+            if error.code == .ownMessage, let epoch = self.mls.consumeOwnKey(of: message) {
+                return .otherCopy(epoch: epoch)
+            }
             guard error.code == .pastEpoch else { return Disposition(refusedBy: error) }
             return try self.race(message, digest, event)
         }

@@ -280,6 +280,11 @@ final class EffectRunner: Sendable {
             self.logger.notice(
                 "restored from a backup; own messages wait until every group has fresh keys",
                 metadata: ["groups": "\(groups)"])
+        case .stateRolledBack(let groups):
+            Counter(label: "bot_state_rollbacks_total").increment()
+            self.logger.error(
+                "relays hold messages of this account that this state never sent; it was rolled back or copied",
+                metadata: ["groups": "\(groups)"])
         case .signer(let status): self.count(status)
         case .routingCollision(let nostrGroupID, let chatIDs):
             Counter(label: "bot_routing_collisions_total").increment()

@@ -41,6 +41,10 @@ struct Transaction {
         case .deleteSurplus(let rule, let limit): try self.deleteSurplus(rule, limit: limit)
         case .settleRestore: try self.execute("UPDATE meta SET restored = 0")
         case .dropRow(let table, let key): try self.dropRow(table, key)
+        case .putInstance(let instance):
+            try self.execute(
+                "UPDATE meta SET instance = ?, generation = ?, restored = ?",
+                [Data(instance.id), instance.generation, instance.isRestored])
         }
     }
 

@@ -67,6 +67,9 @@ import Testing
         let settled = try self.openRestored()
         #expect(try await settled.load().instance.isRestored == false)
         #expect(try await settled.load().instance.generation == Self.now)
+        let next = StoredInstance(id: [UInt8](repeating: 7, count: 16), generation: Self.now + 1)
+        try await settled.commit([.putInstance(next)])
+        #expect(try await settled.load().instance == next)
         try settled.close()
         // The state that was backed up is as it was.
         store = try self.directory.open(account: Sample.account)

@@ -19,7 +19,9 @@ struct WorkerGauges: Sendable {
 
     init() {
         // To a rule, what appears with its first increment has not increased: everything that rules ask for begins at 0.
-        for label in ["bot_loop_breaker_trips_total", "bot_groups_overtaken_total"] { _ = Counter(label: label) }
+        for label in ["bot_loop_breaker_trips_total", "bot_groups_overtaken_total", "bot_state_rollbacks_total"] {
+            _ = Counter(label: label)
+        }
         for result in ["accepted", "failed"] {
             _ = Counter(label: "bot_sends_total", dimensions: [("result", result)])
         }

@@ -124,6 +124,7 @@ struct StoreContent: Sendable {
         case .settleRestore: self.instance.isRestored = false
         case .dropRow("inbox", let key): if let id = Int64(key) { self.inbox[id] = nil }
         case .dropRow: break
+        case .putInstance(let instance): self.instance = instance
         }
     }
 

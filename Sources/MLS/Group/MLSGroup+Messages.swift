@@ -133,7 +133,7 @@ extension MLSGroup {
     }
 
     /// The secrets of a message's epoch.
-    private func messages(of epoch: Epoch, _ type: ContentType) throws(MLSError) -> EpochMessages {
+    func messages(of epoch: Epoch, _ type: ContentType) throws(MLSError) -> EpochMessages {
         if epoch == self.epoch { return self.messages }
         guard epoch < self.epoch else {
             throw MLSError(.futureEpoch, "the message is of epoch \(epoch), this member is at \(self.epoch)")
@@ -199,7 +199,7 @@ extension MLSGroup {
     }
 
     /// The leaf that stood at `index` in `epoch`, which is the current one or one that is kept.
-    private func leaf(_ index: LeafIndex, in epoch: Epoch) -> LeafNode? {
+    func leaf(_ index: LeafIndex, in epoch: Epoch) -> LeafNode? {
         for past in self.past.reversed() where past.epoch >= epoch {
             if let replaced = past.replacedLeaves[index] { return replaced }
         }
@@ -241,7 +241,7 @@ extension MLSGroup {
         }
     }
 
-    private mutating func apply(_ change: SecretTree.Change, epoch: Epoch) {
+    mutating func apply(_ change: SecretTree.Change, epoch: Epoch) {
         self.note(change.records(epoch: epoch))
         if epoch == self.epoch {
             self.messages.secretTree.apply(change)

@@ -27,6 +27,28 @@ extension MLSGroup {
         }
     }
 
+    /// Uses up the key of an encrypted message that this member sent and this state did not: another copy of the state
+    /// did, or a later state that was rolled back. Returns the message's epoch; nil, and no change, for anything else.
+    ///
+    /// Whoever has the epoch's secrets can name this member as the sender, so the message must decrypt and its signature
+    /// must verify. Commits are left out: ``isSignedByOwnLeaf(_:)``.
+    public mutating func consumeOwnKey(of message: MLSMessage) -> Epoch? {
+        guard case .privateMessage(let message) = message, message.contentType != .commit,
+            message.groupID == self.groupID,
+            let messages = try? self.messages(of: message.epoch, message.contentType),
+            let sender = try? SenderData(self.cipherSuite, of: message, senderDataSecret: messages.senderDataSecret),
+            sender.leafIndex == self.own.leafIndex, let leaf = self.leaf(sender.leafIndex, in: message.epoch),
+            let (key, change) = try? messages.secretTree.key(
+                of: sender.leafIndex, message.contentType == .application ? .application : .handshake,
+                generation: sender.generation, limits: self.configuration.ratchetLimits),
+            let authenticated = try? ContentEncryption.open(message, self.cipherSuite, key: key, senderData: sender),
+            authenticated.hasValidSignature(
+                self.cipherSuite, context: messages.context, publicKey: leaf.signatureKey)
+        else { return nil }
+        self.apply(change, epoch: message.epoch)
+        return message.epoch
+    }
+
     private func isSignedByOwnLeaf(_ authenticated: AuthenticatedContent) -> Bool {
         authenticated.hasValidSignature(
             self.cipherSuite, context: self.contextBytes, publicKey: self.ownLeaf.signatureKey)

@@ -51,7 +51,7 @@ struct AbandonedBranch: Sendable {
                 case .message(let message): self.authors.insert(message.rumor.pubkey)
                 case .proposal: moved = moved || !self.opened.isEmpty
                 case .waiting: self.opened.insert(event.id)
-                case .refused, .ownCommit, .ownEcho: break
+                case .refused, .ownCommit, .ownEcho, .otherCopy: break
                 }
             }
             queue = moved ? waiting() : []

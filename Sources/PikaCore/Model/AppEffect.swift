@@ -72,6 +72,9 @@ enum CoreNote: Sendable, Hashable {
     case gap(RelayURL, AppState.RelayGap)
     /// The state was restored from a backup, and so many groups need fresh keys.
     case restored(groups: Int)
+    /// Relays hold messages of this account that this state never sent: it was rolled back, and so many groups need
+    /// fresh keys.
+    case stateRolledBack(groups: Int)
     /// How it stands with the account's remote signer, which has changed.
     case signer(AppState.SignerStatus)
     /// Another copy of this account has changed a group's keys.

@@ -14,7 +14,7 @@ struct CoreModel: Sendable {
     /// Relays that were configured before, since the start: they hold this account's old relay lists.
     var formerRelays: [RelayURL] = []
     /// Which copy of the account's state this is.
-    let instance: StoredInstance
+    var instance: StoredInstance
     var state = AppState() { didSet { self.stateChanged = true } }
     /// Whether ``state`` changed since it was last published.
     var stateChanged = true
@@ -124,6 +124,7 @@ struct CoreModel: Sendable {
     /// Groups of which another copy of this account has the keys too.
     var copiedGroups: [GroupID: CopiedGroup] = [:]
     var fence = CopyFence()
+    var stateRollback = StateRollbackGuard()
     /// Outcomes of actions that are to be done once, and those under way.
     var answers = OnceAnswers()
     /// Why the core has to end.

@@ -393,4 +393,6 @@ public enum StoreChange: Sendable {
     case settleRestore
     /// Deletes a row that was set aside (``CrashSubject/row(table:key:)``); an unknown table or key changes nothing.
     case dropRow(table: String, key: String)
+    /// From now on this state is another copy (``StoredInstance/id``, ``StoredInstance/generation``).
+    case putInstance(StoredInstance)
 }

@@ -114,6 +114,11 @@ extension CoreModel {
     /// A relay was read: commits and intents of its groups that waited for this go on. One's own commit is given up if
     /// another one for the same epoch is there and it is not.
     mutating func endReading(_ relay: RelayURL?, _ step: inout CoreStep) {
+        if let relay, !self.stateRollback.isOpen {
+            for (groupID, group) in self.groups where self.relays(of: group).contains(relay) {
+                self.stateRollback.noteRead(groupID)
+            }
+        }
         for (groupID, group) in self.groups where !self.isReading(groupID) {
             if self.intentsBlocked.remove(groupID) != nil { self.intentsDue.insert(groupID) }
             guard group.pending != nil else { continue }

@@ -12,6 +12,7 @@ extension CoreModel {
         for row in self.queue.rows(where: { $0.purpose == .instance }) { self.dropRow(row.id, &step) }
         guard self.configuration.detectsCopies else { return }
         self.fence.startedAt = step.nowMilliseconds
+        self.stateRollback.start(self.groups)
         self.subscribeToNotices(&step)
     }
 
@@ -74,6 +75,11 @@ extension CoreModel {
             // An earlier copy has overwritten what this one said.
             self.tell(self.fence.told.sorted(), &step)
         }
+    }
+
+    /// This state has become another copy: the relays that know it hear of that.
+    mutating func tellAgain(_ step: inout CoreStep) {
+        if !self.fence.told.isEmpty { self.tell(self.fence.told.sorted(), &step) }
     }
 
     private func isLater(_ notice: CopyNotice) -> Bool {

@@ -62,7 +62,12 @@ extension CoreModel {
         case .refused(let refusal):
             step.refuse(refusal.reason, refusal.detail, event.id, chatID: self.chatID(of: groupID))
             self.keepAbandoned(of: groupID, at: nil, &step)
-        case .ownEcho: self.settleMessage(event.id, &step)
+        case .ownEcho:
+            self.settleMessage(event.id, &step)
+            if let epoch = self.stateRollback.unsentEpoch(of: event, in: groupID, now: step.now) {
+                self.takeUnsent(epoch: epoch, of: groupID, &step)
+            }
+        case .otherCopy(let epoch): self.takeUnsent(epoch: epoch, of: groupID, &step)
         case .waiting: break
         }
         return false

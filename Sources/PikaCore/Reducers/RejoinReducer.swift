@@ -32,7 +32,7 @@ extension CoreModel {
                 case .message, .proposal: return true
                 // A state that this account was removed from is not one to go back to.
                 case .commit(let report): if !report.removedSelf { return true }
-                case .waiting, .refused, .ownCommit, .ownEcho: break
+                case .waiting, .refused, .ownCommit, .ownEcho, .otherCopy: break
                 }
             }
             return false

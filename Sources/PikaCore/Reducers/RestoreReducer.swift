@@ -14,7 +14,14 @@ extension CoreModel {
         if changesChat { self.refreshChat(groupID) }
     }
 
-    private mutating func markCopied(_ groupID: GroupID, _ step: inout CoreStep) {
+    /// Another copy has the keys of all groups. Returns how many there are.
+    mutating func markAllCopied(_ step: inout CoreStep) -> Int {
+        let active = self.groups.values.filter(\.isActive).map(\.groupID)
+        for groupID in active where self.copiedGroups[groupID]?.phase != .overtaken { self.markCopied(groupID, &step) }
+        return active.count
+    }
+
+    mutating func markCopied(_ groupID: GroupID, _ step: inout CoreStep) {
         guard let group = self.groups[groupID] else { return }
         var old = Set(
             group.parts.compactMap { if case .ownCommit(let event) = $0 { event } else { nil as EventID? } })
@@ -27,12 +34,9 @@ extension CoreModel {
     /// Takes note of a restore; from the same transaction on, each group knows it for itself.
     mutating func acceptRestore(_ step: inout CoreStep) {
         if self.instance.isRestored {
-            let active = self.groups.values.filter(\.isActive).map(\.groupID)
-            for groupID in active where self.copiedGroups[groupID]?.phase != .overtaken {
-                self.markCopied(groupID, &step)
-            }
+            let count = self.markAllCopied(&step)
             step.changes.append(.settleRestore)
-            step.effects.append(.note(.restored(groups: active.count)))
+            step.effects.append(.note(.restored(groups: count)))
         }
         for (groupID, copied) in self.copiedGroups where copied.resealedEpoch != nil {
             self.loadUnsent(of: groupID, &step)
@@ -174,6 +178,9 @@ extension CoreModel {
     var heldRows: Set<String> {
         var rows = self.heldCommits
         if self.fence.isClosed { rows.formUnion(self.queue.rows { $0.groupID != nil }.map(\.id)) }
+        if !self.stateRollback.isOpen {
+            rows.formUnion(self.queue.rows { $0.groupID.map(self.stateRollback.holdsBack) ?? false }.map(\.id))
+        }
         for (groupID, copied) in self.copiedGroups where copied.holdsBack {
             rows.formUnion(self.queue.rows { $0.groupID == groupID && $0.purpose != .commit }.map(\.id))
         }

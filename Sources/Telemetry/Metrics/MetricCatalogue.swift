@@ -37,6 +37,8 @@ public enum MetricCatalogue {
             "How far the clocks of relays and members are ahead of this machine's; negative if they are behind."),
         .counter(
             "bot_routing_collisions_total", "Times that several groups were found to claim one nostr_group_id."),
+        .counter(
+            "bot_state_rollbacks_total", "Starts whose state was older than messages of the account on relays."),
         .counter("bot_groups_overtaken_total", "Groups whose keys another copy of the account has changed."),
         .counter("bot_signer_failures_total", "Requests that the remote signer did not fulfil.", labels: ["reason"]),
     ]

@@ -138,3 +138,43 @@ struct MessageOrderTests {
         #expect(Set(sizes).count == 1)
     }
 }
+
+/// Own messages that another copy of a state has sent.
+struct OwnMessageTests {
+    @Test func theKeyOfAnUnsentMessageCountsAsUsed() throws {
+        var party = try Party(2)
+        var later = party.members[0]
+        let messages = try (0..<3).map { _ in try MLSMessage(later.protect([1], using: &party.rng)) }
+        #expect(party.members[0].consumeOwnKey(of: messages[1]) == 1)
+        #expect(party.members[0].consumeOwnKey(of: messages[1]) == nil)
+        let next = try MLSMessage(party.members[0].protect([2], using: &party.rng))
+        #expect(party.members[1].place(of: next)?.generation == 2)
+        // What this state sent itself is not another copy's.
+        #expect(party.members[0].consumeOwnKey(of: next) == nil)
+        let proposal = try MLSMessage(later.propose(.remove(LeafIndex(1)), using: &party.rng).message)
+        #expect(party.members[0].consumeOwnKey(of: proposal) == 1)
+    }
+
+    @Test func anOwnMessageOfAPastEpochIsRecognised() throws {
+        var party = try Party(2)
+        var later = party.members[0]
+        let message = try MLSMessage(later.protect([1], using: &party.rng))
+        var request = CommitRequest()
+        request.signatureKey = try .generate(party.suite, using: &party.rng)
+        try party.commit(request, by: 0)
+        #expect(party.members[0].consumeOwnKey(of: message) == 1)
+    }
+
+    @Test func nobodyElseCanForgeAnOwnMessage() throws {
+        var party = try Party(2)
+        let victim = party.members[0].ownLeafIndex
+        // Member 1 has all secrets of the epoch, and encrypts with the victim's ratchet.
+        var forger = party.members[1]
+        forger.own = PrivateTree(leafIndex: victim, leafKey: forger.own.leafKey)
+        let forged = try MLSMessage(forger.protect([1], using: &party.rng))
+        #expect(party.members[0].place(of: forged)?.sender == victim)
+        #expect(party.members[0].consumeOwnKey(of: forged) == nil)
+        let other = try MLSMessage(party.members[1].protect([1], using: &party.rng))
+        #expect(party.members[0].consumeOwnKey(of: other) == nil)
+    }
+}

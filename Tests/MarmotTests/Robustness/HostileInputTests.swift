@@ -39,7 +39,7 @@ struct HostileInputTests {
             tally.add(disposition)
             switch disposition {
             case .refused, .waiting: lab.groups[2] = group
-            case .message, .commit, .proposal, .ownCommit, .ownEcho: break
+            case .message, .commit, .proposal, .ownCommit, .ownEcho, .otherCopy: break
             }
         }
         tally.show(title)

@@ -27,6 +27,7 @@ extension Disposition {
         case .proposal(let report): "proposal/\(report.effect.rawValue)"
         case .ownCommit: "ownCommit"
         case .ownEcho: "ownEcho"
+        case .otherCopy: "otherCopy"
         case .waiting(let reason): "waiting/\(reason.rawValue)"
         case .refused(let refusal): "refused/\(refusal.reason)"
         }

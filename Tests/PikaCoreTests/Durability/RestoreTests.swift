@@ -33,6 +33,28 @@ import Testing
         #expect(renewal.epochBefore == 2 && renewal.added.isEmpty && !renewal.isRename)
     }
 
+    @Test func aPlainCopyOfAnOlderStateRenewsItsKeys() async throws {
+        let lab = try GroupLab(seed: 73, relays: 2)
+        let alice = try await lab.member("alice")
+        let bob = try await lab.member("bob")
+        let chat = try await alice.create("friends", inviting: [bob])
+        try await bob.say("one")
+        let copy = bob.store.snapshot()
+        try await bob.say("two")
+        try await bob.say("three")
+        try await lab.advance(by: .seconds(600))
+        bob.crash()
+        try await bob.restart(from: copy)
+        try await lab.advance(by: .seconds(60))
+        try await bob.say("four")
+        try await lab.advance(by: .seconds(60))
+        #expect(alice.heard() == ["one", "two", "three", "four"])
+        let renewal = try #require(bob.commits.last { $0.isOwn })
+        #expect(renewal.epochBefore == 1 && renewal.added.isEmpty)
+        for member in [alice, bob] { #expect(try await member.summary(of: chat)?.epoch == 2) }
+        #expect(lab.logLines.contains { $0.contains("it was rolled back or copied") })
+    }
+
     @Test func anAbsenceIsAccountedForAtEveryRelay() async throws {
         let lab = try GroupLab(seed: 72, relays: 2)
         let alice = try await lab.member("alice")

@@ -73,6 +73,7 @@ struct DurableState {
         case .settleRestore: self.state.instance.isRestored = false
         case .dropRow("inbox", let key): self.state.inbox.removeAll { "\($0.id)" == key }
         case .dropRow: break
+        case .putInstance(let instance): self.state.instance = instance
         }
     }
 

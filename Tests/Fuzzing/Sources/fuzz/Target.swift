@@ -9,7 +9,7 @@ struct Target: Sendable {
         [
             self.mls(world), self.groupData(world), self.keyPackage(world), try self.groupEvent(world),
             try self.groupMessage(world), try self.member(world), self.welcome(world), try self.groupInfo(world),
-            try self.giftWrap(world), self.nostr(world), try self.rumor(world),
+            try self.giftWrap(world), self.nostr(world), try self.rumor(world), try self.core(world),
         ]
     }
 

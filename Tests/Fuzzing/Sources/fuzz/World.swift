@@ -83,7 +83,7 @@ struct World: Sendable {
             precondition(!refusal.reason.isEmpty && !refusal.detail.isEmpty && refusal.reason != "unexpected")
             self.requireAlive(group)
         case .waiting: self.requireAlive(group)
-        case .message, .commit, .proposal, .ownCommit, .ownEcho: break
+        case .message, .commit, .proposal, .ownCommit, .ownEcho, .otherCopy: break
         }
         return group
     }

@@ -1,0 +1,39 @@
+import MLS
+import Marmot
+import Nostr
+
+/// A rolled-back state behaves as after a restore: every group gets fresh keys before anything of its own leaves.
+extension CoreModel {
+    /// A relay holds a message of this account that this state never sent (``StateRollbackGuard``).
+    mutating func takeUnsent(epoch: Epoch, of groupID: GroupID, _ step: inout CoreStep) {
+        // The key of that message counts as used.
+        self.dirtyGroups.insert(groupID)
+        switch self.copiedGroups[groupID]?.phase {
+        case .reading, .renewing, .resealing, .overtaken: return
+        // Sent before the fresh keys, and read after them.
+        case .renewed(let renewed) where epoch <= renewed: return
+        case .renewed, nil: break
+        }
+        if self.stateRollback.detect() { self.becomeCopy(&step) } else { self.markCopied(groupID, &step) }
+        self.renewCopiedGroups(&step)
+    }
+
+    /// Whatever the account did after this state was saved, it did with keys that are here too: those of groups and those
+    /// of key packages.
+    private mutating func becomeCopy(_ step: inout CoreStep) {
+        var id = [UInt8](repeating: 0, count: 16)
+        for index in id.indices { id[index] = .random(in: .min ... .max, using: &step.random) }
+        let (next, overflows) = self.instance.generation.addingReportingOverflow(1)
+        self.instance = StoredInstance(
+            id: id, generation: max(step.nowMilliseconds, overflows ? self.instance.generation : next))
+        step.changes.append(.putInstance(self.instance))
+        let count = self.markAllCopied(&step)
+        step.effects.append(.note(.stateRolledBack(groups: count)))
+        self.tellAgain(&step)
+        self.retireKeyPackages(&step)
+        guard self.configuration.publishesKeyPackage else { return }
+        do { try self.publishKeyPackage(&step) } catch {
+            step.effects.append(.note(.sendFailed(reason: "key package: \(error)")))
+        }
+    }
+}

@@ -1,0 +1,305 @@
+import MLS
+import Nostr
+
+@testable import Marmot
+@testable import PikaCore
+
+/// One core with a store in memory and a relay that says what the script says. Broken promises trap.
+struct CoreLab {
+    enum Role {
+        /// A member of the group.
+        case member
+        /// Somebody with a key package who is about to be invited.
+        case newcomer
+    }
+
+    private let world: World
+    private let keys: KeyPair
+    private let configuration: CoreConfiguration
+    private var model: CoreModel
+    private var store: CoreRows
+    private var rng = SeededGenerator(seed: 12)
+    private var nowMilliseconds: Int64
+    /// An honest admin of the same group.
+    private var admin: MarmotGroup
+    private var timers: [(time: Int64, timer: CoreTimer)] = []
+    private var searches: [(purpose: FetchPurpose, relays: [RelayURL])] = []
+    private var publications: [(row: String, relays: [RelayURL])] = []
+    /// What the relay holds.
+    private var relayed: [Event] = []
+    /// The inbox row of each message that was delivered.
+    private var delivered: [String: Int64] = [:]
+    private var unhandled: [Int64] = []
+    /// Whether the script has written into the store: then only traps are faults.
+    private var isDamaged = false
+    /// The core has refused its state, or has ended by itself.
+    private(set) var hasEnded = false
+
+    init(_ world: World, _ role: Role) throws {
+        self.world = world
+        self.keys = role == .member ? world.keys[2] : world.newcomerKeys
+        self.configuration = CoreConfiguration(
+            relays: [world.relay], invites: .anyone, detectsCopies: true, readsProfiles: false)
+        self.admin = world.groups[0]
+        self.nowMilliseconds = world.now * 1000
+        self.store = CoreRows()
+        switch role {
+        case .member:
+            let group = world.groups[2].stored
+            self.store.state.groups = [
+                StoredGroup(
+                    groupID: StoredGroupKey(world.groups[2].groupID).bytes, header: group.header,
+                    records: group.records)
+            ]
+        case .newcomer:
+            self.store.state.keyPackages = [
+                StoredKeyPackage(
+                    reference: world.newcomer.keyPackage.reference, bundle: world.newcomer.stored,
+                    slot: String(repeating: "22", count: 32), createdAt: world.now, notAfter: world.now + 86_400)
+            ]
+        }
+        self.model = try CoreModel(account: self.keys, configuration: self.configuration, stored: self.store.state)
+        self.reduce(.started)
+    }
+
+    private var now: Int64 { self.nowMilliseconds / 1000 }
+
+    // MARK: - The script
+
+    mutating func perform(_ step: CoreScript.Step) {
+        let data = step.data
+        switch step.operation {
+        case .frame: self.receive(frame: data)
+        case .giftWrap: self.receive(rumor: data)
+        case .plaintext:
+            var mls = self.admin.mls
+            guard let message = try? mls.protect(data, using: &self.rng), let event = self.wrap(message) else { return }
+            self.admin.mls = mls
+            self.receive(event)
+        case .message: if let event = self.wrap(data) { self.receive(event) }
+        case .commit: self.commit(data.first ?? 0)
+        case .action: self.act(data)
+        case .relay: self.answer(data.first ?? 0)
+        case .wait: self.wait(seconds: Int64(data.first ?? 1) * Int64(data.dropFirst().first ?? 1))
+        case .restart: self.restart()
+        case .row:
+            self.isDamaged = true
+            self.store.damage(data)
+            self.restart()
+        case .handled:
+            guard let inboxID = self.unhandled.popLast() else { return }
+            self.reduce(.handled(inboxID: inboxID, []))
+        }
+    }
+
+    private mutating func receive(frame: [UInt8]) {
+        guard let message = try? RelayMessage(json: frame) else { return }
+        let relay = self.world.relay
+        switch message {
+        case .event(let subscription, let event):
+            // The connection verifies ids and signatures; the signature is made anew over what was changed.
+            let draft = UnsignedEvent(
+                pubkey: self.world.keys[0].publicKey, createdAt: event.createdAt, kind: event.kind, tags: event.tags,
+                content: event.content)
+            self.receive(draft.signed(by: self.world.keys[0], using: &self.rng), subscription)
+        case .ok(_, let accepted, let text):
+            guard let publication = self.publications.popLast() else { return }
+            self.report(publication, accepted ? .accepted : .refused(text))
+        case .endOfStoredEvents(let subscription):
+            self.reduce(.relay(.endOfStoredEvents(relay: relay, subscription: subscription)))
+        case .closed(let subscription, let text):
+            self.reduce(.relay(.closed(relay: relay, subscription: subscription, message: text)))
+        case .notice, .authentication, .count: break
+        }
+    }
+
+    private mutating func receive(rumor: [UInt8]) {
+        guard let rumor = try? UnsignedEvent.parseRumor(rumor).event else { return }
+        var draft = rumor
+        draft.pubkey = self.world.keys[0].publicKey
+        guard
+            let event = try? GiftWrap.wrap(
+                draft, from: self.world.keys[0], to: self.keys.publicKey, now: self.now, using: &self.rng)
+        else { return }
+        self.receive(event)
+    }
+
+    private mutating func receive(_ event: Event, _ subscription: String = "groups") {
+        self.relayed.append(event)
+        self.reduce(.relay(.event(relay: self.world.relay, subscription: subscription, event)))
+    }
+
+    private mutating func wrap(_ message: [UInt8]) -> Event? {
+        try? self.admin.sealOuter(message, now: self.now, using: &self.rng)
+    }
+
+    private mutating func commit(_ choice: UInt8) {
+        var data = self.admin.data
+        let change: GroupChange
+        switch choice % 8 {
+        case 0: change = .selfUpdate
+        case 1:
+            data.name += "+"
+            change = .update(data)
+        case 2: change = .remove([self.world.keys[3].publicKey])
+        case 3: change = .remove([self.keys.publicKey])
+        case 4:
+            guard let invitee = try? Invitee(self.world.newcomerEvents[0], now: self.world.now) else { return }
+            change = .add([invitee])
+        case 5:
+            data.nostrGroupID = data.nostrGroupID.next
+            change = .update(data)
+        case 6:
+            data.relays = []
+            change = .update(data)
+        default: change = .commitDepartures
+        }
+        guard let event = try? self.admin.commit(change, client: "fuzz", now: self.now, using: &self.rng).event,
+            let welcomes = try? self.admin.mergePending().welcomes
+        else { return }
+        self.receive(event)
+        for welcome in welcomes where welcome.recipient == self.keys.publicKey {
+            self.receive(rumor: welcome.rumor.rumorJSON())
+        }
+    }
+
+    private mutating func act(_ data: [UInt8]) {
+        let text = String(decoding: data.dropFirst(), as: UTF8.self)
+        let chatID = self.model.state.chatList.first?.chatID ?? text
+        let peer = self.world.keys[3].publicKey
+        let action: AppAction
+        switch (data.first ?? 0) % 12 {
+        case 0: action = .sendMessage(chatID: chatID, OutgoingMessage(content: text))
+        case 1: action = .updateGroupKeys(chatID: chatID)
+        case 2: action = .renameGroup(chatID: chatID, name: text)
+        case 3: action = .leaveGroup(chatID: chatID)
+        case 4: action = .removeGroupMembers(chatID: chatID, peers: [peer])
+        case 5: action = .reactToMessage(chatID: chatID, messageID: self.world.genuine.id, emoji: text)
+        case 6: action = .openChat(chatID: chatID)
+        case 7: action = .publishKeyPackage
+        case 8: action = .createChat(peer: peer, name: text)
+        case 9: action = .rotateGroupID(chatID: chatID)
+        case 10: action = .typingStarted(chatID: chatID)
+        default: action = .archiveChat(chatID: chatID, true)
+        }
+        self.reduce(.action(action, RequestID(rawValue: text)))
+    }
+
+    private mutating func answer(_ choice: UInt8) {
+        let relay = self.world.relay
+        switch choice % 6 {
+        case 0: self.reduce(.relay(.state(relay: relay, .connected)))
+        case 1: self.answerSearch(.events(self.relayed))
+        case 2: if let publication = self.publications.popLast() { self.report(publication, .accepted) }
+        case 3: self.reduce(.relay(.state(relay: relay, .disconnected)))
+        case 4: self.answerSearch(.failed("timeout"))
+        default:
+            if let publication = self.publications.popLast() { self.report(publication, .unreachable("timeout")) }
+        }
+    }
+
+    private mutating func answerSearch(_ outcome: FetchOutcome) {
+        guard !self.searches.isEmpty else { return }
+        let (purpose, relays) = self.searches.removeFirst()
+        self.reduce(.fetched(purpose, Dictionary(relays.map { ($0, outcome) }) { first, _ in first }))
+    }
+
+    private mutating func report(_ publication: (row: String, relays: [RelayURL]), _ outcome: PublishReport.Outcome) {
+        for relay in publication.relays {
+            self.reduce(.published(row: publication.row, PublishReport(relay: relay, outcome: outcome)))
+        }
+        self.reduce(.publishEnded(row: publication.row, relays: publication.relays))
+    }
+
+    private mutating func wait(seconds: Int64) {
+        self.nowMilliseconds += seconds * 1000
+        let due = self.timers.filter { $0.time <= self.nowMilliseconds }
+        self.timers.removeAll { $0.time <= self.nowMilliseconds }
+        for entry in due { self.reduce(.timer(entry.timer)) }
+    }
+
+    private mutating func restart() {
+        do {
+            self.model = try CoreModel(
+                account: self.keys, configuration: self.configuration, stored: self.store.state)
+        } catch {
+            precondition(self.isDamaged, "a core refuses what it has stored itself: \(error)")
+            self.hasEnded = true
+            return
+        }
+        self.timers = []
+        self.searches = []
+        self.publications = []
+        self.unhandled = []
+        self.reduce(.started)
+    }
+
+    // MARK: - The core
+
+    private mutating func reduce(_ input: CoreInput) {
+        guard !self.hasEnded else { return }
+        var step = CoreStep(
+            nowMilliseconds: self.nowMilliseconds, random: CoreRandom(SeededGenerator(seed: self.rng.next())))
+        self.model.reduce(input, &step)
+        self.model.storeDirtyGroups(&step)
+        for change in step.changes { self.store.apply(change) }
+        for effect in step.effects { self.take(effect) }
+        self.checkBounds()
+        self.hasEnded = self.model.failure != nil
+    }
+
+    private mutating func take(_ effect: AppEffect) {
+        switch effect {
+        case .publish(let row, let event, let relays):
+            self.relayed.append(event)
+            self.publications.append((row, relays))
+        case .fetch(let purpose, _, let relays): self.searches.append((purpose, relays))
+        case .wake(let timer, let time): self.timers.append((time, timer))
+        case .deliver(let event): self.noteDelivery(event)
+        default: break
+        }
+    }
+
+    private mutating func noteDelivery(_ event: CoreEvent) {
+        if !self.unhandled.contains(event.inboxID) { self.unhandled.append(event.inboxID) }
+        guard !self.isDamaged, case .message(let message) = event.content else { return }
+        let key = "\(event.chatID) \(message.id.hex)"
+        precondition(self.delivered[key] ?? event.inboxID == event.inboxID, "a message is delivered twice")
+        self.delivered[key] = event.inboxID
+    }
+
+    private func checkBounds() {
+        let waiting = self.model.waiting.total
+        precondition(waiting.events <= PendingEvents.standardAccount.events)
+        precondition(waiting.bytes <= PendingEvents.standardAccount.bytes)
+        precondition(!self.model.held.isOverBudget)
+        precondition(self.model.dirtyGroups.isEmpty)
+        precondition(self.isDamaged || self.model.state.outbox.pending == self.model.queue.count)
+    }
+
+    /// The relay answers everything; then a member that shares the admin's epoch reads what the admin says, and what was
+    /// stored can be read.
+    mutating func end() {
+        guard !self.hasEnded, !self.isDamaged else { return }
+        self.restart()
+        for _ in 0..<16 where !self.searches.isEmpty { self.answerSearch(.events([])) }
+        guard !self.hasEnded, self.searches.isEmpty, let group = self.model.groups[self.admin.groupID], group.isActive,
+            group.mls.epochAuthenticator == self.admin.mls.epochAuthenticator
+        else { return }
+        let rumor = UnsignedEvent(
+            pubkey: self.world.keys[0].publicKey, createdAt: self.now, kind: .chatMessage, content: "the last word")
+        guard let event = try? self.admin.seal(rumor, now: self.now, using: &self.rng) else { return }
+        let before = self.delivered.count
+        self.receive(event)
+        precondition(self.delivered.count == before + 1, "a member does not read a genuine message of its epoch")
+    }
+}
+
+extension Bytes32 {
+    /// Another value that follows from this one.
+    fileprivate var next: Bytes32 {
+        var bytes = self.bytes
+        bytes[0] &+= 1
+        return Bytes32(bytes) ?? self
+    }
+}
