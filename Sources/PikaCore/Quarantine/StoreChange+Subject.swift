@@ -16,6 +16,7 @@ extension StoreChange {
         case .putMedia(let media):
             .change("media", media.groupID.bytes + media.messageID.bytes + Array("/\(media.index)".utf8))
         case .putSeen(let id, _): .change("seen", id.bytes)
+        case .putRefused(let id, _): .change("refused", id.bytes)
         case .putWaiting(let waiting): .change("waiting", waiting.event.id.bytes)
         case .deleteWaiting(let id): .change("delete-waiting", id.bytes)
         case .putInvite(let invite): .change("invite", invite.wrapper.bytes)
