@@ -5,6 +5,7 @@ import Foundation
 import LiveTesting
 import Logging
 import Nostr
+import PikaCore
 import Storage
 import Testing
 

@@ -209,7 +209,9 @@ struct ConformanceCheck: CustomTestStringConvertible, Sendable {
             try await store.commit(([future] + honest).map { .putMessage($0) })
             let found = try await store.messages(in: GroupID(Sample.bytes(1)), before: nil, limit: 9)
             #expect(found == [honest[1], future, honest[0]])
-            #expect(try await store.messages(in: GroupID(Sample.bytes(1)), before: future.position, limit: 9) == [honest[0]])
+            #expect(
+                try await store.messages(in: GroupID(Sample.bytes(1)), before: future.position, limit: 9) == [honest[0]]
+            )
             #expect(try await store.surplus(MessageSurplus(before: 151), limit: 9) == 2)
         },
         ConformanceCheck("messages that are not kept any longer are counted and deleted, so many at once") { store in

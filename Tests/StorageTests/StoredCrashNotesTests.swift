@@ -89,22 +89,4 @@ import Testing
         }
     }
 
-    /// What the journal costs: two writes into memory an event, none of them waits for the disk.
-    @Test func notesCostMicroseconds() async throws {
-        try await self.withStore { store in
-            let relay = try RelayURL("wss://relay.example")
-            let clock = ContinuousClock()
-            let count = 2_000
-            let time = clock.measure {
-                for number in 0..<count {
-                    guard let decoding = store.crashes.begin(frame: Array("{\(number)".utf8), from: relay) else {
-                        return
-                    }
-                    store.crashes.end(decoding)
-                }
-            }
-            print("a note costs \(time / (2 * count))")
-            #expect(time / (2 * count) < .milliseconds(1))
-        }
-    }
 }

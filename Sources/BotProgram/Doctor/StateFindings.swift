@@ -1,5 +1,6 @@
 import Diagnosis
 import Foundation
+import PikaCore
 import Storage
 
 /// Whether an account can keep its state where it is told to.

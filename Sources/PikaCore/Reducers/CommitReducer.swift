@@ -137,7 +137,7 @@ extension CoreModel {
             !self.waiting.isEmpty(under: self.routes.ids(of: groupID))
         else { return }
         probe.clearPending()
-        let isDisplaced = self.waiting.events(of: groupID).contains { event in
+        let isDisplaced = self.waitingInOrder(of: groupID).contains { event in
             if case .commit = probe.ingest(event, now: step.now) { true } else { false }
         }
         guard isDisplaced else { return }

@@ -211,7 +211,7 @@ extension CoreModel {
             step.effects.append(.note(.gaveUpWaiting))
             step.observe(
                 .gaveUp, "too_many_waiting", "the events that wait exceed their number or their bytes", id,
-                chatID: groups.first.map { self.chatID(of: $0) })
+                chatID: groups.first.flatMap { self.chatID(of: $0) })
         }
     }
 

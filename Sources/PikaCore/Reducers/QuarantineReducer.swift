@@ -97,8 +97,7 @@ extension CoreModel {
         switch entry.subject.kind {
         case .event:
             guard let id = try? EventID(hex: entry.subject.name) else { return false }
-            self.seen.insert(id)
-            self.markSeen(id, &step)
+            self.remember(id, &step)
             step.changes.append(.deleteWaiting(id))
         case .group:
             guard let keys = self.skipped.groups[entry.subject] else { return false }

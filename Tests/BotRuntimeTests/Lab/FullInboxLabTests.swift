@@ -1,4 +1,5 @@
 import BotTesting
+import LiveTesting
 import Synchronization
 import Testing
 
@@ -24,7 +25,7 @@ private final class PayingBot: Bot {
 }
 
 /// Events beyond the inbox's bound, with a bot that does not keep up.
-@Suite(.timeLimit(.minutes(15)))
+@Suite(.bounded)
 struct FullInboxLabTests {
     @Test func droppedEventsNeverRun() async throws {
         let lab = try GroupLab(seed: 23)

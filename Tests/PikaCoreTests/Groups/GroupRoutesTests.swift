@@ -68,29 +68,3 @@ import Testing
         #expect(try routes.group(named: id.hex) == victim)
     }
 }
-
-@Suite struct PendingEventsTests {
-    private static func event(_ number: Int64) -> WaitingEvent {
-        var random = StepRandom(state: UInt64(number))
-        let keys = KeyPair.generate(using: &random)
-        let event = UnsignedEvent(pubkey: keys.publicKey, createdAt: number, kind: .groupEvent, content: "")
-            .signed(by: keys, using: &random)
-        return WaitingEvent(event: event, arrivedAt: 0)
-    }
-
-    @Test func keepsEachEventOnce() throws {
-        let one = try #require(Bytes32([UInt8](repeating: 1, count: 32)))
-        let two = try #require(Bytes32([UInt8](repeating: 2, count: 32)))
-        let events = [3, 1, 2].map { Self.event($0) }
-        var pending = PendingEvents()
-        for event in events { #expect(pending.insert(event, under: one)) }
-        for event in events { #expect(!pending.insert(event, under: one)) }
-        #expect(!pending.insert(events[0], under: two) && pending.total.events == 3)
-        #expect(pending.events(under: [two, one]).map(\.createdAt) == [1, 2, 3])
-        #expect(pending.remove(events[0].event.id) == one && pending.remove(events[0].event.id) == nil)
-        #expect(!pending.contains(events[0].event.id))
-        pending.insert(events[0], under: two)
-        #expect(Set(pending.removeAll(under: one)) == Set(events.dropFirst().map(\.event.id)))
-        #expect(pending.isEmpty(under: [one]) && !pending.isEmpty(under: [one, two]))
-    }
-}

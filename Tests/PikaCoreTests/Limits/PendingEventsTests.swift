@@ -47,6 +47,12 @@ import Testing
         pending.follow(self.ring(keys), of: Self.group, under: Array(self.routes.values))
     }
 
+    private func isDue(
+        _ event: Event, _ pending: inout PendingEvents, of groupID: GroupID, _ keys: Range<Int>
+    ) -> Bool {
+        pending.isDue(event, of: groupID, self.ring(keys))
+    }
+
     private func trim(_ pending: inout PendingEvents) -> [EventID] {
         var dropped: [EventID] = []
         while let (_, id) = pending.surplus() {
@@ -60,10 +66,27 @@ import Testing
         var pending = PendingEvents()
         let event = try self.event(1)
         #expect(try self.park(event, &pending))
-        #expect(try !self.park(event, &pending))
+        for groupID in [Self.group, Self.other] { #expect(try !self.park(event, &pending, of: groupID)) }
         #expect(pending.total == ParkingBudget(events: 1, bytes: event.parkedBytes))
-        #expect(pending.remove(event.id) == self.routes[Self.group] && pending.remove(event.id) == nil)
+        for route in [self.routes[Self.group], nil] {
+            let removed = pending.remove(event.id)
+            #expect(removed == route)
+        }
         #expect(pending.total == ParkingBudget(events: 0, bytes: 0) && pending.isEmpty)
+    }
+
+    @Test func releasedRoutesLeaveNothingBehind() throws {
+        var pending = PendingEvents()
+        let (one, two) = (try #require(self.routes[Self.group]), try #require(self.routes[Self.other]))
+        let events = try (1...3).map { try self.event($0) }
+        for event in events { #expect(try self.park(event, &pending)) }
+        let other = try self.event(4)
+        #expect(try self.park(other, &pending, of: Self.other))
+        #expect(pending.events(under: [two, one]).map(\.createdAt) == [1, 2, 3, 4])
+        let released = pending.removeAll(under: one)
+        #expect(Set(released) == Set(events.map(\.id)))
+        #expect(pending.isEmpty(under: [one]) && !pending.isEmpty(under: [one, two]))
+        #expect(pending.total == ParkingBudget(events: 1, bytes: other.parkedBytes))
     }
 
     @Test func oldestJunkGivesWayToCount() throws {
@@ -117,13 +140,13 @@ import Testing
         var pending = PendingEvents()
         let event = try self.event(1, key: self.keys[2])
         #expect(try self.park(event, &pending))
-        #expect(!pending.isDue(event, of: Self.group, self.ring(0..<1)))
+        #expect(!self.isDue(event, &pending, of: Self.group, 0..<1))
         #expect(pending.trialCount(of: Self.group) == 0)
         self.follow(0..<2, &pending)
-        for _ in 0..<5 { #expect(!pending.isDue(event, of: Self.group, self.ring(0..<2))) }
+        for _ in 0..<5 { #expect(!self.isDue(event, &pending, of: Self.group, 0..<2)) }
         #expect(pending.trialCount(of: Self.group) == 1)
         self.follow(0..<3, &pending)
-        #expect(pending.isDue(event, of: Self.group, self.ring(0..<3)))
+        #expect(self.isDue(event, &pending, of: Self.group, 0..<3))
         #expect(pending.trialCount(of: Self.group) == 2)
     }
 
@@ -135,17 +158,15 @@ import Testing
         #expect(try self.park(late, &pending, self.ring(1..<2)))
         // A rollback brings the earlier key back.
         self.follow(0..<1, &pending)
-        #expect(pending.isDue(late, of: Self.group, self.ring(0..<1)))
+        #expect(self.isDue(late, &pending, of: Self.group, 0..<1))
     }
 
     @Test func storedEventsAreTriedAfterARestart() throws {
         var pending = PendingEvents()
         let event = try self.event(1, key: self.keys[0])
-        let ring = self.ring(0..<1)
-        #expect(
-            pending.insert(WaitingEvent(event: event, arrivedAt: 0), under: try #require(self.routes[Self.group])))
+        pending.insert(WaitingEvent(event: event, arrivedAt: 0), under: try #require(self.routes[Self.group]))
         self.follow(0..<1, &pending)
-        #expect(pending.isDue(event, of: Self.group, ring))
+        #expect(self.isDue(event, &pending, of: Self.group, 0..<1))
     }
 
     @Test func eventsComeInTheOrderOfTheirTime() throws {
@@ -161,8 +182,8 @@ import Testing
         #expect(try self.park(event, &pending, isOpened: true))
         let route = try #require(self.routes[Self.group])
         pending.follow(self.ring(0..<1), of: Self.other, under: [route])
-        #expect(pending.isDue(event, of: Self.group, self.ring(0..<1)))
-        #expect(!pending.isDue(event, of: Self.other, self.ring(0..<1)))
+        #expect(self.isDue(event, &pending, of: Self.group, 0..<1))
+        #expect(!self.isDue(event, &pending, of: Self.other, 0..<1))
     }
 
     // MARK: Live events that are held back

@@ -1,11 +1,13 @@
 import BotTesting
+import LiveTesting
+import MLS
 import Nostr
 import Testing
 
 @testable import PikaCore
 
 /// Members whose process dies at a chosen event, group or row, stage by stage: the account lives on without it.
-@Suite(.timeLimit(.minutes(15)))
+@Suite(.bounded)
 struct QuarantineLabTests {
     private struct World {
         let lab: GroupLab
