@@ -186,7 +186,7 @@ struct LyingRelayTests {
             for beat in 1...2 {
                 await clock.sleeper(until: .seconds(30 * beat))
                 // Whatever is heard keeps the connection.
-                client.say(#"["NOTICE","\(beat)"]"#)
+                client.say(#"["NOTICE","\#(beat)"]"#)
                 client.say("garbage")
                 await updates.wait(for: .refused(relay: relay, reason: "malformed"))
                 clock.advance(to: .seconds(30 * beat))
