@@ -36,7 +36,8 @@ class Shared:
 async def daemon(stage, relay, *flags, prefix=()):
     """A daemon with the relay set and its key package published."""
     started = await stage.enter(Daemon(
-        stage.options.pikabot, relay, stage.folder / f"daemon-{len(stage.players)}", flags, stage.changed, prefix))
+        stage.options.pikabot, relay, stage.folder / f"daemon-{len(stage.players)}", flags, stage.changed,
+        prefix=prefix))
     check((await started.command("set_relays", relays=[relay.url]))["relays"] == [relay.url], "set_relays")
     first = len(started.lines)
     published = await started.command("publish_keypackage", relays=[relay.url])

@@ -53,7 +53,7 @@ struct CoreScript {
     }
 
     /// At most this many steps of an input count, so that it ends soon.
-    private static let maximumSteps = 64
+    static let maximumSteps = 64
 
     static func steps(of bytes: [UInt8]) -> [Step] {
         var steps: [Step] = []
