@@ -8,6 +8,7 @@ struct PSKCountRefusals {
         let id = PreSharedKeyID(key: .external(id: [1]), nonce: [2])
         let keys = [PreSharedKey](repeating: PreSharedKey(id: id, secret: .empty), count: 65_536)
         let suite = CipherSuite.x25519AES128GCM
-        expectError(.unknownPSK) { _ = try suite.pskSecret(keys) }
+        let error = #expect(throws: MLSError.self) { try suite.pskSecret(keys) }
+        #expect(error?.code == .unknownPSK)
     }
 }

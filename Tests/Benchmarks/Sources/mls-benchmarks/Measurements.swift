@@ -59,15 +59,24 @@ struct Measurements {
         )
     }
 
-    mutating func join(_ count: Int, _ group: MLSGroup, isFull: Bool, target: Double? = nil) throws {
+    /// A Welcome whose sender chose the most costly tree, beside one with a usual tree.
+    mutating func joinUnmerged(_ count: Int) throws {
+        try self.join(count, self.world.fullGroup(count).first, isFull: true)
+        try self.join(count, self.world.unmergedGroup(count), isFull: true, kind: "half unmerged")
+    }
+
+    mutating func join(
+        _ count: Int, _ group: MLSGroup, isFull: Bool, kind: String? = nil, target: Double? = nil
+    ) throws {
         var group = group
-        let bundle = try self.world.bundle(count + 1)
+        let bundle = try self.world.bundle(2 * count + 1)
         let added = try group.commit(
             World.request(adding: [bundle.keyPackage.verified(now: nil)], path: false), using: &self.world.rng)
         let welcome = added.welcome ?? []
         let timing = try self.watch.measure { consume(try World.join(welcome, bundle)) }
         self.report.add(
-            "join \(count), \(isFull ? "full" : "fresh") tree", timing, floor: self.floor.join(count, isFull: isFull),
+            "join \(count), \(kind ?? (isFull ? "full" : "fresh")) tree", timing,
+            floor: self.floor.join(count, isFull: isFull),
             peer: (isFull ? Peer.joinFull : Peer.joinFresh)[count], target: target)
     }
 

@@ -68,6 +68,33 @@ struct World {
         return Pair(first: update.next, last: try Self.process(update.message, &last))
     }
 
+    /// A founder whose tree has every second leaf unmerged in all its ancestors: the most work for a joiner that
+    /// verifies parent hashes (RFC 9420 §7.9.2).
+    mutating func unmergedGroup(_ count: Int) throws -> MLSGroup {
+        var members = [try self.create()]
+        let first = try (1..<count).map { try self.bundle($0) }
+        let added = try members[0].commit(
+            Self.request(adding: first.map { try $0.keyPackage.verified(now: nil) }, path: false), using: &self.rng)
+        guard let welcome = added.welcome else { throw Unexpected.message }
+        members[0] = added.next
+        for leaf in stride(from: 2, to: count, by: 2) { members.append(try Self.join(welcome, first[leaf - 1])) }
+        var removal = Self.request(path: true)
+        removal.removing = stride(from: 1, to: count, by: 2).map { LeafIndex(rawValue: UInt32($0)) }
+        try self.commit(removal, by: 0, &members)
+        for committer in members.indices.reversed() {
+            try self.commit(Self.request(path: true), by: committer, &members)
+        }
+        let late = try (count..<count + count / 2).map { try self.bundle($0).keyPackage.verified(now: nil) }
+        return try members[0].commit(Self.request(adding: late, path: false), using: &self.rng).next
+    }
+
+    private mutating func commit(_ request: CommitRequest, by committer: Int, _ members: inout [MLSGroup]) throws {
+        let commit = try members[committer].commit(request, using: &self.rng)
+        for index in members.indices {
+            members[index] = index == committer ? commit.next : try Self.process(commit.message, &members[index])
+        }
+    }
+
     struct Pair {
         var first, last: MLSGroup
     }
