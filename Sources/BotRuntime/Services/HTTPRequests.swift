@@ -53,7 +53,7 @@ public struct HTTPRequests: BotHTTP {
                 host, reachesPrivate: request.reachesPrivateAddresses, addresses: addresses)
         } catch {
             switch error {
-            case .unknownHost: throw BotError(.requestFailed, "\(host): there is no such host")
+            case .unknownHost: throw BotError(.requestFailed, "\(host): unknown host")
             case .privateAddress:
                 throw BotError(
                     .requestFailed,

@@ -28,7 +28,7 @@ struct BunkerIdentity: Sendable, Equatable {
         return identity
     }
 
-    /// Nil if there is no such file.
+    /// Nil if the file does not exist.
     static func load(_ file: String) throws(WorkerError) -> BunkerIdentity? {
         guard FileManager.default.fileExists(atPath: file) else { return nil }
         let bytes: [UInt8]

@@ -100,7 +100,7 @@ extension DaemonEngine {
         }
     }
 
-    /// What was recorded last of a chat; earlier versions stored it under the nostrGroupID.
+    /// The last record of a chat; earlier versions stored it under the nostrGroupID.
     private func newest(of chatID: String) async -> JSONObject? {
         if let known = await self.stored(Self.newestKey(chatID)) { return known }
         let earlier = self.state.nostrGroupID(ofChat: chatID)

@@ -164,7 +164,7 @@ final class BlobStore: Sendable {
         }
     }
 
-    /// Nil if there is no such file.
+    /// Nil if the file does not exist.
     private static func size(_ path: String) -> Int? {
         var status = stat()
         return stat(path, &status) == 0 ? Int(status.st_size) : nil

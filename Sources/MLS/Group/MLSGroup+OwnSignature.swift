@@ -30,7 +30,7 @@ extension MLSGroup {
     /// Uses up the key of an encrypted message that this member sent and this state did not: another copy of the state
     /// did, or a later state that was rolled back. Returns the message's epoch; nil, and no change, for anything else.
     ///
-    /// Whoever has the epoch's secrets can name this member as the sender, so the message must decrypt and its signature
+    /// Anyone with the epoch's secrets can name this member as the sender, so the message must decrypt and its signature
     /// must verify. Commits are left out: ``isSignedByOwnLeaf(_:)``.
     public mutating func consumeOwnKey(of message: MLSMessage) -> Epoch? {
         guard case .privateMessage(let message) = message, message.contentType != .commit,

@@ -72,8 +72,8 @@ enum CoreNote: Sendable, Hashable {
     case gap(RelayURL, AppState.RelayGap)
     /// The state was restored from a backup, and so many groups need fresh keys.
     case restored(groups: Int)
-    /// Relays hold messages of this account that this state never sent: it was rolled back, and so many groups need
-    /// fresh keys.
+    /// Relays hold messages of this account that this state never sent: it was rolled back. `groups` is the number of
+    /// groups that need fresh keys.
     case stateRolledBack(groups: Int)
     /// How it stands with the account's remote signer, which has changed.
     case signer(AppState.SignerStatus)

@@ -42,7 +42,7 @@ enum CoreInput: Sendable {
     /// An operator releases or drops something that is set aside.
     case quarantine(QuarantineOrder, CrashSubject, RequestID)
 
-    /// What stands for the input if a process dies of it; nil if nothing would be left to set aside.
+    /// The subject to quarantine if the input crashes the process; nil if there is none.
     var crashSubject: CrashSubject? {
         switch self {
         case .handled(let inboxID, _): .row(table: "inbox", key: "\(inboxID)")

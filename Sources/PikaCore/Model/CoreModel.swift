@@ -5,10 +5,10 @@ import Nostr
 /// Everything that the core knows: the visible state and its bookkeeping. Changed by reducers only.
 struct CoreModel: Sendable {
     let account: OwnKey
-    /// Told what is worked on, in case that the process dies of it; nothing that reducers do depends on the telling.
+    /// Records the input in progress, in case it crashes the process. Reducers never read it back.
     let crashes: CrashLedger
     var skipped = SkippedState()
-    /// While a memo is being restored: what was worked on before.
+    /// While a memo is being restored: the crash record of the enclosing input.
     var memoBefore: CrashLedger.Outer?
     var configuration: CoreConfiguration
     /// Relays that were configured before, since the start: they hold this account's old relay lists.

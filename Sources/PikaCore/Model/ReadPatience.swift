@@ -39,7 +39,7 @@ struct ReadPatience: Sendable {
         self.failures[reading] = min(count, Self.attempts - 1)
     }
 
-    /// Forgets a group that is no longer read.
+    /// Removes the counts of a group that left the account.
     mutating func forget(_ groupID: GroupID) {
         self.failures = self.failures.filter { reading, _ in
             if case .group(groupID, _) = reading { false } else { true }

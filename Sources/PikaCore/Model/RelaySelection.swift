@@ -3,7 +3,7 @@ import Nostr
 
 /// Chooses the relays that an account connects to: its own, and a bounded number of those that its groups name.
 ///
-/// Whoever makes or administers a group chooses its relays, and each costs every member a connection. Relays that the
+/// A group's founder and admins choose its relays, and each relay costs every member a connection. Relays that the
 /// account uses anyway come first and count for nothing; then the first of every group, the second of every group, and
 /// so on, so that a group with many leaves the others theirs.
 struct RelaySelection: Sendable, Hashable {

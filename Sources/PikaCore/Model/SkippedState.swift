@@ -18,7 +18,7 @@ struct SkippedState: Sendable {
 }
 
 extension MemoName {
-    /// What stands for the memo if a process dies of it: its group, or this memo alone.
+    /// The subject to quarantine if the memo crashes the process: its group, or this memo alone.
     var crashSubject: CrashSubject {
         switch self.kind {
         case .reseal, .keyAge, .mediaSecrets, .copiedGroup, .chat: .group(GroupID(self.key))

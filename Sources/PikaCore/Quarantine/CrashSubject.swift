@@ -87,6 +87,6 @@ public enum CrashStage: String, Hashable, Sendable, CaseIterable {
     case store
     /// Reading rows of the store at the start.
     case read
-    /// Making the core's state of what was read.
+    /// Building the core's state from the stored rows.
     case restore
 }

@@ -2,7 +2,7 @@ import MLS
 import Nostr
 
 extension StoreChange {
-    /// What stands for the change if a process dies of writing it: its group, or this change alone.
+    /// The subject to quarantine if writing the change crashes the process: its group, or this change alone.
     public var crashSubject: CrashSubject {
         switch self {
         case .putGroupHeader(let groupID, _), .updateGroup(let groupID, _):

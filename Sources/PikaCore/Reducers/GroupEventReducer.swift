@@ -14,7 +14,7 @@ extension CoreModel {
 
     /// Takes an event in; true if events that wait may be of use now: another epoch, or a proposal that was missing.
     private mutating func ingest(_ event: Event, into groupID: GroupID, _ step: inout CoreStep) -> Bool {
-        // Events that waited are taken in within the turn of another one.
+        // Waiting events are ingested within the turn of another event.
         let crashes = self.crashes
         let outer = crashes.enter(.event(event.id), of: .group(groupID), .ingest)
         defer { crashes.leave(outer) }

@@ -28,7 +28,7 @@ extension CoreModel {
         }
     }
 
-    /// The restore went well, also with what was released before it.
+    /// The restore succeeded, including the subjects that were released before it.
     mutating func settleReleased(_ step: inout CoreStep) {
         for entry in self.crashes.quarantine where entry.isReleased {
             if entry.subject.kind == .group {
@@ -126,7 +126,7 @@ public enum QuarantineOrder: String, Sendable, Hashable, CaseIterable {
     case drop
 }
 
-/// What becomes of an entry once a turn is durable.
+/// The change to an entry once a turn is durable.
 enum QuarantineChange: Sendable, Hashable {
     case forget
     case releaseAtStart

@@ -102,7 +102,7 @@ extension CoreModel {
         self.ingest(event, &step)
     }
 
-    /// Takes in an event that is new, also one that was set aside.
+    /// Ingests a new event, or one that was set aside.
     mutating func ingest(_ event: Event, _ step: inout CoreStep) {
         let crashes = self.crashes
         let outer = crashes.enter(.event(event.id), of: self.crashScope(of: event), .ingest)

@@ -85,7 +85,7 @@ extension CoreModel {
         for groupID in self.resealing.keys { self.loadForReseal(of: groupID, &step) }
         self.boundInbox(&step)
         self.handOutEvents(&step)
-        // After what was stored is delivered again, or what is opened now would come twice.
+        // Only after stored events are delivered again, or an event opened now would be delivered twice.
         self.retryEarly(&step)
         if self.instance.isRestored { self.retireKeyPackages(&step) }
         self.resumeKeyTasks(&step)

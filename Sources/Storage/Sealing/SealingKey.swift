@@ -70,7 +70,7 @@ extension SealingKey {
         return try PrivateFile.create(path, text)
     }
 
-    /// Nil if there is no such file.
+    /// Nil if the file does not exist.
     private static func read(_ path: String) throws(StoreError) -> SealingKey? {
         guard var bytes = try PrivateFile.read(path) else { return nil }
         defer { Sodium.wipe(&bytes) }

@@ -45,7 +45,7 @@ extension Transaction {
             let bytes = try columns.bytes()
             do { return try EventID(bytes: bytes) } catch {
                 throw StoreError(
-                    .corrupt, "table \(table.name): a row is no event id; restore from a backup", cause: error)
+                    .corrupt, "table \(table.name): a row is not an event id; restore from a backup", cause: error)
             }
         }
     }

@@ -149,6 +149,6 @@ import Testing
         let said = await failure {
             try await HTTPRequests { _ in [] }.send(BotHTTPRequest(url: "https://a.example/?secret=1"))
         }
-        #expect(said == "request_failed: a.example: there is no such host")
+        #expect(said == "request_failed: a.example: unknown host")
     }
 }

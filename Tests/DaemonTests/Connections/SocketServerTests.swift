@@ -61,7 +61,7 @@ import Testing
         #expect(answers.slowHasEnded)
     }
 
-    @Test func whoeverEndsItsSideStillGetsItsReplies() async throws {
+    @Test func halfClosedClientGetsItsReplies() async throws {
         let lines = try await Self.serving { path in
             let client = Connection(path)
             client.write(#"{"cmd":"list_groups","request_id":"1"}"# + "\n" + #"{"cmd":"list_groups","request_id":"2"}"#)
@@ -85,7 +85,7 @@ import Testing
         for (number, reply) in replies.enumerated() { #expect(reply.contains(#""request_id":"\#(number)""#)) }
     }
 
-    @Test func whoeverConnectsWhileItEndsIsHungUpOn() async throws {
+    @Test func connectionsDuringShutdownAreClosed() async throws {
         for _ in 0..<20 {
             let clients = try await Self.serving { path in
                 // They go on when the server has begun to end.

@@ -30,7 +30,7 @@ import Testing
             mallory.crash()
         }
 
-        /// Lets the attacker answer what is on the relay, so many times.
+        /// Lets the attacker answer the relay's events, `count` times.
         mutating func attack(rounds: Int, every duration: Duration = .seconds(60)) async throws {
             for _ in 0..<rounds {
                 let now = self.lab.clock.nowMilliseconds / 1000

@@ -144,7 +144,7 @@ struct QuarantineLabTests {
         #expect(world.bob.core.quarantine.map(\.subject) == [subject])
         for chat in [world.chat, world.other] { try await world.alice.say("ask", in: chat) }
         #expect(world.answers(world.chat).isEmpty && world.answers(world.other) == ["answer to ask"])
-        // Back after a release and a restart, with what was said meanwhile.
+        // It is back after a release and a restart, with the messages sent meanwhile.
         world.bob.trap(at: nil)
         try await world.order(.release, subject)
         world.bob.crash()

@@ -72,7 +72,7 @@ import Testing
         var (world, _) = try self.world(receiving: -90 * 86_400)
         #expect(world[1].model.early.count == 1)
         world.now += 90 * 86_400_000
-        // What was scheduled by the old clock comes soon, not in ninety days.
+        // A time scheduled by the old clock comes soon, not in ninety days.
         let wake = world[1].timers.filter { $0.timer == .clock }.map(\.time).max()
         #expect(try #require(wake) <= ReducerWorld.start * 1000 - 90 * 86_400_000 + 60_000)
         world.reduce(1, .timer(.clock))

@@ -277,8 +277,7 @@ struct CoreLab {
         precondition(self.isDamaged || self.model.state.outbox.pending == self.model.queue.count)
     }
 
-    /// The relay answers everything; then a member that shares the admin's epoch reads what the admin says, and what was
-    /// stored can be read.
+    /// Answers all searches, restarts from the store, and checks that a member in the admin's epoch reads its messages.
     mutating func end() {
         guard !self.hasEnded, !self.isDamaged else { return }
         self.restart()
