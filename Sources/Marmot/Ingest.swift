@@ -26,6 +26,11 @@ extension MarmotGroup {
             let message: MLSMessage
             do { message = try MLSMessage(bytes) } catch { throw MarmotError(.mls, "\(error)") }
             let digest = SHA256Derivation.digest(bytes)
+            // Anybody can wrap a commit of one's own anew, and others go by the time that the wrapper states.
+            if self.pending?.digest == digest { return .waiting(.ownCommitPending) }
+            if let shelved = self.shelved.first(where: { $0.digest == digest }) {
+                return try self.take(shelved, in: event)
+            }
             guard self.isActive else { return try self.takeAfterRemoval(message, digest, event) }
             return try self.take(message, digest, event)
         } catch let error as MarmotError {
@@ -109,7 +114,7 @@ extension MarmotGroup {
             committer: staged.changes.committerLeaf.identity(), next: staged.next, data: data ?? self.data,
             order: order, isOwn: false, removed: staged.changes.removed.compactMap { try? $0.leaf.identity() },
             displacedOwnCommit: displaced)
-        self.setPending(nil)
+        self.clearPending()
         self.takeSnapshot(order, digest: digest, next: staged.next, isOwn: false)
         if let next = staged.next, let data {
             self.advance(to: next, data: data)

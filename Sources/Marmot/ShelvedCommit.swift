@@ -37,8 +37,11 @@ extension MarmotGroup {
 
     /// A given-up commit came back: a relay has it, so others have taken it in. It counts like anybody's (wire §5.7),
     /// and is pending again if it stands.
-    mutating func take(_ commit: ShelvedCommit) throws(MarmotError) -> Disposition {
-        let order = CommitOrder(commit.event)
+    ///
+    /// - Parameter event: what carried it; nil for its own event.
+    mutating func take(_ commit: ShelvedCommit, in event: Event? = nil) throws(MarmotError) -> Disposition {
+        let event = event ?? commit.event
+        let order = CommitOrder(event)
         var candidate = self
         if commit.epoch != self.epoch || commit.authenticator != self.mls.epochAuthenticator {
             guard let position = self.snapshots.firstIndex(where: { $0.epoch == commit.epoch }) else {
@@ -58,7 +61,7 @@ extension MarmotGroup {
         candidate.dropShelved { $0.event.id == commit.event.id }
         candidate.setPending(
             OwnCommit(
-                event: restored.event, welcomes: restored.welcomes, next: restored.next, data: restored.data,
+                event: event, welcomes: restored.welcomes, next: restored.next, data: restored.data,
                 digest: restored.digest,
                 rolledBackFrom: candidate.epoch < self.epoch ? self.epoch : nil))
         if candidate.epoch < self.epoch { self.giveUp(for: candidate) } else { self = candidate }

@@ -231,13 +231,10 @@ extension MLSGroup {
             }
             return .proposal(ReceivedProposal(reference: reference, sender: sender, proposal: proposal))
         case .commit(let commit):
-            // The commit is checked against a group that has consumed the key, so that the next epoch inherits that;
-            // if it is refused, this group stays as it was.
-            var consumed = self
-            if let change { consumed.apply(change.change, epoch: change.epoch) }
-            let staged = try consumed.stage(
-                commit, authenticated, from: sender, now: now, preSharedKeys: preSharedKeys)
-            return .commit(staged)
+            // The key of a commit stays with its epoch, which is over once the commit is applied. Who returns to the
+            // epoch for another commit must be able to read that one, although its sender has used the same key for both.
+            return .commit(
+                try self.stage(commit, authenticated, from: sender, now: now, preSharedKeys: preSharedKeys))
         }
     }
 

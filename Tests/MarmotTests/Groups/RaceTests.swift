@@ -252,6 +252,45 @@ struct RaceTests {
         try lab.expectAgreement()
     }
 
+    /// A member that signs two commits for one epoch can use the same message key for both.
+    @Test func betterCommitMayReuseTheKey() throws {
+        var lab = try Lab(4)
+        let late = try lab.forge(by: 3) { $0.removing = [] }
+        lab.now -= 5
+        var author = lab.groups[3].mls
+        let commit = try author.commit(CommitRequest(), using: &lab.rng)
+        let early = try lab.wrap(commit.message, from: 3)
+        lab.now += 5
+        #expect(lab.deliver(late, to: 1).label == "commit")
+        #expect(lab.deliver(early, to: 1).report?.rolledBackFrom == 2)
+        #expect(lab.deliver(early, to: 2).label == "commit")
+        #expect(lab.deliver(late, to: 2).label == "refused/lost_race")
+        #expect(
+            lab.groups[1].mls.epochAuthenticator == commit.next.epochAuthenticator
+                && lab.groups[2].mls.epochAuthenticator == commit.next.epochAuthenticator)
+        // The first one again changes nothing.
+        #expect(lab.deliver(lab.rewrap(late), to: 1).label == "refused/lost_race")
+    }
+
+    /// A stranger wraps a commit that lost in an event with an earlier time, and so makes it win.
+    @Test func ownCommitWinsInAnothersWrapper() throws {
+        var lab = try Lab(3, admins: [0, 1])
+        let better = try lab.commit(.selfUpdate, by: 1)
+        lab.now += 5
+        let loser = try lab.commit(.selfUpdate, by: 0)
+        _ = try lab.groups[1].mergePending()
+        // Its author has it pending still: what a relay says decides first.
+        #expect(lab.deliver(lab.rewrap(loser), to: 0).label == "waiting/own_commit_pending")
+        #expect(lab.deliver(better, to: 0).label == "commit")
+        #expect(lab.deliver(better, to: 2).label == "commit")
+        #expect(lab.deliver(lab.rewrap(loser), to: 0).label == "refused/lost_race")
+        let copy = lab.rewrap(loser, at: lab.now - 10)
+        for member in [1, 2] { #expect(lab.deliver(copy, to: member).report?.rolledBackFrom == 2) }
+        #expect(lab.deliver(copy, to: 0).label == "ownCommit")
+        #expect(try lab.groups[0].mergePending().report.rolledBackFrom == 2)
+        try lab.expectAgreement()
+    }
+
     @Test func aRemovalThatLosesIsUndone() throws {
         var lab = try Lab(3, admins: [0, 1])
         let better = try lab.commit(.selfUpdate, by: 1)
