@@ -76,16 +76,18 @@ public final class GroupLab: Sendable {
     ///   - invites: who may bring it into a group without asking.
     ///   - relays: its own; all of the lab, unless given.
     ///   - calls: which calls ring; all of them, unless given.
+    ///   - inviteLimits: how many invitations it looks at; all of them, unless given.
     ///   - remoteSigner: whether its key is kept by a ``LabSigner``.
     ///   - handler: what it does about each event; nothing, unless given.
     public func member(
         _ name: String, invites: CoreConfiguration.InvitePolicy = .anyone, relays: [RelayURL]? = nil,
-        calls: CallPolicy = .handlers, remoteSigner: Bool = false,
+        calls: CallPolicy = .handlers, inviteLimits: CoreConfiguration.InviteLimits = .init(),
+        remoteSigner: Bool = false,
         handler: @escaping LabMember.Handler = { _ in [] }
     ) async throws -> LabMember {
         let configuration = CoreConfiguration(
             relays: relays ?? self.relays, invites: invites, selfUpdate: self.selfUpdate,
-            mediaServers: self.mediaServers, calls: calls)
+            mediaServers: self.mediaServers, calls: calls, inviteLimits: inviteLimits)
         return try await self.add(
             LabMember(
                 name, lab: self, configuration: configuration, work: .handler(handler), hasSigner: remoteSigner))

@@ -30,7 +30,7 @@ public struct LabRelay: Sendable {
         if let address = event.address {
             let held = self.events.first { $0.address == address }
             // NIP-01: the newest stays, of equally old ones the lowest id.
-            if let held, (-held.createdAt, held.id) < (-event.createdAt, event.id) { return .accepted(isNew: false) }
+            if let held, Self.isBefore(held, event) { return .accepted(isNew: false) }
             if let held { self.remove { $0.id == held.id } }
         }
         self.events.append(event)
@@ -50,7 +50,8 @@ public struct LabRelay: Sendable {
     }
 
     private static func isBefore(_ left: Event, _ right: Event) -> Bool {
-        (-left.createdAt, left.id) < (-right.createdAt, right.id)
+        // Times may be anything, also what cannot be negated.
+        (right.createdAt, left.id) < (left.createdAt, right.id)
     }
 
     private func isDeleted(_ event: Event) -> Bool {

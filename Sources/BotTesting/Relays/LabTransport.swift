@@ -57,12 +57,7 @@ public final class LabTransport: RelayTransport {
                     outcomes[relay] = .failed("the transport was shut down")
                     continue
                 }
-                if let reason = state.downReason(relay, for: name) {
-                    outcomes[relay] = .failed(reason)
-                } else {
-                    let events = state.relays[relay]?.relay.stored(matching: filters) ?? []
-                    outcomes[relay] = .events(events.filter { (try? $0.verify()) != nil })
-                }
+                outcomes[relay] = state.answer(filters, to: name, by: relay)
             }
             return outcomes
         }

@@ -18,6 +18,8 @@ struct NetworkState: Sendable {
         var subscriptions: [RelaySubscription] = []
         /// The newest event's time for each subscription at each relay.
         var newestSeen: [Place: Int64] = [:]
+        /// Subscriptions that a relay has closed.
+        var closed: Set<Place> = []
     }
 
     struct Place: Hashable, Sendable {
@@ -54,6 +56,10 @@ struct NetworkState: Sendable {
     var held: [Held] = []
     var publications: [(publication: LabNetwork.Publication, verdict: LabNetwork.Verdict)] = []
     var repeats = 1
+    /// Of relays that are not honest.
+    var dice: [RelayURL: LabRelayConduct.Dice] = [:]
+    /// By the name of the member.
+    var traffic: [String: LabTraffic] = [:]
     private var nextLink = 0
 
     mutating func addLink(_ link: Link) -> Int {
@@ -99,6 +105,7 @@ struct NetworkState: Sendable {
     }
 
     private mutating func take(_ publication: LabNetwork.Publication) -> PublishReport.Outcome {
+        if self.occurs(\.feigned, at: publication.relay) { return .accepted }
         switch self.relays[publication.relay]?.relay.take(publication.event) {
         case .accepted(let isNew)?:
             if isNew { self.deliver(publication.event, from: publication.relay) }
@@ -204,6 +211,7 @@ struct NetworkState: Sendable {
             return
         }
         link.updates.yield(.state(relay: relay, .connected))
+        self.traffic[link.name, default: LabTraffic()].connections += 1
         for subscription in link.subscriptions { self.ask(subscription, at: relay, for: number) }
     }
 
@@ -228,15 +236,24 @@ struct NetworkState: Sendable {
     /// What was stored since the newest seen, less the overlap, and the end mark.
     private mutating func ask(_ subscription: RelaySubscription, at relay: RelayURL, for number: Int) {
         guard subscription.relays?.contains(relay) ?? true, let station = self.relays[relay] else { return }
-        let newest = self.links[number]?.newestSeen[Place(relay: relay, subscription: subscription.id)]
+        let place = Place(relay: relay, subscription: subscription.id)
+        self.links[number]?.closed.remove(place)
+        if self.occurs(\.closed, at: relay) {
+            self.links[number]?.closed.insert(place)
+            let message = "error: too many requests"
+            self.links[number]?.updates.yield(.closed(relay: relay, subscription: subscription.id, message: message))
+            return
+        }
+        let newest = self.links[number]?.newestSeen[place]
         let filters = subscription.filters.map { filter in
             var filter = filter
-            if let newest { filter.since = max(filter.since ?? .min, newest - subscription.overlap) }
+            if let newest { filter.since = max(filter.since ?? .min, newest.clampedSubtracting(subscription.overlap)) }
             return filter
         }
         for event in station.relay.stored(matching: filters) {
             self.hand(event, from: relay, subscription.id, to: number)
         }
+        if self.occurs(\.endless, at: relay) { return }
         self.links[number]?.updates.yield(.endOfStoredEvents(relay: relay, subscription: subscription.id))
     }
 
@@ -247,7 +264,10 @@ struct NetworkState: Sendable {
                 self.downReason(relay, for: link.name) == nil
             else { continue }
             for subscription in link.subscriptions where subscription.relays?.contains(relay) ?? true {
-                guard subscription.filters.contains(where: { $0.matches(event) }) else { continue }
+                guard subscription.filters.contains(where: { $0.matches(event) }),
+                    !link.closed.contains(Place(relay: relay, subscription: subscription.id)),
+                    !self.occurs(\.dropped, at: relay)
+                else { continue }
                 self.hand(event, from: relay, subscription.id, to: number)
             }
         }
@@ -261,7 +281,8 @@ struct NetworkState: Sendable {
         let place = Place(relay: relay, subscription: subscription)
         let newest = self.links[number]?.newestSeen[place] ?? .min
         self.links[number]?.newestSeen[place] = max(newest, event.createdAt)
-        for _ in 0..<self.repeats {
+        for _ in 0..<self.repeats + (self.occurs(\.repeated, at: relay) ? 1 : 0) {
+            if let name = self.links[number]?.name { self.traffic[name, default: LabTraffic()].events += 1 }
             self.pass(.event(relay: relay, subscription: subscription, event), from: relay, to: number)
         }
     }
