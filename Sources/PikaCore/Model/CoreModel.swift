@@ -64,6 +64,8 @@ struct CoreModel: Sendable {
     var rivals: [GroupID: [Rival]] = [:]
     /// Branches that were given up for a better commit, the latest of each group.
     var abandoned: [GroupID: AbandonedBranch] = [:]
+    /// Decryptions that were attempted for branches that are forgotten.
+    var formerBranchTrials = 0
     var seen: SeenEvents
     var inbox = Inbox()
     var lastInboxID: Int64

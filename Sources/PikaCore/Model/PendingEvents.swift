@@ -79,6 +79,8 @@ struct PendingEvents: Sendable {
     private var routes: [EventID: Bytes32] = [:]
     private var lastNumber = 0
     private(set) var total = ParkingBudget(events: 0, bytes: 0)
+    /// Decryptions of outer layers that were attempted so far.
+    private(set) var trialCount = 0
 
     init(group: ParkingBudget = Self.standardGroup, account: ParkingBudget = Self.standardAccount) {
         self.groupBudget = group
@@ -97,6 +99,11 @@ struct PendingEvents: Sendable {
     func contains(_ id: EventID) -> Bool { self.routes[id] != nil }
 
     func isEmpty(under ids: [Bytes32]) -> Bool { ids.allSatisfy { self.queues[$0] == nil } }
+
+    /// Whether an event under these routing ids was opened by no key so far.
+    func hasUnopened(under ids: [Bytes32]) -> Bool {
+        ids.contains { self.queues[$0]?.entries.values.contains { $0.opener == nil } == true }
+    }
 
     /// The events under these routing ids by the time that they state.
     func events(under ids: [Bytes32]) -> [Event] {
@@ -170,12 +177,19 @@ struct PendingEvents: Sendable {
     mutating func isDue(_ event: Event, of groupID: GroupID, _ ring: OuterKeyRing) -> Bool {
         guard let id = self.routes[event.id], let entry = self.queues[id]?.entries[event.id] else { return false }
         if let opener = entry.opener { return opener == groupID }
-        return self.queues[id]?.trials[groupID]?.opens(event, ring) == true
+        let before = self.trialCount(of: groupID, under: id)
+        let opens = self.queues[id]?.trials[groupID]?.opens(event, ring) == true
+        self.trialCount += self.trialCount(of: groupID, under: id) - before
+        return opens
     }
 
-    /// Decryptions of outer layers that were attempted on waiting events for a group.
+    private func trialCount(of groupID: GroupID, under id: Bytes32) -> Int {
+        self.queues[id]?.trials[groupID]?.trialCount ?? 0
+    }
+
+    /// Decryptions of outer layers that were attempted for a group on the events that wait under its ids.
     func trialCount(of groupID: GroupID) -> Int {
-        self.queues.values.reduce(0) { $0 + ($1.trials[groupID]?.trialCount ?? 0) }
+        self.queues.keys.reduce(0) { $0 + self.trialCount(of: groupID, under: $1) }
     }
 
     // MARK: Budgets

@@ -26,6 +26,7 @@ extension CoreModel {
 
     mutating func forgetAbandoned(of groupID: GroupID, _ step: inout CoreStep) {
         guard let branch = self.abandoned.removeValue(forKey: groupID) else { return }
+        self.formerBranchTrials += branch.trialCount
         step.changes.append(.deleteGroup(groupID: StoredGroupKey.abandonedBranch(groupID, branch.epoch)))
     }
 

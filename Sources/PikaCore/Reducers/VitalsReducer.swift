@@ -23,6 +23,13 @@ extension CoreModel {
             oldestOutboxAt: self.queue.oldestQueuedAt.map { $0 / 1000 }, deadLetters: self.failures.count,
             groupCount: self.groups.values.lazy.filter(\.isActive).count,
             announcesKeyPackage: self.configuration.publishesKeyPackage, keyPackageEndsAt: announced?.notAfter,
-            rollbackStorms: self.rollbackStorms(now: now))
+            rollbackStorms: self.rollbackStorms(now: now), parked: self.parked)
+    }
+
+    private var parked: ParkedEvents {
+        let branchTrials = self.abandoned.values.reduce(self.formerBranchTrials) { $0 + $1.trialCount }
+        return ParkedEvents(
+            waiting: self.waiting.total.events, waitingBytes: self.waiting.total.bytes, held: self.held.count,
+            heldBytes: self.held.bytes, trials: self.waiting.trialCount + branchTrials)
     }
 }

@@ -20,6 +20,20 @@ public struct CoreVitals: Sendable, Hashable {
     public internal(set) var keyPackageEndsAt: Int64?
     /// Accounts that keep undoing the commits of a group.
     public internal(set) var rollbackStorms: [RollbackStorm] = []
+    /// Events that cannot be used yet.
+    public internal(set) var parked = ParkedEvents()
+}
+
+/// How much of others' events is kept until it can be used, and what the attempts to open it have cost.
+public struct ParkedEvents: Sendable, Hashable {
+    /// Group events that could not be opened when they came.
+    public internal(set) var waiting = 0
+    public internal(set) var waitingBytes = 0
+    /// Live events that wait until older ones were read.
+    public internal(set) var held = 0
+    public internal(set) var heldBytes = 0
+    /// Decryptions of the outer layers of waiting events that were attempted since the start.
+    public internal(set) var trials = 0
 }
 
 extension AppCore {
