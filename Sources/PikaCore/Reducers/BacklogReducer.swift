@@ -39,11 +39,22 @@ extension CoreModel {
     // MARK: Reading a group
 
     /// Reads all that a group's relays hold of it: it was just joined, or has another public id.
-    mutating func readBacklog(of groupID: GroupID, _ step: inout CoreStep) {
+    ///
+    /// - Parameter since: the earliest time to ask for, in Unix seconds; when this account was invited, unless given.
+    mutating func readBacklog(of groupID: GroupID, since: Int64? = nil, _ step: inout CoreStep) {
         guard let group = self.groups[groupID] else { return }
         for relay in self.relays(of: group) {
             self.noteBacklog(groupID, relay, isDue: true, &step)
-            self.fetchBacklog(of: group, from: relay, &step)
+            self.fetchBacklog(of: group, from: relay, since: since, &step)
+        }
+    }
+
+    /// Reads the groups again in which events have waited for long without a key: they may follow on a commit that came
+    /// while this account was away, with a time so early that catching up did not ask for it.
+    mutating func readUnopenedBacklogs(_ step: inout CoreStep) {
+        for group in self.groups.values.sorted(by: { $0.groupID < $1.groupID }) where group.isActive {
+            guard self.waiting.hasUnopened(under: self.routes.ids(of: group.groupID)) else { continue }
+            self.readBacklog(of: group.groupID, since: step.now.clampedSubtracting(Self.maximumAge), &step)
         }
     }
 
@@ -67,17 +78,19 @@ extension CoreModel {
         }
     }
 
-    private mutating func fetchBacklog(of group: MarmotGroup, from relay: RelayURL, _ step: inout CoreStep) {
+    private mutating func fetchBacklog(
+        of group: MarmotGroup, from relay: RelayURL, since: Int64? = nil, _ step: inout CoreStep
+    ) {
         if !self.readPatience.isExhausted(.group(group.groupID, relay)) {
             self.reading[group.groupID, default: 0] += 1
         }
         self.countReading()
         let ids = [group.data.nostrGroupID] + group.formerNostrGroupIDs
-        let since = self.cursors[Self.joinedCursor(group.groupID)].map { max(0, $0 - Self.groupOverlap) }
+        let invitedAt = self.cursors[Self.joinedCursor(group.groupID)].map { max(0, $0 - Self.groupOverlap) }
         step.effects.append(
             .fetch(
                 .backlog(groupID: group.groupID),
-                [Filter(kinds: [.groupEvent], since: since, tags: ["h": ids.map(\.hex)])], from: [relay]))
+                [Filter(kinds: [.groupEvent], since: since ?? invitedAt, tags: ["h": ids.map(\.hex)])], from: [relay]))
     }
 
     /// Notes which relays answered; live events of the group need not wait for more than one.

@@ -108,6 +108,7 @@ extension CoreModel {
         self.forgetPeerRelays(&step)
         self.maintainPeople(&step)
         self.expireLeftovers(&step)
+        self.readUnopenedBacklogs(&step)
         self.retain(&step)
         step.effects.append(
             .wake(.maintenance, atMilliseconds: step.nowMilliseconds + Self.maintenanceInterval))

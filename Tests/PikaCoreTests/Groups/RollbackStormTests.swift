@@ -121,6 +121,27 @@ import Testing
         #expect(!scene.lab.logLines.contains { $0.contains("keeps undoing") })
     }
 
+    /// Catching up asks for what is dated after the last event that was read.
+    @Test func absentMemberFindsBackDatedCommit() async throws {
+        let scene = try await Scene(seed: 45)
+        try await scene.alice.rename(scene.chat, to: "renamed")
+        scene.carol.crash()
+        var group = scene.attacker.group
+        var random = SeededGenerator(seed: 45)
+        let time = scene.lab.clock.nowMilliseconds / 1000 - 172_800
+        let commit = try group.commit(.selfUpdate, client: "hostile", now: time, using: &random)
+        #expect(commit.event.createdAt == time)
+        scene.lab.network.inject(commit.event, at: scene.lab.relay)
+        try await scene.lab.advance(by: .seconds(60))
+        try await scene.carol.restart()
+        _ = try await scene.alice.say("on the new branch", in: scene.chat)
+        try await scene.lab.advance(by: .seconds(60))
+        #expect(scene.carol.heard(in: scene.chat) == [])
+        try await scene.lab.advance(by: .seconds(21_600))
+        #expect(scene.carol.heard(in: scene.chat) == ["on the new branch"])
+        try await scene.expectAgreement()
+    }
+
     @Test func ownMessagesAreNotResentPerRollback() async throws {
         var scene = try await Scene(seed: 44)
         try await scene.bob.perform(.updateGroupKeys(chatID: scene.chat))
