@@ -1,9 +1,8 @@
+import MLS
+import Marmot
 import Nostr
-import TLSCodec
 import Testing
 
-@testable import MLS
-@testable import Marmot
 @testable import PikaCore
 
 /// An inviter chooses the number of a group's epoch; no number may trap.
@@ -95,20 +94,5 @@ import Testing
         world.act(0, .renameGroup(chatID: world[0].chatID, name: "on"), "rename")
         world.settle(deaf: [1, 2])
         #expect(world[copy].group?.data.name == "on")
-    }
-}
-
-extension MarmotGroup {
-    /// Numbers the current epoch anew, as a hostile inviter can; all members that do the same agree.
-    fileprivate mutating func move(to epoch: Epoch) {
-        self.mls.context.epoch = epoch
-        self.mls.contextBytes = self.mls.context.tlsEncoded()
-        self.mls.messages = EpochMessages(
-            epoch: epoch, context: self.mls.contextBytes, senderDataSecret: self.mls.messages.senderDataSecret,
-            secretTree: self.mls.messages.secretTree)
-        self.mls.past = []
-        self.snapshots = []
-        self.outerKeys = [epoch: self.profile.outerKey(self.mls)]
-        self.markAllChanged()
     }
 }

@@ -1,0 +1,137 @@
+import BotTesting
+import MLS
+import Nostr
+
+@testable import Marmot
+@testable import PikaCore
+
+/// What must hold when the attacks are over.
+struct CampaignVerdict {
+    let run: HostileRun
+    private(set) var faults: [String] = []
+
+    init(_ run: HostileRun) async throws {
+        self.run = run
+        for chat in [run.attacked, run.quiet] {
+            try await self.judgeState(of: chat)
+            try await self.judgeMessages(of: chat)
+        }
+        for member in run.honest { self.judgeDeliveries(to: member) }
+        self.judgeQuiet()
+        self.faults += run.ledger.violations
+    }
+
+    private func reference(of chat: String) -> LabMember {
+        chat == self.run.quiet ? self.run.honest[1] : self.run.founder
+    }
+
+    /// All members are in one state. A member that the hostile admin removed may be in one of its own.
+    private mutating func judgeState(of chat: String) async throws {
+        let founder = self.reference(of: chat)
+        guard let reference = try await self.run.group(chat, of: founder) else {
+            self.faults.append("\(founder.name) has lost \(self.name(of: chat))")
+            return
+        }
+        for member in self.run.honestMembers(of: chat) where member !== founder {
+            let group = try await self.run.group(chat, of: member)
+            guard reference.members.contains(member.publicKey) else {
+                if !self.run.harmed.contains(member.publicKey) {
+                    self.faults.append("\(member.name) is no member of \(self.name(of: chat)), and nobody removed it")
+                }
+                continue
+            }
+            if self.run.harmed.contains(member.publicKey) { continue }
+            guard let group else {
+                self.faults.append("\(member.name) is not in \(self.name(of: chat)), where the others see it")
+                continue
+            }
+            let isSame =
+                group.mls.epochAuthenticator == reference.mls.epochAuthenticator
+                && group.mls.encodedRatchetTree == reference.mls.encodedRatchetTree && group.data == reference.data
+            if !isSame {
+                self.faults.append(
+                    "\(member.name) is in epoch \(group.epoch) of \(self.name(of: chat)), \(founder.name) in another state in \(reference.epoch)"
+                )
+            }
+        }
+    }
+
+    /// Every message of an epoch that stands has come to every honest member of that epoch, once.
+    private mutating func judgeMessages(of chat: String) async throws {
+        let founder = self.reference(of: chat)
+        guard let reference = try await self.run.group(chat, of: founder) else { return }
+        let honest = self.run.honestMembers(of: chat)
+        let history = MembershipHistory(of: founder, in: chat, founded: Set(honest.map(\.publicKey)))
+        for sender in honest {
+            for message in sender.store.allMessages
+            where message.isOwn && message.groupID == reference.groupID && message.rumor.kind == .chatMessage {
+                guard let members = history.members(at: message.epoch), members.contains(sender.publicKey),
+                    !self.run.harmed.contains(sender.publicKey)
+                else {
+                    continue
+                }
+                for receiver in honest where receiver !== sender && members.contains(receiver.publicKey) {
+                    let times = receiver.timesHeard(message.id, in: chat)
+                    if times == 1 { continue }
+                    if times == 0, try await self.isBeyondSaving(message, for: receiver, reference) { continue }
+                    self.faults.append(
+                        "\(receiver.name) has heard \(message.rumor.content) of \(sender.name) in epoch \(message.epoch) of \(self.name(of: chat)) \(times) times"
+                    )
+                }
+            }
+        }
+    }
+
+    /// Messages that the protocol cannot save: those that came when their keys were gone, and those to a member that the
+    /// hostile admin has removed, whose way back may be an invitation to a later epoch.
+    private func isBeyondSaving(
+        _ message: StoredMessage, for receiver: LabMember, _ reference: MarmotGroup
+    ) async throws -> Bool {
+        if self.run.harmed.contains(receiver.publicKey) { return true }
+        return try await receiver.hasTooLate(message, now: reference.epoch)
+    }
+
+    /// Messages stand in the group and with the role of their senders, and honest members said nothing else.
+    private mutating func judgeDeliveries(to member: LabMember) {
+        let honest = Set(self.run.honest.map(\.publicKey))
+        for event in member.events {
+            guard case .message(let message) = event.content, message.kind == .chatMessage else { continue }
+            if honest.contains(message.sender) {
+                guard let said = self.run.said[message.content] else {
+                    self.faults.append("\(member.name) was told words that nobody said: \(message.content.prefix(80))")
+                    continue
+                }
+                if said.chat != event.chatID || said.sender != message.sender {
+                    self.faults.append("\(member.name) has heard \(message.content) in the wrong group or of another")
+                }
+            } else if let text = HostileText(message.content) {
+                if text.chatID != event.chatID {
+                    self.faults.append("\(member.name) has heard \(text.number) in the wrong group")
+                }
+                if message.role == .admin, text.role != "admin" {
+                    self.faults.append("\(member.name) takes the sender of \(text.number) for an admin")
+                }
+            } else {
+                self.faults.append("\(member.name) was told something unknown: \(message.content.prefix(80))")
+            }
+        }
+    }
+
+    /// The group without adversaries has seen its own members only, and no rollback storm.
+    private mutating func judgeQuiet() {
+        let honest = Set(self.run.honest.map(\.publicKey))
+        for member in self.run.honestMembers(of: self.run.quiet) {
+            for event in member.events where event.chatID == self.run.quiet {
+                switch event.content {
+                case .message(let message) where !honest.contains(message.sender):
+                    self.faults.append("\(member.name) has heard an outsider in the quiet group")
+                case .commit(let commit) where !honest.contains(commit.committer):
+                    self.faults.append("\(member.name) has seen a commit of an outsider in the quiet group")
+                default: break
+                }
+            }
+        }
+    }
+
+    private func name(of chat: String) -> String { chat == self.run.quiet ? "the quiet group" : "the attacked group" }
+}

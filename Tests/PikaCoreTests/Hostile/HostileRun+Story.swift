@@ -1,0 +1,44 @@
+import BotTesting
+import Nostr
+import PikaCore
+
+/// What is printed about a run that failed.
+extension HostileRun {
+    /// What was done, and what each honest member saw of the groups.
+    var story: String {
+        let seen = self.honest.flatMap { member in
+            [self.attacked, self.quiet].map { chat in
+                "\(member.name) \(chat == self.quiet ? "quiet" : "attacked"): "
+                    + member.events.filter { $0.chatID == chat }.map(self.line).joined(separator: " ")
+            }
+        }
+        return ([self.trace.joined(separator: "; ")] + seen).joined(separator: "\n")
+    }
+
+    /// What was done, and how much of each bound was used.
+    var summary: String {
+        let peaks = self.ledger.peaks.sorted { $0.key < $1.key }.map { "\($0.key) \(Int($0.value * 100)) %" }
+        let rollbacks = self.honest.flatMap(\.commits).count(where: \.rolledBack)
+        return "seed \(self.lab.seed): \(rollbacks) rollbacks, \(peaks.joined(separator: ", "))\n"
+            + self.trace.joined(separator: "; ")
+    }
+
+    private func line(_ event: CoreEvent) -> String {
+        switch event.content {
+        case .commit(let commit):
+            let undone = commit.rolledBack ? " rolled back" : ""
+            let changes = commit.added.map { " +\(self.name($0))" } + commit.removed.map { " -\(self.name($0))" }
+            return
+                "[\(commit.epochBefore)>\(commit.epochAfter) \(self.name(commit.committer))\(undone)\(changes.joined()) \(commit.id.hex.prefix(4))]"
+        case .joined(let join): return "[joined \(join.epoch)]"
+        case .message(let message): return "\(message.content.suffix(12))@\(message.epoch)"
+        case .call: return "[call]"
+        }
+    }
+
+    func name(_ key: PublicKey) -> String {
+        if key == self.member.keys.publicKey { return self.member.name }
+        if key == self.admin.keys.publicKey { return self.admin.name }
+        return self.honest.first { $0.publicKey == key }?.name ?? "?"
+    }
+}
