@@ -51,6 +51,13 @@ struct WorkerGauges: Sendable {
         outboxDepth.record(vitals.outboxDepth)
         outboxAge.record(vitals.oldestOutboxAt.map { max(0, vitals.takenAt - $0) } ?? 0)
         deadLetters.record(vitals.deadLetters)
+        let parked = vitals.parked
+        for (queue, events, bytes) in [
+            ("waiting", parked.waiting, parked.waitingBytes), ("held", parked.held, parked.heldBytes),
+        ] {
+            Gauge(label: "bot_parked_events", dimensions: [("queue", queue)]).record(events)
+            Gauge(label: "bot_parked_bytes", dimensions: [("queue", queue)]).record(bytes)
+        }
         let open = Set(vitals.state.relays.filter { $0.connection == .connected }.map(\.url))
         // Two addresses on one host are one series: all of them count.
         connected.set(Dictionary(grouping: relays, by: \.authority).mapValues { $0.allSatisfy(open.contains) })

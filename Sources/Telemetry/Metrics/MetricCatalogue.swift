@@ -72,6 +72,10 @@ public enum MetricCatalogue {
             "bot_handler_errors_total", "Errors that handlers threw, or counted themselves, by their type.",
             labels: ["handler", "class"]),
         .counter("bot_handler_timeouts_total", "Handlers that took too long.", labels: ["handler"]),
+        .gauge(
+            "bot_parked_events", "Events kept until a key opens them (waiting) or older events were read (held).",
+            labels: ["queue"]),
+        .gauge("bot_parked_bytes", "Bytes of these events.", labels: ["queue"]),
         .gauge("bot_inbox_depth", "Events that no bot is done with yet."),
         .gauge("bot_inbox_oldest_age_seconds", "Age of the oldest event that no bot is done with yet; 0 for none."),
         .counter(
