@@ -17,7 +17,7 @@ extension MarmotGroup {
             }
             try GroupEvents.checkAge(event, profile: self.profile, now: now)
             if let pending = self.pending, pending.event.id == event.id { return .ownCommit }
-            if let shelved = self.shelved.first(where: { $0.event.id == event.id }) { return try self.take(shelved) }
+            if let shelved = self.shelved(where: { $0.event.id == event.id }) { return try self.take(shelved) }
             guard let bytes = try self.openOuter(event) else {
                 guard self.isActive else { throw Self.removed }
                 return .waiting(.noKey)
@@ -28,9 +28,7 @@ extension MarmotGroup {
             let digest = SHA256Derivation.digest(bytes)
             // Anybody can wrap a commit of one's own anew, and others go by the time that the wrapper states.
             if self.pending?.digest == digest { return .waiting(.ownCommitPending) }
-            if let shelved = self.shelved.first(where: { $0.digest == digest }) {
-                return try self.take(shelved, in: event)
-            }
+            if let shelved = self.shelved(where: { $0.digest == digest }) { return try self.take(shelved, in: event) }
             guard self.isActive else { return try self.takeAfterRemoval(message, digest, event) }
             return try self.take(message, digest, event)
         } catch let error as MarmotError {

@@ -116,6 +116,10 @@ extension MarmotGroup {
             rolledBackFrom: pending.rolledBackFrom)
         self.takeSnapshot(order, digest: pending.digest, next: pending.next, isOwn: true)
         self.setPending(nil)
+        // Its invitations go out now, and not again if it loses and wins again.
+        self.shelve(
+            OwnCommit(
+                event: pending.event, welcomes: [], next: pending.next, data: pending.data, digest: pending.digest))
         self.advance(to: self.mls.merging(pending.next), data: pending.data)
         return (report, pending.welcomes)
     }

@@ -1,7 +1,8 @@
 import MLS
 import Nostr
 
-/// A commit of one's own that was given up without knowing whether a relay has it.
+/// A commit of one's own that is not pending: it was given up without knowing whether a relay has it, or it was merged.
+/// In another wrapper, with an earlier time, it can win again.
 struct ShelvedCommit: Sendable {
     let event: Event
     let welcomes: [DueWelcome]
@@ -14,8 +15,16 @@ struct ShelvedCommit: Sendable {
 }
 
 extension MarmotGroup {
-    /// Given-up commits that are kept; older ones are forgotten.
-    static let maximumShelved = 4
+    /// Commits that are kept; older ones are forgotten. A group that commits alone needs one for each epoch that can be
+    /// rolled back.
+    static let maximumShelved = 6
+
+    /// The kept commit that is meant, unless it is the one that stands for its epoch.
+    func shelved(where isMeant: (ShelvedCommit) -> Bool) -> ShelvedCommit? {
+        self.shelved.first { commit in
+            isMeant(commit) && !self.snapshots.contains { $0.digest == commit.digest }
+        }
+    }
 
     func stored(_ own: OwnCommit) -> ShelvedCommit {
         ShelvedCommit(

@@ -46,10 +46,16 @@ public struct LabRelayConduct: Hashable, Sendable {
 /// What one member's transport has handed over and asked for so far.
 public struct LabTraffic: Hashable, Sendable {
     /// Events of subscriptions and of answers to requests, repeats included.
-    public internal(set) var events = 0
+    public var events = 0
     /// Requests for stored events, one for each relay that was asked.
-    public internal(set) var requests = 0
-    public internal(set) var connections = 0
+    public var requests = 0
+    public var connections = 0
+
+    public init(events: Int = 0, requests: Int = 0, connections: Int = 0) {
+        self.events = events
+        self.requests = requests
+        self.connections = connections
+    }
 }
 
 extension LabNetwork {

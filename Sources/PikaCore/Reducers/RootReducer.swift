@@ -46,7 +46,9 @@ extension CoreModel {
             self.early.woke()
             self.retryEarly(&step)
         case .timer(.keyUpdates): self.renewDueKeys(&step)
-        case .timer(.maintenance): self.maintain(&step)
+        case .timer(.maintenance):
+            self.readUnopenedBacklogs(&step)
+            self.maintain(&step)
         case .timer(.welcomes(let delivery)): self.endDelivery(delivery, &step)
         case .uploaded(let operation, let result): self.takeUploaded(operation, result, &step)
         case .timer(.retention): self.retain(&step)
@@ -108,7 +110,6 @@ extension CoreModel {
         self.forgetPeerRelays(&step)
         self.maintainPeople(&step)
         self.expireLeftovers(&step)
-        self.readUnopenedBacklogs(&step)
         self.retain(&step)
         step.effects.append(
             .wake(.maintenance, atMilliseconds: step.nowMilliseconds + Self.maintenanceInterval))

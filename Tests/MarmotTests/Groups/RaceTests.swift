@@ -291,6 +291,25 @@ struct RaceTests {
         try lab.expectAgreement()
     }
 
+    @Test func mergedCommitWinsInAnothersWrapper() throws {
+        var lab = try Lab(3, admins: [0, 1])
+        let better = try lab.commit(.selfUpdate, by: 1)
+        lab.now += 5
+        let loser = try lab.commit(.selfUpdate, by: 0)
+        _ = try lab.groups[0].mergePending()
+        #expect(lab.deliver(loser, to: 0).label == "ownEcho")
+        _ = try lab.groups[1].mergePending()
+        #expect(lab.deliver(loser, to: 2).label == "commit")
+        for member in [0, 2] { #expect(lab.deliver(better, to: member).report?.rolledBackFrom == 2) }
+        #expect(lab.deliver(loser, to: 0).label == "refused/lost_race")
+        let copy = lab.rewrap(loser, at: lab.now - 10)
+        for member in [1, 2] { #expect(lab.deliver(copy, to: member).report?.rolledBackFrom == 2) }
+        #expect(lab.deliver(copy, to: 0).label == "ownCommit")
+        #expect(try lab.groups[0].mergePending().report.rolledBackFrom == 2)
+        try lab.expectAgreement()
+        #expect(lab.deliver(copy, to: 0).label == "ownEcho")
+    }
+
     @Test func aRemovalThatLosesIsUndone() throws {
         var lab = try Lab(3, admins: [0, 1])
         let better = try lab.commit(.selfUpdate, by: 1)

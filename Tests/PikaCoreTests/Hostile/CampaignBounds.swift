@@ -1,7 +1,7 @@
-import Marmot
 import Nostr
 
 @testable import BotTesting
+@testable import Marmot
 @testable import PikaCore
 
 /// What an honest account may spend on adversaries.
@@ -11,8 +11,8 @@ enum CampaignBounds {
         perInviter: RateLimit(6, per: .seconds(3600)), strangers: RateLimit(3, per: .seconds(3600)))
 
     /// Rows of groups and their parts for each group: itself, a snapshot for each epoch that can be rolled back, a
-    /// pending commit and those that were given up, two states that were left, and one branch.
-    static let rowsPerGroup = 1 + MarmotProfile.mip.pastEpochs + 1 + 4 + 2 + 1
+    /// pending commit, kept commits of its own, two states that were left, and one branch.
+    static let rowsPerGroup = 1 + MarmotProfile.mip.pastEpochs + 1 + MarmotGroup.maximumShelved + 2 + 1
     /// Memos: a few for the account, and some for each group and invitation.
     static let memos = 24
     static let memosPerGroup = 16
@@ -28,8 +28,9 @@ enum CampaignBounds {
     static let commitsPerInput = 1
     /// Attempts to open an event's outer layer again for each event that came.
     static let trialsPerEvent = 6
-    /// Requests for stored events for each new connection and each operation.
-    static let requestsPerOccasion = 4
+    /// Requests for stored events for each new connection and each operation. A group whose id changes is read from each
+    /// of its relays.
+    static let requestsPerOccasion = 12
 }
 
 /// The largest figures of all honest accounts in a run.

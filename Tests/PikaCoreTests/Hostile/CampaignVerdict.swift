@@ -9,6 +9,8 @@ import Nostr
 struct CampaignVerdict {
     let run: HostileRun
     private(set) var faults: [String] = []
+    /// Members and messages that the protocol could not save.
+    private(set) var losses: [String] = []
 
     init(_ run: HostileRun) async throws {
         self.run = run
@@ -25,7 +27,12 @@ struct CampaignVerdict {
         chat == self.run.quiet ? self.run.honest[1] : self.run.founder
     }
 
-    /// All members are in one state. A member that the hostile admin removed may be in one of its own.
+    /// Whether the hostile admin has removed a member from a group or called it away.
+    private func isHarmed(_ member: LabMember, in chat: String) -> Bool {
+        chat == self.run.attacked && self.run.harmed.contains(member.publicKey)
+    }
+
+    /// All members are in one state. A member that the hostile admin removed or called away may be in one of its own.
     private mutating func judgeState(of chat: String) async throws {
         let founder = self.reference(of: chat)
         guard let reference = try await self.run.group(chat, of: founder) else {
@@ -35,25 +42,23 @@ struct CampaignVerdict {
         for member in self.run.honestMembers(of: chat) where member !== founder {
             let group = try await self.run.group(chat, of: member)
             guard reference.members.contains(member.publicKey) else {
-                if !self.run.harmed.contains(member.publicKey) {
-                    self.faults.append("\(member.name) is no member of \(self.name(of: chat)), and nobody removed it")
-                }
-                continue
-            }
-            if self.run.harmed.contains(member.publicKey) { continue }
-            guard let group else {
-                self.faults.append("\(member.name) is not in \(self.name(of: chat)), where the others see it")
+                self.add(
+                    "\(member.name) is no member of \(self.name(of: chat))", isLoss: self.isHarmed(member, in: chat))
                 continue
             }
             let isSame =
-                group.mls.epochAuthenticator == reference.mls.epochAuthenticator
-                && group.mls.encodedRatchetTree == reference.mls.encodedRatchetTree && group.data == reference.data
-            if !isSame {
-                self.faults.append(
-                    "\(member.name) is in epoch \(group.epoch) of \(self.name(of: chat)), \(founder.name) in another state in \(reference.epoch)"
-                )
-            }
+                group?.mls.epochAuthenticator == reference.mls.epochAuthenticator
+                && group?.mls.encodedRatchetTree == reference.mls.encodedRatchetTree && group?.data == reference.data
+            if isSame { continue }
+            let state = group.map { "in epoch \($0.epoch)" } ?? "outside"
+            self.add(
+                "\(member.name) is \(state) of \(self.name(of: chat)), \(founder.name) in epoch \(reference.epoch)",
+                isLoss: self.isHarmed(member, in: chat))
         }
+    }
+
+    private mutating func add(_ what: String, isLoss: Bool) {
+        if isLoss { self.losses.append(what) } else { self.faults.append(what) }
     }
 
     /// Every message of an epoch that stands has come to every honest member of that epoch, once.
@@ -65,30 +70,23 @@ struct CampaignVerdict {
         for sender in honest {
             for message in sender.store.allMessages
             where message.isOwn && message.groupID == reference.groupID && message.rumor.kind == .chatMessage {
-                guard let members = history.members(at: message.epoch), members.contains(sender.publicKey),
-                    !self.run.harmed.contains(sender.publicKey)
-                else {
+                guard let members = history.members(at: message.epoch), members.contains(sender.publicKey) else {
                     continue
                 }
                 for receiver in honest where receiver !== sender && members.contains(receiver.publicKey) {
                     let times = receiver.timesHeard(message.id, in: chat)
                     if times == 1 { continue }
-                    if times == 0, try await self.isBeyondSaving(message, for: receiver, reference) { continue }
-                    self.faults.append(
-                        "\(receiver.name) has heard \(message.rumor.content) of \(sender.name) in epoch \(message.epoch) of \(self.name(of: chat)) \(times) times"
-                    )
+                    // The protocol cannot save messages that come when their keys are gone, nor those of and to a
+                    // member that was removed or called away, and that may be in another state of the group.
+                    let isTooLate = try await receiver.hasTooLate(message, now: reference.epoch)
+                    let isHarmed = self.isHarmed(receiver, in: chat) || self.isHarmed(sender, in: chat)
+                    self.add(
+                        "\(receiver.name) has heard \(message.rumor.content) of \(sender.name) in epoch "
+                            + "\(message.epoch) of \(self.name(of: chat)) \(times) times",
+                        isLoss: times == 0 && (isTooLate || isHarmed))
                 }
             }
         }
-    }
-
-    /// Messages that the protocol cannot save: those that came when their keys were gone, and those to a member that the
-    /// hostile admin has removed, whose way back may be an invitation to a later epoch.
-    private func isBeyondSaving(
-        _ message: StoredMessage, for receiver: LabMember, _ reference: MarmotGroup
-    ) async throws -> Bool {
-        if self.run.harmed.contains(receiver.publicKey) { return true }
-        return try await receiver.hasTooLate(message, now: reference.epoch)
     }
 
     /// Messages stand in the group and with the role of their senders, and honest members said nothing else.

@@ -24,11 +24,10 @@ import Testing
         do {
             try await run.run(operations: Self.operations)
             try await run.rest()
-            let faults = try await CampaignVerdict(run).faults
-            if ProcessInfo.processInfo.environment["SHOW_REASONS"] != nil { print(run.summary) }
-            if !faults.isEmpty {
-                Issue.record(
-                    "seed \(seed): \(faults.prefix(12).joined(separator: "\n"))\n\(run.story)")
+            let verdict = try await CampaignVerdict(run)
+            if ProcessInfo.processInfo.environment["SHOW_REASONS"] != nil { print(run.summary(verdict)) }
+            if !verdict.faults.isEmpty {
+                Issue.record("seed \(seed): \(verdict.faults.prefix(12).joined(separator: "\n"))\n\(run.story)")
             }
         } catch {
             Issue.record("seed \(seed): \(error)\n\(run.story)")

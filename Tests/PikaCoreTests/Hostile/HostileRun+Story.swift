@@ -15,12 +15,12 @@ extension HostileRun {
         return ([self.trace.joined(separator: "; ")] + seen).joined(separator: "\n")
     }
 
-    /// What was done, and how much of each bound was used.
-    var summary: String {
+    /// What was done, how much of each bound was used, and what could not be saved.
+    func summary(_ verdict: CampaignVerdict) -> String {
         let peaks = self.ledger.peaks.sorted { $0.key < $1.key }.map { "\($0.key) \(Int($0.value * 100)) %" }
         let rollbacks = self.honest.flatMap(\.commits).count(where: \.rolledBack)
         return "seed \(self.lab.seed): \(rollbacks) rollbacks, \(peaks.joined(separator: ", "))\n"
-            + self.trace.joined(separator: "; ")
+            + (verdict.losses.map { "lost: \($0)" } + [self.trace.joined(separator: "; ")]).joined(separator: "\n")
     }
 
     private func line(_ event: CoreEvent) -> String {

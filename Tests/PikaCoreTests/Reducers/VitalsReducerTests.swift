@@ -27,6 +27,24 @@ import Testing
         #expect(vitals.state.hasPublishedKeyPackage)
     }
 
+    @Test func parkedEventsAreCounted() throws {
+        var world = try ReducerWorld.group(2)
+        world.settle()
+        #expect(vitals(1, of: &world)?.parked == ParkedEvents())
+        let junk = UnsignedEvent(
+            pubkey: world[0].key, createdAt: world.now / 1000, kind: .groupEvent,
+            tags: [Nostr.Tag("h", world[1].group?.data.nostrGroupIDHex ?? "")],
+            content: Base64.encode([UInt8](repeating: 7, count: 60))
+        ).signed(by: world[0].keys, using: &world.random)
+        world.receive(1, junk)
+        var parked = try #require(vitals(1, of: &world)?.parked)
+        #expect(parked.waiting == 1 && parked.waitingBytes == junk.parkedBytes && parked.trials == 0)
+        world.act(0, .renameGroup(chatID: world[0].chatID, name: "next"), "rename")
+        world.settle()
+        parked = try #require(vitals(1, of: &world)?.parked)
+        #expect(parked.waiting == 1 && parked.trials == 1, "the new epoch's key is tried once")
+    }
+
     @Test func whatNobodyIsDoneWithWaitsInTheInbox() throws {
         var world = try ReducerWorld.group(2)
         world.settle()
