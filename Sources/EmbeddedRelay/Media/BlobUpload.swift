@@ -23,7 +23,13 @@ final class BlobUpload: HTTPBodySink {
         let blob = blob
         let eventLoop = eventLoop
         written = written.and(blob).flatMap { _, blob in
-            NIOThreadPool.singleton.runIfActive(eventLoop: eventLoop) { try blob.write(part) }
+            NIOThreadPool.singleton.runIfActive(eventLoop: eventLoop) {
+                do { try blob.write(part) } catch {
+                    // Before the refusal is sent: its receiver may use the space at once.
+                    blob.discard()
+                    throw error
+                }
+            }
         }
         return written
     }
