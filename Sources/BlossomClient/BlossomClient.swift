@@ -7,16 +7,16 @@ public import NetworkAddresses
 import Nostr
 public import PikaCore
 
-/// Media servers over HTTP: BUD-01 (download) and BUD-02 (upload).
+/// HTTP client of media servers: BUD-01 (download) and BUD-02 (upload).
 ///
-/// ``shutdown()`` must be called before the last reference goes. Files are downloaded from where others say, so every
-/// address and redirection is judged when it is asked; uploads go to servers that the account chose.
+/// ``shutdown()`` must be called before the last reference is released. Other parties choose the download URLs, so
+/// every address and redirect is checked before each request; uploads go to servers that the account chose.
 public final class BlossomClient: MediaStore {
     private static let mostRedirects = 5
-    /// A descriptor is a few hundred bytes.
+    /// Most bytes of a descriptor, which has a few hundred.
     private static let mostDescriptorBytes = 64 << 10
 
-    /// Addresses of one host that are tried, one after the other.
+    /// Most addresses of one host that are tried, one after the other.
     private static let mostAddresses = 3
 
     private let client: HTTPClient
@@ -25,14 +25,14 @@ public final class BlossomClient: MediaStore {
     private let configuration: BlossomConfiguration
     private let logger: Logger
 
-    /// - Parameter addresses: Judges where files may be downloaded from.
+    /// - Parameter addresses: Decides which addresses files may be downloaded from.
     public init(
         addresses: AddressGuard, configuration: BlossomConfiguration = BlossomConfiguration(), logger: Logger
     ) {
         var settings = HTTPClient.Configuration()
-        // Followed here, so that every address is looked at before it is asked, and no authorization goes elsewhere.
+        // Redirects are followed here, so that each address is checked and the authorization goes to no other server.
         settings.redirectConfiguration = .disallow
-        // A server that refuses connections gives way to the next one at once.
+        // Fail at once if a server refuses connections, so that the next one is tried.
         settings.connectionPool.retryConnectionEstablishment = false
         settings.timeout = .init(
             connect: TimeAmount(configuration.connectTimeout), read: TimeAmount(configuration.idleTimeout),
@@ -44,7 +44,7 @@ public final class BlossomClient: MediaStore {
         self.logger = logger
     }
 
-    /// Closes all connections; calls under way fail.
+    /// Closes all connections; calls in flight fail.
     public func shutdown() async throws { try await self.client.shutdown() }
 
     public func nameServers(_ servers: [MediaURL]) async {
@@ -83,14 +83,14 @@ public final class BlossomClient: MediaStore {
         case redirection(MediaURL)
     }
 
-    /// Asks an address where it may be asked.
+    /// Sends a GET to an address that the guard allows.
     private func get(_ address: MediaURL, limit: Int) async throws -> Answer {
         let places: AddressGuard.Places
         do { places = try await self.addresses.places(of: address.host, port: address.port) } catch {
             throw BlossomError(.notAllowed, "\(address.host): \(error)", cause: error)
         }
         guard case .only(let found) = places else { return try await self.get(address, limit: limit, self.client) }
-        // The client must see the very name that was looked up.
+        // The client must use exactly the name that was resolved.
         guard let host = URL(string: address.description)?.host, host.lowercased() == address.host else {
             throw BlossomError(.notAllowed, "the host of the address can be read in two ways")
         }
@@ -123,7 +123,7 @@ public final class BlossomClient: MediaStore {
         } catch { throw BlossomError(.unreachable, "\(error)", cause: error) }
     }
 
-    /// At most `limit` bytes, however many the server announces or sends.
+    /// Collects the body; throws if it has more than `limit` bytes, announced or sent.
     private static func collect(_ response: HTTPClientResponse, limit: Int) async throws -> [UInt8] {
         let announced = response.headers.first(name: "Content-Length").flatMap { Int($0) }
         guard announced ?? 0 <= limit else { throw Self.tooLarge(limit) }
@@ -151,7 +151,7 @@ public final class BlossomClient: MediaStore {
         return BlossomError(.refused, "\(response.status.code) \(response.status.reasonPhrase)\(reason)")
     }
 
-    /// Where the server sends us: http or https, and never from https to http.
+    /// Returns the redirect's target: http or https, and never from https to http.
     private static func redirection(_ response: HTTPClientResponse, from address: MediaURL) throws -> MediaURL {
         guard let location = response.headers.first(name: "Location"), location.utf8.count <= RelayURL.maximumLength,
             let target = URL(string: location, relativeTo: URL(string: address.description))?.absoluteString

@@ -1,9 +1,9 @@
-/// How long media servers may take.
+/// Timeouts of media servers.
 public struct BlossomConfiguration: Hashable, Sendable {
     public var connectTimeout: Duration = .seconds(10)
-    /// Without a single byte, either way.
+    /// Time without any byte in either direction.
     public var idleTimeout: Duration = .seconds(30)
-    /// For one request, until the head of its answer has come.
+    /// Time of one request, until its response head has arrived.
     public var totalTimeout: Duration = .seconds(600)
 
     public init() {}

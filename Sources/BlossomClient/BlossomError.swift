@@ -1,17 +1,17 @@
-/// Why a media server did not do what it was asked.
+/// Error of a request to a media server.
 public struct BlossomError: Error, Sendable, CustomStringConvertible {
     public struct Code: Hashable, Sendable, CustomStringConvertible {
         public let description: String
 
-        /// No connection, no answer in time, or one that broke off.
+        /// No connection, a timeout, or a connection that broke off.
         public static let unreachable = Code(description: "unreachable")
-        /// Only others name the server, and it is at a private address or has none.
+        /// The configuration does not name the server, and its address is private or unknown.
         public static let notAllowed = Code(description: "not_allowed")
         /// A status other than success.
         public static let refused = Code(description: "refused")
-        /// An answer that the protocol does not know.
+        /// A response that violates the protocol.
         public static let badAnswer = Code(description: "bad_answer")
-        /// More bytes than were asked for.
+        /// More bytes than the limit.
         public static let tooLarge = Code(description: "too_large")
     }
 
@@ -29,6 +29,6 @@ public struct BlossomError: Error, Sendable, CustomStringConvertible {
 }
 
 extension BlossomError: Equatable {
-    /// Errors are the same when their codes are; wording is for people.
+    /// Errors are equal when their codes are; the message is for people.
     public static func == (left: BlossomError, right: BlossomError) -> Bool { left.code == right.code }
 }

@@ -2,13 +2,13 @@ import BotKit
 import PikaCore
 
 extension BotDispatcher {
-    /// Puts an event before all bots, or those that it waited for. It is done with when all are; those of which too many
-    /// handlers hang get it later, and nobody waits for them.
+    /// Delivers an event to all bots, or to those that it was held for. It is completed when all of them have handled
+    /// it. Bots with too many hanging handlers get it later, and nothing waits for them.
     func handle(_ event: CoreEvent) async {
         let isFirst = held.bots(of: event) == nil
         let owed: Set<String>?
         do { owed = try await held.load(event, from: core) } catch {
-            // The store has failed, which ends the core: the event comes again.
+            // The store has failed, which ends the core: the event is redelivered after the restart.
             return
         }
         let scope = await scope(of: .event(event))
@@ -40,7 +40,7 @@ extension BotDispatcher {
         }
     }
 
-    /// Whether a bot would take an event and cannot now.
+    /// Returns whether a bot would accept an event but cannot process it now.
     private func mustWait(_ bot: InstalledBot, for event: CoreEvent, _ scope: EventScope) -> Bool {
         guard isStuck(bot) || held.isBehind(event, bot.label), !admission.isPaused(bot.label) else { return false }
         var scope = scope
@@ -57,7 +57,7 @@ extension BotDispatcher {
         held.done(event)
     }
 
-    /// What the others asked for happens now, together with the note of who is not done.
+    /// Commits the effects of the other bots now, together with the list of bots that the event is held for.
     private func hold(_ event: CoreEvent, _ answers: [BotAnswer], _ waiting: Set<String>, _ isFirst: Bool) {
         let now = clock.nowMilliseconds
         if !answers.isEmpty {

@@ -4,7 +4,7 @@ import PikaCore
 import Synchronization
 
 extension BotDispatcher {
-    /// What one bot wants done about an event, if it gets it.
+    /// Runs a bot's handler for an event, if the bot gets it, and returns its effects.
     func ask(_ bot: InstalledBot, about event: CoreEvent, _ scope: EventScope) async -> BotAnswer {
         let now = clock.nowMilliseconds
         var scope = scope
@@ -23,7 +23,7 @@ extension BotDispatcher {
         }
     }
 
-    /// What one bot wants done about something that is no event.
+    /// Runs a bot's handler for a trigger other than an event and returns its effects.
     func ask(
         _ bot: InstalledBot, about trigger: BotTrigger, _ scope: EventScope, timeout: Duration? = nil
     ) async -> BotAnswer {
@@ -34,7 +34,7 @@ extension BotDispatcher {
             bot, found, about: trigger, scope, timeout: min(timeout ?? bot.policy.timeout, bot.policy.timeout))
     }
 
-    /// What a handler asks for, or when it fails the error handlers.
+    /// Runs a handler and, if it fails, the error handlers; returns the effects.
     private func run(
         _ bot: InstalledBot, _ found: (index: Int, work: Handler.Work), about trigger: BotTrigger, _ scope: EventScope,
         timeout: Duration
@@ -54,7 +54,7 @@ extension BotDispatcher {
         return answer
     }
 
-    /// What the handler of a probe found; what else it asked for is dropped.
+    /// Runs the handler of a probe and returns its result; other effects are dropped.
     func answer(_ bot: InstalledBot, _ trigger: BotTrigger, _ scope: EventScope, timeout: Duration) async
         -> ProbeOutcome
     {
@@ -93,7 +93,7 @@ extension BotDispatcher {
             call.bot.metrics[call.handler].countTimeout()
             failure = BotError(.timedOut, "it took longer than \(call.timeout)")
         }
-        // Nothing that it asks for from now on counts.
+        // Effects requested from now on are dropped.
         _ = try? context.finish()
         return await recover(from: failure, call)
     }
@@ -103,7 +103,7 @@ extension BotDispatcher {
         admission.note(outcome, of: call.bot.label, on: event, nowMilliseconds: clock.nowMilliseconds)
     }
 
-    /// Asks the error handlers in order; nobody who handles the error means that log and metrics do.
+    /// Calls the error handlers in order; an error that none of them handles goes to log and metrics.
     private func recover(from failure: any Error, _ call: HandlerCall) async -> BotAnswer {
         var answer = BotAnswer(bot: call.bot.label)
         for (place, handler) in call.bot.errorHandlers.enumerated() {
@@ -131,9 +131,9 @@ extension BotDispatcher {
         return answer
     }
 
-    // MARK: Parts
+    // MARK: Helpers
 
-    /// Nil when the dispatcher was cancelled first.
+    /// Runs the work under its deadline; nil if the dispatcher was cancelled first.
     private func run(_ call: HandlerCall, _ work: @escaping @Sendable () async throws -> Void) async -> HandlerOutcome?
     {
         await HandlerRun(
@@ -159,7 +159,7 @@ extension BotDispatcher {
         return logger
     }
 
-    /// Those under way with the person whom a trigger is about, as far as the bot still has such conversations.
+    /// Returns the active conversations with a trigger's author, except those that the bot does not declare any more.
     func conversations(of bot: InstalledBot, about trigger: BotTrigger) -> [String: [UInt8]] {
         let known: [String: [UInt8]] =
             switch trigger {
@@ -180,7 +180,7 @@ extension BotDispatcher {
     }
 }
 
-/// A handler about to run.
+/// A handler to run and its input.
 private struct HandlerCall: Sendable {
     let bot: InstalledBot
     let handler: Int
@@ -194,7 +194,7 @@ private struct HandlerCall: Sendable {
     func input(_ clock: any CoreClock) -> String { trigger.inputID(nowMilliseconds: clock.nowMilliseconds) }
 }
 
-/// Where an error handler, which may be left behind, puts its verdict.
+/// Holds the verdict of an error handler, which may be abandoned.
 private final class VerdictBox: Sendable {
     private let state = Mutex(BotErrorHandler.Verdict.passOn)
 

@@ -2,18 +2,18 @@ import BotKit
 import Logging
 import PikaCore
 
-/// What one bot wants done.
+/// The effects of one bot.
 struct BotAnswer: Sendable {
     let bot: String
     var effects: [HandlerEffect] = []
     var memory: [BotMemoryChange] = []
-    /// The event stays where it is, whatever the others want.
+    /// Whether the event must stay in the inbox, whatever the other bots return.
     var isPostponed = false
 }
 
 extension BotDispatcher {
-    /// Does one job, unless the dispatcher is cancelled first: then it stays open, and comes again after a restart. One
-    /// that processes have died of is given up.
+    /// Runs one job. If the dispatcher is cancelled first, the job stays open and is redelivered after a restart. A job
+    /// that several processes have died of is given up.
     func handle(_ job: BotJob) async {
         let deaths = inHand.deaths(of: job)
         guard deaths < JobsInHand.maximumDeaths else { return giveUp(job, deaths) }
@@ -43,12 +43,12 @@ extension BotDispatcher {
         }
     }
 
-    /// Of what was missed, one run is made up for: the others are dealt with by it.
+    /// Returns the time to store for a run. A catch-up run stands for all missed ones.
     private func mark(of run: ScheduleRun) -> Int64 {
         run.isCatchUp ? max(run.dueMilliseconds, clock.nowMilliseconds) : run.dueMilliseconds
     }
 
-    /// These runs will not be made up for.
+    /// Marks runs as handled without running them.
     func leaveOut(_ runs: [(id: ScheduleID, mark: Int64)]) {
         guard !runs.isEmpty else { return }
         for run in runs { roster.mark(run.id, run.mark) }
@@ -56,8 +56,8 @@ extension BotDispatcher {
             runs.map { ScheduleMark.effect($0.id, $0.mark) }, request: RequestID(rawValue: "bots/marks"))
     }
 
-    /// Ends a job without its handlers. It stays noted until the process ends in good order, since that it is done with
-    /// is not durable yet.
+    /// Ends a job without its handlers. It stays in the journal until an orderly end of the process, since its
+    /// completion is not durable yet.
     private func giveUp(_ job: BotJob, _ deaths: Int) {
         logger.error(
             "Given up: the process died again and again while a handler was at work on this", metadata: job.names)
@@ -72,7 +72,7 @@ extension BotDispatcher {
         }
     }
 
-    /// Runs what the bots do at their start or end, side by side.
+    /// Runs the bots' start or stop handlers concurrently.
     func perform(_ trigger: BotTrigger, of bots: [InstalledBot], timeout: Duration?) async {
         let scope = await scope(of: trigger)
         await withDiscardingTaskGroup { group in
@@ -93,12 +93,12 @@ extension BotDispatcher {
         return scope
     }
 
-    /// Whether so many of its handlers hang that what comes for it waits.
+    /// Returns whether so many of the bot's handlers hang that its triggers must wait.
     func isStuck(_ bot: InstalledBot) -> Bool { hanging.count(of: bot.label) >= Self.maximumHanging }
 
     private static let maximumHanging = 16
 
-    // MARK: Back to the core
+    // MARK: Commits to the core
 
     func commit(_ answers: [BotAnswer], _ more: HandlerEffect? = nil, of trigger: BotTrigger) {
         let effects = answers.flatMap(\.effects)
@@ -113,7 +113,7 @@ extension BotDispatcher {
         }
     }
 
-    /// Everything in one transaction, in the order in which memory changes.
+    /// Commits everything in one transaction, in the order in which the memory changes.
     func commit(_ answers: [BotAnswer], _ handOn: ([HandlerEffect]) -> Void) {
         let effects = answers.flatMap(\.effects)
         let changes = answers.flatMap { answer in answer.memory.map { (bot: answer.bot, change: $0) } }
@@ -128,14 +128,15 @@ extension BotDispatcher {
 }
 
 extension TimerRun {
-    /// What ends with its turn, whatever came of that: itself, and the conversation whose time it limits.
+    /// The changes that end a timer's run, whatever its outcome: the timer and the conversation that it limits are
+    /// removed.
     fileprivate var end: [BotMemoryChange] {
         [.cancelTimer(timer)] + [conversation.map { .endConversation($0) }].compactMap(\.self)
     }
 }
 
 extension BotJob {
-    /// For logs.
+    /// Log metadata.
     fileprivate var names: Logger.Metadata {
         switch self {
         case .event(let event): ["chat.id": "\(event.chatID.prefix(8))", "event.id": "\(event.inputID.prefix(8))"]

@@ -1,16 +1,16 @@
 package import BotKit
 
-/// What became of a probe that somebody asked for.
+/// The outcome of a probe request.
 package enum ProbeOutcome: Sendable, Hashable {
     case answered(ProbeAnswer)
-    /// The settings do not allow this target, in words.
+    /// The settings do not allow this target; with an explanation.
     case refused(String)
-    /// No bot has this module; those that there are.
+    /// No bot has this module; with the modules available.
     case unknownModule([String])
 }
 
 extension BotDispatcher {
-    /// Has the first bot with this module look at a target. Bots that are paused or stuck answer nothing.
+    /// Probes a target with the first bot that has this module. Paused and stuck bots are skipped.
     package func probe(_ request: ProbeRequest) async -> ProbeOutcome {
         let bots = roster.bots.filter { !admission.isPaused($0.label) && !isStuck($0) }
         guard let bot = bots.first(where: { $0.probes.contains(request.module) }) else {

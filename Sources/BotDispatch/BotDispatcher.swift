@@ -3,24 +3,24 @@ package import Logging
 package import PikaCore
 import ServiceLifecycle
 
-/// Hands what happens, and what is due, to the handlers of an account's bots, and what they ask for back to the core.
+/// Passes events and due jobs to the handlers of an account's bots, and their effects back to the core.
 ///
-/// Jobs of one chat are handled in order, those of different chats at the same time, within a limit. An event is
-/// done with when every bot is: then what they asked for is committed with it. On a graceful shutdown the running
-/// handlers finish and nothing new starts; after a cancellation events that were under way come again.
+/// Jobs of one chat are handled in order, those of different chats concurrently, up to a limit. An event is complete
+/// when every bot has handled it: then the effects are committed with it. On a graceful shutdown running handlers
+/// finish and nothing new starts; after a cancellation events in flight are redelivered.
 package struct BotDispatcher: Service {
     package struct Configuration: Sendable {
         package var accountName: String
-        /// Chats handled at the same time.
+        /// The number of chats handled concurrently.
         package var parallelChats = 16
         package var services = BotServices()
-        /// Who may trigger and operate the bots; its journal is told what becomes of events.
+        /// The policy on who may trigger and operate the bots; its journal records the fate of events.
         package var admission = Admission()
-        /// How long what a bot does at the end may take.
+        /// The deadline of a bot's stop handler.
         package var stopTimeout = Duration.seconds(3)
-        /// Where handlers run; nil for anywhere.
+        /// The executor that runs handlers; nil for the default one.
         package var executor: (any TaskExecutor)?
-        /// Where it stands what handlers have in hand, for the next process.
+        /// The crash journal of in-flight jobs, read by the next process.
         package var handPage: any HandPage = NoHandPage()
 
         package init(accountName: String) {
@@ -28,25 +28,25 @@ package struct BotDispatcher: Service {
         }
     }
 
-    /// For those who show what goes on; called in the order of each chat.
+    /// Observations for user interfaces; reported in the order of each chat.
     package enum Observation: Sendable {
         case received(CoreEvent)
         case answered(BotTrigger, bot: String, [HandlerEffect])
     }
 
     private enum Step: Sendable {
-        /// The bots have started; or they cannot.
+        /// The bots have started, or failed to.
         case began((any Error)?)
         case event(CoreEvent)
         case handled(BotJob)
-        /// The job of a lane waits for something outside; it goes on.
+        /// The job of a lane waits for something outside the process, and comes back later.
         case left(lane: String)
         case cameBack(lane: String)
-        /// It may be time for something.
+        /// A timer or schedule may be due.
         case wake
-        /// Bots are others now.
+        /// The set of bots has changed.
         case changed
-        /// Somebody asks whether steps are taken.
+        /// A check that the loop is responsive.
         case ping(AsyncStream<Void>.Continuation)
         case stop
     }
@@ -91,8 +91,8 @@ package struct BotDispatcher: Service {
         }
     }
 
-    /// Returns true when everything that came before is taken up; false if it has ended. ``run()`` must be running, or the
-    /// task be cancelled some time.
+    /// Returns true when all earlier steps are processed; false if the dispatcher has ended. It waits for ``run()`` to
+    /// be called, or for the cancellation of the task.
     package func isResponsive() async -> Bool {
         let (answers, answer) = AsyncStream.makeStream(of: Void.self)
         guard case .enqueued = nextStep.yield(.ping(answer)) else { return false }
@@ -143,7 +143,7 @@ package struct BotDispatcher: Service {
         if let failure = turn.failure { throw failure }
     }
 
-    /// The jobs to start now.
+    /// Processes a step and returns the jobs to start now.
     private func take(_ step: Step, _ turn: inout DispatchTurn) -> [BotJob] {
         let now = clock.nowMilliseconds
         var jobs: [BotJob] = []
@@ -167,7 +167,8 @@ package struct BotDispatcher: Service {
         return jobs + dueJobs(&turn, now)
     }
 
-    /// What waits for something outside may wait long, and the process does not die of its job meanwhile.
+    /// Runs the part of a job that waits for something outside the process, which may take long. Meanwhile other lanes
+    /// may run beside it, and the crash journal does not list the job.
     func outside(_ job: BotJob, _ body: () async -> BotAnswer) async -> BotAnswer {
         inHand.putDown(job, isDone: false)
         nextStep.yield(.left(lane: job.lane))
@@ -202,16 +203,16 @@ package struct BotDispatcher: Service {
         return due.flatMap { turn.lanes.add($0) }
     }
 
-    /// Labels of those that get anything.
+    /// Labels of the bots that are neither paused nor stuck.
     private var workingBots: Set<String> {
         Set(roster.bots.filter { !admission.isPaused($0.label) && !isStuck($0) }.map(\.label))
     }
 
-    /// Sees to a wake at the next time that something is due, unless an earlier one is on its way.
+    /// Schedules a wake for the next due time, unless an earlier one is pending.
     private func arm(_ turn: inout DispatchTurn, _ wake: (Int64) -> Void) {
         let times = [turn.schedules.next, memory.nextTimer(of: workingBots)].compactMap(\.self)
         guard turn.hasBegun, !turn.lanes.isStopped, let next = times.min() else { return }
-        // The machine's time may be set: what is far away is looked at again.
+        // The system clock may be changed, so a distant time is checked again earlier.
         let time = min(next, clock.nowMilliseconds + DispatchTurn.longestSleep)
         guard time < turn.armed ?? .max else { return }
         turn.armed = time
@@ -219,26 +220,26 @@ package struct BotDispatcher: Service {
     }
 }
 
-/// What the dispatcher's loop keeps from step to step.
+/// The state of the dispatcher's loop.
 private struct DispatchTurn {
     static let longestSleep: Int64 = 3_600_000
 
     var lanes: ChatLanes
     var hasBegun = false
-    /// Those that came before the bots had started.
+    /// Events received before the bots had started.
     var early: [CoreEvent] = []
     var failure: (any Error)?
     var schedules = ScheduleBook()
-    /// The next wake on its way, Unix milliseconds.
+    /// The time of the pending wake, Unix milliseconds.
     var armed: Int64?
 }
 
-// MARK: From outside, while it runs
+// MARK: Control while it runs
 
 extension BotDispatcher {
-    /// Puts other bots in the place of those before, from the next job on; what is under way ends as it began. A bot
-    /// whose label was there goes on with its values, timers and conversations; one whose label is new begins with
-    /// ``OnStart``. One call at a time. Throws when the store fails; then nothing has changed.
+    /// Replaces the bots, starting with the next job; jobs in flight finish with the old ones. A bot whose label
+    /// existed before keeps its values, timers and conversations; a bot with a new label starts with ``OnStart``. Calls
+    /// must not overlap. Throws when the store fails; then nothing has changed.
     package func reconfigure(_ bots: [InstalledBot]) async throws {
         let known = Set(roster.bots.map(\.label))
         try await prepare(bots)
@@ -252,20 +253,20 @@ extension BotDispatcher {
         roster.bots.map { ($0.label, admission.isPaused($0.label)) }
     }
 
-    /// How many handlers of each bot go on although they were told to end some time ago; bots without any are left out.
+    /// The number of handlers of each bot that still run well after their cancellation; bots without any are omitted.
     package var hangingHandlers: [String: Int] {
         hanging.counts(since: clock.nowMilliseconds - Self.endingMilliseconds)
     }
 
-    /// What a handler that was cancelled may take to end, such as for a program to be killed.
+    /// The time that a cancelled handler has to end, for example to kill a program.
     private static let endingMilliseconds: Int64 = 10_000
 
-    /// From now on a bot gets nothing, also after a restart: events are done with without it, schedules are left out,
-    /// timers wait. False if there is no such bot.
+    /// Pauses a bot, also across restarts: its events complete without it, its schedules are skipped, its timers wait.
+    /// Returns false if there is no such bot.
     @discardableResult
     package func pause(_ bot: String) -> Bool { set(bot, paused: true) }
 
-    /// Undoes ``pause(_:)``. False if there is no such bot.
+    /// Resumes a paused bot. Returns false if there is no such bot.
     @discardableResult
     package func resume(_ bot: String) -> Bool { set(bot, paused: false) }
 
@@ -277,7 +278,7 @@ extension BotDispatcher {
         return true
     }
 
-    /// Reads what bots have left in the store.
+    /// Loads the bots' stored state.
     private func prepare(_ bots: [InstalledBot]) async throws {
         for bot in bots {
             try await memory.load(bot.label, from: core)

@@ -1,14 +1,14 @@
 import BotKit
 
-/// Something that waits for its turn.
+/// A queued unit of work.
 enum BotJob: Sendable, Hashable {
-    /// For all bots.
+    /// An event, for all bots.
     case event(CoreEvent)
-    /// For one bot.
+    /// A run of a schedule, for one bot.
     case schedule(ScheduleID, ScheduleRun)
     case timer(bot: String, TimerRun)
 
-    /// Jobs of one lane are done one after the other: those of a chat, and those of a schedule.
+    /// The lane of the job. Jobs of one lane, a chat or a schedule, run one at a time.
     var lane: String {
         switch self {
         case .event(let event): event.chatID
@@ -18,7 +18,7 @@ enum BotJob: Sendable, Hashable {
     }
 }
 
-/// Names a schedule of one of the account's bots.
+/// The id of a schedule among the account's bots.
 struct ScheduleID: Sendable, Hashable {
     let bot: String
     let name: String

@@ -2,13 +2,13 @@ import BotKit
 import PikaCore
 import Synchronization
 
-/// Timers and conversations of an account's bots: those that are, also in the store.
+/// The current timers and conversations of an account's bots, mirrored in the store.
 ///
-/// What the store has is, by bot, a list of the chats that have any, and an entry for each of these chats.
+/// For each bot the store contains a list of the chats that have any, and an entry for each of these chats.
 final class BotMemory: Sendable {
     private struct State {
         var bots: [String: [String: ChatMemory]] = [:]
-        /// Timers that wait for their turn, or have it.
+        /// Timers that are queued or running.
         var underWay: Set<Timer> = []
     }
 
@@ -17,31 +17,31 @@ final class BotMemory: Sendable {
         let run: TimerRun
     }
 
-    /// Of one bot in one chat; more timers are refused.
+    /// The limit for one bot in one chat; further timers are refused.
     static let maximumTimers = 1000
 
     private let state = Mutex(State())
 
     // MARK: Reading
 
-    /// Conversations under way, by their names: their states.
+    /// Returns the states of active conversations by name.
     func conversations(of bot: String, in chatID: String, with person: String) -> [String: [UInt8]] {
         state.withLock { $0.bots[bot]?[chatID]?.conversations[person] ?? [:] }
     }
 
-    /// Whether a timer is still set as it was.
+    /// Returns whether a timer is still set unchanged.
     func isSet(_ run: TimerRun, of bot: String) -> Bool {
         state.withLock { $0.bots[bot]?[run.chatID]?.timers[run.timer] == run }
     }
 
-    /// When the next timer is due of those that are not under way, Unix milliseconds.
+    /// Returns when the next timer is due, except queued and running ones, in Unix milliseconds.
     func nextTimer(of bots: Set<String>) -> Int64? {
         state.withLock { state in
             Self.waiting(state, of: bots).map(\.run.dueMilliseconds).min()
         }
     }
 
-    /// What is due, in order; under way from then on.
+    /// Returns the due timers in order, and marks them as queued.
     func takeDue(nowMilliseconds now: Int64, of bots: Set<String>) -> [(bot: String, run: TimerRun)] {
         state.withLock { state in
             let due = Self.waiting(state, of: bots).filter { $0.run.dueMilliseconds <= now }
@@ -53,7 +53,7 @@ final class BotMemory: Sendable {
         }
     }
 
-    /// A timer's turn is over, whatever came of it.
+    /// Records that a timer's run has ended, whatever its outcome.
     func putBack(_ run: TimerRun, of bot: String) {
         state.withLock { _ = $0.underWay.remove(Timer(bot: bot, run: run)) }
     }
@@ -66,8 +66,8 @@ final class BotMemory: Sendable {
 
     // MARK: Writing
 
-    /// Changes what is remembered, and hands on what makes it durable, in one step: what others change at the same
-    /// time goes before or after. Returns how many timers were refused.
+    /// Applies changes and passes on the effects that make them durable in one atomic step: concurrent changes are
+    /// ordered before or after it. Returns the number of refused timers.
     @discardableResult
     func commit(_ changes: [(bot: String, change: BotMemoryChange)], _ handOn: ([HandlerEffect]) -> Void) -> Int {
         state.withLock { state in
@@ -93,7 +93,7 @@ final class BotMemory: Sendable {
 
     private static func scope(of bot: String) -> String { "\(bot)/memory" }
 
-    /// What leads from one memory of a bot to another.
+    /// Returns the effects that turn one memory of a bot into another.
     private static func effects(
         of bot: String, from before: [String: ChatMemory], to after: [String: ChatMemory]
     ) -> [HandlerEffect] {
@@ -111,7 +111,7 @@ final class BotMemory: Sendable {
             operation: .putValue(scope: scope(of: bot), key: key, value: value?.isEmpty == true ? nil : value))
     }
 
-    /// Reads what a bot has left; nothing if it is known already.
+    /// Loads the stored memory of a bot, unless it is loaded already.
     func load(_ bot: String, from core: any HandlerCore) async throws {
         guard state.withLock({ $0.bots[bot] == nil }) else { return }
         let list = try await core.value(scope: Self.scope(of: bot), key: Self.listKey) ?? []
@@ -120,10 +120,10 @@ final class BotMemory: Sendable {
         var chats: [String: ChatMemory] = [:]
         for key in String(decoding: list, as: UTF8.self).split(separator: "\n").map(String.init) {
             guard let bytes = try await core.value(scope: Self.scope(of: bot), key: key) else { continue }
-            // Earlier versions stored it under the nostrGroupID, which may not mean one chat any more.
+            // Earlier versions stored it under the nostrGroupID, which may be ambiguous now.
             let chatID = (try? snapshot.chat(named: key))?.chatID ?? key
             stored[key] = ChatMemory(stored: bytes, chatID: key)
-            // What is there under the chat id is newer.
+            // An entry under the chat id is newer.
             if chats[chatID] == nil || chatID == key { chats[chatID] = ChatMemory(stored: bytes, chatID: chatID) }
         }
         let effects = Self.effects(of: bot, from: stored, to: chats)

@@ -2,11 +2,11 @@ import BotKit
 import PikaCore
 import Synchronization
 
-/// The bots of an account as they are now, and what is known of their schedules.
+/// The current bots of an account, and the stored state of their schedules.
 final class BotRoster: Sendable {
     private struct State {
         var bots: [InstalledBot]
-        /// When each schedule was last dealt with, Unix milliseconds.
+        /// The time up to which each schedule is handled, Unix milliseconds.
         var marks: [ScheduleID: Int64] = [:]
     }
 
@@ -25,8 +25,8 @@ final class BotRoster: Sendable {
 
     func mark(_ id: ScheduleID, _ milliseconds: Int64) { state.withLock { $0.marks[id] = milliseconds } }
 
-    /// Reads the marks of schedules that are not known yet. A new schedule is dealt with from now on: returns the
-    /// effects that say so.
+    /// Loads the marks of schedules that are not loaded yet. A new schedule is marked as handled up to now: returns the
+    /// effects that store these marks.
     func loadMarks(
         of bots: [InstalledBot], from core: any HandlerCore, nowMilliseconds now: Int64
     ) async throws -> [HandlerEffect] {

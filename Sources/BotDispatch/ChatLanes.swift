@@ -1,21 +1,21 @@
-/// Which job is done when: one at a time in each lane, in order, and so many lanes at once. A lane is a chat or a
-/// schedule. Pure.
+/// The order of jobs: one at a time in each lane, in order, and a limited number of lanes concurrently. A lane is a
+/// chat or a schedule. Pure.
 struct ChatLanes {
-    /// Lanes that may be at work at the same time.
+    /// The number of lanes that may run concurrently.
     let width: Int
-    /// Jobs beside which nothing else may run, but for what is outside.
+    /// Selects jobs that must run alone, except beside jobs that wait for something outside.
     private let runsAlone: @Sendable (BotJob) -> Bool
-    /// The lane of such a job, while it runs here.
+    /// The lane of such a job while it runs inside the process.
     private var alone: String?
-    /// The same, until it is done with. There is never a second one, lest it be blamed for what the first does when it
-    /// comes back.
+    /// The lane of such a job until it is finished. There is never a second one, since it could be blamed for a crash
+    /// that the first one causes when it comes back.
     private var unfinished: String?
-    /// By lane, the next one first; a lane with a running job is in `running`.
+    /// Queued jobs by lane, in order. A lane with a running job is in `running`.
     private var waiting: [String: [BotJob]] = [:]
-    /// Lanes with something waiting and nothing running, the one that waits longest first.
+    /// Lanes with queued jobs but no running one, the longest waiting first.
     private var order: [String] = []
     private var running: Set<String> = []
-    /// Those of them whose job waits for something outside.
+    /// The running lanes whose job waits for something outside.
     private var outside: Set<String> = []
     private(set) var isStopped = false
 
@@ -26,7 +26,7 @@ struct ChatLanes {
 
     var isDrained: Bool { isStopped && running.isEmpty }
 
-    /// The jobs to start now: none or one.
+    /// Enqueues a job; returns the jobs to start now: none or one.
     mutating func add(_ job: BotJob) -> [BotJob] {
         guard !isStopped else { return [] }
         let isFirst = waiting[job.lane] == nil
@@ -35,7 +35,7 @@ struct ChatLanes {
         return startable()
     }
 
-    /// The job that ran in this lane is done with; the jobs to start now.
+    /// Records that the job of this lane has finished; returns the jobs to start now.
     mutating func finish(_ lane: String) -> [BotJob] {
         running.remove(lane)
         outside.remove(lane)
@@ -45,17 +45,17 @@ struct ChatLanes {
         return startable()
     }
 
-    /// The job that runs in this lane waits for something outside from now on; the jobs to start now.
+    /// Records that the running job of this lane waits for something outside; returns the jobs to start now.
     mutating func leave(_ lane: String) -> [BotJob] {
         outside.insert(lane)
         if alone == lane { alone = nil }
         return startable()
     }
 
-    /// It goes on, beside whatever runs by then.
+    /// Records that the job continues, beside any jobs running by then.
     mutating func comeBack(_ lane: String) { outside.remove(lane) }
 
-    /// Nothing is started any more; what waits comes again after a restart.
+    /// Starts no further jobs; queued ones are redelivered after a restart.
     mutating func stop() {
         isStopped = true
         waiting = [:]
@@ -76,7 +76,7 @@ struct ChatLanes {
                     index += 1
                     continue
                 }
-                // What comes after it waits too, so that its turn comes.
+                // Later jobs wait too, so that this one is not starved.
                 guard running.isSubset(of: outside) else { break }
                 (alone, unfinished) = (lane, lane)
             }

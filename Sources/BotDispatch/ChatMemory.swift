@@ -4,14 +4,14 @@ import Nostr
 /// Timers and conversations of one bot in one chat.
 struct ChatMemory: Sendable, Hashable {
     var timers: [TimerName: TimerRun] = [:]
-    /// States by name, by the person's key in hex.
+    /// States by conversation name, by the person's key in hex.
     var conversations: [String: [String: [UInt8]]] = [:]
 
     init() {}
 
     var isEmpty: Bool { timers.isEmpty && conversations.isEmpty }
 
-    /// False if there is no room for it.
+    /// Applies a change; false if the limit of timers is reached.
     mutating func apply(_ change: BotMemoryChange) -> Bool {
         switch change {
         case .setTimer(let run):
@@ -28,7 +28,7 @@ struct ChatMemory: Sendable, Hashable {
 
     // MARK: Stored form
 
-    /// Nil if it is empty.
+    /// The encoded memory; nil if it is empty.
     var stored: [UInt8]? {
         guard !isEmpty else { return nil }
         let timers = timers.values.sorted { ($0.name, $0.key) < ($1.name, $1.key) }.map { run -> JSONValue in
@@ -48,7 +48,7 @@ struct ChatMemory: Sendable, Hashable {
         return JSONValue.object(["v": 1, "timers": .array(timers), "conversations": .object(people)]).json()
     }
 
-    /// What cannot be read is left out.
+    /// Decodes a stored memory, ignoring unreadable parts.
     init(stored: [UInt8], chatID: String) {
         guard let json = try? JSONValue(json: stored), json["v"]?.integer == 1 else { return }
         for timer in json["timers"]?.array ?? [] {

@@ -1,7 +1,7 @@
 package import BotKit
 package import PikaCore
 
-/// The chats of an account, for its bots.
+/// The chats of an account, as a service for its bots.
 package struct CoreChats: BotChats {
     private let core: AppCore
 

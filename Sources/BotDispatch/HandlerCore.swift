@@ -1,20 +1,20 @@
 package import Nostr
 package import PikaCore
 
-/// The core, as handlers need it; ``AppCore`` outside tests.
+/// The part of the core that handlers need; ``AppCore`` outside tests.
 package protocol HandlerCore: Sendable {
     var account: PublicKey { get }
-    /// What happened and no handler has finished, in order; one reader.
+    /// The events that are not completed, in order; for a single reader.
     var events: AsyncStream<CoreEvent> { get }
 
-    /// Returns when there is a snapshot of what is stored, or the core has ended.
+    /// Returns when a snapshot of the stored state is available, or the core has ended.
     func started() async
     func snapshot() async -> AppState
-    /// The newest inbox row that was put before the handlers, also by earlier processes; after ``started()``.
+    /// The newest inbox row that was delivered to handlers, also by earlier processes; valid after ``started()``.
     var newestInboxID: Int64 { get async }
-    /// Enqueues only: the event is done with and its effects happen some time later, together.
+    /// Enqueues the completion of an event; it is committed later, in one transaction with the effects.
     func complete(_ inboxID: Int64, effects: [HandlerEffect])
-    /// Enqueues only: the effects happen some time later, together.
+    /// Enqueues effects; they are committed later, in one transaction.
     func perform(_ effects: [HandlerEffect], request: RequestID)
     func value(scope: String, key: String) async throws -> [UInt8]?
     func media(chatID: String, messageID: EventID, index: Int) async throws -> [UInt8]

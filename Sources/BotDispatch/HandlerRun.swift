@@ -2,27 +2,28 @@ import BotKit
 import PikaCore
 import Synchronization
 
-/// How a handler ended.
+/// The outcome of a handler's run.
 enum HandlerOutcome: Sendable {
     case returned
     case threw(any Error)
     case timedOut
 }
 
-/// One handler at work, against the clock.
+/// A run of a handler under a deadline.
 struct HandlerRun: Sendable {
     let work: @Sendable () async throws -> Void
     let clock: any CoreClock
     let timeoutMilliseconds: Int64
-    /// Where the handler runs; nil for anywhere.
+    /// The executor that runs the handler; nil for the default one.
     let executor: (any TaskExecutor)?
-    /// Counts it while it hangs.
+    /// Counts the handler while it hangs.
     let hanging: HangingHandlers.Place
 
-    /// Returns with whichever comes first; nil when the caller was cancelled before.
+    /// Runs the handler until it ends or exceeds its deadline, whichever is first; nil when the caller was cancelled
+    /// before.
     ///
-    /// The handler is cancelled then. One that does not heed it goes on for itself, and nothing waits for it: what it
-    /// does to its context comes too late.
+    /// At the deadline the handler is cancelled. If it ignores that, it continues in the background and nothing waits
+    /// for it: its context is closed by then.
     func perform() async -> HandlerOutcome? {
         let (outcomes, report) = AsyncStream.makeStream(of: HandlerOutcome.self)
         let task = Task(executorPreference: executor) {
@@ -38,7 +39,7 @@ struct HandlerRun: Sendable {
                 for await outcome in outcomes { return outcome }
                 return nil
             }
-            // Without one that is ever reached, only the handler ends it.
+            // Without a deadline that can be represented, only the handler ends the run.
             if !deadline.overflow {
                 group.addTask {
                     do { try await clock.sleep(untilMilliseconds: deadline.partialValue) } catch { return nil }

@@ -1,8 +1,8 @@
 import Synchronization
 
-/// Handlers that have not ended although nobody waits for them any more.
+/// The handlers that still run although they have been abandoned.
 final class HangingHandlers: Sendable {
-    /// One handler's.
+    /// The state of one handler.
     final class Place: Sendable {
         private enum State {
             case running, ended
@@ -27,7 +27,7 @@ final class HangingHandlers: Sendable {
             if let number { owner.remove(number, of: bot) }
         }
 
-        /// Nobody waits for it from now on.
+        /// Records that the handler is abandoned.
         func leftBehind(nowMilliseconds now: Int64) {
             state.withLock { state in
                 guard case .running = state else { return }
@@ -37,7 +37,7 @@ final class HangingHandlers: Sendable {
     }
 
     private struct State {
-        /// When each was left behind, Unix milliseconds, by number, by bot.
+        /// Unix milliseconds when each was abandoned, by number, by bot.
         var since: [String: [Int: Int64]] = [:]
         var lastNumber = 0
     }
@@ -52,7 +52,7 @@ final class HangingHandlers: Sendable {
     func place(for bot: String) -> Place { Place(bot: bot, owner: self) }
     func count(of bot: String) -> Int { state.withLock { $0.since[bot]?.count ?? 0 } }
 
-    /// How many were left behind up to some time, by bot; bots without any are left out.
+    /// Returns the number of handlers abandoned up to a time, by bot; bots without any are omitted.
     func counts(since time: Int64) -> [String: Int] {
         state.withLock { state in
             state.since.mapValues { handlers in handlers.values.count { $0 <= time } }.filter { $0.value > 0 }

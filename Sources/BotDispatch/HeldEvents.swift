@@ -1,28 +1,28 @@
 import PikaCore
 import Synchronization
 
-/// Events that wait for bots of which too many handlers hang. Other bots are done with them already; each is done with
-/// when all are, and which are not is stored with what the others asked for.
+/// Events held for bots with too many hanging handlers. Other bots have handled them already. An event is complete when
+/// all bots have handled it; the remaining bots are stored with the effects of the others.
 final class HeldEvents: Sendable {
     private struct Entry {
         let event: CoreEvent
-        /// Labels.
+        /// The labels of the remaining bots.
         var bots: Set<String>
-        /// Whether it is in line again.
+        /// Whether it is queued again.
         var isQueued = false
     }
 
-    /// No bot's name has a slash.
+    /// The scope of the stored entries; a bot's name never contains a slash.
     private static let scope = "pikabot/held"
 
-    /// By inbox row.
+    /// Entries by inbox row.
     private let entries = Mutex<[Int64: Entry]>([:])
     private let newestOfEarlier = Atomic<Int64>(0)
 
     /// - Parameter newestOfEarlier: the newest inbox row that an earlier process may have held.
     func begin(newestOfEarlier: Int64) { self.newestOfEarlier.store(newestOfEarlier, ordering: .relaxed) }
 
-    /// The bots that an event is still for; nil if it was not held in this process.
+    /// Returns the bots that still need an event; nil if this process has not held it.
     func bots(of event: CoreEvent) -> Set<String>? { entries.withLock { $0[event.inboxID]?.bots } }
 
     func hold(_ event: CoreEvent, for bots: Set<String>) {
@@ -31,7 +31,7 @@ final class HeldEvents: Sendable {
 
     func done(_ event: CoreEvent) { entries.withLock { $0[event.inboxID] = nil } }
 
-    /// Whether an earlier event of the chat still waits for the bot: its events come in order.
+    /// Returns whether an earlier event of the chat is held for the bot, since its events are delivered in order.
     func isBehind(_ event: CoreEvent, _ bot: String) -> Bool {
         entries.withLock { entries in
             entries.values.contains {
@@ -40,7 +40,7 @@ final class HeldEvents: Sendable {
         }
     }
 
-    /// Those whose turn it may be now, in order; in line from then on.
+    /// Returns the events that may be deliverable now, in order, and marks them as queued.
     func takeReady(_ isReady: (String) -> Bool) -> [CoreEvent] {
         entries.withLock { entries in
             guard !entries.isEmpty else { return [] }
@@ -52,7 +52,7 @@ final class HeldEvents: Sendable {
 
     // MARK: The store
 
-    /// Notes which bots an event is still for; none for it is done with.
+    /// Returns the effect that stores which bots still need an event; with none it deletes the entry.
     static func effect(_ event: CoreEvent, _ bots: Set<String>) -> HandlerEffect {
         let value = bots.isEmpty ? nil : Array(bots.sorted().joined(separator: "\n").utf8)
         return HandlerEffect(
@@ -60,7 +60,7 @@ final class HeldEvents: Sendable {
             operation: .putValue(scope: scope, key: "\(event.inboxID)", value: value))
     }
 
-    /// The bots that an event is still for, also if an earlier process held it; nil for all of them.
+    /// Returns the bots that still need an event, also if an earlier process held it; nil for all of them.
     func load(_ event: CoreEvent, from core: any HandlerCore) async throws -> Set<String>? {
         if let known = bots(of: event) { return known }
         guard event.inboxID <= newestOfEarlier.load(ordering: .relaxed) else { return nil }

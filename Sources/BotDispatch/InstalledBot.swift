@@ -2,9 +2,9 @@ package import BotKit
 import Metrics
 import PikaCore
 
-/// A bot in its place: as the configuration of one account has it.
+/// A bot as configured for one account.
 package struct InstalledBot: Sendable {
-    /// The bot's name in its account; no other bot there has it.
+    /// The bot's name, unique in its account.
     package let label: String
     package var policy: BotPolicy
     let handlers: [Handler]
@@ -24,7 +24,7 @@ package struct InstalledBot: Sendable {
         metrics = handlers.map { HandlerMetrics(handler: "\(label) \($0.label)") }
     }
 
-    /// The handler that takes a trigger, by its place, and what it would do; nil if none does.
+    /// Returns the first handler that accepts a trigger, by index, and its work; nil if none does.
     func work(for trigger: BotTrigger, in scope: EventScope) -> (index: Int, work: Handler.Work)? {
         for (index, handler) in handlers.enumerated() {
             if let work = handler.accept(trigger, scope) { return (index, BotMiddleware.wrap(work, in: middleware)) }
@@ -32,16 +32,16 @@ package struct InstalledBot: Sendable {
         return nil
     }
 
-    /// Names of the conversations that it can have.
+    /// Names of the conversations that the bot declares.
     var conversations: Set<String> { Set(handlers.compactMap(\.conversation)) }
-    /// How long one of its handlers may take.
+    /// The deadline of each handler.
     var timeout: Duration { timesItself ? .milliseconds(Int64.max) : policy.timeout }
     var schedules: [ScheduleDeclaration] { handlers.compactMap(\.schedule) }
-    /// The modules that it answers probes of.
+    /// The probe modules that the bot answers.
     var probes: [String] { handlers.compactMap(\.probe) }
 }
 
-/// What is counted for one handler.
+/// The metrics of one handler.
 struct HandlerMetrics: Sendable {
     private let handler: String
     private let duration: Metrics.Timer

@@ -1,7 +1,7 @@
 package import BotKit
 import Metrics
 
-/// What bots measure, handed to the metrics of the process.
+/// Passes metrics of bots to the metrics of the process.
 package struct MetricsFacade: BotMetrics {
     package init() {}
 

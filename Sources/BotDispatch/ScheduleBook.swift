@@ -1,18 +1,18 @@
 import BotKit
 import PikaCore
 
-/// When each schedule of an account's bots is due. Pure.
+/// The due times of the schedules of an account's bots. Pure.
 struct ScheduleBook {
     private struct Entry {
         let declaration: ScheduleDeclaration
-        /// When it was last dealt with, Unix milliseconds.
+        /// The time up to which it is handled, Unix milliseconds.
         var last: Int64?
-        /// Unix milliseconds; nil if it never comes again, or while a run is at work.
+        /// Unix milliseconds; nil if it never runs again, or during a run.
         var due: Int64?
         var isCatchUp = false
 
-        /// Waits for the next time after now. A clock that was set back does not bring times again; one that was a day
-        /// or more ahead is not believed.
+        /// Waits for the next time after now. A clock that was set back does not repeat times; a last run a day or more
+        /// in the future is ignored.
         mutating func wait(_ now: Int64) {
             let last = last.flatMap { $0 > now && $0 - now < 86_400_000 ? $0 : nil }
             due = declaration.schedule.next(afterMilliseconds: max(now, last ?? now))
@@ -21,12 +21,12 @@ struct ScheduleBook {
 
     private var entries: [ScheduleID: Entry] = [:]
 
-    /// When the next one is due, Unix milliseconds.
+    /// When the next schedule is due, Unix milliseconds.
     var next: Int64? { entries.values.compactMap(\.due).min() }
 
-    /// Puts in the schedules of these bots in place of those before; one that is as it was goes on as it was.
+    /// Replaces the schedules by those of these bots; unchanged schedules keep their state.
     ///
-    /// - Parameter marks: when each was last dealt with, Unix milliseconds.
+    /// - Parameter marks: the time up to which each is handled, Unix milliseconds.
     mutating func install(_ bots: [InstalledBot], marks: [ScheduleID: Int64], nowMilliseconds now: Int64) {
         let old = entries
         entries = [:]
@@ -53,8 +53,8 @@ struct ScheduleBook {
         return entry
     }
 
-    /// What is due, in order; a schedule is at work from then on, until ``finish(_:nowMilliseconds:)``. Those of other
-    /// bots are left out, and go on with their next time.
+    /// Returns the due schedules in order; each of them runs until ``finish(_:nowMilliseconds:)``. Due runs of other
+    /// bots are skipped.
     mutating func takeDue(nowMilliseconds now: Int64, of bots: Set<String>) -> [(id: ScheduleID, run: ScheduleRun)] {
         var found: [(id: ScheduleID, run: ScheduleRun)] = []
         for (id, entry) in entries {
@@ -73,7 +73,8 @@ struct ScheduleBook {
         }
     }
 
-    /// What is due of these bots, which are paused: it is left out for good. When each was dealt with, Unix milliseconds.
+    /// Skips the due runs of these bots, which are paused. Returns the time up to which each is handled, Unix
+    /// milliseconds.
     mutating func skipDue(nowMilliseconds now: Int64, of bots: Set<String>) -> [(id: ScheduleID, mark: Int64)] {
         var skipped: [(id: ScheduleID, mark: Int64)] = []
         for (id, entry) in entries where bots.contains(id.bot) {
@@ -87,14 +88,14 @@ struct ScheduleBook {
         return skipped.sorted { ($0.id.bot, $0.id.name) < ($1.id.bot, $1.id.name) }
     }
 
-    /// A run has ended: what became due while it was at work is left out.
+    /// Records the end of a run: runs that became due meanwhile are skipped.
     mutating func finish(_ id: ScheduleID, nowMilliseconds now: Int64) {
         guard entries[id]?.due == .some(nil) else { return }
         entries[id]?.wait(now)
     }
 }
 
-/// When a schedule was last dealt with, as it is kept.
+/// The stored time up to which a schedule is handled.
 enum ScheduleMark {
     static func load(_ id: ScheduleID, from core: any HandlerCore) async throws -> Int64? {
         try await core.value(scope: scope(of: id.bot), key: id.name)

@@ -1,10 +1,10 @@
 import PikaCore
 import Synchronization
 
-/// What handlers have written lately.
+/// A cache of the handlers' recent writes.
 ///
-/// Completing an event only enqueues, so the next handler may ask for a value before the store has it. The writes
-/// kept here are far more than can be under way.
+/// Completing an event only enqueues, so the next handler may read a value before it is in the store. The cache holds
+/// far more writes than can be pending.
 final class WrittenValues: Sendable {
     private struct Name: Hashable {
         let scope: String
@@ -24,7 +24,7 @@ final class WrittenValues: Sendable {
         self.capacity = capacity
     }
 
-    /// The value written last, or that it was deleted; nil if nothing is known here.
+    /// Returns the last value written, or its deletion; nil if the cache has no entry.
     func value(scope: String, key: String) -> [UInt8]?? {
         recent.withLock { recent in recent.values[Name(scope: scope, key: key)].map(\.value) }
     }

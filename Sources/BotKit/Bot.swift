@@ -1,26 +1,26 @@
-/// Something that answers in encrypted chats: a name and a list of handlers.
+/// A bot in encrypted chats: a name and a list of handlers.
 ///
-/// A bot never sees a socket or a key. The runtime makes one value of it for each place where a configuration says
-/// `use: <name>`, asks for ``handlers`` once, and calls them for every event until the event is done with, also across
-/// restarts. State that must survive belongs into ``BotContext/setValue(_:forKey:)``.
+/// A bot never sees a socket or a key. The runtime creates one instance for each `use: <name>` in the configuration,
+/// reads ``handlers`` once, and calls them for every event until the event has been handled, also across restarts.
+/// State that must survive a restart belongs in ``BotContext/setValue(_:forKey:)``.
 public protocol Bot: Sendable {
-    /// What stands after `use:` in a configuration: 1 to 32 of a-z, 0-9 and "-".
+    /// The bot's name after `use:` in a configuration: 1 to 32 of a-z, 0-9 and "-".
     static var name: String { get }
 
-    /// Makes a bot from what stands under `with:`; an object without members when nothing does.
-    /// ``SettingsReader`` reads it and says all that is wrong; ``BotError/Code/invalidSettings`` is for the rest.
+    /// Creates a bot from its settings under `with:`; an empty object if there are none. ``SettingsReader`` reads them
+    /// and reports every problem at once; use ``BotError/Code/invalidSettings`` for other failures.
     init(settings: BotSettings) throws
 
-    /// In the order in which they are asked: the first one that accepts an event handles it, alone.
+    /// The handlers in the order in which they are tried: only the first one that accepts an event handles it.
     @HandlerBuilder var handlers: [Handler] { get }
 
-    /// What stands around every handler, the first one outermost; nothing unless given.
+    /// Middleware around every handler, outermost first. None by default.
     var middleware: [BotMiddleware] { get }
 
-    /// Who is asked, in order, when a handler has failed; nobody unless given.
+    /// The error handlers that are called, in order, when a handler has failed. None by default.
     var errorHandlers: [BotErrorHandler] { get }
 
-    /// The command that lists the bot's commands: `/help` unless given.
+    /// The command that lists the bot's commands. `/help` by default.
     var help: BotHelp { get }
 }
 

@@ -1,7 +1,7 @@
-/// Changes of groups: of the event's chat, or of another one. How they end shows in later snapshots only; what the
-/// account is not allowed to do is counted as failed.
+/// Changes of groups: of the event's chat, or of another one. Their results appear only in later snapshots. Changes
+/// that the account is not allowed to make are counted as failed.
 extension BotContext {
-    /// Brings people in, found by their key packages on the relays.
+    /// Adds members, whose key packages are looked up on the relays.
     public func addMembers(_ peers: [PublicKey], missing: MissingPeers = .fail, in chatID: String? = nil) {
         change(chatID) { .addGroupMembers(chatID: $0, peers: peers, missing: missing) }
     }
@@ -10,7 +10,7 @@ extension BotContext {
         change(chatID) { .removeGroupMembers(chatID: $0, peers: peers) }
     }
 
-    /// Takes the account out of the group.
+    /// Removes the account from the group.
     public func leave(_ chatID: String? = nil) {
         change(chatID) { .leaveGroup(chatID: $0) }
     }
@@ -23,17 +23,17 @@ extension BotContext {
         change(chatID) { .setGroupDescription(chatID: $0, description: description) }
     }
 
-    /// All admins of the group from then on; they must be members.
+    /// Replaces the group's list of admins. All of them must be members.
     public func setAdmins(_ admins: [PublicKey], in chatID: String? = nil) {
         change(chatID) { .setGroupAdmins(chatID: $0, admins: admins) }
     }
 
-    /// Encrypts and uploads a picture for the group; nil takes it away.
+    /// Encrypts and uploads an image for the group; nil removes the current one.
     public func setImage(_ image: OutgoingImage?, in chatID: String? = nil) {
         change(chatID) { .setGroupImage(chatID: $0, image) }
     }
 
-    /// Founds a group with these peers.
+    /// Creates a group with these peers.
     public func createGroup(_ name: String, with peers: [PublicKey], missing: MissingPeers = .fail) {
         dispatch(.createGroupChat(name: name, peers: peers, missing: missing))
     }

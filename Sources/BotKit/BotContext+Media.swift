@@ -1,15 +1,15 @@
 extension BotContext {
-    /// Sends files, with a caption, into the chat of the event or another one.
+    /// Sends files, with a caption, to the event's chat or to another one.
     ///
-    /// They are encrypted, uploaded and then referred to by a message, some time after the handler has returned; how
-    /// that ends shows in later snapshots and in the log only. Files go out as they are: a photograph still tells
-    /// where and with what it was made.
+    /// The files are encrypted, uploaded and then referred to by a message, some time after the handler has returned;
+    /// the result appears only in later snapshots and in the log. Files are sent unmodified: a photo keeps its
+    /// metadata, such as location and camera model.
     public func send(media files: [OutgoingFile], caption: String = "", to chatID: String? = nil) {
         guard let chatID = chat(chatID) else { return }
         dispatch(.sendMedia(chatID: chatID, OutgoingMedia(files: files, caption: caption)))
     }
 
-    /// Downloads and decrypts a file of the handled message; its hash is checked.
+    /// Downloads and decrypts a file of the handled message, and verifies its hash.
     ///
     /// Throws ``BotError/Code/noMessage`` if there is no message, otherwise the errors of
     /// ``AppCore/media(chatID:messageID:index:)``.

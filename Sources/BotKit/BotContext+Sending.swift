@@ -1,5 +1,6 @@
 extension BotContext {
-    /// Answers the handled message with a chat message that refers to it; says it plainly if there is no message.
+    /// Replies to the handled message with a chat message that refers to it; sends an ordinary message if there is
+    /// none.
     public func reply(_ text: String) {
         if let message {
             collect(.send(chatID: chatID, .text(text, replyingTo: message)))
@@ -8,23 +9,23 @@ extension BotContext {
         }
     }
 
-    /// Sends into the chat of the event, or into another one.
+    /// Sends a message to the event's chat or to another one.
     public func send(_ text: String, kind: Kind = .chatMessage, tags: [Tag] = [], to chatID: String? = nil) {
         send(OutgoingMessage(kind: kind, content: text, tags: tags), to: chatID)
     }
 
-    /// Sends a message with components into the chat of the event, or into another one.
+    /// Sends a message with components to the event's chat or to another one.
     public func send(_ hypernote: Hypernote, to chatID: String? = nil) {
         send(hypernote.message, to: chatID)
     }
 
-    /// Sends any message into the chat of the event, or into another one.
+    /// Sends any message to the event's chat or to another one.
     public func send(_ message: OutgoingMessage, to chatID: String? = nil) {
         guard let chatID = chat(chatID) else { return }
         collect(.send(chatID: chatID, message))
     }
 
-    /// Tells the chat's members for ten seconds that an answer is being written.
+    /// Shows the chat's members a typing indicator for ten seconds.
     public func startTyping(in chatID: String? = nil) {
         guard let chatID = chat(chatID) else { return }
         dispatch(.typingStarted(chatID: chatID))
@@ -38,18 +39,18 @@ extension BotContext {
         collect(.send(chatID: chatID, .reaction(emoji, to: message.id)))
     }
 
-    /// Refuses the call of the handled signal; reasons are free text, such as `declined` or `busy`.
-    /// Throws ``BotError/Code/noCall`` if the event is no call signal.
+    /// Rejects the call of the handled signal. The reason is free text, such as `declined` or `busy`. Throws
+    /// ``BotError/Code/noCall`` if the event is not a call signal.
     public func rejectCall(reason: String) throws(BotError) {
         dispatch(.rejectCall(chatID: chatID, callID: try callID(), reason: reason))
     }
 
-    /// Ends the call of the handled signal. Throws ``BotError/Code/noCall`` if the event is no call signal.
+    /// Ends the call of the handled signal. Throws ``BotError/Code/noCall`` if the event is not a call signal.
     public func endCall(reason: String = "user_hangup") throws(BotError) {
         dispatch(.endCall(chatID: chatID, callID: try callID(), reason: reason))
     }
 
-    /// Asks the core for anything else; how it ends shows in later snapshots only.
+    /// Dispatches any other action to the core. Its result appears only in later snapshots.
     public func dispatch(_ action: AppAction) { collect(.dispatch(action)) }
 
     private func callID() throws(BotError) -> String {

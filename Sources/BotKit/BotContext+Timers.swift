@@ -1,13 +1,12 @@
 extension BotContext {
-    /// Sets a timer, which runs the bot's ``OnTimer`` of that name, also after a restart; one of the same chat, name
-    /// and key is set anew. It is durable together with what the handler runs for.
+    /// Sets a timer, which runs the bot's ``OnTimer`` of that name, also after a restart. It replaces a timer with the
+    /// same chat, name and key. The timer is committed together with the trigger that the handler runs for.
     ///
     /// - Parameters:
-    ///   - key: tells it from others of its name in the same chat.
-    ///   - text: comes back with the run.
-    ///   - chatID: the chat in whose order it runs; that of the event unless given.
-    ///
-    /// Delays beyond ten years count as ten years.
+    ///   - key: distinguishes timers of one name in the same chat.
+    ///   - delay: is limited to ten years.
+    ///   - text: is passed to the handler when the timer runs.
+    ///   - chatID: the chat in whose order the timer runs; the event's chat by default.
     public func setTimer(
         _ name: String, key: String = "", after delay: Duration, text: String = "", in chatID: String? = nil
     ) {
@@ -20,7 +19,7 @@ extension BotContext {
 
     private static let longestWait = Int64(3650) * 86_400_000
 
-    /// Takes a timer back; one that is not set makes no difference.
+    /// Cancels a timer; does nothing if it is not set.
     public func cancelTimer(_ name: String, key: String = "", in chatID: String? = nil) {
         guard let chatID = chat(chatID) else { return }
         remember(.cancelTimer(TimerName(chatID: chatID, name: name, key: key)))
@@ -28,7 +27,7 @@ extension BotContext {
 }
 
 extension Duration {
-    /// Rounded towards zero; what is beyond 64 bits counts as the last of them.
+    /// The duration in milliseconds, rounded towards zero and clamped to 64 bits.
     package var wholeMilliseconds: Int64 {
         let (seconds, overflow) = components.seconds.multipliedReportingOverflow(by: 1000)
         let sum = seconds.addingReportingOverflow(components.attoseconds / 1_000_000_000_000_000)

@@ -1,9 +1,9 @@
 import Synchronization
 
-/// What a handler may do, and what it may know.
+/// The API that a handler sees: the trigger, the state of the chats, and the effects that it can request.
 ///
-/// Nothing is done at once: what a handler asks for is collected, and committed together with what it runs for when
-/// the handler has returned. What is asked for later than that is dropped.
+/// Nothing happens immediately: effects are collected, and committed together with the trigger when the handler has
+/// returned. Effects requested after that are dropped.
 public final class BotContext: Sendable {
     private struct Collected {
         var operations: [HandlerEffect.Operation] = []
@@ -15,24 +15,24 @@ public final class BotContext: Sendable {
         var isClosed = false
     }
 
-    /// What the handler runs for.
+    /// The trigger that the handler runs for.
     public let trigger: BotTrigger
     public let scope: EventScope
-    /// Unix milliseconds when the handler began.
+    /// Unix milliseconds when the handler started.
     public let nowMilliseconds: Int64
-    /// Names bot and chat in every line.
+    /// A logger that adds bot and chat to every line.
     public let logger: Logger
-    /// The world outside the chats.
+    /// Services outside the chats, such as HTTP and files.
     public let services: BotServices
-    /// Names the bot among those of its account; begins the ids of effects, and is the scope of values.
+    /// The bot's id within its account: the prefix of effect ids and the scope of values.
     package let bot: String
-    /// Stands between the bot's name and the ordinal in the ids of effects.
+    /// The part of effect ids between the bot's id and the ordinal.
     private let inputID: String
     private let readValue: @Sendable (_ key: String) async throws -> [UInt8]?
     let readMedia: @Sendable (_ message: EventID, _ index: Int) async throws -> [UInt8]
     private let collected = Mutex(Collected())
 
-    /// - Parameter inputID: unless given, that of the trigger.
+    /// - Parameter inputID: the trigger's own id by default.
     package init(
         bot: String, trigger: BotTrigger, inputID: String? = nil, scope: EventScope, nowMilliseconds: Int64,
         logger: Logger,
@@ -51,34 +51,34 @@ public final class BotContext: Sendable {
         self.readMedia = readMedia
     }
 
-    /// Unix seconds when the handler began.
+    /// Unix seconds when the handler started.
     public var now: Int64 { nowMilliseconds / 1000 }
-    /// The event handled; nil when the handler runs for a schedule, a timer, the start, the stop or a probe.
+    /// The handled event; nil when the handler runs for a schedule, a timer, the start, the stop or a probe.
     public var event: CoreEvent? { trigger.event }
-    /// The message handled; nil when the handler runs for something else.
+    /// The handled message; nil when the handler runs for something else.
     public var message: MessageEvent? { trigger.message }
     /// The chat of the event or timer; empty for schedules, start, stop and probes.
     public var chatID: String { trigger.chatID }
-    /// The account that the bot answers through.
+    /// The account that the bot runs as.
     public var account: PublicKey { scope.account }
-    /// The whole state when the handler began; it does not change while it runs.
+    /// The whole state when the handler started; it does not change while the handler runs.
     public var snapshot: AppState { scope.snapshot }
-    /// The chat of the event as the snapshot shows it; nil if there is none, or it is not there any more.
+    /// The event's chat in the snapshot; nil if the event has none or the snapshot does not contain it any more.
     public var chat: AppState.ChatSummary? { scope.chat }
 
-    /// Counts an error that the handler itself takes care of, as those that it throws are counted.
+    /// Counts an error that the handler has dealt with itself in the same metrics as errors that it throws.
     public func count(_ failure: BotError) {
         collected.withLock { if !$0.isClosed { $0.failures.append(failure) } }
     }
 
-    /// What the handler has counted; complete after ``finish()``.
+    /// The errors that the handler has counted; complete after ``finish()``.
     package var failures: [BotError] { collected.withLock { $0.failures } }
 
-    /// What became of timers and conversations; complete after ``finish()``.
+    /// The changes to timers and conversations; complete after ``finish()``.
     package var memoryChanges: [BotMemoryChange] { collected.withLock { $0.memory } }
 
-    /// What was asked for, with ids that a second run gives again; nothing more is taken after this. Throws what the
-    /// handler did wrong without being told at once, such as sending without a chat.
+    /// Returns the requested effects, with ids that are the same when the handler runs again, and closes the context.
+    /// Throws the first misuse that was not reported at the call, such as sending without a chat.
     package func finish() throws(BotError) -> [HandlerEffect] {
         let (operations, misuse) = collected.withLock { collected in
             collected.isClosed = true
@@ -90,7 +90,7 @@ public final class BotContext: Sendable {
         }
     }
 
-    /// What a probe's handler found; nil before it has returned.
+    /// The probe handler's result; nil before it has returned.
     package var probeAnswer: ProbeAnswer? { collected.withLock { $0.probeAnswer } }
 
     func answer(_ probe: ProbeAnswer) { collected.withLock { $0.probeAnswer = probe } }
@@ -113,7 +113,7 @@ public final class BotContext: Sendable {
         if isClosed { logger.warning("Dropped what a handler asked for after its end") }
     }
 
-    /// Fails the handler at its end.
+    /// Records an error that fails the handler when it returns.
     func fail(_ error: BotError) {
         collected.withLock { $0.misuse = $0.misuse ?? error }
     }
@@ -123,8 +123,8 @@ public final class BotContext: Sendable {
         return try await readValue(key)
     }
 
-    /// The id of the named chat, or of the event's; nil, and the handler fails at its end, if there is none or the name
-    /// means several.
+    /// Returns the id of the named chat, or of the event's chat. Returns nil, and fails the handler when it returns, if
+    /// there is no chat or the name is ambiguous.
     func chat(_ reference: String?) -> String? {
         let reference = reference ?? self.chatID
         guard !reference.isEmpty else {
@@ -133,7 +133,7 @@ public final class BotContext: Sendable {
         }
         if reference == chatID { return chatID }
         do throws(AppCoreError) {
-            // The core refuses a chat that it does not know.
+            // The core rejects an unknown chat.
             return try snapshot.chat(named: reference)?.chatID ?? reference
         } catch {
             fail(BotError(.ambiguousChat, error.message))
@@ -143,7 +143,7 @@ public final class BotContext: Sendable {
 }
 
 extension CoreEvent {
-    /// Names what happened, the same in every process that sees it: the id of the message, commit or call signal.
+    /// An id of the event that is the same in every process: the id of the message, commit or call signal.
     package var inputID: String {
         switch content {
         case .message(let message): message.id.hex

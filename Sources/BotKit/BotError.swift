@@ -1,33 +1,33 @@
-/// Why a bot could not be made, or could not do what its handler asked for.
+/// The reason why a bot could not be created, or why a handler's request failed.
 public struct BotError: Error, Hashable, Sendable, CustomStringConvertible {
     public struct Code: Hashable, Sendable, CustomStringConvertible {
         public let description: String
 
-        /// What stands under `with:` is not what the bot understands.
+        /// The bot does not accept its settings under `with:`.
         public static let invalidSettings = Code(description: "invalid_settings")
-        /// The handled event is no message, so there is nothing to react to.
+        /// The handled event is not a message, so there is nothing to react to.
         public static let noMessage = Code(description: "no_message")
-        /// The handled event is no call signal, so there is no call to reject or end.
+        /// The handled event is not a call signal, so there is no call to reject or end.
         public static let noCall = Code(description: "no_call")
-        /// The handler runs for something that belongs to no chat, and named none.
+        /// The trigger belongs to no chat, and the handler named none.
         public static let noChat = Code(description: "no_chat")
-        /// Several groups claim the nostrGroupID that the handler named a chat by.
+        /// Several groups claim the nostrGroupID by which the handler named a chat.
         public static let ambiguousChat = Code(description: "ambiguous_chat")
-        /// A handler took longer than it may.
+        /// A handler exceeded its deadline.
         public static let timedOut = Code(description: "timed_out")
         /// Too many of the bot's handlers hang.
         public static let stuck = Code(description: "stuck")
-        /// A schedule that cannot be read.
+        /// The schedule is invalid.
         public static let invalidSchedule = Code(description: "invalid_schedule")
-        /// An HTTP request had no answer, or too long a one.
+        /// An HTTP request got no response, or one that is too long.
         public static let requestFailed = Code(description: "request_failed")
-        /// What people wrote would have made an address lead elsewhere than its settings say.
+        /// A user's text would have changed the destination of a URL in the settings.
         public static let addressRefused = Code(description: "address_refused")
-        /// A program could not be run, or failed.
+        /// A program could not be started, or failed.
         public static let programFailed = Code(description: "program_failed")
-        /// What a setting refers to could not be read.
+        /// A secret that a setting refers to could not be read.
         public static let noSecret = Code(description: "no_secret")
-        /// A probe of something that the settings do not allow.
+        /// The settings do not allow the probe.
         public static let probeRefused = Code(description: "probe_refused")
         /// A file that a setting names could not be read, or is too long.
         public static let noFile = Code(description: "no_file")

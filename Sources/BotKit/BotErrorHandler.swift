@@ -1,23 +1,24 @@
-/// Is asked when a handler has failed: it may answer the user, and may say that all is well then.
+/// A function that is called when a handler has failed: it may reply to the user, and may declare the error handled.
 ///
-/// Nothing of what the failed handler asked for happens; what an error handler asks for does. The first one that says
-/// ``Verdict/handled`` ends the matter. Otherwise the error is logged and counted
-/// (`bot_handler_errors_total`). A handler that took too long failed with ``BotError/Code/timedOut``.
+/// The effects of the failed handler are dropped; those of an error handler are committed. The first error handler that
+/// returns ``Verdict/handled`` is the last one called. If none does, the error is logged and counted
+/// (`bot_handler_errors_total`). A handler that exceeds its deadline fails with ``BotError/Code/timedOut``.
 public struct BotErrorHandler: Sendable {
     public enum Verdict: Sendable, Hashable {
         case handled
-        /// The next error handler is asked, in the end log and metrics.
+        /// Passes the error to the next error handler, and finally to log and metrics.
         case passOn
     }
 
     private let body: @Sendable (any Error, BotContext) async throws -> Verdict
 
-    /// An error handler that throws has passed on, and asked for nothing.
+    /// Creates an error handler. If it throws, its effects are dropped and the error is passed on.
     public init(_ body: @escaping @Sendable (_ error: any Error, _ context: BotContext) async throws -> Verdict) {
         self.body = body
     }
 
-    /// Answers errors of one type with a text, and calls them handled; `text` may return nil to pass on.
+    /// Returns an error handler that replies to errors of one type with a text; `text` may return nil to pass the error
+    /// on.
     public static func reply<Failure: Error>(
         to type: Failure.Type, _ text: @escaping @Sendable (Failure) -> String?
     ) -> BotErrorHandler {

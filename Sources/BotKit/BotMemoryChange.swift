@@ -1,13 +1,13 @@
-/// What a handler does to its bot's timers and conversations; durable together with what it runs for.
+/// A change that a handler makes to its bot's timers or conversations, committed together with the handler's trigger.
 package enum BotMemoryChange: Sendable, Hashable {
     case setTimer(TimerRun)
     case cancelTimer(TimerName)
-    /// With the state as the conversation encodes it, in UTF-8.
+    /// Carries the state as the conversation encodes it, in UTF-8.
     case setConversation(ConversationName, state: [UInt8])
     case endConversation(ConversationName)
 }
 
-/// Tells a timer from the bot's others.
+/// The key of a timer among those of a bot.
 package struct TimerName: Sendable, Hashable {
     package let chatID: String
     package let name: String
@@ -20,10 +20,10 @@ package struct TimerName: Sendable, Hashable {
     }
 }
 
-/// Tells a conversation from the bot's others.
+/// The key of a conversation among those of a bot.
 package struct ConversationName: Sendable, Hashable {
     package let chatID: String
-    /// Hex of the key of whom it is with.
+    /// Hex of the other person's public key.
     package let person: String
     package let name: String
 
@@ -35,14 +35,14 @@ package struct ConversationName: Sendable, Hashable {
 }
 
 extension ConversationName {
-    /// The timer of a conversation has its name behind this, and the person as its key.
+    /// The prefix of a conversation's timer, followed by the conversation's name; the timer's key is the person.
     static let timerPrefix = "conversation "
 }
 
 extension TimerRun {
     package var timer: TimerName { TimerName(chatID: chatID, name: name, key: key) }
 
-    /// The conversation whose time it limits; nil if it is a handler's own.
+    /// The conversation that this timer limits; nil for a timer that a handler has set.
     package var conversation: ConversationName? {
         guard name.hasPrefix(ConversationName.timerPrefix) else { return nil }
         return ConversationName(

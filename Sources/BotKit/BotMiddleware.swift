@@ -1,4 +1,4 @@
-/// Stands around every handler of a bot: it sees each trigger that a handler takes, before and after.
+/// Code around every handler of a bot: it runs before and after the handler, for each trigger that a handler accepts.
 ///
 /// ```swift
 /// BotMiddleware { context, next in
@@ -8,9 +8,9 @@
 /// }
 /// ```
 ///
-/// What it asks for is committed with what the handler asks for. An error that it throws is the handler's.
+/// Its effects are committed with those of the handler. An error that it throws counts as the handler's.
 public struct BotMiddleware: Sendable {
-    /// Runs what is inside: the next middleware, in the end the handler. To be called once, or not at all.
+    /// Runs the next middleware, or finally the handler. Call it at most once.
     public typealias Next = @Sendable () async throws -> Void
 
     private let body: @Sendable (BotContext, Next) async throws -> Void
@@ -19,7 +19,7 @@ public struct BotMiddleware: Sendable {
         self.body = body
     }
 
-    /// Work inside of some middleware, the first one outermost.
+    /// Wraps a handler's work in middleware, outermost first.
     package static func wrap(_ work: @escaping Handler.Work, in middleware: [BotMiddleware]) -> Handler.Work {
         middleware.reversed().reduce(work) { inner, outer in
             { context in try await outer.body(context) { try await inner(context) } }

@@ -1,25 +1,25 @@
-/// What a handler runs for.
+/// The reason why a handler runs.
 public enum BotTrigger: Sendable, Hashable {
-    /// Something happened in a chat.
+    /// An event in a chat.
     case event(CoreEvent)
-    /// A schedule of the bot is due.
+    /// A due schedule of the bot.
     case schedule(ScheduleRun)
-    /// A timer that a handler has set is due.
+    /// A due timer that a handler has set.
     case timer(TimerRun)
-    /// The bot begins its work: the process has started, or a new configuration has brought the bot in.
+    /// The start of the bot: the process has started, or a new configuration has added the bot.
     case start
-    /// The bot ends its work, in good order.
+    /// The orderly stop of the bot.
     case stop
-    /// Somebody outside asks for a probe.
+    /// A probe request from outside.
     case probe(ProbeRequest)
 }
 
 /// One run of a schedule.
 public struct ScheduleRun: Sendable, Hashable {
     public let name: String
-    /// When it was due, Unix milliseconds; the run may begin later.
+    /// Unix milliseconds when the run was due; it may start later.
     public let dueMilliseconds: Int64
-    /// Whether it makes up for runs that were missed while nothing ran.
+    /// Whether it replaces runs that were missed while the process was not running.
     public let isCatchUp: Bool
 
     package init(name: String, dueMilliseconds: Int64, isCatchUp: Bool) {
@@ -29,16 +29,16 @@ public struct ScheduleRun: Sendable, Hashable {
     }
 }
 
-/// A timer that has run out.
+/// A timer that has expired.
 public struct TimerRun: Sendable, Hashable {
     public let name: String
-    /// The chat that it was set for.
+    /// The chat that the timer was set for.
     public let chatID: String
-    /// Tells it from others of its name in the same chat.
+    /// Distinguishes timers of one name in the same chat.
     public let key: String
-    /// What was noted with it.
+    /// The text that was set with the timer.
     public let text: String
-    /// When it was due, Unix milliseconds; the run may begin later.
+    /// Unix milliseconds when the timer was due; the run may start later.
     public let dueMilliseconds: Int64
 
     package init(name: String, chatID: String, key: String, text: String, dueMilliseconds: Int64) {
@@ -53,12 +53,12 @@ public struct TimerRun: Sendable, Hashable {
 extension BotTrigger {
     public var event: CoreEvent? { if case .event(let event) = self { event } else { nil } }
 
-    /// The message that the handler runs for; nil if it runs for something else.
+    /// The message of the trigger; nil if it is not a message.
     public var message: MessageEvent? {
         if case .message(let message)? = event?.content { message } else { nil }
     }
 
-    /// The chat that it belongs to; empty for schedules, start, stop and probes.
+    /// The chat that the trigger belongs to; empty for schedules, start, stop and probes.
     package var chatID: String {
         switch self {
         case .event(let event): event.chatID
@@ -67,7 +67,7 @@ extension BotTrigger {
         }
     }
 
-    /// Names what the handler runs for, the same again after a restart. Starts, stops and probes are told apart by
+    /// Returns an id of the trigger that is the same after a restart. Starts, stops and probes are distinguished by
     /// their time.
     package func inputID(nowMilliseconds: Int64) -> String {
         switch self {

@@ -1,17 +1,17 @@
-/// Where an event happened and as whom the bot is there: what filters look at besides the event itself.
+/// The chat and the account that an event belongs to: input of filters besides the event.
 public struct EventScope: Sendable {
-    /// Hex of the MLS group id; empty where there is no chat, as for a schedule.
+    /// Hex of the MLS group id; empty if there is no chat, as for a schedule.
     public let chatID: String
-    /// The account that the bot answers through.
+    /// The account that the bot runs as.
     public let account: PublicKey
-    /// What people may call it, as in `@greeter`: the account's name in the configuration.
+    /// The account's name in the configuration, by which people mention it, as in `@greeter`.
     public let accountName: String
-    /// The state when the event was taken up.
+    /// The state when processing of the event started.
     public let snapshot: AppState
-    /// Conversations under way between the bot and the person whom the trigger is about, in its chat: their stored
-    /// states by the conversations' names.
+    /// The active conversations between the bot and the trigger's author in its chat: stored states by conversation
+    /// name.
     package var conversations: [String: [UInt8]] = [:]
-    /// Who may operate the account's bots from inside a chat.
+    /// The public keys of the users that may operate the account's bots from inside a chat.
     public var operators: Set<PublicKey> = []
 
     public init(
@@ -25,15 +25,16 @@ public struct EventScope: Sendable {
         self.operators = operators
     }
 
-    /// The chat as the snapshot shows it; nil if it is not there any more.
+    /// The chat in the snapshot; nil if the snapshot does not contain it any more.
     public var chat: AppState.ChatSummary? { snapshot.chatList.first { $0.chatID == chatID } }
 
-    /// Whether the chat is among these: chat ids, or nostrGroupIDs that no other group claims.
+    /// Returns whether the chat is among these: chat ids, or nostrGroupIDs that no other group claims.
     public func isChat(among references: some Collection<String>) -> Bool {
         if references.contains(chatID) { return true }
         return chat.map { snapshot.matches(references, $0) } ?? false
     }
 
-    /// False for a chat of two. A chat that the snapshot does not show counts as a group: strangers may be in it.
+    /// False for a chat of two members. A chat that is missing in the snapshot counts as a group, since strangers may
+    /// be in it.
     public var isGroup: Bool { chat?.isGroup ?? true }
 }

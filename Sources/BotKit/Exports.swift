@@ -1,4 +1,4 @@
-// What a bot handles is made of these modules' types, and a bot imports BotKit alone: their members must come along.
+// Events consist of these modules' types, and a bot imports only BotKit: their members must be exported with it.
 @_exported public import Logging
 @_exported public import Nostr
 @_exported public import PikaCore

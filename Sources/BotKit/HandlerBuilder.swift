@@ -1,4 +1,4 @@
-/// Lists a bot's handlers; `if`, `if else` and `for` may be used.
+/// Builds a bot's list of handlers; supports `if`, `if else` and `for`.
 @resultBuilder
 public enum HandlerBuilder {
     public static func buildExpression(_ declaration: some HandlerDeclaration) -> [Handler] { [declaration.handler] }

@@ -3,7 +3,7 @@ public import BotKit
 package import BotRuntime
 import Foundation
 
-/// A program that runs bots: what is behind `pikabot`, for packages with bots of their own.
+/// A program that runs bots: the implementation of `pikabot`, for packages with their own bots.
 ///
 /// ```swift
 /// @main
@@ -14,23 +14,23 @@ import Foundation
 /// }
 /// ```
 ///
-/// Such a program is a supervisor (`run FILE`), the worker that the supervisor starts for each account, and the
-/// operator's tools (`check`, `doctor`, `backup` …), by its command line.
+/// Its command line selects the role: a supervisor (`run FILE`), the worker that the supervisor starts for each
+/// account, or an operator's tool (`check`, `doctor`, `backup` …).
 public enum BotProgram {
     /// The bots that the configuration files of this program may name with `use:`.
     @TaskLocal package static var registry = BotRegistry()
 
-    /// Does what the command line says, and ends the process with the status of that.
+    /// Runs the command line and exits with its status.
     ///
-    /// - Parameter bots: What configuration files may name. Two bots of one name are a mistake in the program, which
-    ///   ends.
+    /// - Parameter bots: The bots that configuration files may name. Two bots of one name are a programming error and
+    ///   trap.
     public static func run(bots: any Bot.Type...) async {
         var registry = BotRegistry()
         for bot in bots { registry.register(bot) }
         await run(Root.self, registry: registry, arguments: Array(CommandLine.arguments.dropFirst()))
     }
 
-    /// The same with commands of the program's own.
+    /// Does the same with the program's own commands.
     package static func run(
         _ root: (some AsyncParsableCommand).Type, registry: BotRegistry, leading: LeadingOptions = .none,
         arguments: [String]
@@ -56,7 +56,7 @@ public enum BotProgram {
 
     private static func exit(reporting failure: CommandFailure) -> Never {
         if failure.text.isEmpty {
-            // Everything was said before.
+            // All output has been printed already.
         } else if failure.status.isSuccess {
             Console.printText(failure.text)
         } else {
@@ -65,7 +65,7 @@ public enum BotProgram {
         Foundation.exit(failure.status.rawValue)
     }
 
-    /// What every program of bots can be told to do.
+    /// The commands of every program of bots.
     package static let commands: [any ParsableCommand.Type] = [
         Run.self, Status.self, Logs.self, Restart.self, Stop.self, Reload.self, Why.self, Quarantine.self, Pause.self,
         Resume.self, Check.self, DoctorCommand.self, Backup.self, Restore.self, WorkerCommand.self,
@@ -80,7 +80,7 @@ public enum BotProgram {
 }
 
 extension BotProgram {
-    /// The command line of a program that has nothing but bots of its own.
+    /// The command line of a program without further commands.
     private struct Root: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: Executable.name,

@@ -1,29 +1,29 @@
 package import ArgumentParser
 
 extension ExitCode {
-    /// Of `status`: some account is not ready.
+    /// `status`: an account is not ready.
     package static let notReady = ExitCode(2)
-    /// Of the commands for operators: no supervisor runs.
+    /// Operator commands: no supervisor runs.
     package static let notRunning = ExitCode(3)
-    /// `EX_TEMPFAIL` of sysexits.h: something around the program must be mended first, such as a full disk or a state
-    /// directory that cannot be written; a worker is started again until it is.
+    /// `EX_TEMPFAIL` of sysexits.h: the environment must be fixed first, such as a full disk or a state directory
+    /// without write permission. A worker is restarted until it is.
     package static let mustWait = ExitCode(75)
-    /// `EX_CONFIG` of sysexits.h: the configuration file is wrong; running it again will not help.
+    /// `EX_CONFIG` of sysexits.h: the configuration file is invalid; running it again does not help.
     package static let wrongConfiguration = ExitCode(78)
-    /// A later copy of the account was started elsewhere: this one must not be started again by itself.
+    /// A later copy of the account was started elsewhere: this one must not be restarted automatically.
     package static let laterCopy = ExitCode(79)
-    /// The account's key could not be had.
+    /// The account's key could not be loaded.
     package static let noKey = ExitCode(80)
-    /// A bot is unknown, or refuses its settings.
+    /// A bot is unknown, or rejects its settings.
     package static let badBot = ExitCode(81)
-    /// The account's remote signer does not want this client.
+    /// The account's remote signer refuses this client.
     package static let signerRefused = ExitCode(82)
     /// Another process uses the state directory.
     package static let stateInUse = ExitCode(83)
-    /// The state is damaged, of another account or key, or of a newer version.
+    /// The state is damaged, belongs to another account or key, or was written by a newer version.
     package static let stateUnusable = ExitCode(84)
 
-    /// After these another start of a worker would not help, and why.
+    /// The statuses after which restarting a worker does not help, and the reasons.
     package static let finalStatuses: [Int32: String] = [
         wrongConfiguration.rawValue: "the configuration file is wrong",
         laterCopy.rawValue: "a later copy of the account runs elsewhere",

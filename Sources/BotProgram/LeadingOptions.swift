@@ -1,6 +1,6 @@
 package import ArgumentParser
 
-/// Options that may stand before the subcommand, as in `pikabot --state-dir DIR groups`.
+/// Options that are allowed before the subcommand, as in `pikabot --state-dir DIR groups`.
 package struct LeadingOptions: Sendable {
     private let withValue: Set<String>
     private let flags: Set<String>
@@ -12,7 +12,7 @@ package struct LeadingOptions: Sendable {
         self.flags = flags
     }
 
-    /// The same arguments with these options behind the subcommand, where the parser expects them.
+    /// Returns the arguments with these options moved behind the subcommand, where the parser expects them.
     ///
     /// Throws `ValidationError` for a word that is not a subcommand, and for options without a subcommand.
     package func moved(_ arguments: [String], in root: any ParsableCommand.Type) throws -> [String] {
@@ -39,12 +39,12 @@ package struct LeadingOptions: Sendable {
             rest = rest.dropFirst()
         }
         guard path.isEmpty, !leading.isEmpty else { return path + leading + rest }
-        // Such as --help.
+        // For example --help.
         guard rest.isEmpty else { return Array(rest) }
         throw ValidationError("\(leading[0]): expected a subcommand after it, found none")
     }
 
-    /// How many arguments the first option takes up; nil if it is another argument.
+    /// Returns the number of arguments that the first option consists of; nil if it is not one of these options.
     private func optionLength(_ arguments: ArraySlice<String>) -> Int? {
         guard let argument = arguments.first else { return nil }
         if flags.contains(argument) { return 1 }

@@ -8,16 +8,17 @@ public struct BotRegistry: Sendable {
         for type in types { register(type) }
     }
 
-    /// Two bots of one name are a mistake in the program, which ends.
+    /// Registers a bot. Two bots of one name are a programming error and trap.
     public mutating func register(_ type: any Bot.Type) {
         precondition(types[type.name] == nil, "two bots are named \(type.name): rename one of them")
         types[type.name] = type
     }
 
-    /// Sorted.
+    /// The registered names, sorted.
     public var names: [String] { types.keys.sorted() }
 
-    /// Throws ``WorkerError/Code/unknownBot``, and ``WorkerError/Code/badSettings`` when the bot refuses its settings.
+    /// Creates a bot. Throws ``WorkerError/Code/unknownBot``, and ``WorkerError/Code/badSettings`` if the bot rejects
+    /// its settings.
     public func makeBot(_ name: String, settings: BotSettings) throws(WorkerError) -> any Bot {
         guard let type = types[name] else {
             throw WorkerError(.unknownBot, "no bot is named \(name); there are \(names.joined(separator: ", "))")

@@ -1,2 +1,2 @@
-// A configuration speaks of kinds of restarts: their members must come along.
+// The configuration's API uses kinds of restarts: their members must be exported with it.
 @_exported public import Restarts

@@ -1,2 +1,2 @@
-// A bot's test speaks BotKit's types with every line: one import is enough.
+// Bot tests use BotKit's types throughout, so importing BotTesting also imports BotKit.
 @_exported public import BotKit

@@ -1,4 +1,4 @@
-/// Random numbers that a seed repeats (SplitMix64). For tests: anyone who knows the seed knows the keys.
+/// A random number generator that a seed makes repeatable (SplitMix64). For tests only: the seed reveals the keys.
 public struct SeededGenerator: RandomNumberGenerator, Sendable {
     private var state: UInt64
 
@@ -6,7 +6,7 @@ public struct SeededGenerator: RandomNumberGenerator, Sendable {
         self.state = seed
     }
 
-    /// A stream of its own for each name, so that one member's draws do not move another's.
+    /// Creates a separate stream per name, so that one member's draws do not affect another's.
     public init(seed: UInt64, stream name: String) {
         var hash: UInt64 = 0xcbf2_9ce4_8422_2325
         for byte in name.utf8 { hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01b3 }

@@ -1,4 +1,4 @@
-/// One thing that was looked at, and what there is to say of it.
+/// Result of one check.
 public struct Finding: Hashable, Sendable {
     public enum Level: String, Hashable, Sendable, Comparable, CaseIterable {
         case ok, warning, error
@@ -15,13 +15,13 @@ public struct Finding: Hashable, Sendable {
     }
 
     public let level: Level
-    /// What it is about, such as `relay wss://relay.example`.
+    /// What was checked, such as `relay wss://relay.example`.
     public let subject: String
-    /// A word for what was looked at, such as `tcp`.
+    /// The check's name, such as `tcp`.
     public let check: String
     /// A sentence; never holds a secret.
     public let text: String
-    /// What to do; nil if all is well.
+    /// Recommended fix; nil if there is no problem.
     public let advice: String?
 
     public init(_ level: Level, subject: String, check: String, _ text: String, advice: String? = nil) {
@@ -33,7 +33,7 @@ public struct Finding: Hashable, Sendable {
     }
 }
 
-/// The findings about one subject, as they come.
+/// Findings about one subject, in order.
 public struct FindingList: Sendable {
     public let subject: String
     public private(set) var all: [Finding] = []

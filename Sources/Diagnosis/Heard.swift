@@ -1,4 +1,4 @@
-/// What a task that listens has heard, to be waited for.
+/// Buffer of updates from a listening task, with which another task can wait for a match.
 actor Heard<Update: Sendable> {
     private struct Waiter {
         let matches: @Sendable (Update) -> Bool
@@ -14,10 +14,9 @@ actor Heard<Update: Sendable> {
         for (number, waiter) in waiters where waiter.matches(update) { answer(number, update) }
     }
 
-    /// The first that matches, of those that came and those that will; nil if there is none within `limit`, or when the
-    /// task is cancelled.
+    /// Returns the first match among past and future updates; nil on timeout or when the task is cancelled.
     ///
-    /// - Parameter start: How many of the first ones are left out.
+    /// - Parameter start: Number of past updates to skip.
     func first(
         from start: Int = 0, within limit: Duration, where matches: @escaping @Sendable (Update) -> Bool
     ) async -> Update? {
@@ -35,7 +34,7 @@ actor Heard<Update: Sendable> {
         }
     }
 
-    /// The same, until then.
+    /// Waits as above, with a deadline.
     func first(
         from start: Int = 0, by deadline: ContinuousClock.Instant, where matches: @escaping @Sendable (Update) -> Bool
     ) async -> Update? {

@@ -1,4 +1,4 @@
-/// Texts of strangers, for a terminal: cut, and without what could steer it.
+/// Sanitises untrusted text for a terminal: truncates it and removes control characters.
 enum PlainText {
     static func of(_ text: String, most: Int = 120) -> String {
         let plain = text.unicodeScalars.prefix(most * 4).filter {

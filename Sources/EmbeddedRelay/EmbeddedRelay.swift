@@ -4,7 +4,7 @@ public import Logging
 ///
 /// - Parameters:
 ///   - now: Unix seconds; nil for the wall clock.
-///   - body: gets the relay and its WebSocket address when it listens.
+///   - body: called with the relay and its WebSocket address once it listens.
 public func withEmbeddedRelay<Value: Sendable>(
     configuration: RelayConfiguration = RelayConfiguration(), logger: Logger? = nil,
     now: (@Sendable () -> Int64)? = nil,
@@ -20,7 +20,7 @@ public func withEmbeddedRelay<Value: Sendable>(
         } catch {
             result = .failure(error)
         }
-        // Cancellation makes the relay stop in order; waiting for it surfaces what went wrong meanwhile.
+        // Cancelling makes the relay stop in order; waiting for it surfaces its errors.
         group.cancelAll()
         try await group.waitForAll()
         return try result.get()

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Where tasks wait until the relay listens, or has failed to.
+/// Suspends tasks until the relay listens or has failed to start.
 final class ListeningGate: Sendable {
     private enum State {
         case new
@@ -63,7 +63,7 @@ final class ListeningGate: Sendable {
             case .listening(let port): return .success(port)
             case .over(let error): return .failure(error)
             case .new, .starting:
-                // The handler of a task cancelled before now has run already and found nothing.
+                // If the task was cancelled earlier, its cancellation handler has already run and found no waiter.
                 if Task.isCancelled { return .failure(CancellationError()) }
                 waiting.continuations[ticket] = continuation
                 return nil

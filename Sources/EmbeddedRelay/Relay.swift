@@ -5,8 +5,8 @@ import Synchronization
 
 /// A Nostr relay in this process: NIP-01, 09, 11, 40, 42, 45 and 70 over WebSocket, events in SQLite.
 ///
-/// `run()` opens the store, listens, and returns after a graceful shutdown or a cancellation, when every client
-/// is disconnected and the store is closed. A relay runs once; its file can be opened by the next one.
+/// `run()` opens the store, listens, and returns after a graceful shutdown or a cancellation, once every client is
+/// disconnected and the store is closed. A relay runs once; another one can open its file afterwards.
 public final class Relay: Service {
     public let configuration: RelayConfiguration
     private let logger: Logger
@@ -15,7 +15,7 @@ public final class Relay: Service {
     private let running = Mutex<RelayCore?>(nil)
 
     /// - Parameters:
-    ///   - logger: nil for silence.
+    ///   - logger: nil disables logging.
     ///   - now: Unix seconds, for expiration, logins and rate limits; nil for the wall clock.
     public init(
         configuration: RelayConfiguration = RelayConfiguration(), logger: Logger? = nil,
@@ -45,7 +45,7 @@ public final class Relay: Service {
         }
     }
 
-    /// The port the relay is bound to; waits for `run()` to get there.
+    /// Returns the bound port; waits until `run()` listens.
     ///
     /// Throws ``RelayError/Code/notListening`` when the relay failed to start or has stopped.
     public func waitUntilListening() async throws -> Int {
@@ -65,7 +65,7 @@ public final class Relay: Service {
         }
     }
 
-    /// Purges expired events now and then, until the relay has to stop.
+    /// Purges expired events periodically until the relay has to stop.
     private func serve(_ core: RelayCore) async {
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await self.purgeRepeatedly(core) }

@@ -1,12 +1,12 @@
 import Nostr
 
 extension RelayConfiguration {
-    /// The contract of the development relay: `PORT` (0 for any free one, default 3334), `DATA_DIR` (default
-    /// `./data`, `:memory:` for none), `MEDIA_DIR` (default `./media`, `:memory:` for a temporary folder), `HOST`
-    /// (default 127.0.0.1), `SERVICE_URL`, `RELAY_NAME`, `RELAY_DESCRIPTION`, `RELAY_PUBKEY` and
-    /// `PIKA_RELAY_LOG_EVENTS` (1 for yes).
+    /// Reads the environment variables of the development relay: `PORT` (0 for any free port, default 3334), `DATA_DIR`
+    /// (default `./data`, `:memory:` for none), `MEDIA_DIR` (default `./media`, `:memory:` for a temporary folder),
+    /// `HOST` (default 127.0.0.1), `SERVICE_URL`, `RELAY_NAME`, `RELAY_DESCRIPTION`, `RELAY_PUBKEY` and
+    /// `PIKA_RELAY_LOG_EVENTS` (1 to enable).
     ///
-    /// An empty value counts as missing, and a `RELAY_PUBKEY` that is no key too.
+    /// Empty values and an invalid `RELAY_PUBKEY` count as missing.
     public init(environment: [String: String]) throws(RelayError) {
         func value(_ name: String) -> String? {
             environment[name].flatMap { $0.isEmpty ? nil : $0 }
@@ -30,7 +30,7 @@ extension RelayConfiguration {
             serviceURL = try Self.serviceURL(address)
         }
     }
-    /// An address without a slash at its end, to which the names of files are appended.
+    /// Returns the address without a trailing slash; file names are appended to it.
     private static func serviceURL(_ address: String) throws(RelayError) -> String {
         for (scheme, webSocket) in [("http://", "ws://"), ("https://", "wss://")] where address.hasPrefix(scheme) {
             guard (try? RelayURL(webSocket + address.dropFirst(scheme.count))) != nil,

@@ -1,47 +1,47 @@
 public import Nostr
 
-/// Where the relay listens, where it keeps events, and what it says of itself.
+/// Network, storage and NIP-11 settings of the relay.
 public struct RelayConfiguration: Sendable {
     public enum Storage: Hashable, Sendable {
-        /// Gone when the relay stops.
+        /// In memory; lost when the relay stops.
         case memory
-        /// One SQLite file, made with its folders when missing, beside which SQLite keeps `-wal` and `-shm`.
+        /// One SQLite file, created with its folders when missing; SQLite keeps `-wal` and `-shm` files beside it.
         case file(String)
     }
 
     public var host = "127.0.0.1"
-    /// 0 takes any free port; `Relay.waitUntilListening()` tells which.
+    /// 0 binds any free port; `Relay.waitUntilListening()` returns it.
     public var port = 0
     public var storage = Storage.memory
-    /// Folder of the media store (Blossom) on the same port, made when missing; nil keeps files in a temporary folder
-    /// that goes when the relay stops.
+    /// Folder of the media store (Blossom) on the same port, created when missing; nil keeps files in a temporary
+    /// folder that is removed when the relay stops.
     public var mediaDirectory: String?
     public var name = "pikabot relay"
-    /// Who runs it (NIP-11).
+    /// The operator's public key (NIP-11).
     public var operatorKey: PublicKey?
     public var summary = "Nostr relay of the pikabot framework"
     /// Address that NIP-42 events must name; nil accepts the address the client connected to.
     public var publicURL: RelayURL?
-    /// Scheme and authority, as in `https://media.example`, under which the media store's files are reached; nil takes
-    /// ``publicURL``, or else the address that a request came to.
+    /// Scheme and authority of the media store's URLs, as in `https://media.example`; nil uses ``publicURL``, or else
+    /// the address of each request.
     public var serviceURL: String?
-    /// Log what clients ask and send, a line each.
+    /// Whether to log each client message and reply, one line each.
     public var logsEvents = false
-    /// Every EVENT, REQ and COUNT needs a NIP-42 login first.
+    /// Whether every EVENT, REQ and COUNT requires a NIP-42 login.
     public var requireAuthentication = false
-    /// Sync the file to disk at every commit, so that an `OK` also survives a loss of power.
+    /// Whether to sync the file to disk at every commit, so that an event with an `OK` also survives a loss of power.
     public var synchronousCommits = false
     /// How often expired events (NIP-40) are removed from the file; queries hide them at once.
     public var purgeInterval: Duration = .seconds(60)
-    /// How long a stop waits for clients to finish the closing handshake.
+    /// How long a shutdown waits for clients to finish the closing handshake.
     public var shutdownGrace: Duration = .seconds(2)
-    /// Event loop threads.
+    /// Number of event loop threads.
     public var threads = 2
     public var limits = RelayLimits()
 
     public init() {}
 
-    /// Throws ``RelayError/Code/invalidConfiguration`` for what no socket or frame can be.
+    /// Throws ``RelayError/Code/invalidConfiguration`` for values that no socket or frame can have.
     func validate() throws(RelayError) {
         guard (0...65_535).contains(port) else {
             throw RelayError(.invalidConfiguration, "the port is not a number from 0 to 65535")

@@ -1,13 +1,13 @@
-/// Why the relay could not be configured, started or asked.
+/// Why the relay could not be configured, started or queried.
 public struct RelayError: Error, CustomStringConvertible {
     public struct Code: Hashable, Sendable, CustomStringConvertible {
         public let description: String
 
-        /// An environment variable or a configured value has no meaning.
+        /// An environment variable or a configured value is invalid.
         public static let invalidConfiguration = Code(description: "invalidConfiguration")
         /// `run()` was called a second time.
         public static let alreadyRun = Code(description: "alreadyRun")
-        /// The relay stopped, or never started, before the answer existed.
+        /// The relay stopped or failed to start before it had an answer.
         public static let notListening = Code(description: "notListening")
         /// The address could not be bound.
         public static let bindFailed = Code(description: "bindFailed")
@@ -32,7 +32,7 @@ public struct RelayError: Error, CustomStringConvertible {
 }
 
 extension RelayError: Equatable {
-    /// Errors are the same when their codes are; wording is for people.
+    /// Errors are equal when their codes are; the message is for people.
     public static func == (left: RelayError, right: RelayError) -> Bool {
         left.code == right.code
     }

@@ -3,11 +3,11 @@ public import BotKit
 import PikaCore
 import Synchronization
 
-/// A program in the place of a bot: one handler, which hands every event that is for it to the program's daemon.
+/// A bot that is an external program: one handler, which hands every event for the program to its daemon.
 ///
-/// The handler is done when the event is recorded. The program takes it later, in its own time: neither the other bots
-/// of the account nor the other chats wait for it, and nothing is lost while it is away. Only when there is no room left
-/// in the record do they wait.
+/// The handler is done when the event is recorded. The program fetches it later, at its own pace: neither the account's
+/// other bots nor the other chats wait for it, and nothing is lost while it is not running. They wait only when the
+/// record is full.
 public struct ExternalBot: Bot, SelfTimingBot {
     public static let name = "external"
 
@@ -15,7 +15,7 @@ public struct ExternalBot: Bot, SelfTimingBot {
     public let label: String
     public let program: ExternalBotProgram
     private let currentPolicy: PolicyBox
-    /// As of now: all copies of this bot have the same.
+    /// The current policy, shared by all copies of this bot.
     public var policy: BotPolicy {
         get { currentPolicy.value.withLock { $0 } }
         nonmutating set { currentPolicy.value.withLock { $0 = newValue } }
@@ -31,14 +31,14 @@ public struct ExternalBot: Bot, SelfTimingBot {
         self.currentPolicy = PolicyBox(policy)
     }
 
-    /// Throws ``ExternalBotError/Code/notIncluded``: a program is named by `command:`.
+    /// Throws ``ExternalBotError/Code/notIncluded``: programs are configured by `command:`.
     public init(settings: BotSettings) throws {
         throw ExternalBotError(.notIncluded, "a program is a bot by `command: […]`, not by `use:`")
     }
 
     @HandlerBuilder public var handlers: [Handler] {
         Handler(label: "program") { event, scope in
-            // What the dispatcher lets through without asking where: joins and commits.
+            // The dispatcher passes joins and commits without checking the chat.
             guard scope.chat.map({ isAtWork(in: $0, of: scope.snapshot) }) ?? isAtWorkElsewhere(event.chatID) else {
                 return nil
             }
@@ -50,21 +50,21 @@ public struct ExternalBot: Bot, SelfTimingBot {
         }
     }
 
-    /// The program has its own.
+    /// Off, because the program has its own help.
     public var help: BotHelp { .off }
 
-    /// Whether the program is at work in a chat; in a chat of two it always is.
+    /// Returns whether the program is active in a chat; in a chat of two members it always is.
     func isAtWork(in chat: AppState.ChatSummary, of state: AppState) -> Bool {
         !chat.isGroup || policy.groups.scope(of: chat.chatID, chat, in: state) != .none
     }
 
-    /// The same for a chat that the state does not show: it counts as a group.
+    /// Returns the same for a chat that is missing in the state: it counts as a group.
     private func isAtWorkElsewhere(_ chatID: String) -> Bool {
         policy.groups.scope(of: chatID, nil, in: AppState()) != .none
     }
 }
 
-/// What a reload changes for the dispatcher, the gate and what the program sees alike.
+/// The policy, which a reload changes for the dispatcher, the gate and the program's view alike.
 private final class PolicyBox: Sendable {
     let value: Mutex<BotPolicy>
 

@@ -1,9 +1,9 @@
-/// Why an external bot could not be made.
+/// The reason why an external bot could not be created.
 public struct ExternalBotError: Error, Hashable, Sendable, CustomStringConvertible {
     public struct Code: Hashable, Sendable, CustomStringConvertible {
         public let description: String
 
-        /// A bot of `command:` was asked for by a name.
+        /// A program was requested by `use:`, but is configured by `command:`.
         public static let notIncluded = Code(description: "not_included")
     }
 

@@ -6,17 +6,18 @@ package import PikaCore
 package import Restarts
 import ServiceLifecycle
 
-/// Runs the program of one external bot, again and again as its configuration says, and the daemon that it speaks to.
+/// Runs the program of one external bot, restarting it as configured, and the daemon that it talks to.
 ///
-/// It must run before events are handed to the bot's handler, and longer: what the handler gets is recorded here.
+/// It must start before the bot's handler receives events, and end after it, because it records the events that the
+/// handler hands over.
 package struct ExternalBotService: Service {
     package struct Configuration: Sendable {
-        /// What the account's core was started with.
+        /// The configuration that the account's core was started with.
         package var core: CoreConfiguration
         package var restarts: RestartPolicy
-        /// How long a program may take to end when it is told to.
+        /// The time that a program has to exit when told to.
         package var grace: Duration
-        /// Told of the messages that the program answers, once each.
+        /// Called once for each message that the program replies to.
         package var noteAnswer: @Sendable (CoreEvent) -> Void
 
         package init(
@@ -36,7 +37,7 @@ package struct ExternalBotService: Service {
     private let clock: any CoreClock
     private let logger: Logger
 
-    /// - Parameter core: must not have run yet.
+    /// - Parameter core: must not be running yet.
     package init(
         _ bot: ExternalBot, core: any DaemonCore, configuration: Configuration, clock: any CoreClock, logger: Logger
     ) {
@@ -50,7 +51,7 @@ package struct ExternalBotService: Service {
         let gate = CommandGate(bot: bot, account: account, pace: SendingPace(clock: clock))
         var settings = DaemonSettings(core: configuration.core, relayPatience: nil)
         settings.scope = "program/\(bot.label)"
-        // As with every bot: what it sends is in the outbox, and leaves when a relay is there.
+        // As for every bot, messages wait in the outbox until a relay is connected.
         settings.waitsForRelays = false
         settings.program = ProgramRules(name: bot.label) { command, name throws(DaemonFailure) in
             try await gate.pass(command, name)
@@ -70,14 +71,14 @@ package struct ExternalBotService: Service {
                 await live()
                 engine.end()
             }
-            // Without one the other is of no use.
+            // Neither task is useful without the other.
             await group.next()
             group.cancelAll()
         }
         try? await gracefulShutdown()
     }
 
-    // MARK: Lives
+    // MARK: Restarts
 
     private func live() async {
         guard await engine.waitUntilReady() else { return }
@@ -104,7 +105,7 @@ package struct ExternalBotService: Service {
             grace: configuration.grace, clock: clock, logger: logger)
     }
 
-    /// Returns true when it is time for the next life, false when there will be none.
+    /// Waits for the next start. Returns false if the program is not started again.
     private func follow(_ verdict: RestartPolicy.Verdict, _ end: ProgramLife.End) async -> Bool {
         if end.stall != nil {
             Counter(label: "bot_handler_timeouts_total", dimensions: [("handler", "\(bot.label) program")]).increment()

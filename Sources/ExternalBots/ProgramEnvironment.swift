@@ -1,6 +1,6 @@
-/// The environment of a program: what its configuration lists, and of the worker's own only these.
+/// The environment of a program: the variables in its configuration, and only these of the worker's own.
 public enum ProgramEnvironment {
-    /// What a program gets without being asked; a variable that the configuration lists takes the place of its own.
+    /// The variables that every program inherits; the configuration may override them.
     public static let inherited = ["PATH", "HOME", "LANG"]
 
     public static func make(listed: [String: String], from worker: [String: String]) -> [String: String] {

@@ -3,11 +3,11 @@ public struct LoadError: Error, Hashable, Sendable, CustomStringConvertible {
     public struct Code: Hashable, Sendable, CustomStringConvertible {
         public let description: String
 
-        /// The plan asks for what cannot be done.
+        /// The plan is not feasible.
         public static let badPlan = Code(description: "bad_plan")
-        /// Where the agents' databases are to be, there is something already.
+        /// The folder for the agents' databases is not empty.
         public static let stateInUse = Code(description: "state_in_use")
-        /// Nothing can be done with the relays: no agent could announce itself.
+        /// The relays are unusable: no agent could publish its key package.
         public static let noRelay = Code(description: "no_relay")
     }
 

@@ -4,24 +4,24 @@ import Nostr
 import PikaCore
 import Telemetry
 
-/// A load test: agents that come up, found groups, and do what the plan says, while everything is written down.
+/// A load test: runs agents that found groups and perform the plan, and records the results.
 public struct LoadTest: Sendable {
     public let plan: LoadPlan
     /// The plan as its author wrote it, for the reports.
     private let text: String
     private let name: String
     private let thresholds: [LoadThreshold]
-    /// Holds the agents' databases, if they have any.
+    /// Folder of the agents' databases, if there are any.
     private let directory: String
     private let logger: Logger
     private let recorder = LoadRecorder()
 
     /// - Parameters:
-    ///   - name: A short name of the test, such as the file's.
-    ///   - directory: For the agents' databases: an empty folder, or none yet. Nothing in it is deleted.
+    ///   - name: A short name of the test, such as the file name.
+    ///   - directory: Folder for the agents' databases: empty or not existing. Nothing in it is deleted.
     ///
-    /// Throws ``LoadReport/LoadReportError`` for thresholds that cannot be understood, and ``LoadError`` for faults that
-    /// the relays do not bear and for a folder that holds something.
+    /// Throws ``LoadReport/LoadReportError`` for invalid thresholds, and ``LoadError`` for faults that the relays do
+    /// not support and for a folder that is not empty.
     public init(_ plan: LoadPlan, text: String, name: String, directory: String, logger: Logger) throws {
         try plan.checkFaults()
         try plan.checkOpenFiles(limit: OpenFiles.raiseLimit())
@@ -35,10 +35,10 @@ public struct LoadTest: Sendable {
             Dictionary(plan.thresholds.map { ($0.name, $0.condition) }, uniquingKeysWith: { first, _ in first }))
     }
 
-    /// Does all of it and returns what came of it. A cancelled test ends early and tells what it saw until then.
+    /// Runs the test and returns its result. A cancelled test ends early with the results so far.
     ///
-    /// - Parameter progress: Called every second with the stage under way and where it stands.
-    /// - Throws: ``LoadError`` when it cannot begin.
+    /// - Parameter progress: Called every second with the current stage and a snapshot.
+    /// - Throws: ``LoadError`` when it cannot start.
     public func run(progress: @escaping @Sendable (_ stage: String, LoadSnapshot) -> Void = { _, _ in }) async throws
         -> LoadResult
     {
@@ -71,7 +71,7 @@ public struct LoadTest: Sendable {
             loaded: stages.loaded, thresholds: thresholds)
     }
 
-    /// The parts of the test, one after the other; false if it could not begin.
+    /// Runs the phases in order; returns false if the test could not start.
     private func perform(_ fleet: Fleet, _ gates: [Int: RelayGate], _ stages: StageLog) async -> Bool {
         let title = "start \(plan.agents.count) agents"
         guard await stages.run(title, fleet, { await fleet.ramp() }) || Task.isCancelled else { return false }
@@ -96,7 +96,7 @@ public struct LoadTest: Sendable {
         stages.note(loaded: fleet.timeline.now - start)
     }
 
-    // MARK: Parts
+    // MARK: Phases
 
     private func openGates() async throws -> [Int: RelayGate] {
         var gates: [Int: RelayGate] = [:]
@@ -107,13 +107,13 @@ public struct LoadTest: Sendable {
     }
 
     private func fleet(_ timeline: Timeline, _ gates: [Int: RelayGate]) -> Fleet {
-        // Keys are new in each run: a relay may still have what another run left.
+        // New keys in each run: a relay may still have events of an earlier run.
         var generator = SystemRandomNumberGenerator()
         let keys = (0..<plan.agents.count).map { _ in KeyPair.generate(using: &generator) }
         let indexes = Dictionary(uniqueKeysWithValues: keys.enumerated().map { ($0.element.publicKey, $0.offset) })
         let board = Board(recorder: recorder, timeline: timeline, indexes: indexes)
         let host = AgentHost(state: plan.agents.state, directory: directory, logger: logger)
-        // Members who all renew their keys after joining would be a storm that the plan did not ask for.
+        // Key updates after joining are off: together they would be a storm that the plan does not contain.
         let configuration = CoreConfiguration(
             relays: plan.relays.enumerated().map { gates[$0.offset]?.address ?? $0.element }, invites: .anyone,
             selfUpdate: .never, readsProfiles: false)
@@ -124,7 +124,7 @@ public struct LoadTest: Sendable {
         return Fleet(plan: plan, agents: agents, board: board)
     }
 
-    /// Notes the machine's state and says where the test stands, every second.
+    /// Records CPU and memory use and reports progress, every second.
     private func watch(
         _ fleet: Fleet, _ stages: StageLog, _ progress: @Sendable (String, LoadSnapshot) -> Void
     ) async {

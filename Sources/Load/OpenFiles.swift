@@ -6,7 +6,7 @@
     import Darwin
 #endif
 
-/// Files and connections that one process may have open.
+/// Limit of open files and connections of the process.
 enum OpenFiles {
     #if canImport(Glibc)
         private static let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
@@ -14,7 +14,7 @@ enum OpenFiles {
         private static let resource = RLIMIT_NOFILE
     #endif
 
-    /// Raises the limit as far as an ordinary process may, and returns it.
+    /// Raises the soft limit to the hard limit, and returns it.
     static func raiseLimit() -> Int {
         var limit = rlimit()
         guard getrlimit(resource, &limit) == 0 else { return .max }
@@ -26,13 +26,13 @@ enum OpenFiles {
 }
 
 extension LoadPlan {
-    /// What its agents have open when all of them run: a connection to each relay, two more where a gate lies between,
-    /// and the five files of a database, with room for two readers.
+    /// Descriptors of one agent while all agents run: a connection to each relay, two more per relay with a gate, and
+    /// the five files of a database with two readers.
     private var openFilesOfAnAgent: Int {
         relays.count + 2 * Set(faults.compactMap(\.relay)).count + (agents.state == .disk ? 7 : 0)
     }
 
-    /// Throws ``LoadError/Code/badPlan`` if the agents need more files and connections than the process may have open.
+    /// Throws ``LoadError/Code/badPlan`` if the agents need more descriptors than the process may open.
     func checkOpenFiles(limit: Int) throws(LoadError) {
         let others = 200
         let needed = agents.count * openFilesOfAnAgent + others

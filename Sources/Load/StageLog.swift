@@ -1,7 +1,7 @@
 import LoadReport
 import Synchronization
 
-/// Which part of a test is under way, and when the others were.
+/// Records the current stage of a test and the times of earlier ones.
 final class StageLog: Sendable {
     private struct State {
         var stages: [LoadStage] = []
@@ -15,9 +15,9 @@ final class StageLog: Sendable {
     var current: String { state.withLock { $0.current } }
     var all: [LoadStage] { state.withLock { $0.stages } }
 
-    /// When the plan's last stage is to end, once the first has begun.
+    /// Planned end of the last stage, once the first has begun.
     var planned: Duration? { state.withLock { $0.planned } }
-    /// How long the plan's stages took, once they are over.
+    /// Actual duration of all stages, once they are over.
     var loaded: Duration? { state.withLock { $0.loaded } }
 
     func plan(until end: Duration) { state.withLock { $0.planned = end } }

@@ -1,22 +1,22 @@
-/// Why a threshold or a stored result cannot be used.
+/// Error in a threshold or a stored result.
 public struct LoadReportError: Error, Equatable, CustomStringConvertible {
     public struct Code: Hashable, Sendable, CustomStringConvertible {
         public let description: String
 
-        /// Nothing of this name is measured.
+        /// There is no measurement with this name.
         public static let unknownKey = Code(description: "unknown_key")
-        /// A condition is not a comparison and a value.
+        /// A condition without a comparison and a value.
         public static let badCondition = Code(description: "bad_condition")
-        /// The value's unit is not the one of what is compared.
+        /// The value has the wrong unit for its key.
         public static let wrongUnit = Code(description: "wrong_unit")
-        /// The result was written in another version of the schema.
+        /// The result has another schema version.
         public static let unsupportedSchema = Code(description: "unsupported_schema")
-        /// The result is not what the schema describes.
+        /// The result does not match the schema.
         public static let malformedResult = Code(description: "malformed_result")
     }
 
     public let code: Code
-    /// What was expected, what was found, and what to do.
+    /// Expectation, finding and fix.
     public let message: String
     public let cause: (any Error)?
 

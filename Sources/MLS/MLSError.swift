@@ -1,8 +1,8 @@
 import TLSCodec
 
-/// Why an MLS operation was refused.
+/// Reason why an MLS operation was refused.
 public struct MLSError: Error, Equatable, Sendable, CustomStringConvertible {
-    /// What kind of refusal it is; callers branch on this, never on the text.
+    /// Kind of refusal; callers branch on this, never on the text.
     public struct Code: Hashable, Sendable, CustomStringConvertible {
         public let description: String
 
@@ -16,7 +16,7 @@ public struct MLSError: Error, Equatable, Sendable, CustomStringConvertible {
         public static let invalidKey = Code(description: "invalid_key")
         /// A signature does not verify (RFC 9420 §5.1.2).
         public static let badSignature = Code(description: "bad_signature")
-        /// An AEAD or HPKE ciphertext does not open.
+        /// An AEAD or HPKE ciphertext cannot be decrypted.
         public static let decryptionFailed = Code(description: "decryption_failed")
         /// A membership tag does not match (RFC 9420 §6.2).
         public static let badMembershipTag = Code(description: "bad_membership_tag")
@@ -26,15 +26,15 @@ public struct MLSError: Error, Equatable, Sendable, CustomStringConvertible {
         public static let wrongGroup = Code(description: "wrong_group")
         /// The message belongs to an epoch that this member has not reached.
         public static let futureEpoch = Code(description: "future_epoch")
-        /// The message belongs to an epoch whose secrets are gone, or is a handshake message of a past epoch.
+        /// The message belongs to an epoch whose secrets have been deleted, or is a handshake message of a past epoch.
         public static let pastEpoch = Code(description: "past_epoch")
-        /// The message key was used already, or deleted (RFC 9420 §9.2).
+        /// The message key has already been used or deleted (RFC 9420 §9.2).
         public static let keyConsumed = Code(description: "key_consumed")
         /// The generation is further ahead than the limit (RFC 9420 §15.3).
         public static let generationTooFar = Code(description: "generation_too_far")
         /// The sender is not a member, or may not send this (RFC 9420 §6.1).
         public static let invalidSender = Code(description: "invalid_sender")
-        /// The message is one's own; its ratchet key is gone.
+        /// The message was sent by this member; its ratchet key has been deleted.
         public static let ownMessage = Code(description: "own_message")
         /// A leaf node fails RFC 9420 §7.3.
         public static let invalidLeafNode = Code(description: "invalid_leaf_node")
@@ -58,14 +58,14 @@ public struct MLSError: Error, Equatable, Sendable, CustomStringConvertible {
         public static let epochTooHigh = Code(description: "epoch_too_high")
         /// A pre-shared key is missing or misused (RFC 9420 §8.4).
         public static let unknownPSK = Code(description: "unknown_psk")
-        /// The operation needs something that the protocol allows but this library does not do.
+        /// The operation requires a feature that the protocol allows but this library does not implement.
         public static let unsupported = Code(description: "unsupported")
-        /// A stored group cannot be read back.
+        /// A stored group cannot be restored.
         public static let invalidStoredForm = Code(description: "invalid_stored_form")
     }
 
     public let code: Code
-    /// What was expected and what came, with the section that says so.
+    /// What was expected and what was found, with the section that requires it.
     public let message: String
 
     public init(_ code: Code, _ message: String) {

@@ -1,13 +1,13 @@
 public import Nostr
 
-/// The inner events of a group: unsigned, authenticated by MLS (MIP-03).
+/// Codec for a group's inner events: unsigned, authenticated by MLS (MIP-03).
 public enum ApplicationMessages {
-    /// Rumors above this are refused: peers' databases do not take more than 100 KiB.
+    /// Maximum size of a rumor's JSON. Larger ones are refused because peers' databases store at most 100 KiB.
     public static let maximumBytes = 100 * 1024
 
-    /// Reads a decrypted payload; `sender` is the MLS sender's identity.
+    /// Parses a decrypted payload. `sender` is the MLS sender's identity.
     ///
-    /// The id is always recomputed; one that is stated and differs is refused.
+    /// The id is always recomputed; a stated id that differs is refused.
     public static func read(_ data: [UInt8], from sender: PublicKey) throws(MarmotError) -> UnsignedEvent {
         guard data.count <= self.maximumBytes else {
             throw MarmotError(.tooLarge, "the inner event has \(data.count) bytes, \(self.maximumBytes) are allowed")

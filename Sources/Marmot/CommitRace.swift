@@ -1,7 +1,8 @@
 public import MLS
 public import Nostr
 
-/// Which of two commits for the same epoch stands: the earlier, then the one with the smaller id (wire §5.7).
+/// Precedence of two commits for the same epoch: the earlier one wins, on a tie the one with the smaller id (wire
+/// §5.7).
 public struct CommitOrder: Hashable, Comparable, Sendable {
     public let createdAt: Int64
     public let id: EventID
@@ -16,13 +17,13 @@ public struct CommitOrder: Hashable, Comparable, Sendable {
         self.id = id
     }
 
-    /// Whether `left` wins over `right`.
+    /// Returns whether `left` wins over `right`.
     public static func < (left: CommitOrder, right: CommitOrder) -> Bool {
         (left.createdAt, left.id) < (right.createdAt, right.id)
     }
 }
 
-/// The way back to a group as it was before a commit, and which commit it was.
+/// Undo information for one applied commit: identifies the commit and restores the group as it was before it.
 struct RaceSnapshot: Sendable {
     /// The epoch that the commit ended.
     let epoch: Epoch
@@ -31,16 +32,18 @@ struct RaceSnapshot: Sendable {
     let isOwn: Bool
     /// SHA-256 of the commit's MLSMessage.
     let digest: [UInt8]
-    /// What tells the epoch after the commit from every other; nil if the commit removed this member.
+    /// Epoch authenticator of the epoch after the commit; nil if the commit removed this member.
     let outcome: Secret?
     let outerKeys: [Epoch: Secret]
-    /// From the MLS group after the commit to the one before it.
+    /// Changes that turn the MLS group after the commit into the one before it.
     var undo: GroupStorageChanges
 }
 
-/// Commits for an epoch that is over (wire §5.7).
+/// Race resolution for commits of past epochs (wire §5.7).
 extension MarmotGroup {
-    /// Keeps the way back from `next`, nil if it is this value, to this value as it is before `order`'s commit.
+    /// Records how to return to the current state before `order`'s commit is applied.
+    ///
+    /// - Parameter next: the MLS group after the commit; nil if the MLS group stays as it is.
     mutating func takeSnapshot(_ order: CommitOrder, digest: [UInt8], next: MLSGroup?, isOwn: Bool) {
         self.snapshots.append(
             RaceSnapshot(
@@ -53,29 +56,29 @@ extension MarmotGroup {
         self.changedParts.insert(.snapshot(epoch: self.snapshots.removeFirst().epoch))
     }
 
-    /// The earliest epoch that another commit may still do away with.
+    /// First epoch whose starting commit can still be replaced by a better one; the current epoch if there is none.
     public var firstUndecidedEpoch: Epoch { self.snapshots.first.map { $0.epoch.later(by: 1) } ?? self.epoch }
 
-    /// Whether somebody was an admin in an epoch, the current one or one of the few before; false for others.
+    /// Returns whether `key` was an admin in the current epoch or one of the few before it; false for older epochs.
     public func wasAdmin(_ key: PublicKey, inEpoch epoch: Epoch) -> Bool {
         self.data(inEpoch: epoch)?.isAdmin(key) ?? false
     }
 
-    /// The group data of an epoch, the current one or one of the few before; nil when they are not known any more.
+    /// Returns the group data of the current epoch or one of the few before it; nil once they are no longer known.
     public func data(inEpoch epoch: Epoch) -> GroupData? {
         if epoch == self.epoch { return self.data }
         guard let position = self.snapshots.firstIndex(where: { $0.epoch == epoch }) else { return nil }
         return try? Self.data(self.mls(at: position).extensions, self.profile)
     }
 
-    /// The MLS group as it was at a snapshot.
+    /// Returns the MLS group as it was at a snapshot.
     private func mls(at position: Int) throws(MarmotError) -> MLSGroup {
         do { return try self.mls.reverting(self.snapshots[position...].reversed().map(\.undo)) } catch {
             throw MarmotError(.mls, "a snapshot cannot be restored: \(error)")
         }
     }
 
-    /// A handshake message of an epoch that is over: perhaps a commit that beats the one that was applied then.
+    /// Handles a handshake message of a past epoch, which may be a commit that beats the one applied then.
     mutating func race(_ message: MLSMessage, _ digest: [UInt8], _ event: Event) throws(MarmotError) -> Disposition {
         let order = CommitOrder(event)
         guard let (epoch, isCommit) = message.handshake,
@@ -90,9 +93,9 @@ extension MarmotGroup {
             self.noteLoser(message, digest, event, position)
             return .refused(Refusal("lost_race", "an earlier commit for epoch \(epoch) was applied (wire §5.7)"))
         }
-        // Anybody can wrap a ciphertext anew with an earlier time; giving up later epochs for it would gain nothing.
+        // Anyone can rewrap a ciphertext with an earlier time; rolling back later epochs for that would gain nothing.
         guard digest != snapshot.digest else { return self.lower(position, to: order) }
-        // The whole branch is tried on a copy: if the candidate is not in order, nothing is given up.
+        // Try the whole branch on a copy: an invalid candidate must not cost the current branch.
         var restored = self
         try restored.restore(position)
         let received: Received
@@ -111,7 +114,7 @@ extension MarmotGroup {
         return .commit(report.rollingBack(from: rolledBackFrom, displacingOwnCommit: hadPending))
     }
 
-    /// Keeps the branch of a commit that lost aside: others may have seen nothing but it for too long to come back.
+    /// Keeps the branch of a losing commit aside: other members may have followed it alone for too long to come back.
     private mutating func noteLoser(_ message: MLSMessage, _ digest: [UInt8], _ event: Event, _ position: Int) {
         var branch = self
         guard (try? branch.restore(position)) != nil,
@@ -121,14 +124,14 @@ extension MarmotGroup {
         self.abandoned = [branch.bare]
     }
 
-    /// Becomes `other`; what was so far is kept aside.
+    /// Replaces this value by `other` and keeps the old branch aside.
     mutating func giveUp(for other: MarmotGroup) {
         let old = self.bare
         self = other
         self.abandoned = [old]
     }
 
-    /// This value without anything that races need.
+    /// This value without its race-resolution state.
     private var bare: MarmotGroup {
         var bare = self
         bare.abandoned = []
@@ -139,17 +142,17 @@ extension MarmotGroup {
         return bare
     }
 
-    /// The branch that was given up last, or whose commit lost, once.
+    /// Removes and returns the branch kept aside: the last one given up, or the one of a commit that lost.
     public mutating func takeAbandoned() -> MarmotGroup? { self.abandoned.popLast() }
 
-    /// The applied commit came again in an event that counts more.
+    /// Records that the applied commit arrived again in an event that takes precedence over the recorded one.
     private mutating func lower(_ position: Int, to order: CommitOrder) -> Disposition {
         self.snapshots[position].order = order
         self.changedParts.insert(.snapshot(epoch: self.snapshots[position].epoch))
         return .refused(Refusal("duplicate", "this commit was applied before, from another event"))
     }
 
-    /// A proposal that comes after a commit has ended its epoch: a better commit may still name it.
+    /// Stores a proposal that arrives after a commit ended its epoch, because a better commit may still refer to it.
     private mutating func noteLate(
         _ message: MLSMessage, _ event: Event, _ position: Int
     ) throws(MarmotError) -> Disposition {
@@ -170,7 +173,7 @@ extension MarmotGroup {
         } catch { throw MarmotError(.mls, "\(error)") }
     }
 
-    /// Becomes the group of a snapshot again; later ones are dropped.
+    /// Returns to the group of a snapshot and drops that snapshot and all later ones.
     mutating func restore(_ position: Int) throws(MarmotError) {
         let mls = try self.mls(at: position)
         let data = try Self.data(mls.extensions, self.profile)
@@ -187,7 +190,7 @@ extension MarmotGroup {
 }
 
 extension MLSMessage {
-    /// The epoch of a framed proposal or commit, and which of them it is; nil for anything else.
+    /// Epoch of a framed proposal or commit, and whether it is a commit; nil for anything else.
     var handshake: (epoch: Epoch, isCommit: Bool)? {
         switch self {
         case .privateMessage(let message):

@@ -1,16 +1,17 @@
 import MLS
 public import Nostr
 
-/// Leaving a group, and executing the departure of others (MIP-03, wire §5.5).
+/// Leaving a group and committing the departure of others (MIP-03, wire §5.5).
 ///
-/// Where the group requires proposal type 0x000a, a member leaves by a SelfRemove that anybody commits; elsewhere by a
-/// Remove of itself that only admins commit.
+/// If the group requires proposal type 0x000a, a member leaves by a SelfRemove, which any member may commit. Otherwise
+/// it proposes its own Remove, which only admins may commit.
 extension MarmotGroup {
-    /// Makes the proposal by which this member leaves: publish its event. The member stays in the group until somebody
-    /// commits it; the proposal is bound to its epoch, so after every other commit it has to be made again.
+    /// Creates the proposal by which this member leaves; publish the returned event. The member stays in the group
+    /// until another member commits the proposal. A proposal is bound to its epoch, so call this again after any other
+    /// commit.
     ///
-    /// - Throws: ``MarmotError/Code/adminStays`` for an admin, who has to give up that role first;
-    ///   ``MarmotError/Code/lastMember`` if nobody is left to commit it; ``MarmotError/Code/commitPending``.
+    /// - Throws: ``MarmotError/Code/adminStays`` for an admin, which must give up that role first;
+    ///   ``MarmotError/Code/lastMember`` if no other member could commit it; ``MarmotError/Code/commitPending``.
     public mutating func leave(now: Int64, using rng: inout some RandomNumberGenerator) throws -> Event {
         try self.requireActive()
         guard self.members.count > 1 else {
@@ -22,7 +23,7 @@ extension MarmotGroup {
         guard self.pending == nil else {
             throw MarmotError(.commitPending, "a commit for epoch \(self.epoch) is not confirmed yet")
         }
-        // The same departure proposed twice would stand in the store twice.
+        // Drop an earlier departure of our own first, or the store would hold it twice.
         let own = self.mls.ownLeafIndex
         var mls = self.mls
         mls.dropPendingProposals { $0.sender == own && $0.isDeparture }
@@ -40,18 +41,18 @@ extension MarmotGroup {
         self.requirements.proposals.contains(self.profile.selfRemoveProposal)
     }
 
-    /// Members who asked to leave and whose departure this member may commit now.
+    /// Members who proposed their departure and whose departure this member may commit now.
     public var dueDepartures: [PublicKey] {
         guard self.isActive else { return [] }
         return self.departures.compactMap { try? self.mls.member($0.sender)?.identity() }
     }
 
-    /// Whether this member asked to leave in this epoch.
+    /// Whether this member proposed its departure in this epoch.
     public var isLeaving: Bool {
         self.mls.pendingProposals.contains { $0.sender == self.mls.ownLeafIndex && $0.isDeparture }
     }
 
-    /// One proposal for each leaf that leaves and that this member may remove.
+    /// Departure proposals that this member may commit, one per leaf.
     var departures: [ReceivedProposal] {
         var leaves: Set<LeafIndex> = [self.mls.ownLeafIndex]
         return self.mls.pendingProposals.filter { proposal in
@@ -59,10 +60,11 @@ extension MarmotGroup {
         }
     }
 
-    /// What this member commits so that all due departures happen.
+    /// Builds the commit request that executes all due departures.
     ///
-    /// SelfRemoves go by reference, since only the leaver can propose one. A Remove goes as this admin's own: it needs
-    /// no member to have seen the leaver's, and MDK 0.8 executes no other (wire §10, trap 17).
+    /// SelfRemoves are committed by reference, since only the leaver can propose one. A Remove is committed as this
+    /// admin's own proposal: then no member needs to have received the leaver's, and MDK 0.8 executes no other form
+    /// (wire §10, trap 17).
     func departureRequest() throws(MarmotError) -> CommitRequest {
         let departures = self.departures
         guard !departures.isEmpty else { throw MarmotError(.notFound, "nobody asked to leave") }
@@ -74,8 +76,8 @@ extension MarmotGroup {
         return request
     }
 
-    /// Whether a proposal is a departure that `account` may commit. A SelfRemove of an admin is ignored by everybody; a
-    /// Remove of itself, which old clients let admins send too, is for admins.
+    /// Returns whether a proposal is a departure that `account` may commit. A SelfRemove by an admin is ignored by all
+    /// members; a Remove of oneself, which old clients let admins send too, may only be committed by admins.
     static func isDue(
         _ proposal: ReceivedProposal, in mls: MLSGroup, _ data: GroupData, for account: PublicKey
     ) -> Bool {
@@ -83,14 +85,14 @@ extension MarmotGroup {
             let leaver = try? mls.member(proposal.sender)?.identity()
         else { return false }
         guard proposal.proposal == .selfRemove else { return data.isAdmin(account) }
-        // A commit of a type that some member does not support would be refused (RFC 9420 §12.2).
+        // Peers refuse a commit with a proposal type that a member does not support (RFC 9420 §12.2).
         return !data.isAdmin(leaver)
             && mls.members.allSatisfy { index, leaf in
                 index == proposal.sender || leaf.capabilities.proposals.contains(proposal.proposal.type)
             }
     }
 
-    /// Those of `removed` who had asked for it in this epoch.
+    /// Returns those of `removed` who had proposed their departure in this epoch.
     func leavers(among removed: Set<PublicKey>) -> [PublicKey] {
         guard !removed.isEmpty else { return [] }
         let asked = self.mls.pendingProposals.filter(\.isDeparture)
@@ -100,6 +102,6 @@ extension MarmotGroup {
 }
 
 extension ReceivedProposal {
-    /// Whether its sender asks to leave, in either form.
+    /// Whether the sender proposes its own departure, as a SelfRemove or a Remove.
     var isDeparture: Bool { self.proposal == .selfRemove || self.proposal == .remove(self.sender) }
 }

@@ -1,24 +1,24 @@
 public import MLS
 
-/// Keys that a group shares for something outside of its messages (MIP-04 §"Key derivation").
+/// Keys that a group shares for encrypting files outside MLS messages (MIP-04 §"Key derivation").
 public enum EncryptedMedia {
-    /// The media secret of the group's current epoch.
+    /// Returns the media secret of the group's current epoch.
     public static func secret(_ group: MarmotGroup) -> Secret {
         group.mls.export(label: "marmot", context: Array("encrypted-media".utf8), length: 32)
     }
 
-    /// The 32-byte key of one file: HKDF-Expand without extract (wire §6).
+    /// Derives the 32-byte key of one file: HKDF-Expand without extract (wire §6).
     ///
     /// - Parameters:
     ///   - hash: SHA-256 of the plaintext, 32 bytes.
-    ///   - mimeType: canonical: lowercase, without parameters.
+    ///   - mimeType: canonical, i.e. lowercase and without parameters.
     public static func key(_ secret: Secret, hash: [UInt8], mimeType: String, filename: String) -> Secret {
         let context = self.context(hash: hash, mimeType: mimeType, filename: filename)
         let info = context + [0] + Array("key".utf8)
         return SHA256Derivation.expand(secret, info: info, length: 32)
     }
 
-    /// What a blob's tag vouches for beside its content, and the start of the key's `info`.
+    /// Returns the additional authenticated data of a file's blob, which also starts the `info` of its key.
     static func context(hash: [UInt8], mimeType: String, filename: String) -> [UInt8] {
         let label = Array(MediaReference.version.utf8)
         return label + [0] + hash + [0] + Array(mimeType.utf8) + [0] + Array(filename.utf8)

@@ -1,14 +1,14 @@
 import MLS
 import Nostr
 
-/// Who may commit what (MIP-01, wire §5.5), decided on the data of the epoch before the commit.
+/// Authorization of commits (MIP-01, wire §5.5), decided on the group data of the epoch before the commit.
 enum GroupAdministration {
-    /// Throws unless the commit's author may make these changes and an admin remains.
+    /// Throws unless the committer may make these changes and at least one admin remains a member.
     ///
     /// - Parameters:
     ///   - before: the group data before the commit.
     ///   - after: the group data after it.
-    ///   - members: the identities that leaves state after it.
+    ///   - members: the identities stated by the leaves after the commit.
     static func authorize(
         _ changes: CommitChanges, before: GroupData, after: GroupData, members: Set<PublicKey>
     ) throws(MarmotError) {
@@ -30,7 +30,7 @@ enum GroupAdministration {
         }
     }
 
-    /// A pure self-update, or nothing but members who leave.
+    /// Returns whether the commit is a pure self-update, or holds nothing but SelfRemoves.
     private static func isAllowedToEveryone(_ changes: CommitChanges) -> Bool {
         if !changes.proposals.isEmpty, changes.proposals.allSatisfy({ $0.proposal == .selfRemove }) { return true }
         return changes.proposals.allSatisfy { proposed in
@@ -38,7 +38,7 @@ enum GroupAdministration {
         }
     }
 
-    /// A member's identity never changes (MIP-00).
+    /// Throws if a member's identity changes (MIP-00).
     private static func requireFixedIdentities(_ changes: CommitChanges) throws(MarmotError) {
         for update in changes.updated where update.old.credential != update.new.credential {
             throw MarmotError(.identityMismatch, "leaf \(update.index) changes its identity (MIP-00)")

@@ -2,9 +2,9 @@ import MLS
 public import Nostr
 import TLSCodec
 
-/// What changes of a group's agreements mean for its GroupContext extensions (MIP-01, wire §3.2, §3.5).
+/// GroupContext extensions for changes of a group's settings (MIP-01, wire §3.2, §3.5).
 extension MarmotGroup {
-    /// What the group requires of every member; nothing if it says nothing that can be read.
+    /// Capabilities that the group requires of every member; empty if the extension is missing or malformed.
     var requirements: RequiredCapabilities {
         guard let data = self.mls.extensions.data(of: .requiredCapabilities),
             let required = try? RequiredCapabilities(tlsEncoded: data)
@@ -12,16 +12,18 @@ extension MarmotGroup {
         return required
     }
 
-    /// Members whose leaf does not support SelfRemove: they joined with an older client, and have not renewed their
-    /// keys since they updated it.
+    /// Members whose leaf does not support SelfRemove: they joined with an older client and have not updated their leaf
+    /// since they upgraded it.
     public var membersWithoutSelfRemove: [PublicKey] {
         let type = self.profile.selfRemoveProposal
         let lacking = self.mls.members.filter { !$0.leaf.capabilities.proposals.contains(type) }
         return Set(lacking.compactMap { try? $0.leaf.identity() }).sorted()
     }
 
-    /// The extensions with SelfRemove among the requirements; throws ``MarmotError/Code/incompatible`` while a member
-    /// lacks it, and ``MarmotError/Code/unchanged`` if it is required already.
+    /// Returns the extensions with SelfRemove added to the required capabilities.
+    ///
+    /// - Throws: ``MarmotError/Code/incompatible`` while a member lacks it; ``MarmotError/Code/unchanged`` if it is
+    ///   already required.
     func upgradedExtensions() throws(MarmotError) -> [Extension] {
         var required = self.requirements
         let type = self.profile.selfRemoveProposal
@@ -48,8 +50,9 @@ extension MarmotGroup {
         return extensions
     }
 
-    /// The extensions without this account among the admins; throws ``MarmotError/Code/noAdminLeft`` if no other
-    /// admin is a member.
+    /// Returns the extensions without this account among the admins.
+    ///
+    /// - Throws: ``MarmotError/Code/noAdminLeft`` if no other admin is a member.
     func demotedExtensions() throws(MarmotError) -> [Extension] {
         let members = Set(self.members)
         var data = self.data
@@ -62,7 +65,8 @@ extension MarmotGroup {
         return self.extensions(with: data)
     }
 
-    /// All extensions with the group data replaced: a change must resend every one (wire §3.5).
+    /// Returns all extensions with the group data replaced: a GroupContextExtensions proposal must resend every one
+    /// (wire §3.5).
     func extensions(with data: GroupData) -> [Extension] {
         self.mls.extensions.map { entry in
             entry.type == self.profile.groupDataExtension
@@ -70,7 +74,8 @@ extension MarmotGroup {
         }
     }
 
-    /// Removed admins leave the list in the same commit; nil if nobody of them is an admin.
+    /// Returns the extensions without the removed admins, for the commit that removes them; nil if none of them is an
+    /// admin.
     func extensions(withoutAdmins keys: [PublicKey]) -> [Extension]? {
         guard keys.contains(where: self.data.isAdmin) else { return nil }
         var data = self.data

@@ -2,14 +2,14 @@ public import MLS
 public import Nostr
 import TLSCodec
 
-/// An invitee with the key package that was found for it.
+/// Account to invite, with its verified key package.
 public struct Invitee: Sendable {
     public let keyPackage: VerifiedKeyPackage
-    /// The event that carried it.
+    /// The event that carried the key package.
     public let event: EventID
     public let identity: PublicKey
 
-    /// Reads an invitee from its key package event; the event's signature was verified before.
+    /// Reads an invitee from its key package event, whose signature the caller has verified.
     public init(_ event: Event, profile: MarmotProfile = .mip, now: Int64) throws(MarmotError) {
         self.init(event, try KeyPackageEvents.read(event, profile: profile, now: now))
     }
@@ -24,17 +24,17 @@ public struct Invitee: Sendable {
         self.keyPackage.leafNode.capabilities.proposals.contains(proposal)
     }
 
-    /// Whether its client can take part in the newer form of leaving.
+    /// Whether the client supports leaving by SelfRemove.
     public var supportsSelfRemove: Bool { self.supports(proposal: MarmotProfile.mip.selfRemoveProposal) }
 
-    /// Throws ``MarmotError/Code/incompatible`` unless the key package has what a group requires of its members, or
-    /// what a new group will, if there is none yet.
+    /// Throws ``MarmotError/Code/incompatible`` unless the key package supports what `group` requires of its members,
+    /// or, if `group` is nil, what a new group requires.
     public func requireSupport(of group: MarmotGroup?) throws(MarmotError) {
         if let group { return try self.requireSupport(of: group.mls.extensions) }
         try self.requireSupport(of: [Extension(type: MarmotProfile.mip.groupDataExtension, data: [])])
     }
 
-    /// Throws ``MarmotError/Code/incompatible`` unless the key package has what a group with these extensions needs.
+    /// Throws ``MarmotError/Code/incompatible`` unless the key package supports what these extensions require.
     func requireSupport(of extensions: [Extension]) throws(MarmotError) {
         let capabilities = self.keyPackage.leafNode.capabilities
         var types = extensions.map(\.type.rawValue)
@@ -45,7 +45,7 @@ public struct Invitee: Sendable {
             types += required.extensions
             proposals = required.proposals
         }
-        // Extension types 1 to 5 and proposal types 1 to 7 are everybody's (RFC 9420 §7.2).
+        // Every client supports extension types 1 to 5 and proposal types 1 to 7 (RFC 9420 §7.2).
         for type in types where type > 5 && !capabilities.extensions.contains(type) {
             throw self.lacking("extension", type)
         }
@@ -61,20 +61,20 @@ public struct Invitee: Sendable {
     }
 }
 
-/// An invitation that is due: a kind 444 inner event for its recipient, to be gift-wrapped.
+/// Invitation ready to send: a kind 444 inner event for its recipient, to be gift-wrapped.
 public struct DueWelcome: Sendable, Hashable {
     public let recipient: PublicKey
     public let rumor: UnsignedEvent
 }
 
 extension MarmotGroup {
-    /// Founds a group (MIP-01). With invitees its first commit is merged at once and never published; the Welcomes
-    /// may go out as soon as the group is stored.
+    /// Creates a group (MIP-01). With invitees, its first commit is merged at once and never published; send the
+    /// Welcomes once the group is stored.
     ///
     /// - Parameters:
-    ///   - data: name, admins, relays; its admins must be members, the founder among them.
-    ///   - limits: what the Welcomes must fit into.
-    ///   - groupID: 16 random bytes unless given, as MDK makes them.
+    ///   - data: name, admins, relays; every admin must be a member, and the founder an admin.
+    ///   - limits: sizes that the Welcomes must fit into.
+    ///   - groupID: 16 random bytes by default, as in MDK.
     public static func create(
         _ data: GroupData, founder: PublicKey, inviting invitees: [Invitee], client: String,
         profile: MarmotProfile = .mip, limits: SizeLimits = .common, now: Int64, groupID: GroupID? = nil,
@@ -82,7 +82,7 @@ extension MarmotGroup {
     ) throws -> (group: MarmotGroup, welcomes: [DueWelcome]) {
         try data.validateForWriting()
         try self.validate(data, founder: founder, invitees)
-        // What every invitee can do is required, so that later members can do it too (wire §3.2).
+        // Require what every invitee supports, so that later members must support it too (wire §3.2).
         let selfRemove = profile.selfRemoveProposal
         let everybodyCan = !invitees.isEmpty && invitees.allSatisfy { $0.supports(proposal: selfRemove) }
         let required = RequiredCapabilities(
@@ -131,10 +131,11 @@ extension MarmotGroup {
         }
     }
 
-    /// A group id is a key of every row of the group, and its name in text; MDK makes 16 bytes.
+    /// Maximum length of a group id: it is part of every stored row's key and appears in text; MDK uses 16 bytes.
     static let maximumGroupIDBytes = 255
 
-    /// Opens an invitation with one of the account's key packages (MIP-02). The inviter must be an admin and a member.
+    /// Joins a group by an invitation to one of the account's key packages (MIP-02). The inviter must be an admin and a
+    /// member.
     public static func join(
         _ invitation: WelcomeEvents.Invitation, with bundle: KeyPackageBundle, account: PublicKey,
         profile: MarmotProfile = .mip

@@ -15,7 +15,7 @@ import TLSCodec
 //     opaque disappearing_message_secs<V>;  v3 only: empty or uint64
 // } NostrGroupData;
 
-/// What all members of a Marmot group agree on beside MLS: extension 0xf2ee of the GroupContext (MIP-01).
+/// Group state shared by all members on top of MLS: extension 0xf2ee of the GroupContext (MIP-01).
 public struct GroupData: Hashable, Sendable {
     /// The public id in the `h` tag of the group's events.
     public var nostrGroupID: Bytes32
@@ -23,11 +23,11 @@ public struct GroupData: Hashable, Sendable {
     public var description: String
     public var admins: [PublicKey]
     public var relays: [RelayURL]
-    /// The group's picture, encrypted; nil unless hash, key and nonce are all there.
+    /// The group's encrypted picture; nil unless hash, key and nonce are all present.
     public var image: GroupImage?
-    /// Seconds after which messages disappear; writes version 3, which MDK up to 0.8 cannot read.
+    /// Seconds after which messages disappear. A value makes the data version 3, which MDK up to 0.8 cannot read.
     public var disappearingSeconds: UInt64?
-    /// What a version later than 3 has in addition; written back as it was read.
+    /// Trailing fields of a version later than 3, written back as read.
     var laterFields: LaterFields?
 
     struct LaterFields: Hashable, Sendable {
@@ -52,7 +52,7 @@ public struct GroupData: Hashable, Sendable {
     public func isAdmin(_ key: PublicKey) -> Bool { self.admins.contains(key) }
 }
 
-/// Where a group's picture is and how to open it (MIP-01).
+/// Hash, key and nonce of a group's encrypted picture (MIP-01).
 public struct GroupImage: Hashable, Sendable {
     public var hash: [UInt8]
     public var key: [UInt8]
@@ -68,7 +68,7 @@ public struct GroupImage: Hashable, Sendable {
 }
 
 extension GroupData {
-    /// Storage limits of peers (wire §3.3); what we write stays inside.
+    /// Storage limits of peers (wire §3.3); data that we write stays within them.
     public static let maximumNameBytes = 255
     public static let maximumDescriptionBytes = 2000
     public static let maximumAdmins = 100
@@ -100,7 +100,7 @@ extension GroupData {
         }
     }
 
-    /// The extension's data; admins and relays are sorted and made unique, as MDK writes them.
+    /// Returns the extension's data. Admins and relays are sorted and deduplicated, as in MDK.
     func encoded() -> [UInt8] {
         var writer = TLSWriter(capacity: 256)
         writer.write(self.laterFields?.version ?? (self.disappearingSeconds == nil ? 2 : 3))
@@ -126,8 +126,8 @@ extension GroupData {
         return writer.bytes
     }
 
-    /// Reads the extension's data: versions 1 and 2 have ten fields, 3 and later eleven; trailing bytes are refused
-    /// up to version 3 (wire §3.3).
+    /// Parses the extension's data. Versions 1 and 2 have ten fields, 3 and later eleven; up to version 3 trailing
+    /// bytes are refused (wire §3.3).
     init(encoded: [UInt8]) throws(MarmotError) {
         do {
             var reader = TLSReader(encoded)
@@ -211,7 +211,7 @@ extension TLSReader {
         return text
     }
 
-    /// Reads `opaque<V>` of `length` bytes or none.
+    /// Reads an `opaque<V>` that is empty or has `length` bytes.
     fileprivate mutating func readOpaque(length: Int, _ what: String) throws(TLSCodecError) -> [UInt8] {
         let offset = self.offset
         let bytes = try self.readOpaque()

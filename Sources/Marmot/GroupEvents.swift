@@ -1,14 +1,14 @@
 import MLS
 public import Nostr
 
-/// Kind 445: an MLS message in its outer encryption, signed by a key that is used once (MIP-03).
+/// Kind 445: an MLS message in its outer encryption, signed by a single-use key (MIP-03).
 public enum GroupEvents {
     /// Encrypts an MLS message and signs the event with a fresh key.
     static func seal(
         _ message: [UInt8], key: Secret, nostrGroupID: Bytes32, expiration: Int64? = nil, now: Int64,
         using rng: inout some RandomNumberGenerator
     ) throws -> Event {
-        // Eight bytes a draw: drawing single bytes of the system's generator costs as much as all encryption.
+        // Draw eight bytes at a time: drawing single bytes from the system's generator costs as much as all encryption.
         let nonce = Secret.random(count: ChaCha20Poly1305.nonceLength, using: &rng).copyBytes()
         let ciphertext = try ChaCha20Poly1305.seal(message, key: key, nonce: nonce)
         let signer = KeyPair.generate(using: &rng)
@@ -19,7 +19,7 @@ public enum GroupEvents {
         ).signed(by: signer, using: &rng)
     }
 
-    /// The nonce and ciphertext of an event, after its form was checked.
+    /// Returns the nonce and ciphertext of an event after checking its format.
     static func ciphertext(_ event: Event) throws(MarmotError) -> (nonce: [UInt8], ciphertext: [UInt8]) {
         guard let bytes = Base64.decode(event.content) else {
             throw MarmotError(.badContent, "the content of a group event is not Base64 (MIP-03)")
@@ -32,7 +32,7 @@ public enum GroupEvents {
         return (Array(bytes[..<nonceLength]), Array(bytes[nonceLength...]))
     }
 
-    /// The public group id of a group event; exactly one `h` tag of 64 hex digits (MIP-03).
+    /// Returns the public group id of a group event, which needs exactly one `h` tag of 64 hex digits (MIP-03).
     public static func nostrGroupID(of event: Event) throws(MarmotError) -> Bytes32 {
         guard event.kind == .groupEvent else {
             throw MarmotError(.wrongKind, "kind \(event.kind.rawValue) is not a group event (445)")
@@ -44,12 +44,12 @@ public enum GroupEvents {
         return id
     }
 
-    /// The earliest time of this machine's clock, in Unix seconds, at which an event is accepted (MIP-03).
+    /// Returns the earliest local time, in Unix seconds, at which the event is accepted (MIP-03).
     public static func dueTime(of event: Event, profile: MarmotProfile = .mip) -> Int64 {
         event.createdAt.clampedSubtracting(profile.maximumFuture)
     }
 
-    /// Refuses events from too far in the past (MIP-03).
+    /// Refuses events that are too old (MIP-03).
     static func checkAge(_ event: Event, profile: MarmotProfile, now: Int64) throws(MarmotError) {
         guard event.createdAt >= now.clampedSubtracting(profile.maximumAge) else {
             throw MarmotError(.badTime, "the event is more than 45 days old (MIP-03)")

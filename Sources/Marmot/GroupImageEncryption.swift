@@ -1,19 +1,19 @@
 import MLS
 public import Nostr
 
-/// How a group's picture is encrypted, and who may replace it on its server (MIP-01).
+/// Encryption of a group's picture, and the key pair that may replace it on its server (MIP-01).
 public enum GroupImageEncryption {
-    /// A picture to upload, and what the group data then says about it.
+    /// Encrypted picture to upload, with its description for the group data.
     public struct Encrypted: Sendable {
-        /// What is uploaded: ciphertext and tag. Its SHA-256 is `image.hash`.
+        /// Bytes to upload: ciphertext and tag. Their SHA-256 is `image.hash`.
         public let blob: [UInt8]
         public let image: GroupImage
     }
 
-    /// Encrypts a picture as it is, under fresh seeds (version 2).
+    /// Encrypts a picture, unchanged, under fresh seeds (version 2).
     ///
-    /// Throws ``MarmotError/Code/tooLarge`` above ``EncryptedMedia/maximumFileBytes`` and
-    /// ``MarmotError/Code/badMedia`` if it is no image, or does not begin like one of its type.
+    /// - Throws: ``MarmotError/Code/tooLarge`` above ``EncryptedMedia/maximumFileBytes``; ``MarmotError/Code/badMedia``
+    ///   if the type is not an image type or the file lacks that type's signature.
     public static func encrypt(
         _ picture: [UInt8], type: MediaType, using rng: inout some RandomNumberGenerator
     ) throws(MarmotError) -> Encrypted {
@@ -31,10 +31,12 @@ public enum GroupImageEncryption {
         return Encrypted(blob: blob, image: image)
     }
 
-    /// The picture of a downloaded blob, of version 2 or 1; what it is an image of is not checked.
+    /// Decrypts a downloaded blob of version 2 or 1. The image format is not checked.
     ///
-    /// Throws ``MarmotError/Code/tooLarge``, or ``MarmotError/Code/badMedia`` if the blob is not the one with
-    /// `image.hash`, or does not open. An empty hash, as older groups have it, is not checked.
+    /// An empty hash, found in older groups, is not checked either.
+    ///
+    /// - Throws: ``MarmotError/Code/tooLarge``; ``MarmotError/Code/badMedia`` if the blob's hash is not `image.hash` or
+    ///   decryption fails.
     public static func decrypt(_ blob: [UInt8], of image: GroupImage) throws(MarmotError) -> [UInt8] {
         try EncryptedMedia.requireSize(blob.count, atMost: EncryptedMedia.maximumFileBytes + ChaCha20Poly1305.tagLength)
         guard image.key.count == 32, image.nonce.count == ChaCha20Poly1305.nonceLength else {
@@ -50,10 +52,11 @@ public enum GroupImageEncryption {
         throw MarmotError(.badMedia, "neither version of the key opens the image (MIP-01)")
     }
 
-    /// The key pair that a Blossom server knows as the uploader, for replacing or deleting the blob.
+    /// Derives the key pair that the Blossom server knows as the uploader, for replacing or deleting the blob.
     ///
-    /// It is version 2's if the group has an upload seed, otherwise version 1's, derived from the image key. Throws
-    /// ``MarmotError/Code/badMedia`` if there is no seed of 32 bytes.
+    /// Version 2 derives it from the upload seed; without one, version 1 derives it from the image key.
+    ///
+    /// - Throws: ``MarmotError/Code/badMedia`` unless the seed has 32 bytes.
     public static func uploadIdentity(of image: GroupImage) throws(MarmotError) -> KeyPair {
         let seed = image.uploadKey.isEmpty ? image.key : image.uploadKey
         guard seed.count == 32 else { throw MarmotError(.badMedia, "an upload seed has 32 bytes, not \(seed.count)") }
@@ -66,7 +69,7 @@ public enum GroupImageEncryption {
 
     static func encryptionKey(seed: Secret) -> Secret { self.derive("mip01-image-encryption-v2", from: seed) }
 
-    // Extract, then expand, as MDK does; MIP-01 speaks of expanding only (wire §3.4).
+    // Extract, then expand, as MDK does; MIP-01 mentions expand only (wire §3.4).
     private static func derive(_ label: String, from seed: Secret) -> Secret {
         let key = SHA256Derivation.extract(inputKeyMaterial: seed)
         return SHA256Derivation.expand(key, info: Array(label.utf8), length: 32)

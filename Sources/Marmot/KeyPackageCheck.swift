@@ -1,23 +1,23 @@
 public import Nostr
 
-/// Something that must hold of a key package event before its author can be invited with it, in the order in which it
-/// is looked at. The raw value is a word for reports.
+/// Check that a key package event must pass before its author can be invited, in the order of checking. The raw value
+/// names it in reports.
 public enum KeyPackageCheck: String, Sendable, Hashable, CaseIterable {
     /// Id and signature of the event (NIP-01).
     case eventSignature = "event signature"
-    /// 30443 or 443.
+    /// Kind 30443 or 443.
     case kind
-    /// The forms of all tags but `i` (MIP-00).
+    /// The format of all tags except `i` (MIP-00).
     case tags
-    /// Base64, or hexadecimal of older clients.
+    /// Content is Base64, or hexadecimal from older clients.
     case content
-    /// The bytes are a key package, all of them, and it keeps the rules of RFC 9420 §10.1.
+    /// The content is exactly one key package that is valid by RFC 9420 §10.1.
     case structure
     /// The cipher suite is 0x0001 (MIP-00).
     case suite
-    /// It is valid now.
+    /// The lifetime includes the current time.
     case lifetime
-    /// The key package's own signature and that of its leaf.
+    /// The signatures of the key package and of its leaf.
     case packageSignature = "package signature"
     /// The credential is the event's author (MIP-00).
     case identity
@@ -27,7 +27,7 @@ public enum KeyPackageCheck: String, Sendable, Hashable, CaseIterable {
     case capabilities
 }
 
-/// Which check a key package event did not pass, and why.
+/// The check that a key package event failed, and the reason.
 public struct KeyPackageFailure: Error, Sendable, CustomStringConvertible {
     public let check: KeyPackageCheck
     public let error: MarmotError
@@ -40,8 +40,8 @@ public struct KeyPackageFailure: Error, Sendable, CustomStringConvertible {
 }
 
 extension Invitee {
-    /// Reads an invitee from its key package event, and says which check fails if it cannot be invited; everything is
-    /// looked at, the event's signature too, but ``KeyPackageCheck/capabilities``, which depends on the group.
+    /// Reads an invitee from its key package event and reports the failing check if it cannot be invited. Runs every
+    /// check, including the event's signature, except ``KeyPackageCheck/capabilities``, which depends on the group.
     public init(examining event: Event, profile: MarmotProfile = .mip, now: Int64) throws(KeyPackageFailure) {
         do throws(NostrError) { try event.verify() } catch {
             throw KeyPackageFailure(.eventSignature, MarmotError(.badSignature, error.message))
@@ -49,7 +49,7 @@ extension Invitee {
         self.init(event, try KeyPackageEvents.examine(event, profile: profile, now: now))
     }
 
-    /// Throws with ``KeyPackageCheck/capabilities`` unless the key package has what a new group requires.
+    /// Throws a ``KeyPackageCheck/capabilities`` failure unless the key package supports what a new group requires.
     public func examineCapabilities() throws(KeyPackageFailure) {
         do throws(MarmotError) { try self.requireSupport(of: nil) } catch {
             throw KeyPackageFailure(.capabilities, error)

@@ -4,9 +4,9 @@ import TLSCodec
 
 /// Key packages as Nostr events of kind 30443 and 443 (MIP-00).
 public enum KeyPackageEvents {
-    /// Seconds that a package is valid: 84 days, the most that peers accept.
+    /// Lifetime of a key package in seconds: 84 days, the longest that peers accept.
     public static let lifetime: UInt64 = 7_257_600
-    /// Seconds that its validity starts before now, for clocks that run behind.
+    /// Seconds by which its validity starts before now, to tolerate slow clocks.
     public static let backdating: UInt64 = 3600
 
     /// Makes a key package with fresh keys for `identity`.
@@ -22,9 +22,9 @@ public enum KeyPackageEvents {
             extensions: [Extension(type: .lastResort, data: [])], using: &rng)
     }
 
-    /// The two events that announce a package: 30443 for newer clients, 443 for Pika and MDK 0.7.
+    /// Returns the two signed events that announce a key package: 30443 for newer clients, 443 for Pika and MDK 0.7.
     ///
-    /// - Parameter slot: the `d` tag of 30443, 64 hex digits, the same at every rotation.
+    /// - Parameter slot: the `d` tag of 30443: 64 hex digits, kept across rotations.
     public static func events(
         for package: KeyPackage, slot: String, relays: [RelayURL], client: String, by account: KeyPair, now: Int64,
         using rng: inout some RandomNumberGenerator
@@ -36,7 +36,7 @@ public enum KeyPackageEvents {
         )
     }
 
-    /// As ``events(for:slot:relays:client:by:now:using:)``, to be signed.
+    /// Unsigned variant of ``events(for:slot:relays:client:by:now:using:)``.
     public static func drafts(
         for package: KeyPackage, slot: String, relays: [RelayURL], client: String, by account: PublicKey, now: Int64
     ) -> (addressable: UnsignedEvent, legacy: UnsignedEvent) {
@@ -57,24 +57,25 @@ public enum KeyPackageEvents {
         return (draft(.addressableKeyPackage, [Tag("d", slot)] + shared), draft(.keyPackage, shared))
     }
 
-    /// How an MLSMessage with a key package begins: version and wire format (RFC 9420 §6).
+    /// First bytes of an MLSMessage that wraps a key package: version and wire format (RFC 9420 §6).
     private static let wrappedPrefix: [UInt8] = [0, 1, 0, 5]
 
-    /// Asks relays to delete kind 443 events of one's own (NIP-09); kind 30443 is replaced by its address instead.
+    /// Returns an event that asks relays to delete this account's kind 443 events (NIP-09); kind 30443 is replaceable
+    /// by its address instead.
     public static func deletion(
         of events: [EventID], by account: KeyPair, now: Int64, using rng: inout some RandomNumberGenerator
     ) -> Event {
         self.deletionDraft(of: events, by: account.publicKey, now: now).signed(by: account, using: &rng)
     }
 
-    /// As ``deletion(of:by:now:using:)``, to be signed.
+    /// Unsigned variant of ``deletion(of:by:now:using:)``.
     public static func deletionDraft(of events: [EventID], by account: PublicKey, now: Int64) -> UnsignedEvent {
         Deletion(eventIDs: events, kinds: [.keyPackage]).unsigned(by: account, now: now)
     }
 
-    /// Reads and verifies a peer's key package event; the event's own signature was verified before.
+    /// Reads and verifies a peer's key package event, whose own signature the caller has verified.
     ///
-    /// Older publishers' forms (version `1`, suite `1`, hex content) are read too, as Pika does.
+    /// Also accepts the formats of older publishers (version `1`, suite `1`, hex content), as Pika does.
     public static func read(
         _ event: Event, profile: MarmotProfile = .mip, now: Int64
     ) throws(MarmotError) -> VerifiedKeyPackage {
@@ -83,7 +84,7 @@ public enum KeyPackageEvents {
         }
     }
 
-    /// As ``read(_:profile:now:)``, and says which check the event did not pass.
+    /// Reads and verifies like ``read(_:profile:now:)``, and reports the failed check.
     static func examine(
         _ event: Event, profile: MarmotProfile, now: Int64
     ) throws(KeyPackageFailure) -> VerifiedKeyPackage {
@@ -141,7 +142,7 @@ public enum KeyPackageEvents {
         }
     }
 
-    /// The forms of all tags; of several with one name the first counts (wire §2.3).
+    /// Checks the format of all tags; of several tags with one name the first counts (wire §2.3).
     private static func checkTags(_ event: Event) throws(MarmotError) {
         let isAddressable = event.kind == .addressableKeyPackage
         if isAddressable {
@@ -182,7 +183,7 @@ public enum KeyPackageEvents {
         MarmotError(.badTag, "tag \(name) \(what) (MIP-00)")
     }
 
-    /// The relays where the owner of a key package expects Welcomes.
+    /// Returns the relays where the owner of a key package expects Welcomes.
     public static func relays(of event: Event) throws(MarmotError) -> [RelayURL] {
         var relays: [RelayURL] = []
         for text in event.firstTag("relays")?.values.dropFirst() ?? [] {

@@ -7,7 +7,7 @@ extension PublicKey {
 }
 
 extension LeafNode {
-    /// The Nostr identity of a member, or ``MarmotError/Code/badCredential``.
+    /// Returns the Nostr identity of a member, or throws ``MarmotError/Code/badCredential``.
     public func identity() throws(MarmotError) -> PublicKey {
         guard let key = self.statedIdentity, key.isOnCurve else {
             throw MarmotError(.badCredential, "the credential is not basic with the 32 bytes of a Nostr public key")
@@ -15,7 +15,7 @@ extension LeafNode {
         return key
     }
 
-    /// The identity that the credential states, which may be no point of the curve: asking costs a square root.
+    /// Identity that the credential states. It may not be a point on the curve: checking costs a square root.
     var statedIdentity: PublicKey? {
         guard case .basic(let bytes) = self.credential else { return nil }
         return try? PublicKey(bytes: bytes)

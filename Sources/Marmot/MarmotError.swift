@@ -1,16 +1,16 @@
-/// Why a Marmot operation of one's own, or a peer's event, was refused.
+/// Reason why a local Marmot operation, or a peer's event, was refused.
 public struct MarmotError: Error, Equatable, Sendable, CustomStringConvertible {
-    /// What kind of refusal it is; its text is fit for a counter's label.
+    /// Kind of refusal; its text is suitable as a counter's label.
     public struct Code: Hashable, Sendable, CustomStringConvertible {
         public let description: String
 
         /// The event's kind is not the one expected.
         public static let wrongKind = Code(description: "wrong_kind")
-        /// A tag is missing, doubled or malformed (MIP-00, MIP-02, MIP-03).
+        /// A tag is missing, duplicated or malformed (MIP-00, MIP-02, MIP-03).
         public static let badTag = Code(description: "bad_tag")
         /// The content is not Base64, or too short.
         public static let badContent = Code(description: "bad_content")
-        /// The MLS layer refused it; the message says why.
+        /// The MLS layer refused the data; the message has the reason.
         public static let mls = Code(description: "mls")
         /// A key package's lifetime has ended.
         public static let expired = Code(description: "expired")
@@ -20,7 +20,7 @@ public struct MarmotError: Error, Equatable, Sendable, CustomStringConvertible {
         public static let badSignature = Code(description: "bad_signature")
         /// A credential is not a basic one with a Nostr public key (MIP-00).
         public static let badCredential = Code(description: "bad_credential")
-        /// A key package, a leaf or an inner event names another identity than its owner's.
+        /// A key package, a leaf or an inner event names an identity other than its owner's.
         public static let identityMismatch = Code(description: "identity_mismatch")
         /// The group data extension is missing or malformed (MIP-01).
         public static let badGroupData = Code(description: "bad_group_data")
@@ -30,40 +30,40 @@ public struct MarmotError: Error, Equatable, Sendable, CustomStringConvertible {
         public static let noAdminLeft = Code(description: "no_admin_left")
         /// The event's time is too far in the future or past (MIP-03).
         public static let badTime = Code(description: "bad_time")
-        /// An inner event's stated id is not its hash (MIP-03).
+        /// An inner event's stated id differs from its hash (MIP-03).
         public static let badRumor = Code(description: "bad_rumor")
-        /// The Welcome is for none of our key packages.
+        /// The Welcome is for none of this account's key packages.
         public static let notForUs = Code(description: "not_for_us")
         /// A Welcome leads to an epoch higher than any real group reaches.
         public static let epochTooHigh = Code(description: "epoch_too_high")
-        /// A key package lacks what the group requires.
+        /// A key package lacks a capability that the group requires.
         public static let incompatible = Code(description: "incompatible")
-        /// The group is no longer ours to use.
+        /// This account is no longer a member of the group.
         public static let inactive = Code(description: "inactive")
-        /// A commit of one's own waits for a relay; finish or drop it first.
+        /// This account's own commit awaits confirmation by a relay; finish or drop it first.
         public static let commitPending = Code(description: "commit_pending")
-        /// The Welcome would not fit into a gift wrap, or the event not into a relay's limit.
+        /// The Welcome does not fit into a gift wrap, or the event exceeds a relay's limit.
         public static let tooLarge = Code(description: "too_large")
         /// An admin cannot leave before it has given up that role (MIP-03).
         public static let adminStays = Code(description: "admin_stays")
-        /// Nobody else is in the group.
+        /// The group has no other member.
         public static let lastMember = Code(description: "last_member")
-        /// What is asked for is so already.
+        /// The requested state is already in effect.
         public static let unchanged = Code(description: "unchanged")
-        /// A named member, peer or proposal is not there.
+        /// A named member, peer or proposal does not exist.
         public static let notFound = Code(description: "not_found")
         /// A stored group cannot be read back.
         public static let badStoredForm = Code(description: "bad_stored_form")
-        /// A file, a group's picture or what describes it is not allowed, or does not open (MIP-01, MIP-04).
+        /// A file, a group's picture or its description is invalid or cannot be decrypted (MIP-01, MIP-04).
         public static let badMedia = Code(description: "bad_media")
-        /// A device's push token is not allowed, or does not open (MIP-05).
+        /// A device's push token is invalid or cannot be decrypted (MIP-05).
         public static let badPushToken = Code(description: "bad_push_token")
-        /// A commit holds proposals that Marmot does not use (external, PSK, ReInit).
+        /// A commit contains proposals that Marmot does not use (external, PSK, ReInit).
         public static let unsupportedProposal = Code(description: "unsupported_proposal")
     }
 
     public let code: Code
-    /// What was expected and what came.
+    /// What was expected and what was found.
     public let message: String
 
     public init(_ code: Code, _ message: String) {

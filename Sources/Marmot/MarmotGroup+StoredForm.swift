@@ -9,9 +9,9 @@ import TLSCodec
 //     opaque former_nostr_group_ids<V>;     k × 32 bytes
 // } header
 
-/// The stored form: a header of Marmot's own beside the MLS records, and a few parts (``GroupPart``).
+/// Stored form: a Marmot header and the MLS records, plus a few ``GroupPart``s.
 extension MarmotGroup {
-    /// Hands over what changed since the last call.
+    /// Returns the changes since the last call.
     public mutating func drainChanges() -> MarmotGroupChanges {
         let header = self.headerChanged ? self.header : nil
         self.headerChanged = false
@@ -21,20 +21,20 @@ extension MarmotGroup {
         return MarmotGroupChanges(header: header, mls: self.mls.drainChanges(), parts: parts)
     }
 
-    /// The whole of it, without parts.
+    /// The complete stored form without parts.
     public var stored: (header: Secret, records: [GroupRecord: Secret]) { (self.header, self.mls.records) }
 
-    /// Makes the next ``drainChanges()`` hand over everything, after this value took another one's place.
+    /// Marks everything as changed for the next ``drainChanges()``, after this value replaced another.
     public mutating func markAllChanged() {
         self.mls.markAllChanged()
         self.headerChanged = true
         self.changedParts.formUnion(self.parts)
     }
 
-    /// Whether a part is to be stored, even if nothing else of the group changed.
+    /// Whether a part must be stored, even if nothing else of the group changed.
     public var hasChangedParts: Bool { !self.changedParts.isEmpty }
 
-    /// All parts that are stored beside the group now.
+    /// All parts currently stored with the group.
     public var parts: Set<GroupPart> {
         var parts = Set(self.snapshots.map { GroupPart.snapshot(epoch: $0.epoch) })
         parts.formUnion(self.shelved.map { .ownCommit($0.event.id) })
@@ -53,7 +53,7 @@ extension MarmotGroup {
         }
     }
 
-    /// Takes the parts back; those that do not fit the group any more are left out.
+    /// Restores the stored parts, leaving out a pending commit that no longer applies to the group.
     private mutating func restore(_ parts: [GroupPart: StoredGroupPart]) throws(TLSCodecError) {
         var pending: [ShelvedCommit] = []
         for (part, content) in parts {
@@ -85,7 +85,7 @@ extension MarmotGroup {
         return Secret(writer.bytes)
     }
 
-    /// Reads a stored group back.
+    /// Restores a stored group.
     public init(
         header: Secret, records: [GroupRecord: Secret], parts: [GroupPart: StoredGroupPart] = [:],
         account: PublicKey, profile: MarmotProfile = .mip

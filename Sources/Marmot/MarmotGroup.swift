@@ -1,7 +1,7 @@
 public import MLS
 public import Nostr
 
-/// One account's view of a Marmot group: an MLS group, its Nostr side, and what race resolution needs. A value.
+/// One account's view of a Marmot group, as a value: the MLS group, its Nostr side and the state for race resolution.
 public struct MarmotGroup: Sendable {
     public let profile: MarmotProfile
     public internal(set) var mls: MLSGroup
@@ -10,30 +10,30 @@ public struct MarmotGroup: Sendable {
     public let account: PublicKey
     /// Keys of the outer encryption by epoch: the current and a few past ones.
     var outerKeys: [Epoch: Secret]
-    /// Earlier values, for when a better commit for their epoch comes; newest last, few.
+    /// Undo information for recent commits, in case a better commit for their epoch arrives; few, newest last.
     var snapshots: [RaceSnapshot] = []
-    /// A commit of one's own that no relay has confirmed.
+    /// This account's own commit that no relay has confirmed yet.
     public internal(set) var pending: OwnCommit?
-    /// Commits of one's own that were given up but may be with a relay, oldest first, few.
+    /// This account's own commits that were given up but may have reached a relay; few, oldest first.
     var shelved: [ShelvedCommit] = []
-    /// The branch that was given up last for a better commit, until somebody takes it; at most one.
+    /// The branch given up last for a better commit, until ``takeAbandoned()`` removes it; at most one.
     var abandoned: [MarmotGroup] = []
     /// Stored parts that changed since the last ``drainChanges()``.
     var changedParts: Set<GroupPart> = []
-    /// False once this member was removed.
+    /// False once this member has been removed.
     public internal(set) var isActive = true
-    /// Public ids that the group had before, the latest few; late events may still carry them.
+    /// The group's last few former public ids; late events may still carry them.
     public internal(set) var formerNostrGroupIDs: [Bytes32] = []
     var headerChanged = true
     var sendingClock = SendingClock()
-    /// Members' identities that are known to be points of the curve: asking costs a square root each.
+    /// Members' identities known to be on the curve; each check costs a square root.
     private var knownPoints: Set<PublicKey> = []
 
     public var groupID: GroupID { GroupID(self.mls.groupID) }
     public var epoch: Epoch { self.mls.epoch }
     public var isAdmin: Bool { self.data.isAdmin(self.account) }
 
-    /// The members' identities from the leftmost leaf on; a member may have several leaves.
+    /// The members' identities in leaf order, each once; a member may have several leaves.
     public var members: [PublicKey] {
         var seen: Set<PublicKey> = []
         return self.mls.members.compactMap(\.leaf.statedIdentity).filter {
@@ -57,7 +57,7 @@ public struct MarmotGroup: Sendable {
         return try GroupData(encoded: bytes)
     }
 
-    /// Takes the next epoch's value and forgets outer keys beyond the window.
+    /// Advances to the next epoch and drops outer keys beyond the window.
     mutating func advance(to next: MLSGroup, data: GroupData) {
         if data.nostrGroupID != self.data.nostrGroupID { self.rememberGroupID(before: data.nostrGroupID) }
         self.mls = next
@@ -70,7 +70,8 @@ public struct MarmotGroup: Sendable {
         self.headerChanged = true
     }
 
-    /// An id is of use as long as the events that carry it can be opened: as many epochs as outer keys are kept.
+    /// Keeps the public id that is being replaced while events with it can still be opened: for as many epochs as outer
+    /// keys are kept.
     private mutating func rememberGroupID(before new: Bytes32) {
         let old = self.data.nostrGroupID
         let others = self.formerNostrGroupIDs.filter { $0 != new && $0 != old }
@@ -81,11 +82,11 @@ public struct MarmotGroup: Sendable {
         guard self.isActive else { throw MarmotError(.inactive, "this account is no longer a member of the group") }
     }
 
-    /// Encrypts an inner event for the group; the message key is used up. Returns the kind 445 event.
+    /// Encrypts an inner event for the group, consuming a message key. Returns the kind 445 event.
     ///
     /// - Parameters:
-    ///   - rumor: by this account; its JSON carries its id.
-    ///   - expiration: when relays may forget the event, in Unix seconds; the group's timer may make it earlier.
+    ///   - rumor: an event by this account; its JSON includes its id.
+    ///   - expiration: when relays may delete the event, in Unix seconds; the group's timer may make it earlier.
     public mutating func seal(
         _ rumor: UnsignedEvent, expiration: Int64? = nil, now: Int64, using rng: inout some RandomNumberGenerator
     ) throws -> Event {

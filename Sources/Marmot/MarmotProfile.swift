@@ -1,9 +1,9 @@
 import MLS
 
-/// Which generation of the protocol a group speaks: what differs between them stands behind this.
+/// Protocol generation of a group, which hides the differences between generations.
 ///
-/// There is one so far: MIP-00 to MIP-05, as MDK 0.7 and 0.8 and Pika speak it. Group data, outer encryption,
-/// key-package events and the race policy ask it; MLS knows nothing of it.
+/// So far there is one: MIP-00 to MIP-05 as implemented by MDK 0.7 and 0.8 and by Pika. Group data, outer encryption,
+/// key package events and the race policy depend on it; MLS does not.
 public enum MarmotProfile: Sendable, Hashable {
     case mip
 
@@ -14,18 +14,18 @@ public enum MarmotProfile: Sendable, Hashable {
     /// The proposal type of a SelfRemove, which newer clients support.
     var selfRemoveProposal: UInt16 { 0x000A }
 
-    /// How past and future a group event may be, in seconds (MIP-03).
+    /// How far a group event's time may lie in the future or the past, in seconds (MIP-03).
     var maximumFuture: Int64 { 300 }
     var maximumAge: Int64 { 3_888_000 }
-    /// Past epochs whose events can still be opened.
+    /// Number of past epochs whose events can still be opened.
     public var pastEpochs: Int { 5 }
 
-    /// The exporter key of the outer encryption in an epoch (MIP-03).
+    /// Derives the exporter key of the outer encryption in an epoch (MIP-03).
     func outerKey(_ group: MLSGroup) -> Secret {
         group.export(label: "marmot", context: Array("group-event".utf8), length: 32)
     }
 
-    /// What a leaf of this profile supports, with one GREASE value at the end of each list (MIP-00, RFC 9420 §13.5).
+    /// Returns the capabilities of a leaf, each list ending in one GREASE value (MIP-00, RFC 9420 §13.5).
     func capabilities(using rng: inout some RandomNumberGenerator) -> Capabilities {
         func grease() -> UInt16 { Grease.values[Int.random(in: 0..<Grease.values.count, using: &rng)] }
         return Capabilities(
@@ -34,10 +34,10 @@ public enum MarmotProfile: Sendable, Hashable {
             proposals: [self.selfRemoveProposal, grease()], credentials: [1, grease()])
     }
 
-    /// What MDK's configuration keeps (wire §5.6), but for the tolerance of disorder, which is 100 there.
+    /// MDK's configuration (wire §5.6), except for the out-of-order tolerance, which is 100 in MDK.
     ///
-    /// Stored events are sorted by second, and within one by id: a member who sends more than 100 messages in a second
-    /// would lose some of them at those who were away. Keys are kept for gaps only.
+    /// Relays sort stored events by second and within a second by id: if a member sends more than 100 messages in one
+    /// second, members who were offline would lose some of them. Keys are kept only for gaps.
     var groupConfiguration: GroupConfiguration {
         GroupConfiguration(
             outOfOrderTolerance: 1000, maximumForwardDistance: 1000, maximumPastEpochs: self.pastEpochs, paddingSize: 0)

@@ -1,20 +1,22 @@
 public import MLS
 public import Nostr
 
-/// The key of one file, derived in the epoch of the message that brought its reference (MIP-04).
+/// Key of one file, derived in the epoch of the message that carried its reference (MIP-04).
 ///
-/// Derive and store it when the message arrives: the group forgets the secrets of its past epochs.
+/// Derive and store it when the message arrives, because the group deletes the secrets of past epochs.
 public struct MediaKey: Equatable, Sendable {
-    /// 32 bytes, for storing.
+    /// The 32-byte key, for storing.
     public let secret: Secret
 
+    /// Derives the key of a file.
+    ///
     /// - Parameter secret: ``EncryptedMedia/secret(_:)`` of the message's epoch.
     public init(of file: MediaReference, secret: Secret) {
         self.secret = EncryptedMedia.key(
             secret, hash: file.hash.bytes, mimeType: file.type.description, filename: file.filename)
     }
 
-    /// Reads a stored key; throws ``MarmotError/Code/badStoredForm`` unless it has 32 bytes.
+    /// Restores a stored key; throws ``MarmotError/Code/badStoredForm`` unless it has 32 bytes.
     public init(stored: Secret) throws(MarmotError) {
         guard stored.count == 32 else {
             throw MarmotError(.badStoredForm, "a file's key has 32 bytes, not \(stored.count)")
@@ -23,11 +25,11 @@ public struct MediaKey: Equatable, Sendable {
     }
 }
 
-/// A file that is encrypted and not yet uploaded.
+/// File that is encrypted and not yet uploaded.
 public struct EncryptedFile: Sendable {
-    /// What is uploaded: ciphertext and tag.
+    /// Bytes to upload: ciphertext and tag.
     public let blob: [UInt8]
-    /// SHA-256 of `blob`, which Blossom servers name it by.
+    /// SHA-256 of `blob`, by which Blossom servers name it.
     public let blobHash: Bytes32
     /// SHA-256 of the plaintext.
     public let hash: Bytes32
@@ -36,7 +38,7 @@ public struct EncryptedFile: Sendable {
     public let type: MediaType
     public let filename: String
 
-    /// The reference to send once a server keeps the blob at `url`.
+    /// Returns the reference to send once a server stores the blob at `url`.
     public func reference(
         url: String, dimensions: MediaReference.Dimensions? = nil, blurhash: String? = nil, thumbhash: String? = nil
     ) throws(MarmotError) -> MediaReference {
@@ -47,14 +49,14 @@ public struct EncryptedFile: Sendable {
 }
 
 extension EncryptedMedia {
-    /// The most bytes of a file before encryption.
+    /// Maximum size of a file before encryption, in bytes.
     public static let maximumFileBytes = 100 << 20
 
-    /// Encrypts a file as it is; what a picture tells of its camera and place is the caller's to remove before.
+    /// Encrypts a file unchanged; callers must first remove metadata such as a picture's camera model and location.
     ///
-    /// Throws ``MarmotError/Code/tooLarge`` above ``maximumFileBytes``, and ``MarmotError/Code/badMedia`` for a
-    /// filename that ``MediaReference`` refuses or an image that does not begin like one of its type.
-    /// - Parameter secret: ``secret(_:)`` of the epoch that the message will be sent in.
+    /// - Parameter secret: ``secret(_:)`` of the epoch in which the message will be sent.
+    /// - Throws: ``MarmotError/Code/tooLarge`` above ``maximumFileBytes``; ``MarmotError/Code/badMedia`` for a filename
+    ///   that ``MediaReference`` refuses, or an image without the signature of its type.
     public static func encrypt(
         _ file: [UInt8], type: MediaType, filename: String, secret: Secret,
         using rng: inout some RandomNumberGenerator
@@ -76,11 +78,12 @@ extension EncryptedMedia {
             blob: blob, blobHash: blobHash, hash: fileHash, nonce: nonce, type: type, filename: filename)
     }
 
-    /// The plaintext of a downloaded blob; its hash is checked.
+    /// Decrypts a downloaded blob and checks the plaintext's hash.
     ///
-    /// Throws ``MarmotError/Code/tooLarge``, or ``MarmotError/Code/badMedia`` if no key opens it.
-    /// - Parameter keys: the stored one first, then those of neighbouring epochs: a sender may derive the key just
-    ///   before a commit and send the message after it.
+    /// - Parameter keys: the stored key first, then those of neighbouring epochs, because a sender may derive the key
+    ///   just before a commit and send the message after it.
+    /// - Throws: ``MarmotError/Code/tooLarge``; ``MarmotError/Code/badMedia`` if no key opens the blob or the hash
+    ///   differs.
     public static func decrypt(
         _ blob: [UInt8], of file: MediaReference, keys: [MediaKey]
     ) throws(MarmotError) -> [UInt8] {

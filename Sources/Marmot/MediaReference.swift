@@ -1,13 +1,13 @@
 public import Nostr
 
-/// Where a file of a message is and what opens it, but for the key: an `imeta` tag (MIP-04).
+/// Location of a message's file and everything needed to decrypt it except the key: an `imeta` tag (MIP-04).
 public struct MediaReference: Hashable, Sendable {
-    /// The only version of the encryption that is understood.
+    /// The only supported version of the encryption.
     public static let version = "mip04-v2"
-    /// The most bytes of a filename.
+    /// Maximum length of a filename in bytes.
     public static let maximumFilenameBytes = 210
 
-    /// Width and height of a picture or film, pixels; as the sender states them, not checked.
+    /// Width and height of a picture or video in pixels, as stated by the sender and not checked.
     public struct Dimensions: Hashable, Sendable {
         public var width: UInt32
         public var height: UInt32
@@ -18,20 +18,20 @@ public struct MediaReference: Hashable, Sendable {
         }
     }
 
-    /// Where the blob is; any text that is not empty, so check its scheme and host before asking for it.
+    /// Location of the blob: any non-empty string, so check its scheme and host before fetching it.
     public let url: String
     public let type: MediaType
     public let filename: String
     public var dimensions: Dimensions?
     public var blurhash: String?
     public var thumbhash: String?
-    /// SHA-256 of the plaintext; the blob has another one.
+    /// SHA-256 of the plaintext, not of the blob.
     public let hash: Bytes32
     /// 12 bytes.
     public let nonce: [UInt8]
 
-    /// Throws ``MarmotError/Code/badMedia`` for an empty address, a nonce that has not 12 bytes or a filename that is
-    /// empty, longer than 210 bytes or holds a path separator or control character.
+    /// Throws ``MarmotError/Code/badMedia`` for an empty address, a nonce that is not 12 bytes long, or a filename that
+    /// is empty, longer than 210 bytes or contains a path separator or control character.
     public init(
         url: String, type: MediaType, filename: String, dimensions: Dimensions? = nil, blurhash: String? = nil,
         thumbhash: String? = nil, hash: Bytes32, nonce: [UInt8]
@@ -64,7 +64,7 @@ public struct MediaReference: Hashable, Sendable {
 }
 
 extension MediaReference {
-    /// `["imeta", "url …", "m …", "filename …", …]` in MDK's order.
+    /// The tag `["imeta", "url …", "m …", "filename …", …]`, its items in MDK's order.
     public var tag: Tag {
         var values = ["imeta", "url \(self.url)", "m \(self.type)", "filename \(self.filename)"]
         if let dimensions { values.append("dim \(dimensions.width)x\(dimensions.height)") }
@@ -74,13 +74,15 @@ extension MediaReference {
         return Tag(values: values)
     }
 
-    /// Reads an `imeta` tag, its items in any order; of a doubled item the last counts, as for MDK.
+    /// Parses an `imeta` tag with its items in any order; of duplicate items the last counts, as in MDK.
     ///
-    /// Throws ``MarmotError/Code/badTag`` if an item that decryption needs is missing or malformed, or the version is
-    /// not ``version``. Unknown items and a malformed `dim` are ignored.
+    /// Unknown items and a malformed `dim` are ignored.
+    ///
+    /// - Throws: ``MarmotError/Code/badTag`` if an item needed for decryption is missing or malformed, or if the
+    ///   version is not ``version``.
     public init(_ tag: Tag) throws(MarmotError) {
         guard tag.name == "imeta" else { throw MarmotError(.badTag, "a file is described by a tag imeta") }
-        // Six items are required, and the name.
+        // Six required items plus the tag's name.
         guard tag.values.count >= 7 else {
             throw MarmotError(.badTag, "tag imeta has \(tag.values.count) values, fewer than 7 (MIP-04)")
         }
@@ -111,7 +113,7 @@ extension MediaReference {
         var version: String?
 
         mutating func read(_ item: String) throws(MarmotError) {
-            // Scalars: a space and a combining mark are one character.
+            // Compare scalars: as characters, a space followed by a combining mark would not match.
             guard let space = item.unicodeScalars.firstIndex(of: " ") else { return }
             let value = String(item.unicodeScalars[item.unicodeScalars.index(after: space)...])
             switch String(item.unicodeScalars[..<space]) {
@@ -147,7 +149,7 @@ extension MediaReference {
 }
 
 extension MediaReference.Dimensions {
-    /// `640x480`; nil for any other text.
+    /// Parses `640x480`; nil for any other text.
     fileprivate init?(_ text: String) {
         let sides = text.split(separator: "x", omittingEmptySubsequences: false)
         guard sides.count == 2, let width = UInt32(sides[0]), let height = UInt32(sides[1]) else { return nil }

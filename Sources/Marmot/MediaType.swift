@@ -1,16 +1,17 @@
-/// The type of a file in its one canonical spelling: trimmed, in lower case, without parameters (MIP-04).
+/// MIME type of a file in canonical form: trimmed, in lower case, without parameters (MIP-04).
 public struct MediaType: Hashable, Sendable, CustomStringConvertible {
     /// `type/subtype`, ASCII.
     public let description: String
 
-    /// What every other type is sent as.
+    /// Fallback for files of any type that is not on MIP-04's list.
     public static let octetStream = MediaType(canonical: "application/octet-stream")
 
     private init(canonical: String) { self.description = canonical }
 
-    /// Reads a declared type such as `Image/PNG; q=1`.
+    /// Parses a declared type such as `Image/PNG; q=1`.
     ///
-    /// Throws ``MarmotError/Code/badMedia`` unless it is on MIP-04's list or ``octetStream``; see ``init(sending:)``.
+    /// - Throws: ``MarmotError/Code/badMedia`` unless the type is on MIP-04's list or ``octetStream``; see
+    ///   ``init(sending:)``.
     public init(_ declared: String) throws(MarmotError) {
         let text = Self.canonicalize(declared)
         guard Self.allowed.contains(text) || text == Self.octetStream.description else {
@@ -19,7 +20,7 @@ public struct MediaType: Hashable, Sendable, CustomStringConvertible {
         self.description = text
     }
 
-    /// The type to send a file of any declared type as: itself if peers take it, otherwise ``octetStream``.
+    /// Chooses the type to send for any declared type: the type itself if peers accept it, otherwise ``octetStream``.
     public init(sending declared: String) {
         let text = Self.canonicalize(declared)
         self = Self.allowed.contains(text) ? MediaType(canonical: text) : .octetStream
@@ -27,20 +28,20 @@ public struct MediaType: Hashable, Sendable, CustomStringConvertible {
 
     public var isImage: Bool { self.description.utf8.starts(with: "image/".utf8) }
 
-    /// Whether the first bytes of `file` are those of this type; true for any file that is not declared an image.
+    /// Returns whether `file` starts with this type's signature; always true unless this is an image type.
     public func matches(_ file: [UInt8]) -> Bool {
         guard self.isImage else { return true }
         return Self.signatures.contains { $0.type == self.description && $0.opens(file) }
     }
 
-    // Scalars and bytes, not characters: a combining mark must not hide a semicolon.
+    // Compare scalars and bytes, not characters, so that a combining mark cannot hide a semicolon.
     private static func canonicalize(_ declared: String) -> String {
         var scalars = Substring(declared).unicodeScalars[...]
         if let end = scalars.firstIndex(of: ";") { scalars = scalars[..<end] }
         while let first = scalars.first, first.properties.isWhitespace { scalars.removeFirst() }
         while let last = scalars.last, last.properties.isWhitespace { scalars.removeLast() }
         let bytes = String(String.UnicodeScalarView(scalars)).utf8.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }
-        // No entry of the list is this long; what is not ASCII cannot equal one.
+        // No type on the list is this long, and only ASCII can match one.
         guard bytes.count <= 100, bytes.allSatisfy({ $0 < 0x80 }) else { return "" }
         return String(decoding: bytes, as: UTF8.self)
     }
@@ -56,7 +57,7 @@ public struct MediaType: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension MediaType {
-    /// How the files of an image type begin; nil stands for any byte.
+    /// Leading bytes of an image type's files; nil matches any byte.
     private struct Signature {
         let type: String
         let pattern: [UInt8?]

@@ -1,7 +1,7 @@
 import MLS
 public import Nostr
 
-/// Names an outer key (MIP-03) without revealing it.
+/// Identifier of an outer key (MIP-03) that does not reveal the key.
 public struct OuterKeyMark: Sendable, Hashable {
     private let digest: [UInt8]
 
@@ -10,11 +10,11 @@ public struct OuterKeyMark: Sendable, Hashable {
     }
 }
 
-/// The keys that a group tries the outer layer of an event with: those of the current epoch and a few past ones.
+/// Keys with which a group tries to open the outer layer of an event: the current epoch's and a few past ones.
 public struct OuterKeyRing: Sendable {
     private let keys: [OuterKeyMark: Secret]
 
-    /// Without keys.
+    /// Creates an empty key ring.
     public init() { self.keys = [:] }
 
     init(_ keys: some Collection<Secret>) {
@@ -23,7 +23,7 @@ public struct OuterKeyRing: Sendable {
 
     public var marks: Set<OuterKeyMark> { Set(self.keys.keys) }
 
-    /// Whether one of some of its keys opens the outer layer of an event.
+    /// Returns whether one of the keys with these marks opens the outer layer of an event.
     public func opens(_ event: Event, with marks: some Sequence<OuterKeyMark>) -> Bool {
         guard let (nonce, ciphertext) = try? GroupEvents.ciphertext(event) else { return false }
         return marks.contains { mark in

@@ -1,25 +1,25 @@
 public import Nostr
 
-/// Kind 446: asks a push server to wake devices; only ever sent in a gift wrap, by nobody in particular (MIP-05).
+/// Kind 446: asks a push server to wake devices; sent only in a gift wrap, by single-use keys (MIP-05).
 public enum PushNotifications {
-    /// The most tokens of an event that is read: what is certain to fit NIP-44.
+    /// Maximum number of tokens in a received event: as many as are certain to fit NIP-44.
     public static let maximumTokens = 25
-    /// The most tokens of an event that is sent. Wrapped, 25 have 77,000 bytes, and many relays take no more than
-    /// 65,536.
+    /// Maximum number of tokens in a sent event. 25 tokens make a gift wrap of 77,000 bytes, and many relays accept at
+    /// most 65,536.
     public static let tokensPerEvent = 19
     private static let version = "mip05-v1"
     private static let encoding = "base64"
 
-    /// The routes that lead over one server.
+    /// Relays and tokens of the routes that share one server.
     public struct Batch: Hashable, Sendable {
         public let server: PublicKey
-        /// Each once, in the order of the routes.
+        /// Without duplicates, in the order of the routes.
         public internal(set) var relays: [RelayURL]
-        /// Each once, in the order of the routes.
+        /// Without duplicates, in the order of the routes.
         public internal(set) var tokens: [PushToken]
     }
 
-    /// Sorts routes by server; a token that two members claim is asked for once.
+    /// Groups routes by server; a token that two members list is requested once.
     public static func batches(_ routes: [PushRoute]) -> [Batch] {
         var batches: [PublicKey: Batch] = [:]
         for route in routes {
@@ -31,10 +31,11 @@ public enum PushNotifications {
         return batches.values.sorted { $0.server < $1.server }
     }
 
-    /// The events to publish for one server, ``tokensPerEvent`` tokens each, on its inbox relays. Every one is by a
-    /// fresh key, in a wrap by another, so that neither relay nor server learns who asks.
+    /// Creates the events for one server, to be published on its inbox relays, with ``tokensPerEvent`` tokens each.
+    /// Each event has a fresh author key inside a wrap by another fresh key, so that neither relay nor server learns
+    /// the sender.
     ///
-    /// Throws ``MarmotError/Code/badPushToken`` for a server key off the curve; other servers can still be asked.
+    /// - Throws: ``MarmotError/Code/badPushToken`` for a server key off the curve; other servers can still be asked.
     public static func events(
         _ batch: Batch, now: Int64, using rng: inout some RandomNumberGenerator
     ) throws(MarmotError) -> [Event] {
@@ -50,9 +51,9 @@ public enum PushNotifications {
         return events
     }
 
-    /// The inner event, by a key used for nothing else.
+    /// Creates the inner event; `author` must be a single-use key.
     ///
-    /// Throws ``MarmotError/Code/badPushToken`` unless there are 1 to ``maximumTokens`` tokens, no two alike.
+    /// - Throws: ``MarmotError/Code/badPushToken`` unless there are 1 to ``maximumTokens`` tokens without duplicates.
     public static func rumor(
         _ tokens: [PushToken], by author: PublicKey, now: Int64
     ) throws(MarmotError) -> UnsignedEvent {
@@ -63,11 +64,11 @@ public enum PushNotifications {
             content: Base64.encode(tokens.flatMap(\.bytes)))
     }
 
-    /// What a server reads from an inner event.
+    /// Parses an inner event, as a push server does.
     ///
-    /// Throws ``MarmotError/Code/wrongKind``, ``MarmotError/Code/badTag`` unless there is exactly one tag `v`, one tag
-    /// `encoding` and no other, ``MarmotError/Code/badContent`` for what is not Base64 of whole tokens, and
-    /// ``MarmotError/Code/badPushToken`` as ``rumor(_:by:now:)`` does.
+    /// - Throws: ``MarmotError/Code/wrongKind``; ``MarmotError/Code/badTag`` unless the tags are exactly one `v` and
+    ///   one `encoding`; ``MarmotError/Code/badContent`` unless the content is Base64 of whole tokens;
+    ///   ``MarmotError/Code/badPushToken`` as ``rumor(_:by:now:)`` does.
     public static func read(_ rumor: UnsignedEvent) throws(MarmotError) -> [PushToken] {
         guard rumor.kind == .pushNotification else {
             throw MarmotError(.wrongKind, "kind \(rumor.kind) is not a notification request (446)")

@@ -1,12 +1,12 @@
 public import MLS
 public import Nostr
 
-/// Where one device can be woken: its token and the server that may use it (MIP-05).
+/// Route for waking one device: its token and the server that may use it (MIP-05).
 public struct PushRoute: Hashable, Sendable {
     public let token: PushToken
-    /// The server's key; from peers any 32 bytes, whether they are on the curve shows when one encrypts for it.
+    /// The server's key. From peers it may be any 32 bytes; an invalid point is detected only when encrypting to it.
     public let server: PublicKey
-    /// Where the server's list of inbox relays (kind 10050) can be found.
+    /// Relay that has the server's list of inbox relays (kind 10050).
     public let relay: RelayURL
 
     public init(_ token: PushToken, server: PublicKey, relay: RelayURL) {
@@ -16,19 +16,19 @@ public struct PushRoute: Hashable, Sendable {
     }
 }
 
-/// The inner events by which members tell each other how to wake them: kinds 447, 448 and 449 (MIP-05).
+/// Inner events with which members exchange push routes: kinds 447, 448 and 449 (MIP-05).
 public enum PushRumor: Hashable, Sendable {
-    /// 447: the routes to the author's device; others are asked for what they know.
+    /// 447: announces the routes to the author's device and asks other members for the routes they know.
     case request([PushRoute])
-    /// 448: the routes known, by their owners' leaves, in answer to a 447. It is due after a random 0 to 2 seconds,
-    /// so that not everybody answers.
+    /// 448: the known routes by their owners' leaves, in answer to a 447. Send it after a random delay of 0 to 2
+    /// seconds, so that not every member answers.
     case list([LeafIndex: PushRoute], answering: EventID)
-    /// 449: the author's routes are of no more use.
+    /// 449: withdraws the author's routes.
     case removal
 
-    /// The inner event to send; a list is written in the order of the leaves.
+    /// Returns the inner event to send, with lists sorted by leaf.
     ///
-    /// Throws ``MarmotError/Code/badTag`` for a request or list without routes.
+    /// - Throws: ``MarmotError/Code/badTag`` for a request or list without routes.
     public func rumor(by account: PublicKey, now: Int64) throws(MarmotError) -> UnsignedEvent {
         let kind: Kind
         var tags: [Tag] = []
@@ -47,11 +47,12 @@ public enum PushRumor: Hashable, Sendable {
         return UnsignedEvent(pubkey: account, createdAt: now, kind: kind, tags: tags, content: "")
     }
 
-    /// Reads an inner event; its author was proved before.
+    /// Parses an inner event whose author has been authenticated.
     ///
-    /// Whether the leaves exist, and belong to whom the sender says, is for the caller to compare with the group.
-    /// Throws ``MarmotError/Code/wrongKind``, ``MarmotError/Code/badContent`` (it must be empty),
-    /// ``MarmotError/Code/badTag`` (also for tags that MIP-05 does not know) or ``MarmotError/Code/badPushToken``.
+    /// The caller must check against the group that the leaves exist and belong to the members that the sender claims.
+    ///
+    /// - Throws: ``MarmotError/Code/wrongKind``; ``MarmotError/Code/badContent`` unless the content is empty;
+    ///   ``MarmotError/Code/badTag``, also for tags that MIP-05 does not define; ``MarmotError/Code/badPushToken``.
     public init(_ rumor: UnsignedEvent) throws(MarmotError) {
         let kinds: [Kind] = [.pushTokenRequest, .pushTokenList, .pushTokenRemoval]
         guard kinds.contains(rumor.kind) else {
@@ -104,7 +105,7 @@ public enum PushRumor: Hashable, Sendable {
     }
 
     private static func leaf(_ text: String) throws(MarmotError) -> LeafIndex {
-        // The initialiser of integers takes a plus sign too.
+        // Check the digits first, because UInt32's initializer also accepts a plus sign.
         guard text.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let number = UInt32(text) else {
             throw MarmotError(.badTag, "a leaf index of a token list is not a number of 32 bits (MIP-05)")
         }
@@ -125,7 +126,7 @@ extension PushRoute {
 
     var values: [String] { [Self.tagName, self.token.base64, self.server.hex, self.relay.string] }
 
-    /// Reads a `token` tag that has this many strings; the fifth, of lists, is the caller's to read.
+    /// Parses a `token` tag with exactly `count` strings; the caller reads the fifth one, which only lists have.
     init(_ tag: Tag, values count: Int) throws(MarmotError) {
         guard tag.values.count == count else {
             throw MarmotError(.badTag, "a token tag has \(count) strings, not \(tag.values.count) (MIP-05)")

@@ -1,9 +1,9 @@
 public import MLS
 public import Nostr
 
-/// What a push service knows a device by (MIP-05). A secret: who has it can wake the device.
+/// Token by which a push service identifies a device (MIP-05). Keep it secret: anyone who has it can wake the device.
 public struct DeviceToken: Equatable, Sendable, CustomStringConvertible {
-    /// The service that the token belongs to; the raw value is the wire's.
+    /// The push service that issued the token; the raw value is the one on the wire.
     public enum Platform: UInt8, Sendable {
         /// Apple Push Notification service.
         case apns = 1
@@ -11,16 +11,16 @@ public struct DeviceToken: Equatable, Sendable, CustomStringConvertible {
         case fcm = 2
     }
 
-    /// The most bytes of a token.
+    /// Maximum length of a token in bytes.
     public static let maximumBytes = PushToken.plaintextBytes - Self.headerBytes
-    /// Platform and length.
+    /// Length of the header: platform and token length.
     private static let headerBytes = 3
 
     public let platform: Platform
-    /// 1 to ``maximumBytes`` bytes, opaque.
+    /// The opaque token, 1 to ``maximumBytes`` bytes long.
     public let secret: Secret
 
-    /// Throws ``MarmotError/Code/badPushToken`` for an empty token, or one above ``maximumBytes``.
+    /// Throws ``MarmotError/Code/badPushToken`` for a token that is empty or longer than ``maximumBytes``.
     public init(_ platform: Platform, _ secret: Secret) throws(MarmotError) {
         guard (1...Self.maximumBytes).contains(secret.count) else {
             throw MarmotError(
@@ -30,7 +30,7 @@ public struct DeviceToken: Equatable, Sendable, CustomStringConvertible {
         self.secret = secret
     }
 
-    /// Reads a decrypted plaintext; what comes after the token is padding of any value.
+    /// Parses a decrypted plaintext; bytes after the token are padding of any value.
     init(padded: Secret) throws(MarmotError) {
         guard padded.count == PushToken.plaintextBytes else {
             throw MarmotError(.badPushToken, "a token's plaintext has \(padded.count) bytes (MIP-05)")
@@ -61,14 +61,14 @@ public struct DeviceToken: Equatable, Sendable, CustomStringConvertible {
     public var description: String { "DeviceToken(\(self.platform), \(self.secret.count) bytes)" }
 }
 
-/// A device's token, encrypted for the one server that may use it (MIP-05). Members pass it on and cannot read it.
+/// Device token encrypted to the one server that may use it (MIP-05). Members forward it but cannot read it.
 public struct PushToken: Hashable, Sendable, CustomStringConvertible {
-    /// Public key, nonce, ciphertext, tag.
+    /// Total length in bytes: public key, nonce, ciphertext, tag.
     public static let count = 1084
     static let plaintextBytes = 1024
     private static let keyBytes = 32
 
-    /// ``count`` bytes.
+    /// The encrypted token, ``count`` bytes long.
     public let bytes: [UInt8]
 
     /// Throws ``MarmotError/Code/badPushToken`` unless there are ``count`` bytes.
@@ -88,9 +88,9 @@ public struct PushToken: Hashable, Sendable, CustomStringConvertible {
         try self.init(bytes: bytes)
     }
 
-    /// Encrypts a token with a key and a nonce that are used once: no two values of one token are alike.
+    /// Encrypts a token with a single-use key and nonce, so that no two encryptions of one token are equal.
     ///
-    /// Throws ``MarmotError/Code/badPushToken`` for a server key off the curve.
+    /// - Throws: ``MarmotError/Code/badPushToken`` for a server key off the curve.
     public init(
         _ token: DeviceToken, for server: PublicKey, using rng: inout some RandomNumberGenerator
     ) throws(MarmotError) {
@@ -108,8 +108,10 @@ public struct PushToken: Hashable, Sendable, CustomStringConvertible {
         try self.init(bytes: once.publicKey.bytes + nonce + ciphertext)
     }
 
-    /// What the server reads. Throws ``MarmotError/Code/badPushToken`` if the token is for another server, was
-    /// altered, or names no known platform.
+    /// Decrypts the token with the server's key pair.
+    ///
+    /// - Throws: ``MarmotError/Code/badPushToken`` if the token is for another server, was altered or names an unknown
+    ///   platform.
     public func open(by server: KeyPair) throws(MarmotError) -> DeviceToken {
         let ciphertextStart = Self.keyBytes + ChaCha20Poly1305.nonceLength
         let sender: PublicKey

@@ -1,23 +1,23 @@
 import Nostr
 
-/// Times of the events that this account sends in a group.
+/// Assigns times to the events that this account sends in a group.
 ///
-/// Stored events come in the order of their seconds, then of their ids. An event that shares its second with the commit or
-/// proposal that it builds on may be read first, and MDK does not open it later. So every event gets a later second
-/// than the one before it, as far as the limits on the lead over the clock allow.
+/// Relays return stored events ordered by second, then by id. An event with the same second as the commit or proposal
+/// it builds on may therefore be read first, and MDK does not open it later. So every event gets a later second than
+/// the one before it, within the limits on how far it may run ahead of the clock.
 struct SendingClock: Sendable {
-    /// Seconds that a burst of messages may run ahead of the clock; beyond that, messages of one epoch share a second.
+    /// Maximum lead of a burst of messages over the clock, in seconds; beyond it, messages of one epoch share a second.
     static let maximumBurstLead: Int64 = 10
-    /// Seconds that an event may be ahead of the clock so that it follows a commit or proposal. Members refuse 300.
+    /// Maximum lead over the clock, in seconds, of an event that must follow a commit or proposal. Members refuse 300.
     static let maximumLead: Int64 = 240
 
     private var lastSent = Int64.min
     private var lastHandshake = Int64.min
 
-    /// Notes the time of a commit or proposal, this account's or another's, that later events must follow.
+    /// Records the time of a commit or proposal, by any account, that later events must follow.
     mutating func follow(_ time: Int64) { self.lastHandshake = max(self.lastHandshake, time) }
 
-    /// The time of the next message.
+    /// Returns the time of the next message.
     mutating func messageTime(now: Int64) -> Int64 {
         let time = max(
             now, Self.after(self.lastSent, now, lead: Self.maximumBurstLead),
@@ -26,7 +26,7 @@ struct SendingClock: Sendable {
         return time
     }
 
-    /// The time of the next commit or proposal.
+    /// Returns the time of the next commit or proposal.
     mutating func handshakeTime(now: Int64) -> Int64 {
         let time = max(now, Self.after(max(self.lastSent, self.lastHandshake), now, lead: Self.maximumLead))
         self.lastSent = max(self.lastSent, time)

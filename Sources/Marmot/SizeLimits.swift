@@ -1,13 +1,13 @@
 import Nostr
 
-/// What a Welcome and a commit must fit into; checked before anything is committed.
+/// Size limits for Welcomes and commits, checked before anything is committed.
 ///
-/// A Welcome carries the whole tree, so it is what limits a group: NIP-44 takes 65,535 bytes of text, and a gift wrap
-/// encrypts twice (wire §4.3); relays take events up to a size of their own.
+/// A Welcome carries the whole tree, so it is what limits the size of a group: NIP-44 accepts 65,535 bytes of text, a
+/// gift wrap encrypts twice (wire §4.3), and relays have their own limits on the size of an event.
 public struct SizeLimits: Sendable, Hashable {
-    /// The bytes of JSON in an event that the relays take; nil if they take any.
+    /// Maximum size in bytes of an event's JSON that the relays accept; nil for no limit.
     public var relayEventBytes: Int?
-    /// Whether Welcomes go out in gift wraps.
+    /// Whether Welcomes are sent in gift wraps.
     public var wrapsWelcomes: Bool
 
     public init(relayEventBytes: Int?, wrapsWelcomes: Bool = true) {
@@ -15,11 +15,11 @@ public struct SizeLimits: Sendable, Hashable {
         self.wrapsWelcomes = wrapsWelcomes
     }
 
-    /// What nearly every relay takes, that of nostr-sdk among them.
+    /// Size that nearly every relay accepts, including nostr-sdk's.
     public static let common = SizeLimits(relayEventBytes: 65_536)
-    /// Only what NIP-44 holds.
+    /// The limit of NIP-44 alone.
     public static let giftWrap = SizeLimits(relayEventBytes: nil)
-    /// None, where nothing is sent: measurements.
+    /// No limits, for measurements that send nothing.
     public static let unlimited = SizeLimits(relayEventBytes: nil, wrapsWelcomes: false)
 
     /// Throws ``MarmotError/Code/tooLarge`` unless a Welcome for a group of `members` can be sent.
@@ -40,7 +40,7 @@ public struct SizeLimits: Sendable, Hashable {
             """)
     }
 
-    /// Throws ``MarmotError/Code/tooLarge`` unless relays take this commit.
+    /// Throws ``MarmotError/Code/tooLarge`` if relays would refuse this commit's event.
     func requireFit(of commit: Event, members: Int) throws(MarmotError) {
         let size = commit.json().count
         guard let relayEventBytes, size > relayEventBytes else { return }

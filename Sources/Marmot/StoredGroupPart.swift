@@ -1,15 +1,15 @@
 public import MLS
 public import Nostr
 
-/// What is stored beside a group, for races that are not over.
+/// Name of a record stored beside a group for undecided races.
 public enum GroupPart: Hashable, Sendable {
-    /// The way back to before the commit that ended this epoch.
+    /// Undo information for the commit that ended this epoch.
     case snapshot(epoch: Epoch)
-    /// A commit of one's own that is pending, or was given up.
+    /// A commit of this account that is pending or was given up.
     case ownCommit(EventID)
 }
 
-/// The content of a ``GroupPart``: a header, and MLS records of a group before or after.
+/// Content of a ``GroupPart``: a header, and changed MLS records of the group before or after the commit.
 public struct StoredGroupPart: Sendable {
     public let header: Secret
     public let records: [GroupRecord: Secret]
@@ -20,11 +20,11 @@ public struct StoredGroupPart: Sendable {
     }
 }
 
-/// What a store must do to hold a ``MarmotGroup`` as it is now.
+/// Changes that bring a store up to date with a ``MarmotGroup``.
 public struct MarmotGroupChanges: Sendable {
     /// The group's own header, if it changed.
     public let header: Secret?
     public let mls: GroupStorageChanges
-    /// Parts to write, or nil for those to delete.
+    /// Parts to write; nil for those to delete.
     public let parts: [GroupPart: StoredGroupPart?]
 }

@@ -3,10 +3,10 @@ public import Nostr
 
 /// Kind 444: an MLS Welcome as an inner event, sent in a gift wrap (MIP-02).
 public enum WelcomeEvents {
-    /// The invitation for one newcomer. ``SizeLimits`` says whether it can be sent.
+    /// Returns the invitation for one new member. ``SizeLimits`` tells whether it can be sent.
     ///
     /// - Parameters:
-    ///   - welcome: the encoded MLSMessage with the Welcome for all newcomers of the commit.
+    ///   - welcome: the encoded MLSMessage with the Welcome for all members that the commit adds.
     ///   - keyPackageEvent: the event whose key package was used.
     public static func rumor(
         _ welcome: [UInt8], keyPackageEvent: EventID, relays: [RelayURL], client: String, from account: PublicKey,
@@ -20,16 +20,16 @@ public enum WelcomeEvents {
             ], content: Base64.encode(welcome))
     }
 
-    /// A Welcome that was read from its inner event.
+    /// Welcome parsed from its inner event.
     public struct Invitation: Sendable {
         public let inviter: PublicKey
         public let welcome: Welcome
         public let relays: [RelayURL]
-        /// When it was made, by the inviter's clock; Unix seconds.
+        /// Time of the invitation by the inviter's clock, in Unix seconds.
         public let createdAt: Int64
     }
 
-    /// Reads the inner event of a gift wrap (wire §4.1).
+    /// Parses the inner event of a gift wrap (wire §4.1).
     public static func read(_ rumor: UnsignedEvent) throws(MarmotError) -> Invitation {
         guard rumor.kind == .welcome else {
             throw MarmotError(.wrongKind, "kind \(rumor.kind.rawValue) is not a Welcome (444)")

@@ -1,11 +1,11 @@
 public import Nostr
 import Synchronization
 
-/// Decides to which network addresses a program connects, at the moment of connecting.
+/// Decides, at the moment of connecting, which network addresses a program may connect to (SSRF protection).
 ///
-/// Group relays, relay lists, media addresses and redirections are chosen by others, and a name can lead to another
-/// address each time it is looked up. So every connection to an endpoint that the configuration does not name goes
-/// through ``places(of:port:)``, and to the addresses that it returns and no others.
+/// Other parties choose group relays, relay lists, media addresses and redirects, and a name can resolve to another
+/// address each time. So every connection to an endpoint that the configuration does not name goes through
+/// ``places(of:port:)``, and only to the addresses that it returns.
 public final class AddressGuard: Sendable {
     private struct Endpoint: Hashable {
         let host: String
@@ -21,19 +21,19 @@ public final class AddressGuard: Sendable {
         var allowsPrivate: Bool
         var relays: Set<Endpoint> = []
         var servers: Set<Endpoint> = []
-        /// Named by settings of bots; they stay when the configuration is reloaded.
+        /// Named by bots' settings; kept when the configuration is reloaded.
         var others: Set<Endpoint> = []
     }
 
-    /// Where an endpoint may be asked.
+    /// Allowed addresses of an endpoint.
     package enum Places: Hashable, Sendable {
-        /// Wherever the system's resolver finds it.
+        /// Any address that the system's resolver returns.
         case anywhere
-        /// Only at these addresses, the best first.
+        /// Only these addresses, the best first.
         case only([HostAddress])
     }
 
-    /// Trusts every endpoint: for tools whose operator names all of them.
+    /// Trusts every endpoint; for tools whose operator names all of them.
     public static let unrestricted = AddressGuard(trustsAll: true, allowsPrivate: true, addresses: HostAddresses.of)
 
     private let trustsAll: Bool
@@ -48,7 +48,7 @@ public final class AddressGuard: Sendable {
         state = Mutex(State(allowsPrivate: allowsPrivate))
     }
 
-    /// - Parameter allowsPrivate: Whether endpoints that others name may be at private addresses.
+    /// - Parameter allowsPrivate: Whether endpoints that the configuration does not name may have private addresses.
     public convenience init(allowsPrivate: Bool) {
         self.init(allowsPrivate: allowsPrivate, addresses: HostAddresses.of)
     }
@@ -59,7 +59,7 @@ public final class AddressGuard: Sendable {
         self.init(trustsAll: false, allowsPrivate: allowsPrivate, addresses: addresses)
     }
 
-    // MARK: What the configuration says
+    // MARK: Configured endpoints
 
     public func setAllowsPrivate(_ allowsPrivate: Bool) { state.withLock { $0.allowsPrivate = allowsPrivate } }
 
@@ -68,7 +68,7 @@ public final class AddressGuard: Sendable {
         state.withLock { $0.relays = Set(relays.map { Endpoint($0.host, $0.port) }) }
     }
 
-    /// Adds relays that the settings of bots name.
+    /// Adds relays that bots' settings name.
     package func nameAlso(_ relays: [RelayURL]) {
         state.withLock { $0.others.formUnion(relays.map { Endpoint($0.host, $0.port) }) }
     }
@@ -78,16 +78,16 @@ public final class AddressGuard: Sendable {
         state.withLock { $0.servers = Set(servers.map { Endpoint($0.host, $0.port) }) }
     }
 
-    /// Whether the configuration names the relay: only then may a login tell it whose connection it is before the
-    /// account uses it.
+    /// Returns whether the configuration names the relay. Only such a relay may be logged in to, which discloses the
+    /// account, before the account uses it.
     package func names(_ relay: RelayURL) -> Bool {
         let endpoint = Endpoint(relay.host, relay.port)
         return trustsAll || state.withLock { $0.relays.contains(endpoint) || $0.others.contains(endpoint) }
     }
 
-    // MARK: Judging
+    // MARK: Decisions
 
-    /// Looks an endpoint up and judges its addresses.
+    /// Resolves an endpoint and checks its addresses.
     package func places(of host: String, port: Int) async throws(AddressRefusal) -> Places {
         let endpoint = Endpoint(host, port)
         let isTrusted =
@@ -99,8 +99,8 @@ public final class AddressGuard: Sendable {
         return isTrusted ? .anywhere : .only(try await Self.judged(host, addresses: addresses))
     }
 
-    /// The addresses of a host, all of them public. A name that leads to a private address as well is refused: it is
-    /// not one of a public service.
+    /// Returns the addresses of a host, all of them public. A name that also resolves to a private address is refused,
+    /// because a public service has none.
     ///
     /// - Parameter reachesPrivate: Whether private addresses are allowed.
     package static func judged(
@@ -113,7 +113,7 @@ public final class AddressGuard: Sendable {
     }
 }
 
-/// Why an endpoint is not connected to.
+/// Why a connection to an endpoint is refused.
 package enum AddressRefusal: Error, Hashable, Sendable, CustomStringConvertible {
     case unknownHost
     case privateAddress

@@ -1,12 +1,12 @@
-/// Whether an Internet address is one that anybody can be at, or one of this machine or the networks around it.
+/// Whether an IP address is public, or belongs to this machine or to a local network.
 ///
-/// After the special-purpose address registries of IANA (RFC 6890 and its successors). What stands for an IPv4 address
-/// inside an IPv6 one (mapped, NAT64, 6to4, Teredo) is judged by that address, or is not public at all.
+/// Follows IANA's special-purpose address registries (RFC 6890 and its successors). An IPv6 address that embeds an IPv4
+/// address (mapped, NAT64, 6to4, Teredo) is classified by the embedded one, or as not public.
 package enum AddressScope: Hashable, Sendable {
     case everywhere
     case local
 
-    /// 4 or 16 bytes in network order; anything else is local.
+    /// Classifies an address of 4 or 16 bytes in network order; any other length is local.
     package init(_ bytes: some Collection<UInt8>) {
         let bytes = Array(bytes)
         switch bytes.count {
@@ -16,7 +16,7 @@ package enum AddressScope: Hashable, Sendable {
         }
     }
 
-    /// A network: its first bytes, and how many bits of them count.
+    /// A network: its prefix and the prefix length in bits.
     private typealias Network = (prefix: [UInt8], bits: Int)
 
     private static let localIPv4: [Network] = [
@@ -29,7 +29,7 @@ package enum AddressScope: Hashable, Sendable {
         !localIPv4.contains { contains($0, bytes) }
     }
 
-    /// Only 2000::/3 is given out to anybody; of it, these are not.
+    /// Only 2000::/3 is allocated as global unicast; these parts of it are not public.
     private static let localIPv6: [Network] = [
         ([0x20, 0x01, 0x00, 0x00], 23), ([0x20, 0x01, 0x0d, 0xb8], 32), ([0x20, 0x02], 16),
         ([0x26, 0x20, 0x00, 0x4f, 0x80, 0x00], 48), ([0x3f, 0xff, 0x00], 20),

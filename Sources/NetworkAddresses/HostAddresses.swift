@@ -8,7 +8,7 @@ import NIOPosix
     import Darwin
 #endif
 
-/// An address of a host, as text without brackets, and whose it can be.
+/// An address of a host, as text without brackets, and its scope.
 package struct HostAddress: Hashable, Sendable {
     package var text: String
     package var scope: AddressScope
@@ -19,10 +19,10 @@ package struct HostAddress: Hashable, Sendable {
     }
 }
 
-/// Asks the system where hosts are.
+/// Resolves host names by the system's resolver.
 package enum HostAddresses {
-    /// In the system's order of preference, each once; none if the name is unknown. Ends early when the task is
-    /// cancelled: the system's answer, which may take long, is then for nobody.
+    /// Returns the addresses without duplicates in the system's order of preference; none if the name is unknown.
+    /// Returns early when the task is cancelled, and drops the resolver's answer, which may take long.
     package static func of(_ host: String) async -> [HostAddress] {
         let (answers, answer) = AsyncStream.makeStream(of: [HostAddress].self)
         NIOThreadPool.singleton.submit { state in
@@ -33,7 +33,7 @@ package enum HostAddresses {
         return []
     }
 
-    /// Blocks.
+    /// Resolves a host name. Blocks.
     package static func lookUp(_ host: String) -> [HostAddress] {
         var hints = addrinfo()
         hints.ai_family = AF_UNSPEC

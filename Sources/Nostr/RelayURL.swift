@@ -1,23 +1,23 @@
-/// The address of a relay: `ws://` or `wss://`, a host, and perhaps a port, path and query.
+/// URL of a relay: `ws://` or `wss://`, a host, and optionally a port, path and query.
 ///
-/// Two addresses are equal if they lead to the same place: the case of scheme and host, a port that is the scheme's
-/// own, and one trailing slash make no difference.
+/// Two URLs are equal if they name the same endpoint: the case of scheme and host, the scheme's default port and one
+/// trailing slash are ignored.
 public struct RelayURL: Hashable, Comparable, Sendable, CustomStringConvertible {
     public static let maximumLength = 2048
 
-    /// The text exactly as given, which is what goes into tags.
+    /// The text exactly as given, as used in tags.
     public let string: String
     public let isSecure: Bool
-    /// Lower case; an IPv6 address without its brackets.
+    /// The host in lower case; an IPv6 address without brackets.
     public let host: String
-    /// 1 to 65535; that of the scheme, 80 or 443, if the text has none.
+    /// The port, 1 to 65535; the scheme's default, 80 or 443, if the text has none.
     public let port: Int
-    /// Path and query as they go into the HTTP request; begins with a slash.
+    /// Path and query for the HTTP request; starts with a slash.
     public let path: String
     private let normalized: String
 
-    /// Throws ``NostrError/Code/invalidRelayURL`` for anything else, also for user names, fragments, blanks and
-    /// characters outside ASCII.
+    /// Throws ``NostrError/Code/invalidRelayURL`` for anything else, including user names, fragments, blanks and
+    /// non-ASCII characters.
     public init(_ text: String) throws(NostrError) {
         guard text.utf8.count <= RelayURL.maximumLength else { throw RelayURL.invalid("too long") }
         guard text.utf8.allSatisfy({ (0x21...0x7e).contains($0) && !RelayURL.forbidden.contains($0) }) else {
@@ -38,7 +38,7 @@ public struct RelayURL: Hashable, Comparable, Sendable, CustomStringConvertible 
             + (self.path.hasSuffix("/") ? self.path.dropLast() : self.path[...])
     }
 
-    /// Host and, unless it is the scheme's own, port: the value of an HTTP `Host` header.
+    /// Host and, unless it is the scheme's default, port: the value of an HTTP `Host` header.
     public var authority: String { RelayURL.authority(host: host, port: port, isSecure: isSecure) }
 
     public var description: String { string }
@@ -78,7 +78,7 @@ extension RelayURL {
         return (String(host), try port(lower[end...]))
     }
 
-    /// What follows the host: nothing, or a colon and a number.
+    /// Parses the text after the host: empty, or a colon and a number.
     private static func port(_ text: Substring) throws(NostrError) -> Int? {
         guard !text.isEmpty else { return nil }
         guard text.hasPrefix(":"), let port = UInt16(decimal: text.dropFirst()), port > 0 else {

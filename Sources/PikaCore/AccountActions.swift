@@ -1,6 +1,6 @@
 public import Nostr
 
-/// What an account logs in with.
+/// The credential that an account logs in with.
 public enum LoginCredential: Sendable, Hashable {
     case key(KeyPair)
     /// `ncryptsec1…` and its password (NIP-49).
@@ -11,7 +11,7 @@ public enum LoginCredential: Sendable, Hashable {
     case storedKey(password: String)
 }
 
-/// Nothing of a credential is shown, wherever an action with one in it is described or dumped.
+/// Never shows any part of a credential, wherever an action that contains one is described or dumped.
 extension LoginCredential: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     public var description: String {
         switch self {
@@ -25,7 +25,7 @@ extension LoginCredential: CustomStringConvertible, CustomDebugStringConvertible
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
-/// Fields of a profile to write; nil leaves a field as it is, an empty string takes it away.
+/// Fields of a profile to write; nil keeps a field, an empty string removes it.
 public struct ProfileDraft: Sendable, Hashable {
     public var name: String?
     public var about: String?

@@ -1,9 +1,9 @@
 public import Nostr
 
-/// Where the key of an account is, and who uses it.
+/// The location of an account's key: in this process, or with a remote signer.
 public enum AccountKey: Sendable {
     case local(KeyPair)
-    /// Elsewhere; only the account's public key is known here.
+    /// With a remote signer; only the account's public key is known here.
     case remote(PublicKey, any RemoteSigner)
 
     public var publicKey: PublicKey {

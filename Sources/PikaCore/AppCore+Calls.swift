@@ -1,10 +1,11 @@
 extension AppCore {
-    /// The media of a call that is ``AppState/ActiveCall/Phase/active``; nil before, after, or for another call.
+    /// Returns the media of a call that is ``AppState/ActiveCall/Phase/active``; nil before, after, or for another
+    /// call.
     public nonisolated func callMedia(callID: String) -> CallMedia? { self.callHub.session(callID) }
 
-    /// What the call under way, or the one that ended last, was arranged with; nil for another call.
+    /// Returns the session parameters of the current call, or of the one that ended last; nil for another call.
     ///
-    /// With its token, which snapshots do not have: keep it from logs.
+    /// Includes the call's token, which snapshots do not contain: keep it out of logs.
     public func callSession(callID: String) -> CallSession? {
         self.lastCall?.id == callID ? self.lastCall?.session : nil
     }

@@ -2,14 +2,14 @@ import Marmot
 public import Nostr
 
 extension AppCore {
-    /// What a member calls itself in a chat's group only; nil if it is not known to do so.
+    /// Returns a member's profile for a chat's group only; nil if none is known.
     ///
     /// Throws ``AppCoreError/Code/unknownChat``.
     public func groupProfile(chatID: String, publicKey: PublicKey) throws -> AppState.Profile? {
         try self.profiles(ofChat: chatID)[publicKey]?.shown
     }
 
-    /// All that is known of what members call themselves in a chat's group only, the newest first.
+    /// Returns all known profiles that members have for a chat's group only, newest first.
     ///
     /// Throws ``AppCoreError/Code/unknownChat``.
     public func groupProfiles(chatID: String) throws -> [AppState.Profile] {
@@ -20,7 +20,7 @@ extension AppCore {
 
     /// Downloads and decrypts the picture of a member's group profile; nil if it has none.
     ///
-    /// A picture that came without its key is downloaded as it is: so older clients send them. Throws
+    /// A picture without its key is downloaded unencrypted, as older clients send them. Throws
     /// ``AppCoreError/Code/unknownChat``, ``AppCoreError/Code/badAddress`` and ``AppCoreError/Code/mediaFailed``.
     public func groupProfileImage(chatID: String, publicKey: PublicKey) async throws -> [UInt8]? {
         guard let profile = try self.profiles(ofChat: chatID)[publicKey], let address = profile.shown.picture else {

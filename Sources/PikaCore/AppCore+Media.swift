@@ -3,7 +3,7 @@ import Marmot
 public import Nostr
 import Synchronization
 
-/// What downloads need of the model.
+/// The parts of the model that downloads need.
 struct MediaLookup: Sendable {
     var routes = GroupRoutes()
     var images: [GroupID: GroupImage] = [:]
@@ -12,7 +12,7 @@ struct MediaLookup: Sendable {
     func groupID(ofChat reference: String) throws(AppCoreError) -> GroupID { try self.routes.group(named: reference) }
 }
 
-/// The configured media servers, which may change while files are read.
+/// The configured media servers; they may change while files are being read.
 final class MediaServers: Sendable {
     private let state: Mutex<[MediaURL]>
 
@@ -51,27 +51,27 @@ struct MediaReader: Sendable {
         return try await self.download(addresses) { try EncryptedMedia.decrypt($0, of: reference, keys: keys) }
     }
 
-    /// Away from the core: decrypting a large file takes a while.
+    /// Downloads and opens a file outside the core's actor, because decrypting a large file takes a while.
     @concurrent
     func download(_ addresses: [MediaURL], open: @Sendable ([UInt8]) throws -> [UInt8]) async throws -> [UInt8] {
-        // Ciphertext is as long as the file and a tag of 16 bytes.
+        // The ciphertext is 16 bytes longer than the file: the tag.
         let limit = EncryptedMedia.maximumFileBytes + 16
         return try await self.media.download(fromFirstOf: addresses, limit: limit, open: open)
     }
 }
 
 extension AppCore {
-    /// Downloads and decrypts a file of a message, own or another's; its hash is checked.
+    /// Downloads and decrypts a file of an own or received message, and verifies its hash.
     ///
-    /// Asked are the address that the sender names, then the configured servers. Throws
-    /// ``AppCoreError/Code/unknownChat``, ``AppCoreError/Code/unknownMedia`` if the message is not stored here or has
-    /// no such file, and ``AppCoreError/Code/mediaFailed``.
+    /// Tries the address that the sender names, then the configured servers. Throws ``AppCoreError/Code/unknownChat``,
+    /// ``AppCoreError/Code/unknownMedia`` if the message is not stored here or has no such file, and
+    /// ``AppCoreError/Code/mediaFailed``.
     public func media(chatID: String, messageID: EventID, index: Int = 0) async throws -> [UInt8] {
         let groupID = try self.mediaLookup.groupID(ofChat: chatID)
         return try await self.files.read(groupID: groupID, messageID: messageID, index: index)
     }
 
-    /// The files of a message that is stored here, own or another's; none if it has none, or is not stored.
+    /// Returns the files of an own or received message; empty if it has none, or is not stored here.
     ///
     /// Throws ``AppCoreError/Code/unknownChat``.
     public func attachments(chatID: String, messageID: EventID) async throws -> [MediaAttachment] {
@@ -79,8 +79,8 @@ extension AppCore {
         return stored.compactMap { MediaAttachment($0) }
     }
 
-    /// Downloads and decrypts the group's picture from the servers, those configured unless others are named; nil if
-    /// the group has none.
+    /// Downloads and decrypts the group's picture from `servers`, or from the configured ones if empty; nil if the
+    /// group has none.
     public func groupImage(chatID: String, servers: [MediaURL] = []) async throws -> [UInt8]? {
         guard let image = self.mediaLookup.images[try self.mediaLookup.groupID(ofChat: chatID)] else { return nil }
         guard let hash = Bytes32(image.hash) else {

@@ -1,5 +1,5 @@
 extension AppCore {
-    /// Stored messages of a chat, own and others', newest first, older than `before`, at most `limit`.
+    /// Returns at most `limit` stored messages of a chat, own and received, older than `before`, newest first.
     ///
     /// Throws ``AppCoreError/Code/unknownChat``.
     public func messages(

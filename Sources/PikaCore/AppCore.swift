@@ -3,19 +3,19 @@ import Metrics
 public import Nostr
 import Synchronization
 
-/// One account: actions go in, snapshots and events come out.
+/// The core of one account: receives actions, emits snapshots and events.
 ///
-/// Inputs are taken one after the other; what they change becomes durable in one transaction before anything of it
-/// can be seen outside. ``run()`` must be running for anything to happen.
+/// Inputs are processed one after the other, and their changes become durable in one transaction before any effect of
+/// them is visible outside. Nothing happens unless ``run()`` is running.
 public actor AppCore {
     public nonisolated let account: PublicKey
-    /// Events for handlers, in order; those not completed come again after a restart. One consumer.
+    /// Events for handlers, in order; uncompleted ones are delivered again after a restart. One consumer.
     public nonisolated let events: AsyncStream<CoreEvent>
     /// The newest snapshot.
     public private(set) var state = AppState()
 
     private let key: AccountKey
-    /// What it was started with; ``AppAction/reloadConfiguration(_:)`` changes the model's.
+    /// The initial configuration; ``AppAction/reloadConfiguration(_:)`` changes the model's.
     private let configuration: CoreConfiguration
     let store: any CoreStore
     let files: MediaReader
@@ -28,18 +28,18 @@ public actor AppCore {
     private nonisolated let searchCount = Atomic<Int>(0)
     private var random: CoreRandom
     nonisolated let callHub = CallMediaHub()
-    /// As of the newest turn, as is what follows.
+    /// The latest call as of the newest turn; the next two properties are as of the newest turn too.
     var lastCall: CallMachine.Call?
     var mediaLookup = MediaLookup()
-    /// The newest event that was put before the handlers, as of the newest turn; 0 if there was none.
+    /// The id of the newest event delivered to the handlers, as of the newest turn; 0 if there was none.
     public private(set) var newestInboxID: Int64 = 0
 
     /// - Parameters:
-    ///   - media: where files are; without one, actions with files fail.
-    ///   - cache: where files go that were downloaded.
-    ///   - callMedia: what carries calls; without one, calls ring and end when they are accepted.
-    ///   - observer: hears what became of events that no handler is told of.
-    ///   - randomness: for keys and nonces; anything but the system's generator is for tests.
+    ///   - media: the media servers; without it, actions with files fail.
+    ///   - cache: the place for downloaded files.
+    ///   - callMedia: the transport of call media; without it, calls ring and end when they are accepted.
+    ///   - observer: receives the outcomes of events that are not delivered to handlers.
+    ///   - randomness: for keys and nonces; anything but the system's generator is for tests only.
     public init(
         account: AccountKey, configuration: CoreConfiguration, transport: any RelayTransport, store: any CoreStore,
         media: any MediaStore = NoMediaStore(), cache: any MediaCache = NoMediaCache(),
@@ -66,7 +66,8 @@ public actor AppCore {
             desk: self.desk, events: continuation, observer: observer, logger: logger)
     }
 
-    /// As ``init(account:configuration:transport:store:media:cache:callMedia:clock:randomness:observer:logger:)``, with the key at hand.
+    /// As ``init(account:configuration:transport:store:media:cache:callMedia:clock:randomness:observer:logger:)``,
+    /// with a local key.
     public init(
         account: KeyPair, configuration: CoreConfiguration, transport: any RelayTransport, store: any CoreStore,
         media: any MediaStore = NoMediaStore(), cache: any MediaCache = NoMediaCache(),
@@ -85,29 +86,30 @@ public actor AppCore {
         self.mailbox.send(.action(action, request))
     }
 
-    /// Marks an event as handled, together with everything the handlers want done. Returns at once.
+    /// Marks an event as handled and enqueues its handlers' effects with it. Returns at once.
     public nonisolated func complete(_ inboxID: Int64, effects: [HandlerEffect]) {
         self.mailbox.send(.handled(inboxID: inboxID, effects))
     }
 
-    /// Does all of this in one transaction, without an event that it belongs to. Ends with ``ActionOutcome/done(chatID:)``
-    /// once it is durable; what of it fails is counted, as with ``complete(_:effects:)``. A request made with
-    /// ``RequestID/once(_:)`` is done once.
+    /// Performs all effects in one transaction, without a related event. Ends with ``ActionOutcome/done(chatID:)`` once
+    /// they are durable; failed ones are counted, as with ``complete(_:effects:)``. A request made with
+    /// ``RequestID/once(_:)`` is performed once.
     public nonisolated func perform(_ effects: [HandlerEffect], request: RequestID) {
         self.mailbox.send(.effects(effects, request))
     }
 
-    /// Snapshots and outcomes from now on, the newest snapshot first; for any number of readers.
+    /// Returns a stream of snapshots and outcomes from now on, starting with the newest snapshot; for any number of
+    /// readers.
     public nonisolated func updates() -> AsyncStream<AppUpdate> { self.hub.updates() }
 
-    /// A durable value that a handler put.
+    /// Returns a durable value that a handler stored.
     public nonisolated func value(scope: String, key: String) async throws -> [UInt8]? {
         try await self.store.value(scope: scope, key: key)
     }
 
-    /// Looks for peers' key packages on this account's relays and on those that the peers name (MIP-00).
+    /// Searches for peers' key packages on this account's relays and on those that the peers list (MIP-00).
     ///
-    /// Returns a verdict for each of them; none if the core ends before. ``run()`` must be running.
+    /// Returns a verdict for each peer; an empty result if the core ends first. ``run()`` must be running.
     public nonisolated func findKeyPackages(of peers: [PublicKey]) async -> [PublicKey: KeyPackageVerdict] {
         let number = self.searchCount.add(1, ordering: .relaxed).newValue
         let request = RequestID(rawValue: "find-key-packages/\(number)")
@@ -117,20 +119,21 @@ public actor AppCore {
         return [:]
     }
 
-    /// Lets ``run()`` return once everything that was dispatched so far is durable; what comes later is dropped.
+    /// Lets ``run()`` return once everything dispatched so far is durable; later inputs are dropped.
     public nonisolated func stop() { self.mailbox.finish() }
 
-    /// The process is about to end in good order: what is cut off from now on has not killed it.
+    /// Declares that the process is about to exit normally: work interrupted from now on is not recorded as a crash.
     public nonisolated func endsInGoodOrder() { self.store.crashes.settle() }
 
-    /// How much is under way: inputs not processed yet, and transport or store calls not answered yet.
+    /// The pending work: whether inputs are being processed or queued, and the number of transport and store calls in
+    /// flight.
     public nonisolated var activity: (isProcessing: Bool, calls: Int) {
         (!self.mailbox.isIdle, self.runner.callCount)
     }
 
-    /// Runs until the task is cancelled, or the store fails: then the error is thrown and the account must be started
-    /// anew from what is durable. Throws ``AppCoreError/Code/superseded`` when a later copy of the account was started
-    /// (``CoreConfiguration/detectsCopies``).
+    /// Runs until the task is cancelled or the store fails. A store failure is thrown, and the account must then be
+    /// restarted from its durable state. Throws ``AppCoreError/Code/superseded`` when a later copy of the account was
+    /// started (``CoreConfiguration/detectsCopies``).
     public func run() async throws {
         let mailbox = self.mailbox
         let transport = self.transport
@@ -143,7 +146,7 @@ public actor AppCore {
         }
         var model = try self.restore(try await self.store.load())
         try await withThrowingDiscardingTaskGroup { group in
-            // Children that wait for room must end too when the store failed.
+            // Also when the store has failed: child tasks that wait for room in the mailbox must end.
             defer { mailbox.close() }
             group.addTask { for await update in transport.updates { await mailbox.sendWhenRoom(.relay(update)) } }
             if let signer = self.key.signer {
@@ -170,7 +173,7 @@ public actor AppCore {
             account: OwnKey(self.key), configuration: self.configuration, stored: stored, crashes: crashes)
     }
 
-    /// One batch: reduce, make durable, publish the snapshot; the effects come after that.
+    /// Processes one batch: reduces, commits, publishes the snapshot. The caller performs the effects afterwards.
     private func process(_ batch: [CoreInput], _ model: inout CoreModel) async throws -> [AppEffect] {
         var step = CoreStep(nowMilliseconds: self.clock.nowMilliseconds, random: self.random)
         let crashes = self.store.crashes

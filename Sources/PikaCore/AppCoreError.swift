@@ -1,13 +1,13 @@
 public import Nostr
 
-/// Why the core could not do what it was asked to.
+/// The reason why the core could not perform an operation.
 public struct AppCoreError: Error, Hashable, Sendable, CustomStringConvertible {
     public struct Code: Hashable, Sendable, CustomStringConvertible {
         public let description: String
 
         /// No chat has that id.
         public static let unknownChat = Code(description: "unknown_chat")
-        /// Several groups claim the nostrGroupID that was to name a chat.
+        /// Several groups claim the nostrGroupID given as a chat's name.
         public static let ambiguousChat = Code(description: "ambiguous_chat")
         /// No invitation has that id.
         public static let unknownInvite = Code(description: "unknown_invite")
@@ -19,41 +19,41 @@ public struct AppCoreError: Error, Hashable, Sendable, CustomStringConvertible {
         public static let refused = Code(description: "refused")
         /// The group's rules forbid it.
         public static let notAllowed = Code(description: "not_allowed")
-        /// Another change to the group is under way.
+        /// Another change to the group is in progress.
         public static let busy = Code(description: "busy")
-        /// A better commit of another member took this one's place.
+        /// A better commit of another member replaced this one.
         public static let displaced = Code(description: "displaced")
-        /// Other members' commits undid the change again and again.
+        /// Other members' commits undid the change repeatedly.
         public static let contested = Code(description: "contested")
         /// No media server is configured.
         public static let noMediaServer = Code(description: "no_media_server")
-        /// No media server took or had a file, or it was not the one that was meant.
+        /// No media server accepted or had the file, or the received file was not the expected one.
         public static let mediaFailed = Code(description: "media_failed")
         /// No message has such a file.
         public static let unknownMedia = Code(description: "unknown_media")
-        /// No message has that id, or it is not in a state for this.
+        /// No message has that id, or its state does not allow the action.
         public static let unknownMessage = Code(description: "unknown_message")
-        /// An address that is none, or of another kind.
+        /// Malformed address, or an address of another kind.
         public static let badAddress = Code(description: "bad_address")
-        /// Another copy of this account has changed the group's keys: only a new invitation leads back.
+        /// Another copy of this account has changed the group's keys: only a new invitation restores access.
         public static let overtaken = Code(description: "overtaken")
         /// A later copy of this account was started; this one must not run any more.
         public static let superseded = Code(description: "superseded")
-        /// No such call is under way.
+        /// No such call is in progress.
         public static let unknownCall = Code(description: "unknown_call")
-        /// A call's media cannot be carried: nothing here speaks to its relay, or the connection failed.
+        /// A call's media cannot be carried: no transport supports its relay, or the connection failed.
         public static let callMediaFailed = Code(description: "call_media_failed")
-        /// Nobody is logged in.
+        /// No account is logged in.
         public static let notLoggedIn = Code(description: "not_logged_in")
-        /// The session of the account ended before the action did.
+        /// The account's session ended before the action did.
         public static let sessionEnded = Code(description: "session_ended")
-        /// A key, encrypted key or signer's address that is none.
+        /// Malformed key, encrypted key or signer address.
         public static let badCredential = Code(description: "bad_credential")
         /// The password does not open the encrypted key.
         public static let wrongPassword = Code(description: "wrong_password")
-        /// The stored key is under a password, which has to be given.
+        /// The stored key is encrypted; its password is required.
         public static let passwordNeeded = Code(description: "password_needed")
-        /// Where the account's key is kept cannot be read or written.
+        /// The storage of the account's key cannot be read or written.
         public static let identityUnavailable = Code(description: "identity_unavailable")
         /// The account's state or connections could not be opened, or have failed.
         public static let accountUnavailable = Code(description: "account_unavailable")
@@ -70,9 +70,9 @@ public struct AppCoreError: Error, Hashable, Sendable, CustomStringConvertible {
     }
 
     public let code: Code
-    /// What went wrong and what to do.
+    /// What went wrong and how to fix it.
     public let message: String
-    /// The peers on whose account it failed, for ``Code/noKeyPackage`` and ``Code/noRelay``.
+    /// The peers that caused the failure, for ``Code/noKeyPackage`` and ``Code/noRelay``.
     public let peers: [PublicKey: KeyPackageVerdict]
 
     public init(_ code: Code, _ message: String, peers: [PublicKey: KeyPackageVerdict] = [:]) {

@@ -1,8 +1,8 @@
 public import Nostr
 
-/// What a core is told at its start; most of it can change later (``AppAction/reloadConfiguration(_:)``).
+/// The configuration that a core starts with; most of it can change later (``AppAction/reloadConfiguration(_:)``).
 public struct CoreConfiguration: Sendable, Hashable {
-    /// Who may bring this account into a group without asking.
+    /// The accounts that may add this account to a group without its approval.
     public enum InvitePolicy: Sendable, Hashable {
         case anyone
         case nobody
@@ -17,11 +17,11 @@ public struct CoreConfiguration: Sendable, Hashable {
         }
     }
 
-    /// Invitations above these are refused unread, and only counted; nil for no limit.
+    /// Rate limits: invitations above them are refused unread, and only counted; nil for no limit.
     public struct InviteLimits: Sendable, Hashable {
-        /// Of one inviter.
+        /// Limit for one inviter.
         public var perInviter: RateLimit?
-        /// Of all inviters together whom the policy does not name and who share no group with this account.
+        /// Joint limit for all inviters that the policy does not name and that share no group with this account.
         public var strangers: RateLimit?
 
         public init(perInviter: RateLimit? = nil, strangers: RateLimit? = nil) {
@@ -31,39 +31,39 @@ public struct CoreConfiguration: Sendable, Hashable {
     }
 
     public var relays: [RelayURL]
-    /// Where this account's key packages are announced, and others' are looked for first; empty: ``relays``.
+    /// Relays where this account's key packages are announced, and others' are searched first; if empty: ``relays``.
     public var keyPackageRelays: [RelayURL]
     public var invites: InvitePolicy
-    /// How many invitations are looked at.
+    /// Rate limits of invitations to groups.
     public var inviteLimits: InviteLimits
-    /// Invitations to calls by one member that are looked at; nil for all.
+    /// Rate limit of one member's call invitations; nil for none.
     public var callLimit: RateLimit?
     /// Whether a key package is published at the start, so that others can invite this account.
     public var publishesKeyPackage: Bool
-    /// Whether events are kept until ``AppCore/complete(_:effects:)``: true when bots are attached.
+    /// Whether events are stored until ``AppCore/complete(_:effects:)``: true when bots are attached.
     public var keepsInbox: Bool
-    /// What this client calls itself in public events.
+    /// This client's name in public events.
     public var client: String
-    /// When this account renews its keys in its groups by itself.
+    /// When this account renews its keys in its groups automatically.
     public var selfUpdate: SelfUpdatePolicy
-    /// The bytes of an event that relays take: what a group's Welcomes and commits must fit into.
+    /// The maximum size, in bytes, of an event that relays accept: a group's Welcomes and commits must fit into it.
     public var maximumEventBytes: Int
-    /// Relays that a peer's own lists name, at most so many of each list: anybody can publish long ones.
+    /// The maximum number of relays used from each of a peer's own lists: anyone can publish long lists.
     public var maximumPeerRelays: Int
-    /// Relays of peers that one search for key packages asks.
+    /// The maximum number of peers' relays that one search for key packages asks.
     public var maximumSearchRelays: Int
-    /// What is kept, and for how long.
+    /// Limits of what is kept, and for how long.
     public var retention: RetentionPolicy
-    /// Whether this copy of the account tells others through relays that it runs, and ends when a later one does.
+    /// Whether this copy of the account announces itself to others through relays, and ends when a later one does.
     public var detectsCopies: Bool
-    /// Where files are uploaded, in order of preference, and looked for when the sender's server does not have them.
+    /// Servers where files are uploaded, in order of preference, and searched when the sender's server lacks a file.
     public var mediaServers: [MediaURL]
     /// Which calls ring.
     public var calls: CallPolicy
 
-    /// Whether the profiles of chats' members are read without being asked for: relays learn who is in a group together.
+    /// Whether the profiles of chats' members are fetched without a request: relays learn who shares a group.
     public var readsProfiles: Bool
-    /// The reaction to a member that keeps undoing the commits of a group.
+    /// The reaction to a member that repeatedly undoes the commits of a group.
     public var onRollbackStorm: RollbackStormPolicy
 
     public init(
@@ -95,7 +95,7 @@ public struct CoreConfiguration: Sendable, Hashable {
         self.onRollbackStorm = onRollbackStorm
     }
 
-    /// Where key packages of one's own are.
+    /// The relays of this account's key packages.
     var announcementRelays: [RelayURL] { self.keyPackageRelays.isEmpty ? self.relays : self.keyPackageRelays }
 
     /// All relays of this account, those of its key packages first.

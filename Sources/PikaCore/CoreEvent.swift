@@ -1,13 +1,13 @@
 import Marmot
 public import Nostr
 
-/// Something that happened in a chat, for handlers: delivered until it was handled, across restarts.
+/// An event in a chat, for handlers: delivered until it is completed, also across restarts.
 public struct CoreEvent: Sendable, Hashable {
-    /// The inbox row; ascending. Hand it back to ``AppCore/complete(_:effects:)``.
+    /// The inbox row's id; ascending. Pass it to ``AppCore/complete(_:effects:)``.
     public let inboxID: Int64
     /// Hex of the MLS group id.
     public internal(set) var chatID: String
-    /// Unix seconds when this account took it in.
+    /// Unix seconds when this account received it.
     public let receivedAt: Int64
     public let content: Content
 
@@ -30,13 +30,13 @@ public struct MessageEvent: Sendable, Hashable {
     public let tags: [Tag]
     public let createdAt: Int64
     public let epoch: UInt64
-    /// What the sender was in the event's own epoch; nil if that is not known any more.
+    /// The sender's role in the event's epoch; nil if that is not known any more.
     public internal(set) var role: MemberRole?
-    /// The kind 445 event that carried it; nil if it was taken in by a version that did not note it.
+    /// The kind 445 event that carried it; nil if a version that did not record it received the event.
     public internal(set) var wrapper: EventID?
 }
 
-/// A change of the group: who did it, and what.
+/// A commit in the group: its committer and its changes.
 public struct CommitEvent: Sendable, Hashable {
     /// The kind 445 event's id.
     public let id: EventID
@@ -46,7 +46,7 @@ public struct CommitEvent: Sendable, Hashable {
     public let epochAfter: UInt64
     public let added: [PublicKey]
     public let removed: [PublicKey]
-    /// Those of the removed who left by themselves.
+    /// Those of `removed` who left by themselves.
     public let left: [PublicKey]
     public let oldName: String
     public let newName: String
@@ -59,11 +59,11 @@ public struct CommitEvent: Sendable, Hashable {
     /// Seconds after which messages are deleted from now on; nil for never.
     public let disappearingSeconds: UInt64?
     public let disappearingChanged: Bool
-    /// Whether it took the place of a commit that this account had applied before.
+    /// Whether it replaced a commit that this account had applied before.
     public let rolledBack: Bool
     /// Whether this account is no longer a member.
     public let removedSelf: Bool
-    /// What the committer was before the commit; nil if that is not known any more.
+    /// The committer's role before the commit; nil if that is not known any more.
     public internal(set) var role: MemberRole?
 
     public var isRename: Bool { self.oldName != self.newName }
@@ -88,7 +88,7 @@ public struct JoinEvent: Sendable, Hashable {
     public let memberCount: Int
 }
 
-/// What a handler wants done; committed together with the handled event.
+/// An effect that a handler requests; committed together with the handled event.
 public struct HandlerEffect: Sendable, Hashable {
     public enum Operation: Sendable, Hashable {
         case send(chatID: String, OutgoingMessage)
@@ -97,7 +97,7 @@ public struct HandlerEffect: Sendable, Hashable {
         case dispatch(AppAction)
     }
 
-    /// Stable: derived from bot, input event and ordinal, so that a repeated handler run sends nothing twice.
+    /// Stable: derived from bot, input event and ordinal, so that a repeated handler run has no second effect.
     public let id: String
     public let operation: Operation
 

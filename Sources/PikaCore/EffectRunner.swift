@@ -4,7 +4,8 @@ import Metrics
 import Nostr
 import Synchronization
 
-/// The only place that awaits the transport, the store's reads and the clock; results go back into the mailbox.
+/// Performs effects: the only place that awaits the transport, the store's reads and the clock. Results go back into
+/// the mailbox.
 final class EffectRunner: Sendable {
     private let transport: any RelayTransport
     private let store: any CoreStore
@@ -23,7 +24,7 @@ final class EffectRunner: Sendable {
     private let logger: Logger
     private let calls = Atomic<Int>(0)
     private let currentRev = Atomic<UInt64>(0)
-    /// How long a search for stored events may take.
+    /// The time limit of a search for stored events.
     private static let fetchTimeout = Duration.seconds(10)
     private static let pageSize = 50
 
@@ -50,22 +51,22 @@ final class EffectRunner: Sendable {
         self.logger = logger
     }
 
-    /// The rev of the newest snapshot, for outcomes.
+    /// The rev of the newest snapshot, which outcomes refer to.
     var rev: UInt64 {
         get { self.currentRev.load(ordering: .relaxed) }
         set { self.currentRev.store(newValue, ordering: .relaxed) }
     }
 
-    /// Transport and store calls that were not answered yet; waiting for the clock does not count.
+    /// Transport and store calls in flight; waiting for the clock does not count.
     var callCount: Int { self.calls.load(ordering: .sequentiallyConsistent) }
 
     func close() {
         self.events.finish()
     }
 
-    /// Performs one effect: at once if it is short, otherwise as a child task that ends with the core.
+    /// Performs one effect: at once if it is short, otherwise in a child task that ends with the core.
     ///
-    /// Relays and subscriptions are set in the order of the effects: the last one counts.
+    /// Relays and subscriptions are set in the order of the effects, so the last one wins.
     func perform(_ effect: AppEffect, in group: inout ThrowingDiscardingTaskGroup<any Error>) async {
         switch effect {
         case .deliver(let event):
@@ -104,7 +105,7 @@ final class EffectRunner: Sendable {
         case .subscribe(let subscription): await self.transport.subscribe(subscription)
         case .unsubscribe(let id): await self.transport.unsubscribe(id)
         case .publish(let row, let event, let relays):
-            // Handed over here, not in the child task: rows leave in their order.
+            // Handed over here, not in the child task, so that rows are published in order.
             let reports = await self.transport.publish(event, to: relays)
             self.call(in: &group) {
                 for await report in reports {
@@ -167,17 +168,17 @@ final class EffectRunner: Sendable {
         }
     }
 
-    /// What is read at once at most: a member can fill a chat with what is not shown.
+    /// The maximum number of pages read at once, because a member can fill a chat with messages that are not shown.
     private static let maximumPages = 20
 
-    /// Pages of messages until so many of them can be shown, or nothing is left; newest first.
+    /// Reads pages of messages until `limit` of them can be shown, or no more are stored; newest first.
     private func page(
         in groupID: GroupID, before: StoredMessage.Position?, limit: Int
     ) async throws -> (messages: [StoredMessage], reachedStart: Bool) {
         var found: [StoredMessage] = []
         var shown = 0
         for _ in 0..<Self.maximumPages {
-            // One more than asked for tells whether anything is left.
+            // One more than needed, to tell whether older messages exist.
             let size = max(limit - shown, Self.pageSize) + 1
             let page = try await self.store.messages(in: groupID, before: found.last?.position ?? before, limit: size)
             for message in page.prefix(size - 1) where shown < limit {
@@ -199,7 +200,8 @@ final class EffectRunner: Sendable {
         }
     }
 
-    /// Own messages from an epoch on. Epochs rise with time, but for clocks that differ: a page without any ends it.
+    /// Returns own messages from an epoch on. Epochs rise with time except where clocks differ, so the search stops at
+    /// the first page without any message of these epochs.
     private func sentMessages(in groupID: GroupID, fromEpoch epoch: Epoch) async throws -> [StoredMessage] {
         var found: [StoredMessage] = []
         var before: StoredMessage.Position?
@@ -218,7 +220,7 @@ final class EffectRunner: Sendable {
         group.addTask {
             defer { self.calls.subtract(1, ordering: .sequentiallyConsistent) }
             do { try await body() } catch {
-                // A store that cannot be read ends the core: without inputs its loop returns, and run() throws this.
+                // A failing store ends the core: with the mailbox closed its loop returns, and run() throws this error.
                 self.mailbox.close()
                 throw error
             }

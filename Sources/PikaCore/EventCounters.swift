@@ -1,7 +1,7 @@
 import Metrics
 import Nostr
 
-/// What is counted of the events that are put before the handlers.
+/// Metrics of the events delivered to the handlers.
 enum EventCounters {
     static func count(_ event: CoreEvent) {
         Counter(label: "bot_events_received_total", dimensions: [("type", Self.type(of: event))]).increment()

@@ -1,28 +1,28 @@
 public import Marmot
 public import Nostr
 
-/// What a search for a peer's key package came to.
+/// The result of a search for a peer's key package.
 public enum KeyPackageVerdict: Sendable, Hashable, CustomStringConvertible {
-    /// There is one that the peer can be invited with.
+    /// A key package that the peer can be invited with.
     case usable(FoundKeyPackage)
-    /// A relay that ought to have it has answered, and has none.
+    /// A relay that should have a key package answered that it has none.
     case missing
-    /// The lifetime of the newest has ended.
+    /// The newest has expired.
     case expired
-    /// The lifetime of the newest has not begun: the peer's clock is ahead, or this machine's is behind.
+    /// The newest is not valid yet: the peer's clock is ahead, or this machine's is behind.
     case notYetValid
-    /// The signature of the newest, the event's or the key package's own, does not verify.
+    /// A signature of the newest, the event's or the key package's, does not verify.
     case badSignature
     /// The newest names another account than its author.
     case wrongIdentity
     /// The newest is not well-formed.
     case malformed(reason: String)
-    /// The peer's client is too old, or too new: its packages lack what the group requires.
+    /// The peer's client is too old or too new: its key packages lack a capability that the group requires.
     case incompatible(reason: String)
-    /// Nobody who ought to know has answered: nothing is known.
+    /// None of the relays that should know has answered.
     case noRelayAnswered
 
-    /// What a package that did not pass a check is called.
+    /// Maps a key package's failed check to a verdict.
     public init(_ failure: KeyPackageFailure) {
         switch failure.error.code {
         case .expired: self = .expired

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// The core's queue of inputs: anybody sends, the core alone receives, in order and in batches.
+/// The core's input queue: many senders; the core alone receives, in order and in batches.
 final class Mailbox: Sendable {
     private struct State {
         var inputs: [CoreInput] = []
@@ -15,7 +15,7 @@ final class Mailbox: Sendable {
     }
 
     private let state = Mutex(State())
-    /// Senders that respect back-pressure wait above this many inputs.
+    /// Back-pressure: ``sendWhenRoom(_:)`` suspends while the queue has at least this many inputs.
     private static let highWater = 1024
 
     /// Enqueues and returns at once.
@@ -29,7 +29,7 @@ final class Mailbox: Sendable {
         receiver?.resume()
     }
 
-    /// Enqueues, after waiting while the queue is long.
+    /// Enqueues an input, after suspending while the queue is long.
     func sendWhenRoom(_ input: CoreInput) async {
         await withCheckedContinuation { continuation in
             let isRoom = self.state.withLock { state in
@@ -42,7 +42,7 @@ final class Mailbox: Sendable {
         self.send(input)
     }
 
-    /// The next inputs, at most `limit`, when there are any; nil once closed.
+    /// Waits for inputs and returns the next ones, at most `limit`; nil once closed.
     func receive(limit: Int) async -> [CoreInput]? {
         while true {
             let (batch, senders) = self.take(limit)
@@ -59,7 +59,7 @@ final class Mailbox: Sendable {
         }
     }
 
-    /// A batch; empty when closed; nil when there is nothing.
+    /// Returns a batch; empty when closed; nil when the queue is empty.
     private func take(_ limit: Int) -> ([CoreInput]?, [CheckedContinuation<Void, Never>]) {
         self.state.withLock { state in
             state.isProcessing = false
@@ -74,10 +74,10 @@ final class Mailbox: Sendable {
         }
     }
 
-    /// Takes nothing more; ``receive(limit:)`` ends after what is queued.
+    /// Refuses new inputs; ``receive(limit:)`` ends after the queued ones.
     func finish() { self.release { $0.isFinishing = true } }
 
-    /// Ends ``receive(limit:)`` and lets every waiting sender go.
+    /// Ends ``receive(limit:)`` and resumes all suspended senders.
     func close() { self.release { $0.isClosed = true } }
 
     private func release(_ change: (inout State) -> Void) {

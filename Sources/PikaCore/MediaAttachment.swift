@@ -1,36 +1,36 @@
 import Marmot
 public import Nostr
 
-/// A file of a message, as its sender describes it; only the hash is checked, when it is downloaded.
+/// A file of a message, as described by its sender; only the hash is verified, on download.
 public struct MediaAttachment: Sendable, Hashable {
-    /// Its place among the files of the message, from 0.
+    /// The file's position among the files of the message, from 0.
     public let index: Int
     public let filename: String
     /// `type/subtype`, one of MIP-04's list.
     public let type: String
-    /// Where the encrypted file is.
+    /// The address of the encrypted file.
     public let url: String
     /// SHA-256 of the file.
     public let hash: Bytes32
-    /// 12 bytes: the nonce of its encryption.
+    /// 12 bytes: the nonce of the file's encryption.
     public let nonce: [UInt8]
-    /// The version of its encryption (MIP-04).
+    /// The version of the file's encryption (MIP-04).
     public let version: String
-    /// Pixels, if the sender says so.
+    /// Pixels, if the sender states them.
     public let width: UInt32?
     public let height: UInt32?
     public let blurhash: String?
     public let thumbhash: String?
 
-    /// Files of one message that are looked at; senders may attach no more.
+    /// The maximum number of files read from one message; senders may attach no more.
     public static let maximumCount = 32
 
-    /// The files that a message's `imeta` tags describe; tags that are none (NIP-92 has others) are left out.
+    /// Returns the files that a message's `imeta` tags describe; skips `imeta` tags in other formats (NIP-92).
     static func references(in tags: [Tag]) -> [MediaReference] {
         Array(tags.lazy.filter { $0.name == "imeta" }.compactMap { try? MediaReference($0) }.prefix(Self.maximumCount))
     }
 
-    /// The files that the tags of a message describe.
+    /// Returns the files that the tags of a message describe.
     public static func all(in tags: [Tag]) -> [MediaAttachment] {
         Self.references(in: tags).enumerated().map { MediaAttachment($0.element, index: $0.offset) }
     }
@@ -72,7 +72,7 @@ public struct OutgoingMedia: Sendable, Hashable {
     public var caption: String
     /// Further tags, such as those of a reply; `imeta` is added.
     public var tags: [Tag]
-    /// Asked in order until one takes the files; empty: those of ``CoreConfiguration/mediaServers``.
+    /// Tried in order until one accepts the files; if empty: those of ``CoreConfiguration/mediaServers``.
     public var servers: [MediaURL]
 
     public init(files: [OutgoingFile], caption: String = "", tags: [Tag] = [], servers: [MediaURL] = []) {
@@ -83,15 +83,15 @@ public struct OutgoingMedia: Sendable, Hashable {
     }
 }
 
-/// A file to send, as it is: nothing is taken out of it, so a photograph still tells where and with what it was made.
+/// A file to send unchanged: no metadata is removed, so a photograph still reveals its place and camera.
 public struct OutgoingFile: Sendable, Hashable {
     public var bytes: [UInt8]
     /// 1 to 210 bytes of UTF-8 without path separators and control characters.
     public var filename: String
-    /// Any declared type; one that peers do not take is sent as `application/octet-stream` (MIP-04). An image must
-    /// begin like one of its type.
+    /// Any declared type; one that peers do not accept is sent as `application/octet-stream` (MIP-04). An image must
+    /// start with the signature of its type.
     public var mediaType: String
-    /// Pixels, for receivers; stated, not checked.
+    /// Pixels, for receivers; not verified.
     public var width: UInt32?
     public var height: UInt32?
 

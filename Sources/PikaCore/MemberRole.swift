@@ -2,8 +2,8 @@ import MLS
 import Marmot
 import Nostr
 
-/// What a member of a group may do there. Members of an epoch are proven by MLS; their role is in the epoch's group
-/// data (MIP-01).
+/// The role of a group member. MLS authenticates the members of an epoch; the epoch's group data give their roles
+/// (MIP-01).
 public enum MemberRole: String, Sendable, Hashable, CaseIterable {
     case member, admin
 
@@ -13,10 +13,10 @@ public enum MemberRole: String, Sendable, Hashable, CaseIterable {
 }
 
 extension CoreModel {
-    /// Past epochs whose admins are remembered: as many as messages can still be opened of.
+    /// Past epochs whose admins are remembered: as many as messages can still be opened for.
     private static let maximumPastEpochs = 5
 
-    /// What a proven member of an epoch was in it; nil if that epoch's group data are not known any more.
+    /// Returns the role of an authenticated member in an epoch; nil if that epoch's group data are not known any more.
     func role(of member: PublicKey, inEpoch epoch: Epoch, of groupID: GroupID) -> MemberRole? {
         guard let group = self.groups[groupID] else { return nil }
         if epoch != group.epoch, let admins = self.pastAdmins[groupID]?[epoch] {
@@ -25,7 +25,7 @@ extension CoreModel {
         return group.data(inEpoch: epoch).map { MemberRole(of: member, in: $0) }
     }
 
-    /// A commit has ended an epoch, or done away with some that came after it.
+    /// Records the admins of the epoch that a commit has ended, and drops those of later epochs that it undid.
     mutating func rememberAdmins(before report: CommitReport, of groupID: GroupID) {
         let oldest = report.epochAfter.earlier(by: Self.maximumPastEpochs)
         var past = (self.pastAdmins[groupID] ?? [:]).filter { $0.key >= oldest && $0.key < report.epochBefore }

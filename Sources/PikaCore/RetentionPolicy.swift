@@ -1,16 +1,16 @@
-/// What an account keeps, and for how long.
+/// Limits of what an account keeps, and for how long.
 public struct RetentionPolicy: Sendable, Hashable {
-    /// How long messages are kept; nil for ever. Those that end earlier by themselves do.
+    /// The maximum age of messages; nil to keep them for ever. Messages with an earlier expiry are deleted then.
     public var messages: Duration?
-    /// How many messages of each group are kept, the newest; nil for all.
+    /// The number of newest messages kept in each group; nil for all.
     public var newestMessages: Int?
-    /// How long an event waits for its handler, across restarts, before it is given up; nil for ever. An event that
-    /// handlers have already is given up after the next start at the earliest.
+    /// How long an event waits for its handler, across restarts, before it is given up; nil for ever. An event already
+    /// delivered to handlers is given up after the next start at the earliest.
     public var unhandled: Duration?
-    /// How many events may wait for their handlers; beyond that the oldest are given up.
+    /// The maximum number of events waiting for their handlers; beyond it the oldest are given up.
     public var maximumUnhandled: Int
 
-    /// Bytes of events that may wait for their handlers; beyond that the oldest are given up.
+    /// The maximum bytes of events waiting for their handlers; beyond it the oldest are given up.
     static let maximumUnhandledBytes = 64 << 20
 
     public init(messages: Duration?, newestMessages: Int?, unhandled: Duration?, maximumUnhandled: Int) {
@@ -20,11 +20,11 @@ public struct RetentionPolicy: Sendable, Hashable {
         self.maximumUnhandled = maximumUnhandled
     }
 
-    /// All messages for ever; events for handlers 30 days, and not more than 10,000.
+    /// Keeps all messages for ever; events for handlers for 30 days, at most 10,000.
     public static let standard = RetentionPolicy(
         messages: nil, newestMessages: nil, unhandled: .seconds(30 * 86_400), maximumUnhandled: 10_000)
 
-    /// The messages that are not kept at a time, in Unix seconds; nil if all are.
+    /// Returns the rule for messages to delete at a time in Unix seconds; nil if all are kept.
     func surplus(at now: Int64) -> MessageSurplus? {
         let age = self.messages.map { $0.components.seconds }
         guard age != nil || self.newestMessages != nil else { return nil }

@@ -1,13 +1,13 @@
-/// One account keeps undoing the commits of a group.
+/// A report that one account repeatedly undoes the commits of a group.
 public struct RollbackStorm: Sendable, Hashable {
     public let chatID: String
     public let tally: RollbackTally
 }
 
-/// The reaction to a member that keeps undoing the commits of a group.
+/// The reaction to a member that repeatedly undoes the commits of a group.
 public enum RollbackStormPolicy: String, Sendable, Hashable, CaseIterable {
     /// Log, count and show it.
     case report
-    /// Leave the group too.
+    /// Also leave the group.
     case leave
 }

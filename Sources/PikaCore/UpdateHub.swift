@@ -1,10 +1,10 @@
 import Synchronization
 
-/// Hands snapshots and outcomes to any number of readers.
+/// Distributes snapshots and outcomes to any number of readers.
 ///
-/// A slow reader gets the newest snapshot and the outcomes since, up to ``maximumOutcomes``: beyond that the oldest
-/// deliveries go first, since snapshots show them too. A reader that is behind by that many outcomes of actions does not
-/// read any more, and its stream ends.
+/// A slow reader gets the newest snapshot and the outcomes since, up to ``maximumOutcomes``. Beyond that the oldest
+/// deliveries are dropped first, since snapshots show them too. If only outcomes of actions are left to drop, the
+/// reader's stream ends after those that it has queued.
 final class UpdateHub: Sendable {
     static let maximumOutcomes = 4_096
 
@@ -19,7 +19,7 @@ final class UpdateHub: Sendable {
         var hasNewState: Bool
         var outcomes: [AppUpdate] = []
         var waiter: CheckedContinuation<AppUpdate?, Never>?
-        /// Whether outcomes were lost; nothing follows those that are left.
+        /// Whether outcomes were dropped; the stream ends after the queued ones.
         var hasLost = false
 
         mutating func add(_ outcome: AppUpdate) {
@@ -55,7 +55,7 @@ final class UpdateHub: Sendable {
         self.update { $0.isClosed = true }
     }
 
-    /// A sequence of updates that starts with the newest snapshot.
+    /// Returns a stream of updates that starts with the newest snapshot.
     func updates() -> AsyncStream<AppUpdate> {
         let id = self.state.withLock { state in
             state.nextReader += 1
@@ -68,10 +68,10 @@ final class UpdateHub: Sendable {
             onCancel: { self.remove(id) })
     }
 
-    /// How many streams are being read, or may be.
+    /// The number of registered readers.
     var readerCount: Int { self.state.withLock { $0.readers.count } }
 
-    /// Takes a reader off the list when its stream is gone, also one that was left early.
+    /// Unregisters a reader when its stream is released, including a stream that was left early.
     private final class Registration: Sendable {
         let hub: UpdateHub
         let id: UInt64
@@ -102,7 +102,7 @@ final class UpdateHub: Sendable {
         }
     }
 
-    /// A snapshot goes before the outcomes that refer to it.
+    /// Returns a reader's next update. A snapshot comes before the outcomes that refer to it.
     private static func take(_ state: inout State, _ id: UInt64) -> AppUpdate? {
         guard var reader = state.readers[id] else { return nil }
         defer { state.readers[id] = reader }

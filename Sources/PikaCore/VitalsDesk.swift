@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Who waits for an answer of the core about itself.
+/// Pending requests for the core's vitals.
 final class VitalsDesk: Sendable {
     private struct State {
         var waiting: [Int: CheckedContinuation<CoreVitals?, Never>] = [:]
@@ -26,7 +26,7 @@ final class VitalsDesk: Sendable {
         self.state.withLock { $0.waiting.removeValue(forKey: number) }?.resume(returning: vitals)
     }
 
-    /// The core has ended: nobody is answered any more.
+    /// Ends all pending and later requests with nil, because the core has ended.
     func close() {
         let waiting = self.state.withLock { state in
             state.isClosed = true

@@ -1,50 +1,48 @@
-/// Times and limits of the connections to relays.
+/// Timeouts and limits of the relay connections.
 public struct TransportConfiguration: Hashable, Sendable {
-    // MARK: Times
+    // MARK: Timeouts
 
-    /// For name resolution, TCP, TLS and the WebSocket upgrade, each.
+    /// Applies to each of name resolution, TCP, TLS and the WebSocket upgrade.
     public var connectTimeout: Duration = .seconds(10)
     public var pingInterval: Duration = .seconds(30)
-    /// How long a relay may send nothing at all, pongs included, before its connection counts as dead.
+    /// Time without any data from a relay, pongs included, after which its connection counts as dead.
     public var deadPeerTimeout: Duration = .seconds(60)
     /// How long a publish waits for a connection and the relay's answer.
     public var publishTimeout: Duration = .seconds(10)
-    /// How long the closing handshake may take; of TLS and of the WebSocket, each.
+    /// Time for the closing handshake; applies to TLS and to the WebSocket each.
     public var closeTimeout: Duration = .seconds(2)
     public var backoff = Backoff()
-    /// A connection that lived this long starts the count of failures anew.
+    /// Age at which a connection resets the count of failures.
     public var stableAfter: Duration = .seconds(30)
-    /// How long the stored events of a request may bring nothing new before their page counts as failed. Checked with
-    /// each ping.
+    /// Time without a new stored event after which a request's page counts as failed. Checked with each ping.
     public var pageTimeout: Duration = .seconds(30)
-    /// How long a connection outside the set of relays stays open after its last request.
+    /// Time that a connection outside the set of relays stays open after its last request.
     public var lingering: Duration = .seconds(30)
 
     // MARK: Limits
 
-    /// Largest incoming message, also the largest frame, in bytes. A larger one ends the connection.
+    /// Largest incoming message and largest frame, in bytes. A larger one ends the connection.
     public var maximumMessageBytes = 1 << 20
-    /// Frames one incoming message may come in.
+    /// Most frames of one incoming message.
     public var maximumFragments = 1_024
-    /// Updates that wait for the consumer before relays are no longer read, and their size in bytes.
+    /// Updates buffered for the consumer before reading from relays stops, and their size in bytes.
     public var bufferedUpdates = 1_024
     public var bufferedBytes = 8 << 20
-    /// Published events of one relay that wait for its answer; further ones are unreachable at once.
+    /// Published events in flight per relay; beyond them, further ones fail as unreachable at once.
     public var unansweredEvents = 4_096
-    /// Size of the events that one fetch may bring from one relay, in bytes.
+    /// Most bytes of events that one fetch accepts from one relay.
     public var fetchedBytes = 64 << 20
     /// Stored events of one request, and their size in bytes, before its page counts as failed.
     public var pageEvents = 100_000
     public var pageBytes = 64 << 20
-    /// Events that nobody asked for, repeats included, that a relay may send between two pings, in bytes. More ends
-    /// the connection.
+    /// Bytes of unrequested or repeated events that a relay may send between two pings. More ends the connection.
     public var surplusBytes = 16 << 20
-    /// Relays cap the answer to one request, at 500 or so. One with at least so many events may have been cut off,
-    /// and the older ones are asked for.
+    /// Smallest cap that a relay is assumed to have on one answer (typically some 500). An answer with at least this
+    /// many events may have been truncated, and is followed by a request for older ones.
     public var smallestCap = 50
-    /// Events remembered for each subscription, so that each comes out once.
+    /// Event ids remembered per subscription, so that each event is delivered once.
     public var rememberedEvents = 8_192
-    /// Signatures remembered as verified, for events that come from several relays.
+    /// Verified signatures remembered, for events that several relays send.
     public var verifiedSignatures = 16_384
 
     // MARK: Trust

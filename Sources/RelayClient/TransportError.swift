@@ -1,4 +1,5 @@
-/// What keeps the transport from starting. What goes wrong at a relay is no error but a reason in reports and updates.
+/// Error that keeps the transport from starting. Failures at a relay are not thrown: they are reasons in reports and
+/// updates.
 ///
 /// Two errors are equal when their codes are.
 public struct TransportError: Error, Equatable, CustomStringConvertible {
@@ -7,7 +8,7 @@ public struct TransportError: Error, Equatable, CustomStringConvertible {
 
         /// A file of extra trust roots is missing or holds no certificate, or the TLS library refused its settings.
         public static let badTrustRoots = Code(description: "badTrustRoots")
-        /// A limit or a duration that nothing could work with.
+        /// An unusable limit or duration.
         public static let badConfiguration = Code(description: "badConfiguration")
         /// `run()` was called a second time.
         public static let alreadyRun = Code(description: "alreadyRun")

@@ -1,8 +1,8 @@
 import Metrics
 import PikaCore
 
-/// What the transport counts: `bot_relay_reconnects_total{reason}`, `bot_relay_messages_received_total`,
-/// `bot_events_duplicate_total` and `bot_relay_publishes_total{outcome}`. What it refuses is counted by who hears of it.
+/// The transport's counters: `bot_relay_reconnects_total{reason}`, `bot_relay_messages_received_total`,
+/// `bot_events_duplicate_total` and `bot_relay_publishes_total{outcome}`. Refusals are counted by their receiver.
 struct TransportMetrics: Sendable {
     private let received = Counter(label: "bot_relay_messages_received_total")
     private let duplicates = Counter(label: "bot_events_duplicate_total")
@@ -12,7 +12,7 @@ struct TransportMetrics: Sendable {
     private let unreachable = TransportMetrics.outcome("unreachable")
 
     init() {
-        // Where we went ourselves, nothing is tried again.
+        // A deliberate disconnection is not followed by a reconnect.
         let reasons = Disconnection.Reason.allCases.filter { $0 != .goodbye }
         lost = Dictionary(
             uniqueKeysWithValues: reasons.map {

@@ -1,6 +1,6 @@
-/// When something that ended is started again; the words are OTP's.
+/// When a process that has ended is restarted; named as in OTP.
 public enum RestartKind: String, Hashable, Sendable, CaseIterable {
-    /// Always, also after a good end.
+    /// Always, also after a successful exit.
     case permanent
     /// Only after a failure: a non-zero status, a signal, or a failed start.
     case transient
@@ -8,19 +8,19 @@ public enum RestartKind: String, Hashable, Sendable, CaseIterable {
     case temporary
 }
 
-/// Decides, from how a process ended and how often it was restarted lately, what happens next.
+/// Decides what follows an exit, from its kind and the number of recent restarts.
 public struct RestartPolicy: Hashable, Sendable {
     public enum Verdict: Hashable, Sendable {
         case restart(after: Duration)
         case quarantine
-        /// It ended as it was meant to.
+        /// Not restarted: it ended as intended.
         case leave
     }
 
-    /// When restarts were granted, as time since whoever grants them began; oldest first, none older than the period.
+    /// Times of granted restarts, measured from their owner's start; oldest first, none older than the period.
     public struct History: Hashable, Sendable {
         public internal(set) var restarts: [Duration] = []
-        /// Restarts in a row that do not count, because something around the process must be mended first.
+        /// Consecutive restarts that do not count against the intensity, because their cause is external.
         public var waits = 0
 
         public init() {}
@@ -36,7 +36,7 @@ public struct RestartPolicy: Hashable, Sendable {
         self.backoff = backoff
     }
 
-    /// Judges one exit at `now` and notes a granted restart in `history`.
+    /// Decides on an exit at `now`, and notes a granted restart in `history`.
     public func verdict(
         afterSuccess isSuccess: Bool, of kind: RestartKind, history: inout History, now: Duration,
         using generator: inout some RandomNumberGenerator
@@ -53,16 +53,16 @@ public struct RestartPolicy: Hashable, Sendable {
         return .restart(after: wait)
     }
 
-    /// Grants a restart that does not count, with a wait that grows as others' do.
+    /// Grants a restart that does not count, with a delay that grows as for counted ones.
     public func wait(history: inout History, using generator: inout some RandomNumberGenerator) -> Verdict {
         defer { history.waits += 1 }
         return .restart(after: delay(attempt: history.waits, using: &generator))
     }
 
-    /// The wait before restart number `attempt` (from 0): drawn evenly from the upper half of a bound that doubles
-    /// with each attempt, never outside `backoff`.
+    /// Returns the delay before restart number `attempt` (from 0): uniformly random in the upper half of a bound that
+    /// doubles with each attempt, and always within `backoff`.
     package func delay(attempt: Int, using generator: inout some RandomNumberGenerator) -> Duration {
-        // From 1 ms, since zero does not grow.
+        // At least 1 ms, since zero cannot double.
         var ceiling = min(max(backoff.lowerBound, .milliseconds(1)), backoff.upperBound)
         for _ in 0...attempt where ceiling < backoff.upperBound { ceiling = min(ceiling * 2, backoff.upperBound) }
         let floor = max(backoff.lowerBound, ceiling / 2)

@@ -1,7 +1,7 @@
 import GRDB
 
 extension AccountStore {
-    /// Opens the database so that a commit is on disk when it returns, and deleted content is overwritten.
+    /// Opens the database in a mode where a commit is on disk when it returns, and deleted content is overwritten.
     static func openPool(_ path: String) throws -> DatabasePool {
         var configuration = Configuration()
         configuration.label = "pikabot.state"
@@ -10,7 +10,7 @@ extension AccountStore {
         configuration.foreignKeysEnabled = true
         let pool = try DatabasePool(path: path, configuration: configuration)
         try pool.writeWithoutTransaction { database in
-            // Opening a pool sets NORMAL, also after `prepareDatabase`, and says nothing of it.
+            // GRDB silently sets NORMAL when it opens a pool, even after `prepareDatabase`.
             try database.execute(sql: "PRAGMA synchronous = FULL")
             try database.execute(sql: "PRAGMA secure_delete = ON")
             try Self.require("journal_mode", "wal", database)

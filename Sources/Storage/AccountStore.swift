@@ -4,12 +4,12 @@ public import MLS
 public import Nostr
 public import PikaCore
 
-/// The durable memory of one account: a SQLite database in a directory of its own, secret values sealed.
+/// The durable store of one account: a SQLite database in its own directory, with secret values sealed.
 ///
-/// A commit has reached the disk when it returns. What is deleted or replaced is overwritten in the database at once
-/// and leaves the write-ahead log soon (``checkpoint()``). Group, message and row ids, texts, keys and names are
-/// sealed or hashed under the sealing key; in the clear are the ids of events that relays have anyway, key package
-/// references and slots, cursors, times, and how many records of which epochs a group has.
+/// A commit is on disk when it returns. Deleted and replaced content is overwritten in the database at once, and leaves
+/// the write-ahead log soon (``checkpoint()``). Group, message and row ids, texts, keys and names are sealed or hashed
+/// under the sealing key. In the clear are the ids of events that relays have anyway, key package references and slots,
+/// cursors, times, and how many records of which epochs a group has.
 public final class AccountStore: CoreStore {
     let pool: DatabasePool
     let sealer: Sealer
@@ -19,13 +19,12 @@ public final class AccountStore: CoreStore {
     private let lock: StateDirectoryLock
     private let queue: CommitQueue
 
-    /// Opens the store in `directory`, and makes both if they are not there yet. The calling thread waits.
+    /// Opens the store in `directory`, creating both if needed. Blocks the calling thread.
     ///
     /// - Parameters:
-    ///   - account: whose store it is to be; one that was opened for another account is refused. Nil asks nothing.
-    ///   - program: what this process is called in the error of another one that finds the directory locked.
-    ///
-    /// Throws ``StoreError``; after that nothing is locked or open.
+    ///   - account: the owner; a store of another account is refused. Nil skips the check.
+    ///   - program: this process's name in the error of another process that finds the directory locked.
+    /// Throws ``StoreError``; nothing is left locked or open then.
     public static func open(
         directory: String, sealingKey: SealingKey, account: PublicKey? = nil, program: String = "pikabot"
     ) throws(StoreError) -> AccountStore {
@@ -104,15 +103,15 @@ public final class AccountStore: CoreStore {
         try await self.read { try $0.media(in: groupID, message: message) }
     }
 
-    /// Empties the write-ahead log, so that deleted keys are in no file any more.
+    /// Checkpoints the write-ahead log, so that deleted keys are in no file any more.
     ///
-    /// Commits do this by themselves every few dozen commits and after a pause; call it when a busy time ends.
+    /// Commits do this automatically every few dozen commits and after a pause; call it when a busy period ends.
     public func checkpoint() async throws {
         do { try await self.queue.checkpoint() } catch { throw Self.named(error, self.path) }
     }
 
-    /// Waits for what runs, empties the log, closes the database and unlocks the directory; later calls throw
-    /// ``StoreError/Code/closed``.
+    /// Waits for running operations, checkpoints the log, closes the database and unlocks the directory; later calls
+    /// throw ``StoreError/Code/closed``.
     public func close() throws(StoreError) {
         defer { self.lock.release() }
         do { try self.queue.close() } catch { throw Self.named(error, self.path) }
@@ -131,7 +130,7 @@ public final class AccountStore: CoreStore {
         }
     }
 
-    /// The error with the file's name in its message.
+    /// Returns the error with the file's name in its message.
     private static func named(_ error: any Error, _ path: String) -> StoreError {
         guard let error = error as? StoreError else { return StoreError(error, database: path) }
         return error.message.hasPrefix(path)

@@ -1,7 +1,7 @@
-/// When the write-ahead log is emptied into the database.
+/// Decides when the write-ahead log is checkpointed into the database.
 ///
-/// Until then it holds older versions of pages, deleted keys among them. So it happens after every commit of a store
-/// that has little to do, and after a number of commits when there is much.
+/// Until then the log holds older versions of pages, including deleted keys. Therefore a checkpoint follows every
+/// commit of an idle store, and every ``largestRun`` commits of a busy one.
 struct CheckpointPolicy {
     static let largestRun = 64
     static let pause: Duration = .seconds(2)
@@ -11,7 +11,7 @@ struct CheckpointPolicy {
 
     init(now: ContinuousClock.Instant) { self.last = now }
 
-    /// Notes a commit; whether the log is to be emptied after it.
+    /// Counts a commit; returns whether a checkpoint is due after it.
     mutating func isDue(afterCommitAt now: ContinuousClock.Instant) -> Bool {
         self.commits += 1
         guard self.commits >= Self.largestRun || self.last.duration(to: now) >= Self.pause else { return false }

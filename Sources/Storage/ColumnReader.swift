@@ -1,8 +1,8 @@
 import Foundation
 import GRDB
 
-/// Reads the columns of a row one after the other, and takes nothing for granted: GRDB's own conversions trap on a
-/// value of another type, which a damaged file may well hold.
+/// Reads the columns of a row in order, and validates their types: GRDB's own conversions trap on a value of another
+/// type, which a damaged file may contain.
 struct ColumnReader {
     private let row: Row
     private let table: StaticString

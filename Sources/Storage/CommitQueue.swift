@@ -2,10 +2,10 @@ import GRDB
 import PikaCore
 import Synchronization
 
-/// Commits lists of changes, one transaction after another on the writing queue of the database.
+/// A queue that commits lists of changes, one transaction after another, on the database's writer queue.
 ///
-/// Lists that wait while a transaction runs share the next one; if that fails they are written one by one, so that
-/// each is all or nothing for itself and fails for its own reasons only.
+/// Lists that arrive during a transaction share the next one. If that one fails, they are committed one by one, so that
+/// each list is all or nothing and fails only for its own reasons.
 final class CommitQueue: Sendable {
     private struct Submission: Sendable {
         let changes: [StoreChange]
@@ -34,7 +34,7 @@ final class CommitQueue: Sendable {
         self.checkpoints = Mutex(CheckpointPolicy(now: .now))
     }
 
-    /// Returns when the changes are on disk. A call that has begun is not undone by cancelling its task.
+    /// Returns when the changes are on disk. Cancelling the caller's task does not undo a call in progress.
     func commit(_ changes: [StoreChange]) async throws {
         try await withCheckedThrowingContinuation { continuation in
             let starts = self.state.withLock { state in
@@ -46,7 +46,7 @@ final class CommitQueue: Sendable {
         }
     }
 
-    /// Waits for the transaction that runs, refuses those that wait, empties the log and closes the database.
+    /// Waits for the running transaction, fails the waiting ones, checkpoints the log and closes the database.
     func close() throws {
         let wasClosed = self.state.withLock { state in
             defer { state.isClosed = true }
@@ -57,10 +57,10 @@ final class CommitQueue: Sendable {
         try self.pool.close()
     }
 
-    /// Empties the log.
+    /// Checkpoints and truncates the write-ahead log.
     func checkpoint() async throws {
         try await self.pool.writeWithoutTransaction { database in
-            // Asked on the writing queue, since GRDB hands out a null connection after closing.
+            // Checked on the writer queue, because GRDB passes a null connection after closing.
             guard !self.state.withLock({ $0.isClosed }) else { throw Self.closed }
             try Self.checkpoint(database)
         }
@@ -80,7 +80,7 @@ final class CommitQueue: Sendable {
                 continue
             }
             self.commit(batch, database)
-            // The commits are on disk whatever becomes of this; if it failed, the next one will tell.
+            // The commits are on disk even if this fails; if it fails, the next checkpoint retries.
             if self.checkpoints.withLock({ $0.isDue(afterCommitAt: .now) }) { try? Self.checkpoint(database) }
         }
     }
@@ -104,7 +104,7 @@ final class CommitQueue: Sendable {
         }
     }
 
-    /// Empties the log, unless a reader still needs it: then the next time will.
+    /// Checkpoints and truncates the log, unless a reader still needs it; then the next checkpoint will.
     private static func checkpoint(_ database: Database) throws {
         do { try database.checkpoint(.truncate) } catch let error as DatabaseError {
             guard error.resultCode == .SQLITE_BUSY || error.resultCode == .SQLITE_LOCKED else { throw error }

@@ -3,11 +3,11 @@ import GRDB
 import Nostr
 import PikaCore
 
-/// The one row that says how a database is to be read, and by whom.
+/// The metadata row: the database's format, key check, owner and copy.
 struct Metadata {
     private static let checkValue = Array("pikabot account store".utf8)
 
-    /// Finds out whether this program, key and account may use the database, before anything in it is changed.
+    /// Checks whether this program, key and account may use the database, before anything in it is changed.
     ///
     /// - Returns: nil for a new database.
     static func verify(_ database: Database, key: SealingKey, account: PublicKey?) throws -> Sealer? {
@@ -33,7 +33,7 @@ struct Metadata {
         return sealer
     }
 
-    /// Writes what ``verify(_:key:account:)`` looks for, as far as it is not there yet.
+    /// Writes the values that ``verify(_:key:account:)`` checks, as far as they are missing.
     static func initialize(
         _ database: Database, _ sealer: Sealer?, key: SealingKey, account: PublicKey?
     ) throws -> Sealer {
@@ -69,7 +69,7 @@ struct Metadata {
             id: try columns.bytes(), generation: try columns.integer(), isRestored: try columns.integer() != 0)
     }
 
-    /// Makes another copy of a state that was just restored.
+    /// Marks a restored state as another copy.
     static func beginInstance(_ database: Database, nowMilliseconds: Int64) throws {
         try database.execute(
             sql: """

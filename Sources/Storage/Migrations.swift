@@ -1,6 +1,6 @@
 import GRDB
 
-/// Numbered and append-only: what a released migration says is never changed.
+/// Numbered and append-only: a released migration never changes.
 enum Migrations {
     static var all: DatabaseMigrator {
         var migrator = DatabaseMigrator()
@@ -15,8 +15,8 @@ enum Migrations {
         return migrator
     }
 
-    /// `lookup` columns hold keyed hashes (``Sealer/lookup(_:_:)``) of ids that are nobody's business; what is sealed
-    /// says ``Place/Column``. Rows keep the order in which they were written by their integer keys.
+    /// `lookup` columns hold keyed hashes (``Sealer/lookup(_:_:)``) of private ids; ``Place/Column`` lists the sealed
+    /// columns. Integer keys keep the rows in insertion order.
     private static let account = """
         CREATE TABLE meta (
             id INTEGER PRIMARY KEY CHECK (id = 1),
@@ -96,7 +96,7 @@ enum Migrations {
         ) STRICT, WITHOUT ROWID;
         """
 
-    /// Null until a relay has the event; then which ones lack it.
+    /// Null until a relay has the event; then the relays that still lack it.
     private static let leftovers = "ALTER TABLE outbox ADD COLUMN leftover BLOB;"
 
     private static let media = """
@@ -123,7 +123,7 @@ enum Migrations {
         CREATE INDEX message_expiry ON message(expires_at) WHERE expires_at IS NOT NULL;
         """
 
-    /// Which copy of the account this is (``StoredInstance``); readable without the key, so that a restore needs none.
+    /// The copy of the account (``StoredInstance``); readable without the key, so that a restore needs none.
     private static let instance = """
         ALTER TABLE meta ADD COLUMN instance BLOB;
         ALTER TABLE meta ADD COLUMN generation INTEGER NOT NULL DEFAULT 0;
@@ -131,7 +131,7 @@ enum Migrations {
         UPDATE meta SET instance = randomblob(16);
         """
 
-    /// Refused events are bounded apart from those in `seen`.
+    /// Refused ids have their own limit, apart from those in `seen`.
     private static let refused = """
         CREATE TABLE refused (
             id INTEGER PRIMARY KEY,

@@ -9,7 +9,7 @@ import GRDB
 #endif
 
 extension StoreError {
-    /// What a failed system call on `path` means; `number` is its `errno`.
+    /// Maps a failed system call on `path` to an error; `number` is its `errno`.
     init(errno number: Int32, _ doing: String, _ path: String) {
         let reason = String(cString: strerror(number))
         switch number {
@@ -24,7 +24,7 @@ extension StoreError {
         }
     }
 
-    /// What an error out of GRDB means for the database at `path`; errors of this store stay as they are.
+    /// Maps a GRDB error to an error about the database at `path`; errors of this store are kept.
     init(_ error: any Error, database path: String) {
         if let error = error as? StoreError {
             self = error

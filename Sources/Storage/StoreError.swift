@@ -1,7 +1,7 @@
-/// Why the store of an account could not do what it was asked for, and what helps.
+/// The reason why an account's store could not perform an operation, and how to fix it.
 ///
-/// Two errors are equal when their codes are: callers decide by `code`, never by `message`. A message names files,
-/// tables and rows, never their content.
+/// Two errors are equal when their codes are: callers decide by `code`, never by `message`. Messages name files, tables
+/// and rows, never their content.
 public struct StoreError: Error, Equatable, CustomStringConvertible {
     public struct Code: Hashable, Sendable, CustomStringConvertible {
         public let description: String
@@ -14,32 +14,32 @@ public struct StoreError: Error, Equatable, CustomStringConvertible {
         public static let wrongAccount = Code(description: "wrong_account")
         /// The database was written by a newer version of this program.
         public static let newerFormat = Code(description: "newer_format")
-        /// Something in the database is not what this store wrote.
+        /// The database contains something that this store did not write.
         public static let corrupt = Code(description: "corrupt")
         /// No space is left on the device, or a quota is used up.
         public static let diskFull = Code(description: "disk_full")
-        /// The system does not allow it, or allows it to too many others.
+        /// The system denies access, or the permissions are too open.
         public static let permission = Code(description: "permission")
-        /// Reading or writing failed in another way.
+        /// Reading or writing failed for another reason.
         public static let io = Code(description: "io")
-        /// What should be a sealing key is none.
+        /// A malformed sealing key.
         public static let invalidKey = Code(description: "invalid_key")
-        /// A change that could not be read back.
+        /// A change refused because its stored form could not be read back.
         public static let invalidChange = Code(description: "invalid_change")
-        /// A file is no backup, or a damaged one.
+        /// Not a backup, or a damaged one.
         public static let badBackup = Code(description: "bad_backup")
-        /// There is a state already where one was to be restored.
+        /// The target directory of a restore already contains a state.
         public static let stateExists = Code(description: "state_exists")
-        /// There is no state where one was to be backed up.
+        /// The directory to back up contains no state.
         public static let noState = Code(description: "no_state")
         /// The store was closed.
         public static let closed = Code(description: "closed")
     }
 
     public let code: Code
-    /// What happened, where, and what to do.
+    /// What happened, where, and how to fix it.
     public let message: String
-    /// What a lower layer said.
+    /// The underlying error of a lower layer.
     public let cause: (any Error)?
 
     init(_ code: Code, _ message: String, cause: (any Error)? = nil) {

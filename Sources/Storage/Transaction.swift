@@ -4,14 +4,14 @@ import MLS
 import Nostr
 import PikaCore
 
-/// A running transaction: what the tables' reading and writing is written on.
+/// A running transaction; the tables' queries are extensions of it.
 struct Transaction {
     let database: Database
     let sealer: Sealer
-    /// Told of each row that is read at the start.
+    /// The ledger that records each row read at the start.
     var crashes = CrashLedger.off
 
-    /// Writes one change; the caller rolls everything back if it throws.
+    /// Applies one change; if it throws, the caller rolls the transaction back.
     func apply(_ change: StoreChange) throws {
         switch change {
         case .putKeyPackage(let package): try self.put(package)
@@ -48,7 +48,7 @@ struct Transaction {
         }
     }
 
-    /// Everything that a core keeps in memory.
+    /// Reads everything that a core keeps in memory.
     func state() throws -> StoredState {
         var state = StoredState()
         state.keyPackages = try self.keyPackages()
@@ -71,7 +71,7 @@ struct Transaction {
         try self.database.cachedStatement(sql: sql).execute(arguments: arguments)
     }
 
-    /// The rows of a query, each through `body`. A row in a column reader must not outlive the call.
+    /// Maps the rows of a query through `body`. A column reader's row must not outlive the call.
     func map<Element>(
         _ table: StaticString, _ sql: String, _ arguments: StatementArguments = [],
         _ body: (inout ColumnReader) throws -> Element
@@ -88,15 +88,15 @@ struct Transaction {
         return elements
     }
 
-    // MARK: Rows that are set aside
+    // MARK: Quarantined rows
 
-    /// The first column of each query for the state, which names the row.
+    /// The first column of each query for the state, which identifies the row.
     private static let keys = [
         "key_package": "reference", "mls_group": "id", "waiting": "event_id", "invite": "wrapper", "inbox": "id",
         "outbox": "lookup", "memo": "lookup", "seen": "event_id",
     ]
 
-    /// Nil for rows that are parts of others, or not read at the start.
+    /// Returns the crash subject of a row; nil for rows that belong to others, or are not read at the start.
     private static func subject(of row: Row, _ table: StaticString) -> CrashSubject? {
         guard Self.keys["\(table)"] != nil, let value = row.databaseValues.first else { return nil }
         switch value.storage {

@@ -1,2 +1,2 @@
-// A worker's specification speaks of kinds of restarts: their members must come along.
+// WorkerSpecification uses RestartKind, so clients need its members too.
 @_exported public import Restarts

@@ -4,26 +4,26 @@ public import ServiceLifecycle
 import SystemPackage
 import Telemetry
 
-/// Starts workers, watches them, restarts them, and stops them when it is told to shut down.
+/// Starts, monitors and restarts workers, and stops them at shutdown.
 ///
-/// `run()` returns when a graceful shutdown has drained all workers, or when every worker ended as it was meant to;
-/// it throws `noWorkersLeft` when nothing runs any more because of quarantine. No child outlives `run()`, and a
-/// child of a supervisor that was killed sees the end of its standard input.
+/// `run()` returns when a graceful shutdown has drained all workers, or when every worker has ended as intended. It
+/// throws `noWorkersLeft` when nothing runs any more because of quarantine. No child outlives `run()`; if the
+/// supervisor is killed, its children read the end of their standard input.
 public actor Supervisor<WorkerClock: Clock>: Service where WorkerClock.Duration == Duration {
-    /// What needs the task group of `run()`; everything else happens at once.
+    /// Steps that need the task group of `run()`; all other actions are performed at once.
     enum Step: Sendable {
         case spawn(worker: Int)
         case schedule(SupervisorStateMachine.Timer, after: Duration)
         case ask(worker: Int, generation: Int)
         case expire(ask: Int64, of: String, after: Duration)
-        /// Whoever asked was cancelled.
+        /// The asking task was cancelled.
         case abandon(ask: Int64)
         case beat(after: Duration)
         case drain
         case finish(SupervisorStateMachine.Outcome)
     }
 
-    /// The newest lines of the workers.
+    /// The most recent log lines of the workers.
     public nonisolated let log: WorkerLog
     let clock: WorkerClock
     let logger: Logger
@@ -41,9 +41,9 @@ public actor Supervisor<WorkerClock: Clock>: Service where WorkerClock.Duration 
     private var hasRun = false
 
     /// - Parameters:
-    ///   - notify: Where the service manager listens; nil: it wants to hear nothing.
-    ///   - generator: Draws the jitter of restarts.
-    ///   - writeDiagnostics: Takes each line of the workers' standard error, with the worker's name in front when
+    ///   - notify: The service manager's socket; nil if there is none.
+    ///   - generator: Source of the restart jitter.
+    ///   - writeDiagnostics: Receives each line of the workers' standard error, prefixed with the worker's name when
     ///     there are several.
     ///   - observe: Called for each event, in order; must not block.
     public init(
@@ -70,7 +70,7 @@ public actor Supervisor<WorkerClock: Clock>: Service where WorkerClock.Duration 
     public func run() async throws {
         guard !hasRun else { throw SupervisorError(.alreadyRunning, "a supervisor runs once") }
         hasRun = true
-        // A worker that ended must show as an error of the write, not as a signal.
+        // Writing to a worker that has ended must be an error, not a signal.
         _ = signal(SIGPIPE, SIG_IGN)
         defer {
             controls = [:]
@@ -91,28 +91,28 @@ public actor Supervisor<WorkerClock: Clock>: Service where WorkerClock.Duration 
         }
     }
 
-    /// Starts the shutdown that a graceful shutdown of the service group starts; `run()` returns when it is done.
+    /// Starts the shutdown, as a graceful shutdown of the service group does; `run()` returns when it is complete.
     public nonisolated func drain() {
         nextStep.yield(.drain)
     }
 
-    /// Since the supervisor began.
+    /// Time since the supervisor started.
     var now: Duration { began.duration(to: clock.now) }
 }
 
-/// Writes one line to standard error, whole; control characters of a worker are escaped.
+/// Writes one whole line to standard error, with a worker's control characters escaped.
 @Sendable
 public func writeToStandardError(_ line: String) {
-    // A closed standard error leaves nobody to tell.
+    // If standard error is closed, there is nowhere to report it.
     _ = try? FileDescriptor.standardError.writeAll(Array((line.terminalLine + "\n").utf8))
 }
 
 // MARK: Steps
 
 extension Supervisor {
-    /// Nil when the task was cancelled first.
+    /// Returns nil when the task was cancelled first.
     private func performSteps() async -> SupervisorStateMachine.Outcome? {
-        // Discarding: what has ended is not kept, however many questions are asked.
+        // A discarding group, so that finished tasks do not accumulate.
         await withDiscardingTaskGroup { group in
             defer { group.cancelAll() }
             perform(machine.start())
@@ -123,7 +123,7 @@ extension Supervisor {
                 case .spawn(let worker):
                     let specification = machine.workers[worker].specification
                     let process = WorkerProcess(specification)
-                    // Ahead of every question: it is the first line that the worker reads.
+                    // Sent before any question: it is the first line that the worker reads.
                     if let greeting = specification.greeting { _ = process.control.send(greeting) }
                     controls[worker] = process.control
                     group.addTask { await self.supervise(process, worker) }
@@ -199,7 +199,8 @@ extension Supervisor {
         perform(machine.elapsed(timer))
     }
 
-    /// Only an answer is a sign of life. A refusal is none: one who hangs has no room for another question.
+    /// Only an answer is a sign of life. A refusal for too many open questions is not: a hanging worker causes that
+    /// too.
     private func askForHealth(_ worker: Int, _ generation: Int) async {
         guard case .success = await askForSignOfLife(worker) else { return }
         service.heard(from: worker)
@@ -219,13 +220,13 @@ extension Supervisor {
     }
 }
 
-// MARK: Operators
+// MARK: Operator commands
 
 extension Supervisor {
-    /// Of all workers that are configured, in order.
+    /// Status of all configured workers, in order.
     public var status: [WorkerStatus] { machine.status(now: now) }
 
-    /// A new process for a worker: one that runs is told to end first, one that is quarantined or stopped starts again.
+    /// Restarts a worker: a running one is stopped first; a quarantined or stopped one starts again.
     public func restart(_ worker: String) throws(SupervisorError) {
         perform(machine.restart(try index(of: worker)))
     }
@@ -235,8 +236,8 @@ extension Supervisor {
         perform(machine.halt(try index(of: worker)))
     }
 
-    /// Takes over another list of workers and other limits. Workers of new names start, those that are gone are
-    /// stopped; what is new about the others counts from their next start.
+    /// Replaces the list of workers and the limits. New workers start, removed ones stop, and changes to the others
+    /// apply from their next start.
     public func reconfigure(
         _ workers: [WorkerSpecification], _ configuration: SupervisorConfiguration
     ) throws(SupervisorError) {
@@ -244,7 +245,7 @@ extension Supervisor {
         perform(machine.reconfigure(workers, service.adapted(configuration)))
     }
 
-    /// Notes what of a changed configuration a worker gets with its next start only.
+    /// Notes configuration changes that a worker gets only with its next start.
     public func note(_ changes: [String], needRestartOf worker: String) {
         guard let index = machine.index(of: worker), machine.workers[index].isAlive else { return }
         for change in changes where !machine.workers[index].record.needsRestart.contains(change) {
@@ -252,18 +253,18 @@ extension Supervisor {
         }
     }
 
-    /// Takes back one of the changes of ``note(_:needRestartOf:)``.
+    /// Withdraws one of the changes of ``note(_:needRestartOf:)``.
     public func withdraw(_ change: String, needRestartOf worker: String) {
         guard let index = machine.index(of: worker) else { return }
         machine.workers[index].record.needsRestart.removeAll { $0 == change }
     }
 
-    /// The configuration is being read anew.
+    /// Notes that a reload of the configuration has begun.
     public func reloading() {
         service.reloading()
     }
 
-    /// That is over; false: it was wrong, or not every worker has taken it.
+    /// Notes the end of a reload; false if the configuration was invalid, or if not every worker has applied it.
     public func reloaded(_ isSuccess: Bool) {
         metrics.recordReload(isSuccess)
         service.reloaded()

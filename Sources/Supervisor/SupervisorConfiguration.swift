@@ -1,6 +1,6 @@
-/// The limits a supervisor keeps; defaults are those of a configuration file that says nothing.
+/// Limits of a supervisor; the defaults apply to an empty configuration file.
 public struct SupervisorConfiguration: Hashable, Sendable {
-    /// Who is restarted together with a worker that failed; the words are OTP's.
+    /// Which workers are restarted together with a failed one; named as in OTP.
     public enum Strategy: String, Hashable, Sendable, CaseIterable {
         case oneForOne = "one_for_one"
         case oneForAll = "one_for_all"
@@ -9,21 +9,21 @@ public struct SupervisorConfiguration: Hashable, Sendable {
     }
 
     public var strategy: Strategy
-    /// So many restarts inside `period` are tolerated; the next one quarantines. With `one_for_one` each worker has
-    /// this many of its own, so that one account's trouble is never another's; with the other two, where a failure of
-    /// one restarts others, they are counted together as OTP does.
+    /// Number of restarts tolerated within `period`; the next one quarantines. With `one_for_one` each worker has its
+    /// own count, so that one account's failures never affect another's. With the other two strategies, where one
+    /// failure restarts several workers, there is a common count as in OTP.
     public var intensity: Int
     public var period: Duration
-    /// Bounds of the wait before a restart; it doubles with each restart inside `period`.
+    /// Bounds of the delay before a restart; the delay doubles with each restart inside `period`.
     public var backoff: ClosedRange<Duration>
-    /// From SIGTERM to SIGKILL.
+    /// Time from SIGTERM to SIGKILL.
     public var drainDeadline: Duration
-    /// How long a running worker may leave the question for its health unanswered before it is killed and started
-    /// again; nil: it is not asked.
+    /// Deadline for a running worker's answer to a health check, after which it is killed and restarted; nil disables
+    /// health checks.
     public var patience: Duration?
-    /// The longest wait between two of these questions.
+    /// The longest interval between two health checks.
     public var longestPause: Duration
-    /// Whether a supervisor that is left without workers waits until it is given some, and is ready meanwhile.
+    /// Whether a supervisor without workers keeps running until it gets some, and counts as ready meanwhile.
     public var waitsForWorkers: Bool
 
     public init(
@@ -59,6 +59,6 @@ public struct SupervisorConfiguration: Hashable, Sendable {
         }
     }
 
-    /// Between an answer and the next question.
+    /// Interval between an answer and the next health check.
     var pause: Duration? { patience.map { min(longestPause, $0 / 4) } }
 }

@@ -1,4 +1,4 @@
-/// Why bytes are not a valid encoding, and where.
+/// Reason why bytes are not a valid encoding, and the offset.
 public struct TLSCodecError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The kinds of failure a decoder reports.
     public struct Code: Hashable, Sendable {
@@ -24,7 +24,7 @@ public struct TLSCodecError: Error, Hashable, Sendable, CustomStringConvertible 
     public let code: Code
     /// Bytes from the start of the decoded input to the failing field.
     public let offset: Int
-    /// What was expected and what came.
+    /// What was expected and what was found.
     public let message: String
 
     public init(_ code: Code, offset: Int, _ message: String) {

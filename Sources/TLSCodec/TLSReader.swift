@@ -1,4 +1,4 @@
-/// A cursor over encoded bytes that never reads past its end.
+/// Cursor over encoded bytes that never reads past its end.
 public struct TLSReader: Sendable {
     /// The whole input; shared, not copied.
     public let bytes: [UInt8]
@@ -7,7 +7,7 @@ public struct TLSReader: Sendable {
     /// Position after the last byte that this reader may read.
     @usableFromInline let end: Int
 
-    /// A reader over all of `bytes`.
+    /// Creates a reader over all of `bytes`.
     public init(_ bytes: [UInt8]) {
         self.bytes = bytes
         self.offset = 0
@@ -20,12 +20,12 @@ public struct TLSReader: Sendable {
         self.end = end
     }
 
-    /// Bytes not read yet.
+    /// Number of bytes not yet read.
     public var remaining: Int { self.end - self.offset }
 
     public var isAtEnd: Bool { self.offset == self.end }
 
-    /// Throws ``TLSCodecError/Code/trailingBytes`` unless everything was read.
+    /// Throws ``TLSCodecError/Code/trailingBytes`` unless everything has been read.
     public func finish() throws(TLSCodecError) {
         guard self.isAtEnd else {
             throw TLSCodecError(
@@ -62,7 +62,7 @@ public struct TLSReader: Sendable {
         return Array(self.bytes[self.offset..<self.offset + count])
     }
 
-    /// Reads `opaque<V>` without its length header as a view of the input, for what must not be copied.
+    /// Reads `opaque<V>` as a view of the input without its length header, for data that must not be copied.
     public mutating func readOpaqueSlice() throws(TLSCodecError) -> ArraySlice<UInt8> {
         let count = try self.readLength()
         try self.require(count)
@@ -75,7 +75,7 @@ public struct TLSReader: Sendable {
         try self.readFixed(try self.readLength())
     }
 
-    /// Reads a vector and hands its content to `body`, which must consume all of it.
+    /// Reads a vector and passes its content to `body`, which must consume all of it.
     public mutating func readVector<Result>(
         _ body: (inout TLSReader) throws(TLSCodecError) -> Result
     ) throws(TLSCodecError) -> Result {
@@ -91,7 +91,7 @@ public struct TLSReader: Sendable {
         return result
     }
 
-    /// Reads `T<V>`; an element that crosses the end of the vector is refused.
+    /// Reads `T<V>`; refuses an element that crosses the end of the vector.
     public mutating func readVector<Element: TLSDecodable>(
         of type: Element.Type
     ) throws(TLSCodecError) -> [Element] {
@@ -120,7 +120,7 @@ public struct TLSReader: Sendable {
         return elements
     }
 
-    /// Reads `optional<T>` (RFC 9420 §2.1.1); a presence byte other than 0 or 1 is refused.
+    /// Reads `optional<T>` (RFC 9420 §2.1.1); refuses a presence byte other than 0 or 1.
     public mutating func readOptional<Value: TLSDecodable>(
         _ type: Value.Type
     ) throws(TLSCodecError) -> Value? {
@@ -136,7 +136,7 @@ public struct TLSReader: Sendable {
     private mutating func evenLength(of size: Int) throws(TLSCodecError) -> Int {
         let start = self.offset
         let length = try self.readLength()
-        // Checked before anything is allocated: a hostile header may announce a gigabyte.
+        // Check before allocating anything: a hostile header may announce a gigabyte.
         try self.require(length)
         guard length % size == 0 else {
             throw TLSCodecError(.unevenVector, offset: start, "\(length) bytes do not hold whole \(size)-byte integers")

@@ -1,4 +1,4 @@
-/// A growing buffer that values encode themselves into.
+/// Growing buffer that values encode themselves into.
 public struct TLSWriter: Sendable {
     /// Everything written so far.
     public private(set) var bytes: [UInt8]
@@ -9,7 +9,7 @@ public struct TLSWriter: Sendable {
         self.bytes.reserveCapacity(capacity)
     }
 
-    /// Hands the buffer over and leaves the writer empty: the taker holds the only copy, and can wipe it.
+    /// Returns the buffer and leaves the writer empty; the caller holds the only copy and can wipe it.
     public mutating func takeBytes() -> [UInt8] {
         let taken = self.bytes
         self.bytes = []
@@ -33,12 +33,12 @@ public struct TLSWriter: Sendable {
         withUnsafeBytes(of: value.bigEndian) { self.bytes.append(contentsOf: $0) }
     }
 
-    /// Appends bytes as they are, without a length header: a fixed-size `opaque[n]`.
+    /// Appends bytes without a length header: a fixed-size `opaque[n]`.
     public mutating func writeFixed(_ value: [UInt8]) {
         self.bytes.append(contentsOf: value)
     }
 
-    /// Appends bytes as they are, without a length header: a fixed-size `opaque[n]`.
+    /// Appends bytes without a length header: a fixed-size `opaque[n]`.
     public mutating func writeFixed(_ value: UnsafeRawBufferPointer) {
         self.bytes.append(contentsOf: value)
     }
@@ -58,7 +58,7 @@ public struct TLSWriter: Sendable {
     /// Appends a vector whose content `body` writes; the length header is patched in afterwards.
     public mutating func writeVector(_ body: (inout TLSWriter) -> Void) {
         let start = self.bytes.count
-        // Two bytes fit every vector of 64 to 16,383 bytes, so that few bodies have to be moved.
+        // Reserve two bytes, which fit every vector of 64 to 16,383 bytes, so that few bodies have to be moved.
         self.bytes.append(0)
         self.bytes.append(0)
         body(&self)
@@ -79,7 +79,7 @@ public struct TLSWriter: Sendable {
         }
     }
 
-    /// Appends `T<V>`: the elements one after the other behind a length header in bytes.
+    /// Appends `T<V>`: a length header in bytes, then the elements.
     public mutating func writeVector(_ elements: [some TLSEncodable]) {
         self.writeVector { writer in
             for element in elements { element.encode(to: &writer) }

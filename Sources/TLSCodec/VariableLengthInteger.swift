@@ -1,9 +1,9 @@
-/// The length header of RFC 9420 §2.1.2: one, two or four bytes, the two top bits say which; always the shortest form.
+/// Length header of RFC 9420 §2.1.2: one, two or four bytes, as stated by the two top bits; always the shortest form.
 public enum VariableLengthInteger {
     /// The largest length that a header can express, in bytes.
     public static let maximum = (1 << 30) - 1
 
-    /// Bytes that the header of a vector of `length` bytes takes: 1, 2 or 4.
+    /// Returns the length in bytes of the header of a vector of `length` bytes: 1, 2 or 4.
     @inlinable
     public static func headerSize(of length: Int) -> Int {
         length < 1 << 6 ? 1 : length < 1 << 14 ? 2 : 4
@@ -11,7 +11,7 @@ public enum VariableLengthInteger {
 }
 
 extension TLSWriter {
-    /// Appends the length header for `length` bytes; more than 2^30 - 1 is a caller's mistake and traps.
+    /// Appends the length header for `length` bytes; a length above 2^30 - 1 is a programming error and traps.
     @inlinable
     public mutating func writeLength(_ length: Int) {
         precondition(
@@ -25,7 +25,7 @@ extension TLSWriter {
 }
 
 extension TLSReader {
-    /// Reads a length header; the 8-byte form and forms longer than needed are refused.
+    /// Reads a length header; refuses the 8-byte form and forms longer than needed.
     @inlinable
     public mutating func readLength() throws(TLSCodecError) -> Int {
         let start = self.offset

@@ -1,4 +1,4 @@
-/// Which release this is: what `pikabot --version` says and `bot_info` shows.
+/// The version of this release, as shown by `pikabot --version` and `bot_info`.
 public enum SoftwareVersion {
     public static let current = "0.1.0"
 }

@@ -1,14 +1,14 @@
-/// Why something about oneself cannot be shown.
+/// An error of the telemetry endpoint.
 public struct TelemetryError: Error, Equatable, CustomStringConvertible {
     public struct Code: Hashable, Sendable, CustomStringConvertible {
         public let description: String
 
-        /// The address cannot be listened on.
+        /// The endpoint cannot bind its address.
         public static let bindFailed = Code(description: "bind_failed")
     }
 
     public let code: Code
-    /// What went wrong and what to do.
+    /// The problem and how to fix it.
     public let message: String
     public let cause: (any Error)?
 

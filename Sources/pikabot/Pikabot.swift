@@ -2,7 +2,7 @@ import ArgumentParser
 import BotProgram
 import Telemetry
 
-/// The command line: each command parses, calls one function, and prints.
+/// The command line: each command parses its arguments, calls one function, and prints the result.
 @main
 struct Pikabot: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,6 +1,6 @@
 public import BotKit
 
-/// Says what others say, reports who changed the group, and takes no calls.
+/// Repeats others' messages, reports commits, and rejects calls.
 public struct EchoBot: Bot {
     public static let name = "echo"
 
@@ -20,7 +20,7 @@ public struct EchoBot: Bot {
     }
 }
 
-/// Such as `commit by 0123abcd: renamed "a" → "b"; added 4567cdef (epoch 3 → 4)`.
+/// Describes a commit, such as `commit by 0123abcd: renamed "a" → "b"; added 4567cdef (epoch 3 → 4)`.
 private func report(on commit: CommitEvent) -> String {
     var changes: [String] = []
     if commit.isRename { changes.append("renamed \"\(commit.oldName)\" → \"\(commit.newName)\"") }

@@ -2,18 +2,18 @@ import BotKit
 import Foundation
 
 extension Kind {
-    /// Inner kinds of canaries and their answers; clients that do not know them show nothing.
+    /// Inner kinds of canaries and their answers; clients that do not know them display nothing.
     static let canary: Kind = 20_446
     static let canaryAnswer: Kind = 20_447
 }
 
-/// A canary or its answer: which one it is, and what its author knows of the group.
+/// A canary or its answer: its number, and its author's view of the group.
 struct CanaryMessage: Codable, Sendable, Hashable {
     private static let mostBytes = 512
 
-    /// Tells one sender's numbers from those of another life without its state.
+    /// Distinguishes the numbers of one sender from those it used before it lost its state.
     var series: String
-    /// From 1 on.
+    /// Starts at 1.
     var number: Int64
     var view: GroupView
 
@@ -23,7 +23,7 @@ struct CanaryMessage: Codable, Sendable, Hashable {
         self.view = view
     }
 
-    /// Nil for what no canary of this software says.
+    /// Parses a canary; nil if the content is not one of this software.
     init?(content: String) {
         guard content.utf8.count <= Self.mostBytes,
             let message = try? JSONDecoder().decode(Self.self, from: Data(content.utf8)), message.number > 0,
@@ -41,10 +41,10 @@ struct CanaryMessage: Codable, Sendable, Hashable {
     }
 }
 
-/// A group as one member sees it.
+/// A member's view of a group.
 struct GroupView: Codable, Sendable, Hashable {
     var epoch: UInt64
-    /// The same for the same members, in hexadecimal; no proof against a mirror that lies.
+    /// A hash of the members in hexadecimal, equal for equal members; no protection against a mirror that lies.
     var members: String
 
     init(epoch: UInt64, members: [PublicKey]) {

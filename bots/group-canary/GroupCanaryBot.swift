@@ -1,10 +1,10 @@
 public import BotKit
 
-/// Measures an encrypted group from inside: sends numbered canaries, which mirrors answer, and checks what another bot
-/// answers and what it does not.
+/// Measures an encrypted group from inside: sends numbered canaries, which mirrors answer, and checks which messages
+/// another bot answers and which it ignores.
 public struct GroupCanaryBot: Bot {
     public static let name = "group-canary"
-    /// Of `/probe?module=…`; the target is the name of a group in the settings.
+    /// The module of `/probe?module=…`; the target is the name of a group in the settings.
     static let module = "group-canary"
 
     private enum Role: Sendable {
@@ -26,7 +26,7 @@ public struct GroupCanaryBot: Bot {
         case .mirror(let mirror):
             OnInnerEvent(.kind(.canary)) { message, context in mirror.answer(message, context) }
         case .sender(let sender):
-            // A schedule's words are nobody's answer, so no loop breaker counts them as one.
+            // Messages of a schedule are not replies, so no loop breaker counts them as such.
             OnSchedule("canary", .every(sender.settings.every)) { try await sender.sendCanaries($0) }
             if sender.settings.groups.contains(where: { !$0.checks.isEmpty }) {
                 OnSchedule("check", .every(sender.settings.checksEvery)) { try await sender.runChecks($0) }

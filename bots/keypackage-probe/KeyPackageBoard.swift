@@ -1,18 +1,18 @@
 import BotKit
 import Synchronization
 
-/// What the metrics show of each target, so that what is no longer so is taken back.
+/// The exported metrics of each target, so that outdated ones can be removed.
 final class KeyPackageBoard: Sendable {
     private struct Shown: Sendable {
         var isSuccess: Bool?
         var states: [String: RelayHolding.State] = [:]
-        /// Times of key packages, by metric and relay.
+        /// The exported time metrics of key packages, by metric and relay.
         var times: Set<MetricSample> = []
     }
 
     private let shown = Mutex<[String: Shown]>([:])
 
-    /// - Parameter target: its name in the settings; labels and log lines have no other.
+    /// - Parameter target: the target's name in the settings, the only identifier in labels and log lines.
     func show(_ report: KeyPackageReport, of target: String, took: Double, _ context: BotContext) {
         let metrics = context.services.metrics
         let states = report.states
@@ -34,7 +34,7 @@ final class KeyPackageBoard: Sendable {
         tell(report, target, wasSuccess: before.isSuccess, context)
     }
 
-    /// Logs once when it becomes bad or good.
+    /// Logs when a target becomes bad or good.
     private func tell(_ report: KeyPackageReport, _ target: String, wasSuccess: Bool?, _ context: BotContext) {
         guard wasSuccess != report.isSuccess, wasSuccess != nil || !report.isSuccess else { return }
         let text = report.lines.joined(separator: " | ")
@@ -48,12 +48,12 @@ final class KeyPackageBoard: Sendable {
 }
 
 extension KeyPackageReport {
-    /// By host and port of the relay; of two addresses at one host the one that is worse off.
+    /// The states by host and port; of two URLs on one host the worse state.
     var states: [String: RelayHolding.State] {
         Dictionary(relays.map { ($0.relay.authority, $0.state) }) { first, second in second.isUsable ? first : second }
     }
 
-    /// Without the label `target`.
+    /// Returns the metrics without the label `target`.
     func samples(nowSeconds now: Int64) -> [MetricSample] {
         var samples = [
             MetricSample("keypackage_probe_success", [:], isSuccess ? 1 : 0),
@@ -65,7 +65,7 @@ extension KeyPackageReport {
         return samples + times(nowSeconds: now)
     }
 
-    /// Of relays that hold a key package.
+    /// Returns the time metrics of relays that hold a key package.
     func times(nowSeconds now: Int64) -> [MetricSample] {
         var seen: Set<String> = []
         var samples: [MetricSample] = []

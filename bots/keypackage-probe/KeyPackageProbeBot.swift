@@ -1,10 +1,10 @@
 public import BotKit
 import Synchronization
 
-/// Looks, at times of its own and when somebody asks, whether accounts can be found and invited.
+/// Checks, on a schedule and on request, whether accounts can be found and invited.
 public struct KeyPackageProbeBot: Bot {
     public static let name = "keypackage-probe"
-    /// Of `/probe?module=…`.
+    /// The module of `/probe?module=…`.
     static let module = "keypackage"
 
     private let settings: ProbeSettings
@@ -52,7 +52,8 @@ public struct KeyPackageProbeBot: Bot {
     }
 }
 
-/// Counts the runs. What is due while one is at work is left out, so the time does not say whose turn it is.
+/// Counts the runs to select the next batch. The time cannot select it, because runs are skipped while another is
+/// running.
 private final class Turn: Sendable {
     private let count = Mutex(0)
 

@@ -1,25 +1,25 @@
 import BotKit
 
-/// What stands under `with:`.
+/// The settings under `with:`.
 struct ProbeSettings: Sendable {
     struct Target: Sendable, Hashable {
         let name: String
         let account: PublicKey
     }
 
-    /// More would fill the metrics: each has a few series for every relay.
+    /// Limits the number of metrics: each target has several series per relay.
     static let mostTargets = 40
-    /// Looked at side by side, each with connections of its own to what its lists name.
+    /// The number of targets probed concurrently, each with its own connections to the relays in its lists.
     static let batchSize = 8
 
     let every: Duration
     let timeout: Duration
     let stale: Duration
     let relays: [RelayURL]
-    /// By name.
+    /// Sorted by name.
     let targets: [Target]
 
-    /// Throws ``BotSettingsError`` with everything that is wrong.
+    /// Throws ``BotSettingsError`` with all problems.
     init(_ settings: BotSettings) throws(BotSettingsError) {
         let reader = SettingsReader(settings)
         every = reader.duration("every", default: .seconds(300))
@@ -64,7 +64,7 @@ struct ProbeSettings: Sendable {
         }
     }
 
-    /// Names become labels of metrics.
+    /// Returns whether a name is valid as a metric label.
     private static func isLabel(_ name: String) -> Bool {
         (1...32).contains(name.utf8.count) && !name.hasPrefix("npub1")
             && name.utf8.allSatisfy {
@@ -74,9 +74,9 @@ struct ProbeSettings: Sendable {
             }
     }
 
-    // MARK: Which and when
+    // MARK: Selection
 
-    /// What a stranger asked for, by its name or as a public key; nil if it is not among the targets.
+    /// Returns a requested target, by name or public key; nil if it is not in the settings.
     func target(named text: String) -> Target? {
         if let target = targets.first(where: { $0.name == text }) { return target }
         guard let account = try? PublicKey(parsing: text) else { return nil }
@@ -85,12 +85,12 @@ struct ProbeSettings: Sendable {
 
     private var batches: Int { max(1, (targets.count + Self.batchSize - 1) / Self.batchSize) }
 
-    /// Between two batches, so that each target has its turn once in `every`.
+    /// The interval between batches, so that each target is probed once in `every`.
     var interval: Duration { every / batches }
 
-    /// Which targets have their turn.
+    /// Returns the targets of a batch.
     ///
-    /// - Parameter turn: 0 or more; they take turns.
+    /// - Parameter turn: the number of the run, from 0; batches take turns.
     func batch(_ turn: Int) -> [Target] {
         Array(targets.dropFirst(turn % batches * Self.batchSize).prefix(Self.batchSize))
     }

@@ -1,12 +1,12 @@
 import Synchronization
 
-/// How many probes others may have at work at once.
+/// A limit on concurrent probes by request.
 final class ProbePlaces: Sendable {
     private let free: Mutex<Int>
 
     init(_ count: Int) { free = Mutex(count) }
 
-    /// Whether there was one.
+    /// Takes a slot; false if none is free.
     func take() -> Bool {
         free.withLock { free in
             guard free > 0 else { return false }

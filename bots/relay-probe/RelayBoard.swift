@@ -1,11 +1,11 @@
 import BotKit
 import Synchronization
 
-/// What the metrics show of each target, so that what a newer report does not say is taken back.
+/// The exported metrics of each target, so that those missing in a newer report can be removed.
 final class RelayBoard: Sendable {
     private let shown = Mutex<[String: Set<MetricSample>]>([:])
 
-    /// - Parameter target: its label in the metrics.
+    /// - Parameter target: the target's metric label.
     func show(_ report: RelayProbeReport, of target: String, _ metrics: any BotMetrics) {
         let labels = ["target": target]
         let samples =

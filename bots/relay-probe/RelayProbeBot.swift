@@ -1,6 +1,6 @@
 public import BotKit
 
-/// Probes relays: at regular times, when a Prometheus server asks, and on command. `docs/relay-probe.md` describes it.
+/// Probes relays: on a schedule, when a Prometheus server asks, and on command. `docs/relay-probe.md` describes it.
 public struct RelayProbeBot: Bot {
     public static let name = "relay-probe"
 
@@ -8,7 +8,7 @@ public struct RelayProbeBot: Bot {
     private let places = ProbePlaces(8)
     private let board = RelayBoard()
 
-    /// Throws ``BotSettingsError`` with everything that is wrong with the settings.
+    /// Throws ``BotSettingsError`` with all problems of the settings.
     public init(settings: BotSettings) throws {
         self.settings = try RelayProbeSettings(settings)
     }
@@ -26,14 +26,14 @@ public struct RelayProbeBot: Bot {
     }
 }
 
-// MARK: At regular times
+// MARK: Scheduled probes
 
 extension RelayProbeBot {
-    /// No probe begins later than this, so that it has its time within that of a handler.
+    /// The maximum delay of a probe's start, so that it finishes within the handler's deadline.
     private static let longestWait = Duration.seconds(4)
 
-    /// Each of the targets has its place in the round, so that they are not probed all at once; and no two such bots
-    /// begin together.
+    /// Returns the schedule of a target. Each probe starts at its own place in the interval, so that the targets are
+    /// not probed all at once, with a random delay, so that several such bots do not start together.
     private func watch(_ target: RelayProbeSettings.Target, place: Int) -> OnSchedule {
         let share = min(settings.every / 4, Self.longestWait) / settings.targets.count
         return OnSchedule("probe \(target.label)", .every(settings.every)) { context in
@@ -62,7 +62,7 @@ extension RelayProbeBot {
     }
 }
 
-// MARK: For those who ask
+// MARK: Requested probes
 
 extension RelayProbeBot {
     private func answer(_ asked: ProbeRequest, _ context: BotContext, writes: Bool) async throws -> ProbeAnswer {
@@ -88,7 +88,7 @@ extension RelayProbeBot {
         guard let relay = try? RelayURL(target) else {
             throw BotError(.probeRefused, "this is no relay's address: write wss://HOST")
         }
-        // A little of the asker's time is for the way back.
+        // Reserves part of the requester's timeout for returning the answer.
         guard let request = settings.request(relay, writes: writes, timeout: timeout * 0.95) else {
             throw BotError(.probeRefused, "this relay is neither among the targets nor allowed")
         }

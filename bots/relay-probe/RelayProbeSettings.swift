@@ -1,8 +1,8 @@
 import BotKit
 
-/// What stands under `with:` of a relay probe.
+/// The settings of a relay probe under `with:`.
 struct RelayProbeSettings: Sendable {
-    /// A relay that is probed at regular times, and how it is called in metrics.
+    /// A relay that is probed on a schedule, and its metric label.
     struct Target: Hashable, Sendable {
         var relay: RelayURL
 
@@ -18,7 +18,7 @@ struct RelayProbeSettings: Sendable {
     let logsInAsAccount: Bool
     let announces: Bool
 
-    /// Throws ``BotSettingsError`` with everything that is wrong.
+    /// Throws ``BotSettingsError`` with all problems.
     init(_ settings: BotSettings) throws(BotSettingsError) {
         let reader = SettingsReader(settings)
         every = reader.duration("every", default: .seconds(60))
@@ -61,11 +61,11 @@ struct RelayProbeSettings: Sendable {
         }
     }
 
-    /// How a relay may be looked at; nil if it may not.
+    /// Returns the probe request for a relay; nil if the relay may not be probed.
     func request(_ relay: RelayURL, writes: Bool, timeout: Duration) -> RelayProbeRequest? {
         let isNamed = targets.contains { $0.relay == relay }
         guard isNamed || allow.contains(where: { $0.matches(relay) }) else { return nil }
-        // A name that leads into a private network was not meant by a pattern.
+        // A host matched by a pattern must not lead into a private network.
         return RelayProbeRequest(
             relay: relay, writes: writes && self.writes, timeout: min(timeout, self.timeout),
             reachesPrivateAddresses: isNamed, trustRootFiles: trust, logsInAsAccount: logsInAsAccount)

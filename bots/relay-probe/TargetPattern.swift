@@ -1,19 +1,20 @@
 import BotKit
 
-/// Relays that may be probed for those who ask: `wss://relay.example`, or `wss://*.example` for every host below it.
+/// A pattern of relays that may be probed on request: `wss://relay.example`, or `wss://*.example` for all hosts below
+/// it.
 struct TargetPattern: Hashable, Sendable {
     private let isSecure: Bool
-    /// Of `*.example`: `.example`.
+    /// For `*.example`: `.example`.
     private let suffix: String?
     private let host: String
     private let port: Int
     private let path: String
 
-    /// Nil for anything else, also for a star that leaves less than two names of a host open: everybody could then have
-    /// this machine connect to everything.
+    /// Parses a pattern; nil if it is invalid, or if its star is not followed by a domain name: anyone could then make
+    /// this machine connect anywhere.
     init?(_ text: String) {
         let hasStar = text.contains("://*.")
-        // The star is no part of an address; a name in its place is.
+        // A star is not valid in a URL, so a label replaces it for parsing.
         guard let relay = try? RelayURL(hasStar ? text.replacing("://*.", with: "://any.", maxReplacements: 1) : text)
         else { return nil }
         (isSecure, host, port, path) = (relay.isSecure, relay.host, relay.port, relay.path)

@@ -1,12 +1,12 @@
 public import BotKit
 
-/// Answers by rules that stand in the configuration; `docs/responder.md` says which there are.
+/// Answers by rules in the configuration, described in `docs/responder.md`.
 public struct ResponderBot: Bot {
     public static let name = "responder"
 
     private let settings: ResponderSettings
 
-    /// Throws ``BotSettingsError`` with everything that is wrong with the settings.
+    /// Throws ``BotSettingsError`` with all problems of the settings.
     public init(settings: BotSettings) throws {
         self.settings = try ResponderSettings(settings)
     }

@@ -2,7 +2,7 @@ package import BotKit
 import Nostr
 package import PikaCore
 
-/// The part of a verdict that only the event and the configuration decide.
+/// The part of the verdict that depends only on the event and the configuration.
 extension Admission {
     package func judge(_ event: CoreEvent, for policy: BotPolicy, in scope: EventScope) -> AdmissionVerdict {
         switch event.content {
@@ -20,7 +20,8 @@ extension Admission {
         guard let trigger = event.trigger(by: scope.account),
             let objection = policy.triggers.objection(to: trigger.author, role: trigger.role)
         else {
-            // One's own arrival and commits are nobody's request; a bot for nobody stays silent then too.
+            // The account's own joins and commits have no author to check; a bot with `triggers: nobody` ignores them
+            // too.
             return policy.triggers == .nobody ? .ignored(.notAllowed, detail: "triggers: nobody") : .admitted
         }
         return .ignored(objection, detail: policy.triggers.words(trigger.role))
@@ -29,7 +30,7 @@ extension Admission {
     private static func isInScope(_ message: MessageEvent, _ policy: BotPolicy, _ scope: EventScope) -> Bool {
         switch policy.groups.scope(in: scope) {
         case .all: true
-        // The next word of a conversation under way needs no mention.
+        // Messages of an active conversation need no mention.
         case .mention:
             !scope.isGroup || !scope.conversations.isEmpty || EventFilter.mention.matches(message, in: scope)
         case .none: !scope.isGroup
@@ -38,7 +39,8 @@ extension Admission {
 }
 
 extension CoreEvent {
-    /// Whose doing it is; nil for what the account itself did, and its arrival, which the invitation policy decides.
+    /// Returns the author of the event; nil for the account's own commits, and for its joins, which the invitation
+    /// policy decides.
     func trigger(by account: PublicKey) -> (author: PublicKey, role: MemberRole?)? {
         switch content {
         case .message(let message): (message.sender, message.role)

@@ -4,11 +4,12 @@ package import Nostr
 package import PikaCore
 import Synchronization
 
-/// Decides, bot by bot, whether an event may trigger it, and remembers why not.
+/// Decides for each bot whether an event may trigger it, and records the reason if not.
 ///
-/// A dispatcher tells it of every event: ``arrived(_:)`` when it comes, ``begin(_:in:)`` at its turn, ``verdict(on:for:_:in:nowMilliseconds:isWanted:)``
-/// for each bot, ``note(_:of:on:nowMilliseconds:)`` with what a bot made of it, ``finish(_:effects:nowMilliseconds:)``
-/// at its end. What is repeated after a crash is judged again, from the same facts.
+/// A dispatcher reports every event: ``arrived(_:)`` on arrival, ``begin(_:in:)`` when its processing starts,
+/// ``verdict(on:for:_:in:nowMilliseconds:isWanted:)`` for each bot, ``note(_:of:on:nowMilliseconds:)`` with the bot's
+/// outcome, and ``finish(_:effects:nowMilliseconds:)`` at the end. An event that is redelivered after a crash is judged
+/// again, from the same facts.
 package final class Admission: Sendable {
     private struct Origin: Hashable, Sendable {
         let bot: String
@@ -34,7 +35,7 @@ package final class Admission: Sendable {
         state = Mutex(State(operators: operators))
     }
 
-    /// Who may operate the account's bots; changes at once.
+    /// The public keys of the operators of the account's bots; changes take effect at once.
     package var operators: Set<PublicKey> {
         get { state.withLock(\.operators) }
         set { state.withLock { $0.operators = newValue } }
@@ -44,7 +45,7 @@ package final class Admission: Sendable {
 
     package func isPaused(_ bot: String) -> Bool { state.withLock { $0.paused.contains(bot) } }
 
-    /// Takes effect at once; ``pauseEffect(_:_:)`` makes it last.
+    /// Pauses or resumes a bot at once; ``pauseEffect(_:_:)`` makes that durable.
     package func setPaused(_ isPaused: Bool, _ bot: String) {
         let tell = state.withLock { state in
             if isPaused { state.paused.insert(bot) } else { state.paused.remove(bot) }
@@ -53,28 +54,28 @@ package final class Admission: Sendable {
         tell()
     }
 
-    /// Says who is told when a bot is paused or goes on; one at a time.
+    /// Sets the callback for paused and resumed bots; there is only one.
     func onPauseChange(_ tell: @escaping @Sendable () -> Void) { state.withLock { $0.whenPausesChange = tell } }
 
     package func counts(of bot: String) -> BotCounts { state.withLock { $0.counts[bot] ?? BotCounts() } }
 
-    // MARK: The way of an event
+    // MARK: Lifecycle of an event
 
     package func arrived(_ event: CoreEvent) {
         state.withLock { $0.newest = max($0.newest, event.inboxID) }
         journal.open(event)
     }
 
-    /// The event's turn has come.
+    /// Records that the processing of the event starts.
     package func begin(_ event: CoreEvent, in scope: EventScope) {
         guard case .message(let message) = event.content, message.sender != scope.account else { return }
         state.withLock { $0.loops.receive(message, event) }
     }
 
-    /// Whether a bot gets an event; if not, that is counted and remembered.
+    /// Decides whether a bot gets an event; if not, counts and records that.
     ///
-    /// - Parameter isWanted: whether one of the bot's handlers takes it; asked only if the answer matters. Limits are
-    ///   for what a bot would react to: people may talk to each other as much as they like.
+    /// - Parameter isWanted: returns whether one of the bot's handlers accepts the event; called only if that matters.
+    ///   Limits apply only to events that the bot would react to: members may talk to each other without limit.
     package func verdict(
         on event: CoreEvent, for bot: String, _ policy: BotPolicy, in scope: EventScope, nowMilliseconds now: Int64,
         isWanted: () -> Bool
@@ -89,7 +90,7 @@ package final class Admission: Sendable {
         return verdict
     }
 
-    /// Counts and remembers that an event was not for a bot, or for none when `bot` is nil.
+    /// Counts and records that a bot ignored an event, or that no bot gets it if `bot` is nil.
     package func ignore(
         _ event: CoreEvent, for bot: String?, _ reason: IgnoreReason, _ detail: String = "",
         nowMilliseconds now: Int64
@@ -101,7 +102,7 @@ package final class Admission: Sendable {
                 event, at: now / 1000, bot: bot, fate: .ignored, reason: reason.description, detail: detail))
     }
 
-    /// What a bot made of an event that it got.
+    /// Counts and records the outcome of an event for a bot.
     package func note(
         _ outcome: BotOutcome, of bot: String, on event: CoreEvent, nowMilliseconds now: Int64
     ) {
@@ -110,13 +111,13 @@ package final class Admission: Sendable {
         journal.note(JournalEntry(event, at: now / 1000, bot: bot, fate: fate, reason: reason, detail: detail))
     }
 
-    /// The bot gets an event only once fewer of its handlers hang.
+    /// Records that the event waits because too many of the bot's handlers hang.
     package func hold(_ event: CoreEvent, for bot: String, nowMilliseconds now: Int64) {
         journal.note(
             JournalEntry(event, at: now / 1000, bot: bot, fate: .waiting, reason: JournalEntry.stuck, detail: ""))
     }
 
-    /// No bot gets an event, since processes have died of it.
+    /// Counts and records that an event was given up because processes died while it was in flight.
     package func giveUp(_ event: CoreEvent, deaths: Int, nowMilliseconds now: Int64) {
         Counter(label: "bot_inbox_given_up_total", dimensions: [("reason", JournalEntry.crashed)]).increment()
         journal.close(event)
@@ -126,7 +127,7 @@ package final class Admission: Sendable {
                 detail: "it was in hand at \(deaths) ends"))
     }
 
-    /// What a handler ran for is about to be done with: what is to be committed with it, marked as automated.
+    /// Returns the effects to commit with a handled trigger, with messages marked as automated.
     package func finish(
         _ trigger: BotTrigger, effects: [HandlerEffect], nowMilliseconds now: Int64
     ) -> [HandlerEffect] {
@@ -140,13 +141,13 @@ package final class Admission: Sendable {
             }
             return AutomationMarker.mark(effects, depth: AutomationMarker.depth(of: event) ?? 0)
         case .timer(let run):
-            // Whatever has set it, a bot's message may have been behind that.
+            // The timer may have been set because of another bot's message.
             return AutomationMarker.mark(effects, depth: state.withLock { $0.loops.depth(in: run.chatID) })
         case .schedule, .start, .stop, .probe: return AutomationMarker.mark(effects, depth: 0)
         }
     }
 
-    /// A program that is a bot has said something in the chat of an event that it got; that is not told by a handler.
+    /// Records that an external bot has replied in the chat of an event that it received, which no handler reports.
     package func answered(_ event: CoreEvent, nowMilliseconds now: Int64) {
         guard case .message(let message) = event.content else { return }
         state.withLock { state in
@@ -161,8 +162,8 @@ package final class Admission: Sendable {
     ) -> AdmissionVerdict {
         guard let author = event.trigger(by: scope.account)?.author else { return .admitted }
         if let trip = breakLoop(event, policy.limits.botPair) { return .ignored(.loop, detail: trip.words) }
-        // What came counts, not when its turn is: whoever fills a queue gets no more answers for its length. A time
-        // that is still to come is a clock's that was set back.
+        // Rates use the time of arrival, not of processing: a sender who fills the backlog gets no more replies for its
+        // length. An arrival in the future means that the clock was set back.
         let (milliseconds, overflow) = event.receivedAt.multipliedReportingOverflow(by: 1000)
         let came = overflow ? now : min(milliseconds, now)
         return state.withLock { state in

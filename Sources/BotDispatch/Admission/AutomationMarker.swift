@@ -1,14 +1,16 @@
 package import Nostr
 package import PikaCore
 
-/// What tells other bots that a message was not written by a person: a tag `["pikabot-automated", DEPTH]` on every
-/// inner event that a bot sends. Relays never see it, and clients that do not know it show the message as any other.
+/// The marker that tells other bots that a message was not written by a person: a tag `["pikabot-automated", DEPTH]` on
+/// every inner event that a bot sends. Relays never see it, and clients that do not know it display the message as any
+/// other.
 ///
-/// The depth is 1 for what answers a person or nobody, and one more than that of the message that is answered.
+/// The depth is 1 for a reply to a person or an unprompted message, otherwise the depth of the message replied to plus
+/// 1.
 package enum AutomationMarker {
     package static let tagName = "pikabot-automated"
 
-    /// Nil for a message without the tag; 1 when it says no number.
+    /// Returns the depth in a message's tags; nil without the tag, 1 if its value is not a number.
     package static func depth(of tags: [Tag]) -> Int? {
         guard let tag = tags.first(named: tagName) else { return nil }
         return max(1, tag.value.flatMap(Int.init) ?? 1)
@@ -19,9 +21,9 @@ package enum AutomationMarker {
         return depth(of: message.tags)
     }
 
-    /// What a bot asks for, with the tag on every message among it.
+    /// Returns a bot's effects with the tag on every message.
     ///
-    /// - Parameter depth: that of what it answers; 0 for a person's words, and for what nobody asked for.
+    /// - Parameter depth: the depth of the message replied to; 0 for a person's message and for unprompted messages.
     package static func mark(_ effects: [HandlerEffect], depth: Int) -> [HandlerEffect] {
         let (next, overflow) = depth.addingReportingOverflow(1)
         let tag = Tag(tagName, String(overflow ? .max : next))
@@ -44,7 +46,7 @@ package enum AutomationMarker {
         case .sendHypernote(let chatID, let hypernote):
             return .sendMessage(chatID: chatID, marked(hypernote.message, tag))
         case .hypernoteAction(let chatID, let id, let name, let form):
-            // What may not be sent goes on as it is: the core says why.
+            // An invalid action is passed on unchanged: the core reports the error.
             guard let answer = try? HypernoteAction(toSend: name, form: form) else { return action }
             return .sendMessage(chatID: chatID, marked(answer.message(to: id), tag))
         case .sendMedia(let chatID, var media):
@@ -60,12 +62,12 @@ package enum AutomationMarker {
         return message
     }
 
-    /// A bot that writes the tag itself does not choose the depth.
+    /// Replaces the tag, so that a bot that writes it cannot choose the depth.
     private static func replacing(_ tags: [Tag], _ tag: Tag) -> [Tag] { tags.filter { $0.name != tagName } + [tag] }
 }
 
 extension HandlerEffect.Operation {
-    /// The chat that a message goes to; nil for everything else.
+    /// The chat that a message is sent to; nil for all other operations.
     package var messageChat: String? {
         switch self {
         case .send(let chatID, _): chatID

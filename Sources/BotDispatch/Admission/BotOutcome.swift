@@ -1,6 +1,6 @@
-/// What a bot made of an event that it got.
+/// The outcome of an event for a bot that received it.
 package enum BotOutcome: Hashable, Sendable {
-    /// A handler took it, and asked for so many things.
+    /// A handler accepted it, and requested this number of effects.
     case handled(handler: String, effects: Int)
     /// A handler threw an error of this type.
     case failed(handler: String, error: String)
@@ -16,7 +16,7 @@ package enum BotOutcome: Hashable, Sendable {
     }
 }
 
-/// What a bot has done since the worker's start.
+/// Counts of a bot's outcomes since the worker's start.
 package struct BotCounts: Hashable, Sendable {
     package var handled = 0
     package var failed = 0

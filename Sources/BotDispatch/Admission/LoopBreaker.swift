@@ -1,20 +1,20 @@
 import Nostr
 import PikaCore
 
-/// Ends what bots say to each other without end. Pure; its memory is bounded.
+/// Stops endless exchanges between bots. Pure; its memory is bounded.
 ///
-/// Three brakes: **depth**, which the marker carries (``AutomationMarker``): nothing deeper than ``maximumDepth`` is
-/// answered; the **pair budget** between this account and another one that marks what it sends; and, for accounts that
-/// do not, **pace**: many times in a row an answer to our answer within ``quickSeconds`` is no person. A budget is
-/// whole again after ``quietSeconds`` without an answer of ours; the one of a pair also when a person speaks.
+/// It applies three limits: **depth**, from the marker (``AutomationMarker``): messages of depth ``maximumDepth`` or
+/// more are not answered; the **pair budget** between this account and another one that marks its messages; and, for
+/// accounts that do not mark them, **pace**: many consecutive replies to our replies within ``quickSeconds`` indicate a
+/// bot. A budget is restored after ``quietSeconds`` without a reply of ours; a pair's budget also when a person speaks.
 ///
-/// Nothing is stored: the depth is in the messages themselves, so a restart, at which budgets are whole again, lets a
-/// loop go on for one more budget at most.
+/// Nothing is stored: the depth is part of the messages, so a restart, which restores the budgets, extends a loop by
+/// one budget at most.
 struct LoopBreaker: Sendable {
     static let maximumDepth = 4
     static let quietSeconds: Int64 = 30
     static let quickSeconds: Int64 = 2
-    /// How many times the budget of a pair somebody may have who may be a person.
+    /// The factor on the pair budget for an account that may be a person.
     static let unmarkedFactor = 10
 
     enum Trip: Hashable, Sendable {
@@ -29,15 +29,16 @@ struct LoopBreaker: Sendable {
     }
 
     fileprivate struct Exchange: Sendable {
-        /// Messages in a row between the two, in both directions.
+        /// Consecutive messages between the two, in both directions.
         var inRow = 0
-        /// Which words of a person the row comes after.
+        /// The human turn of the chat at which the row started.
         var humanTurn = 0
-        /// Answers in a row to answers of ours that came quickly.
+        /// Consecutive quick replies to our replies.
         var quick = 0
-        /// Unix seconds; nil if this account has not answered yet.
+        /// Unix seconds of this account's last reply; nil if there is none.
         var answeredAt: Int64?
-        /// The newest event that had come when this account answered: what is not newer was not said in response.
+        /// The newest event received at the time of this account's last reply: earlier events cannot be responses to
+        /// it.
         var answeredAfter: Int64 = 0
         /// Whether this account was the last of the two to speak.
         var isAnswered = false
@@ -45,16 +46,16 @@ struct LoopBreaker: Sendable {
     }
 
     private var exchanges = RecentEntries<Pair, Exchange>(capacity: 4_096)
-    /// How often people have spoken, by chat.
+    /// The number of human messages, by chat.
     private var humanTurns = RecentEntries<String, Int>(capacity: 4_096)
 
-    /// How deep the latest words of a bot are to which a chat has come since a person spoke.
+    /// The depth of the latest bot message in a chat since a person spoke.
     private var depths = RecentEntries<String, Int>(capacity: 4_096)
 
-    /// 0 if a person was the last to speak in a chat, or nobody.
+    /// Returns the current depth in a chat: 0 if a person spoke last, or nobody has.
     mutating func depth(in chatID: String) -> Int { depths[chatID] ?? 0 }
 
-    /// A message of another account came to its turn.
+    /// Records a message of another account when its processing starts.
     mutating func receive(_ message: MessageEvent, _ event: CoreEvent) {
         let pair = Pair(chatID: event.chatID, sender: message.sender)
         let turn = humanTurns[event.chatID] ?? 0
@@ -68,7 +69,7 @@ struct LoopBreaker: Sendable {
             exchange.humanTurn = turn
         } else {
             exchange.takePace(of: event)
-            // Whoever answers at once may be a bot; its words give nobody a new budget.
+            // An author who always replies at once may be a bot: its messages do not restore budgets.
             if exchange.quick < 3 {
                 humanTurns[event.chatID] = turn &+ 1
                 depths[event.chatID] = nil
@@ -77,7 +78,8 @@ struct LoopBreaker: Sendable {
         exchanges[pair] = exchange
     }
 
-    /// Why a message is not to be answered; nil if it may be. `isNew` is false when the row had tripped before.
+    /// Returns the limit that forbids a reply to a message; nil if a reply is allowed. `isNew` is false if the same
+    /// row has tripped before.
     mutating func objection(
         to message: MessageEvent, in chatID: String, budget: Int
     ) -> (trip: Trip, isNew: Bool)? {
@@ -99,9 +101,9 @@ struct LoopBreaker: Sendable {
         return (trip, isNew)
     }
 
-    /// A message was answered in its chat.
+    /// Records a reply to a message in its chat.
     ///
-    /// - Parameter newest: the newest inbox row of which this account knew.
+    /// - Parameter newest: the newest inbox row that this account has received.
     mutating func answer(_ message: MessageEvent, in chatID: String, at now: Int64, newest: Int64) {
         let pair = Pair(chatID: chatID, sender: message.sender)
         var exchange = exchanges[pair] ?? Exchange(humanTurn: humanTurns[chatID] ?? 0)

@@ -1,15 +1,15 @@
-/// Where it stands which jobs handlers have in hand.
+/// The storage of the crash journal of in-flight jobs.
 ///
-/// What is written outlives the process, however that ends. It need not outlive the machine: when the power goes, no
-/// handler was to blame. So writing waits for no disk.
+/// Written data must survive any end of the process, but not of the machine: a power failure is no handler's fault. So
+/// a write does not wait for the disk.
 package protocol HandPage: Sendable {
-    /// What was written last; nil if that was never, or cannot be read.
+    /// Returns the data written last; nil if there is none or it is unreadable.
     func read() -> [UInt8]?
-    /// - Parameter bytes: 2,000 at most.
+    /// - Parameter bytes: at most 2,000.
     func write(_ bytes: [UInt8])
 }
 
-/// For those who need not know what a process died of.
+/// A crash journal that stores nothing, for callers that do not need to attribute crashes.
 package struct NoHandPage: HandPage {
     package init() {}
     package func read() -> [UInt8]? { nil }

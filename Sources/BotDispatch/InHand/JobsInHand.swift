@@ -1,11 +1,12 @@
 import BotKit
 import Synchronization
 
-/// How often a process has died with a job in hand, across processes.
+/// Counts how many processes have died while a job was in flight.
 ///
-/// Each job is noted before its handlers run and struck out after them. What is noted when the next process begins was in
-/// hand when the last one died, together with what else was. Such a job runs alone from then on. If the process dies again
-/// it was this one, or somebody has killed the process just then; at the third death it is given up.
+/// Each job is written to a crash journal before its handlers run and removed after them. A job in the journal at the
+/// start of a process was in flight when the previous one died, possibly along with others. From then on such a job
+/// runs alone. If the process dies again, the job was the cause, unless the process was killed at just that time; after
+/// the third death the job is given up.
 final class JobsInHand: Sendable {
     private struct Entry {
         let key: UInt64
@@ -13,9 +14,9 @@ final class JobsInHand: Sendable {
         var isHeld: Bool
     }
 
-    /// A job that was in hand at so many deaths is not begun again.
+    /// A job that was in flight at this number of deaths is not started again.
     static let maximumDeaths = 3
-    /// More than can be in hand at once; a line each.
+    /// More than can be in flight at once; each entry is a line.
     private static let maximumEntries = 64
 
     private let page: any HandPage
@@ -25,7 +26,7 @@ final class JobsInHand: Sendable {
         self.page = page
     }
 
-    /// Takes up what an earlier process has left; before anything else.
+    /// Reads the journal of the previous process; must be called first.
     func recover() {
         state.withLock { state in
             state.entries = Self.parse(page.read() ?? [])
@@ -42,10 +43,10 @@ final class JobsInHand: Sendable {
         state.withLock { state in state.entries.first { $0.key == job.handKey }?.deaths ?? 0 }
     }
 
-    /// Whether it may have been what an earlier process died of.
+    /// Returns whether the job may have caused the death of an earlier process.
     func isSuspect(_ job: BotJob) -> Bool { (1..<Self.maximumDeaths).contains(deaths(of: job)) }
 
-    /// Its handlers are about to run.
+    /// Records that the job's handlers are about to run.
     func take(_ job: BotJob) {
         change { entries in
             let key = job.handKey
@@ -60,7 +61,7 @@ final class JobsInHand: Sendable {
         }
     }
 
-    /// Its handlers have run; or, if it is not done, the process ends before they have, in good order.
+    /// Records that the job's handlers have run; or, if it is not done, that it was interrupted in an orderly way.
     func putDown(_ job: BotJob, isDone: Bool) {
         change { entries in
             guard let index = entries.firstIndex(where: { $0.key == job.handKey }) else { return }
@@ -69,7 +70,7 @@ final class JobsInHand: Sendable {
         }
     }
 
-    /// The process is about to end in good order: whatever is cut off now was not the cause.
+    /// Records an orderly end of the process: jobs interrupted from now on are not suspect.
     func settle() {
         change { entries in
             entries.removeAll { !(1..<Self.maximumDeaths).contains($0.deaths) }
@@ -86,16 +87,16 @@ final class JobsInHand: Sendable {
         }
     }
 
-    // MARK: Written form
+    // MARK: Encoding
 
-    /// A line each: key in hex, deaths, and `1` if it is in hand.
+    /// Encodes each entry as a line: key in hex, deaths, and `1` if it is in flight.
     private static func bytes(_ entries: [Entry]) -> [UInt8] {
         var text = ""
         for entry in entries { text += "\(String(entry.key, radix: 16)) \(entry.deaths) \(entry.isHeld ? 1 : 0)\n" }
         return Array(text.utf8)
     }
 
-    /// What cannot be read is left out.
+    /// Decodes entries, ignoring unreadable lines.
     private static func parse(_ bytes: [UInt8]) -> [Entry] {
         String(decoding: bytes, as: UTF8.self).split(separator: "\n").prefix(maximumEntries).compactMap { line in
             let parts = line.split(separator: " ")
@@ -108,7 +109,7 @@ final class JobsInHand: Sendable {
 }
 
 extension BotJob {
-    /// Names the job also in later processes: FNV-1a of what tells it from others.
+    /// A key of the job that is the same in later processes: FNV-1a of its identifying fields.
     var handKey: UInt64 {
         let name =
             switch self {

@@ -1,10 +1,10 @@
 package import Nostr
 
-/// What became of an event, in words: the answer to `why`.
+/// An explanation of an event's fate in words: the answer to `why`.
 package struct EventExplanation: Hashable, Sendable {
     package struct Part: Hashable, Sendable {
         package let entry: JournalEntry
-        /// What happened, and what to do if that is not as it should be.
+        /// What happened; ``advice`` says how to fix it if it is wrong.
         package let sentence: String
         package let advice: String
     }
@@ -12,20 +12,20 @@ package struct EventExplanation: Hashable, Sendable {
     package let query: String
     /// Oldest first.
     package let parts: [Part]
-    /// When an event with such an id came that is not done with, in Unix seconds.
+    /// Unix seconds of the arrival of matching events that are not completed.
     package let openSince: [Int64]
 
-    /// Fewer digits could mean any event.
+    /// The minimum length of a query; a shorter prefix could match any event.
     package static let minimumDigits = 4
 
-    /// Nil for what is no beginning of an id in hex.
+    /// Explains events by a prefix of their id; nil if the query is not such a prefix in hex.
     package init?(of query: String, from journal: EventJournal) {
         let digits = query.lowercased()
         guard (Self.minimumDigits...64).contains(digits.utf8.count),
             digits.utf8.allSatisfy({ (0x30...0x39).contains($0) || (0x61...0x66).contains($0) })
         else { return nil }
         self.query = digits
-        // What waits is told of each time it is tried again.
+        // A waiting event has an entry for each retry: only the newest is kept.
         var seen: Set<String> = []
         parts = journal.entries(matching: digits).reversed()
             .filter { seen.insert("\($0.id ?? "")\($0.wrapper ?? "")\($0.bot ?? "")\($0.fate)\($0.reason)").inserted }
@@ -36,7 +36,7 @@ package struct EventExplanation: Hashable, Sendable {
         openSince = journal.open(matching: digits).map(\.at).sorted()
     }
 
-    /// For people.
+    /// The explanation as text.
     package var lines: [String] {
         var lines: [String] = []
         for since in openSince {

@@ -2,24 +2,24 @@ import BotKit
 package import PikaCore
 import Synchronization
 
-/// Remembers what became of events lately, so that somebody can ask why one was not answered: the newest 1,000 that
-/// were ignored, that handlers took, and that the core refused or keeps, each.
+/// A journal of the recent fates of events, which explains why an event was not answered. It keeps the newest 1,000
+/// each of ignored events, of handled events, and of events that the core refused or parked.
 ///
-/// It lives in memory and is stored in batches every few seconds, sealed as all values are: explanations cost no
-/// transaction of their own under load, and the worst that a crash takes is those of the last seconds.
+/// It is kept in memory and stored in batches every few seconds, encrypted like all values: explanations cost no
+/// transactions of their own under load, and a crash loses only those of the last seconds.
 package final class EventJournal: CoreObserver {
-    /// Where values of the runtime itself are; no bot's name has a slash.
+    /// The scope of the runtime's own values; a bot's name never contains a slash.
     package static let scope = "pikabot/journal"
     package static let capacity = 1_000
     static let storingInterval: Int64 = 2_000
-    /// Events under way that can be told of; more than can wait in line.
+    /// The limit of open events that the journal knows; more than can be queued.
     private static let maximumOpen = 20_000
 
     private struct State: Sendable {
         var ignored: JournalRing
         var handled: JournalRing
         var core: JournalRing
-        /// Events that came and are not done with, by inbox row: their ids, and when they came.
+        /// Events that have arrived and are not completed, by inbox row: their ids and times of arrival.
         var open: [Int64: (id: String, wrapper: String?, at: Int64)] = [:]
         var batches = 0
     }
@@ -60,10 +60,10 @@ package final class EventJournal: CoreObserver {
 
     func close(_ event: CoreEvent) { state.withLock { _ = $0.open.removeValue(forKey: event.inboxID) } }
 
-    /// The newest events that a bot did not get, oldest first.
+    /// The newest ignored events, oldest first.
     package var ignored: [JournalEntry] { state.withLock { Array($0.ignored.newest) } }
 
-    /// Everything about events whose inner or outer id begins like this, oldest first.
+    /// Returns all entries of events whose inner or outer id has this prefix, oldest first.
     package func entries(matching prefix: String) -> [JournalEntry] {
         state.withLock { state in
             [state.ignored, state.handled, state.core].flatMap { $0.newest.filter { $0.matches(prefix) } }
@@ -71,7 +71,7 @@ package final class EventJournal: CoreObserver {
         .sorted { $0.at < $1.at }
     }
 
-    /// Events with such an id that came and are not done with.
+    /// Returns the events with this id prefix that have arrived and are not completed.
     func open(matching prefix: String) -> [(id: String, at: Int64)] {
         state.withLock { state in
             state.open.values.filter { $0.id.hasPrefix(prefix) || $0.wrapper?.hasPrefix(prefix) == true }
@@ -81,7 +81,7 @@ package final class EventJournal: CoreObserver {
 
     // MARK: Storing
 
-    /// Takes up what an earlier process has stored, then stores what is new, until the task is cancelled; once.
+    /// Loads the entries of earlier processes, then stores new ones until the task is cancelled; may be called once.
     package func run(with core: any HandlerCore, clock: any CoreClock) async {
         await restore(from: core)
         for await _ in changes {
@@ -90,7 +90,7 @@ package final class EventJournal: CoreObserver {
             }
             store(in: core)
         }
-        // What the last events before a shutdown had to say.
+        // Stores the entries of the last events before a shutdown.
         store(in: core)
     }
 
@@ -98,7 +98,7 @@ package final class EventJournal: CoreObserver {
         for ring in [\State.ignored, \.handled, \.core] as [WritableKeyPath<State, JournalRing> & Sendable] {
             var blocks: [[UInt8]] = []
             for key in state.withLock({ $0[keyPath: ring].keys }) {
-                // A store that cannot be read ends the core; here it only means that less can be told.
+                // An unreadable store ends the core; here it only means that older entries are missing.
                 if let block = try? await core.value(scope: Self.scope, key: key) { blocks.append(block) }
             }
             state.withLock { $0[keyPath: ring].restore(blocks) }

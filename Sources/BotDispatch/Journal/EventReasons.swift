@@ -1,4 +1,4 @@
-/// What each reason means, and what to do about it.
+/// The explanation of each reason, and advice.
 enum EventReasons {
     typealias Words = (sentence: String, advice: String)
 

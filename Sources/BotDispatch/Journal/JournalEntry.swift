@@ -3,37 +3,37 @@ import Foundation
 import Nostr
 import PikaCore
 
-/// What became of one event, for one bot or for all of them. Ids, never content.
+/// The fate of one event, for one bot or for all of them. Contains ids, never content.
 package struct JournalEntry: Codable, Hashable, Sendable {
     package enum Fate: String, Codable, Hashable, Sendable, CaseIterable {
-        /// The bot did not get it.
+        /// The bot did not receive it.
         case ignored
-        /// A handler took it.
+        /// A handler handled it.
         case handled
-        /// A handler took it and did not finish.
+        /// A handler accepted it but failed.
         case failed
-        /// The core took nothing from it.
+        /// The core rejected it.
         case refused
-        /// The core keeps it until it can be opened.
+        /// It waits: in the core until it can be decrypted, or for a bot.
         case waiting
-        /// The core kept it, and does not any more.
+        /// It was given up: after the core had parked it, or because processes died of it.
         case gaveUp = "gave_up"
     }
 
-    /// Why an event waits: too many handlers of the bot hang.
+    /// The reason of a waiting event: too many handlers of the bot hang.
     static let stuck = "stuck"
-    /// Why an event was given up: processes died with it in hand. Also a metric's label.
+    /// The reason of an event that was given up: processes died while it was in flight. Also a metric label.
     static let crashed = "crashed"
 
     /// Unix seconds.
     package var at: Int64
-    /// The inner event's id in hex, or what stands for it; nil if it was never opened.
+    /// The inner event's id in hex, or its substitute; nil if it was never decrypted.
     package var id: String?
-    /// The id in hex of the event as relays have it; nil if it is not known.
+    /// The id in hex of the event on relays; nil if it is unknown.
     package var wrapper: String?
-    /// The first eight digits; nil if it belongs to no known chat.
+    /// The first eight digits of the chat id; nil if the event belongs to no known chat.
     package var chat: String?
-    /// Nil for what concerns all bots.
+    /// The bot's label; nil if the entry applies to all bots.
     package var bot: String?
     package var fate: Fate
     package var reason: String
@@ -67,7 +67,7 @@ package struct JournalEntry: Codable, Hashable, Sendable {
         detail = String(notice.detail.prefix(200))
     }
 
-    /// Whether one of its ids begins like this; hex in small letters.
+    /// Returns whether one of its ids has this prefix, in lower-case hex.
     func matches(_ prefix: String) -> Bool {
         id?.hasPrefix(prefix) == true || wrapper?.hasPrefix(prefix) == true
     }

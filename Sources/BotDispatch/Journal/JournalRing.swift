@@ -1,8 +1,8 @@
 import Foundation
 
-/// The newest entries, in memory and in blocks as they are stored. Pure.
+/// The newest journal entries, in memory and as blocks for the store. Pure.
 struct JournalRing: Sendable {
-    /// How a block is stored: JSON, version 1.
+    /// The stored form of a block: JSON, version 1.
     private struct Block: Codable {
         var v = 1
         /// The number of the first entry.
@@ -15,7 +15,7 @@ struct JournalRing: Sendable {
     let capacity: Int
     /// Oldest first.
     private(set) var entries: [JournalEntry] = []
-    /// The number of the first of them.
+    /// The number of the first entry in `entries`.
     private var first = 0
     /// The number of the first entry that is not stored yet.
     private var unstored = 0
@@ -27,23 +27,23 @@ struct JournalRing: Sendable {
 
     private var end: Int { first + entries.count }
     var hasUnstored: Bool { unstored < end }
-    /// Names of all blocks that may be stored.
+    /// The keys of all blocks that may be stored.
     var keys: [String] { (0..<blockCount).map { "\(name)/\($0)" } }
-    /// One more than are full when the ring is: the newest is written again and again.
+    /// One more than a full ring needs: the newest block is partly filled, and rewritten as it grows.
     private var blockCount: Int { (capacity + Self.blockSize - 1) / Self.blockSize + 1 }
 
     mutating func add(_ entry: JournalEntry) {
         entries.append(entry)
-        // In one go, so that adding one costs next to nothing.
+        // Removes many at once, so that adding an entry stays cheap.
         guard entries.count >= 2 * capacity else { return }
         first += entries.count - capacity
         entries.removeFirst(entries.count - capacity)
     }
 
-    /// At most ``capacity``, oldest first.
+    /// The newest entries, at most `capacity`, oldest first.
     var newest: ArraySlice<JournalEntry> { entries.suffix(capacity) }
 
-    /// Blocks with something new, by key; they count as stored after this.
+    /// Returns the blocks with unstored entries, by key, and marks them as stored.
     mutating func takeUnstored() -> [(key: String, bytes: [UInt8])] {
         guard hasUnstored else { return [] }
         let start = max(unstored, end - capacity)
@@ -52,20 +52,20 @@ struct JournalRing: Sendable {
             let from = max(number * Self.blockSize, first)
             let to = min((number + 1) * Self.blockSize, end)
             let block = Block(first: from, entries: Array(entries[(from - first)..<(to - first)]))
-            // Texts and numbers always have a JSON form.
+            // Strings and numbers can always be encoded as JSON.
             guard let bytes = try? JSONEncoder().encode(block) else { return nil }
             return ("\(name)/\(number % blockCount)", Array(bytes))
         }
     }
 
-    /// Puts what an earlier process has stored before what came since; blocks that cannot be read are left out.
+    /// Inserts the blocks of an earlier process before the entries added since; unreadable blocks are ignored.
     mutating func restore(_ blocks: [[UInt8]]) {
         let read = blocks.compactMap { try? JSONDecoder().decode(Block.self, from: Data($0)) }
             .filter { $0.v == 1 && $0.first >= 0 && $0.first < Int.max / 2 && $0.entries.count <= Self.blockSize }
             .sorted { $0.first < $1.first }
         guard let last = read.last else { return }
         let since = entries
-        // The next block begins anew, so that none of the stored ones is written in part.
+        // Continues with a new block, so that no stored block is overwritten in part.
         let end = last.first + last.entries.count
         let next = (end + Self.blockSize - 1) / Self.blockSize * Self.blockSize
         entries = Array(read.flatMap(\.entries).suffix(capacity))

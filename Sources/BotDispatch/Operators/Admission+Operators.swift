@@ -2,18 +2,18 @@ package import BotKit
 import Nostr
 package import PikaCore
 
-/// Commands to the runtime, ahead of all bots.
+/// Commands to the runtime, which precede all bots.
 extension Admission {
-    /// Where the runtime's own values are; no bot's name has a slash.
+    /// The scope of the runtime's own values; a bot's name never contains a slash.
     package static let scope = "pikabot/bots"
 
-    /// What makes a pause last; to be committed.
+    /// Returns the effect that makes a pause durable.
     package static func pauseEffect(_ isPaused: Bool, _ bot: String, id: String) -> HandlerEffect {
         HandlerEffect(
             id: id, operation: .putValue(scope: scope, key: "paused/\(bot)", value: isPaused ? [1] : nil))
     }
 
-    /// Takes up the pauses of an earlier process. A bot of which that cannot be read is paused.
+    /// Loads the pauses of earlier processes. A bot whose pause cannot be read is paused.
     package func load(_ bots: [String], from core: any HandlerCore) async {
         for bot in bots {
             do {
@@ -25,8 +25,8 @@ extension Admission {
         }
     }
 
-    /// What the runtime itself does about an event: nil if it is not for it, but for the bots. Somebody who is no
-    /// operator is told nothing.
+    /// Runs a command to the runtime: returns its effects, or nil if the event is not such a command and belongs to the
+    /// bots. Authors who are not operators get no reply.
     package func operate(
         _ event: CoreEvent, bots: [String], in scope: EventScope, nowMilliseconds now: Int64
     ) -> [HandlerEffect]? {

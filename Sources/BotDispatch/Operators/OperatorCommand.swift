@@ -1,12 +1,12 @@
 package import BotKit
 package import PikaCore
 
-/// What operators tell the runtime from inside a chat: `@name !!pause responder`. In a chat of two the name may be left
-/// out. Bots' commands begin with other signs: two exclamation marks are the runtime's.
+/// A command of an operator to the runtime from inside a chat: `@name !!pause responder`. In a chat of two members the
+/// name is optional. Two exclamation marks are reserved for the runtime; bots' commands use other prefixes.
 package enum OperatorCommand: Hashable, Sendable {
     case help
     case status
-    /// All bots when none is named.
+    /// All bots if none is named.
     case pause(bot: String?)
     case resume(bot: String?)
     case leave
@@ -14,12 +14,13 @@ package enum OperatorCommand: Hashable, Sendable {
 
     package static let prefix = "!!"
 
-    /// Nil for what is not addressed to the runtime, whoever wrote it.
+    /// Parses a command; nil if the message is not addressed to the runtime. Does not check the author.
     package init?(_ message: MessageEvent, in scope: EventScope) {
         guard message.kind == .chatMessage else { return nil }
         let words = message.content.split(whereSeparator: \.isWhitespace)
         guard let place = words.prefix(2).firstIndex(where: { $0.hasPrefix(Self.prefix) }) else { return nil }
-        // In front of it only the account's name makes sense; in a group somebody else's bots may be meant.
+        // Only the account's name may precede the command; in a group it may otherwise be meant for someone else's
+        // bots.
         if place == 1 || scope.isGroup {
             guard EventFilter.mention.matches(message, in: scope) else { return nil }
         }

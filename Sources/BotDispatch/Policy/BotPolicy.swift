@@ -1,12 +1,12 @@
 public import Nostr
 package import PikaCore
 
-/// What one bot of an account may be triggered by, and how much of it.
+/// The policy of one bot of an account: triggers, groups and limits.
 public struct BotPolicy: Hashable, Sendable {
     public var groups = GroupPolicy()
     public var triggers = TriggerPolicy.members
     public var limits = BotLimits()
-    /// How long one handler may take.
+    /// The deadline of each handler.
     public var timeout = Duration.seconds(30)
 
     public init(
@@ -20,9 +20,9 @@ public struct BotPolicy: Hashable, Sendable {
     }
 }
 
-/// In which chats a bot is at work, and what of a group concerns it before its own filters.
+/// The chats in which a bot is active, and the messages of a group that reach its filters.
 public struct GroupPolicy: Hashable, Sendable {
-    /// Which messages of a group a bot sees; chats of two it sees whole.
+    /// The messages of a group that a bot sees; in chats of two members it sees all.
     public enum Scope: String, Hashable, Sendable, CaseIterable, Comparable {
         case all, mention, none
 
@@ -38,7 +38,7 @@ public struct GroupPolicy: Hashable, Sendable {
     }
 
     public var standard: Scope
-    /// Chats that differ, by chat id or by nostrGroupID.
+    /// Exceptions by chat id or by nostrGroupID.
     public var exceptions: [String: Scope]
 
     public init(_ standard: Scope = .all, exceptions: [String: Scope] = [:]) {
@@ -46,14 +46,14 @@ public struct GroupPolicy: Hashable, Sendable {
         self.exceptions = exceptions
     }
 
-    /// What of a chat concerns the bot.
+    /// Returns the bot's scope in a chat.
     ///
     /// An exception under a nostrGroupID that several groups claim cannot widen the scope of any of them: the narrowest
-    /// of all that could apply does.
+    /// applicable scope wins.
     package func scope(of chatID: String, _ chat: AppState.ChatSummary?, in state: AppState) -> Scope {
         if let scope = exceptions[chatID] { return scope }
         guard !exceptions.isEmpty, let chat else { return standard }
-        // The current id first.
+        // The current id takes precedence.
         for id in chat.routingIDs {
             guard let scope = exceptions[id] else { continue }
             return state.matches([id], chat) ? scope : min(scope, standard)
@@ -62,24 +62,24 @@ public struct GroupPolicy: Hashable, Sendable {
     }
 }
 
-/// Who may trigger a bot, judged by members and roles of the event's own epoch. Whoever is not known to be allowed is
-/// not allowed.
+/// The members that may trigger a bot, judged by membership and roles in the event's own epoch. A member whose
+/// permission is unknown is refused.
 public enum TriggerPolicy: Hashable, Sendable {
     /// Every member of the group.
     case members
     /// Admins of the group.
     case admins
-    /// These, while they are members.
+    /// These members.
     case allowlist(Set<PublicKey>)
-    /// Nobody: the bot only acts on schedules and on its own start.
+    /// Nobody: the bot acts only on schedules and on its start.
     case nobody
 }
 
-/// How much a bot reacts to; a rate that is nil has no limit.
+/// The rate limits of a bot; nil means no limit.
 public struct BotLimits: Hashable, Sendable {
     public var perSender: Rate?
     public var perGroup: Rate?
-    /// Messages that two bots may exchange in a row before the loop breaker stops them.
+    /// Consecutive messages that two bots may exchange before the loop breaker stops them.
     public var botPair: Int
 
     public init(perSender: Rate? = nil, perGroup: Rate? = nil, botPair: Int = 3) {

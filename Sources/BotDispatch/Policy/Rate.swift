@@ -1,6 +1,6 @@
 import PikaCore
 
-/// So many things in so long a time, written `6/min`.
+/// A number of events per unit of time, written `6/min`.
 public struct Rate: Hashable, Sendable, CustomStringConvertible {
     public enum Unit: String, Hashable, Sendable, CaseIterable {
         case second = "s"

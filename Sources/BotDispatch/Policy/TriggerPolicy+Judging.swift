@@ -2,10 +2,10 @@ import Nostr
 import PikaCore
 
 extension TriggerPolicy {
-    /// Why a member may not trigger a bot; nil if it may.
+    /// Returns the reason why a member may not trigger a bot; nil if it may.
     ///
-    /// - Parameter role: in the event's own epoch, of which MLS has proven it a member; nil if that is not known any
-    ///   more: then whoever has to be an admin is not.
+    /// - Parameter role: the member's role in the event's own epoch, in which MLS has authenticated it as a member; nil
+    ///   if unknown, which does not count as admin.
     func objection(to member: PublicKey, role: MemberRole?) -> IgnoreReason? {
         switch (self, role) {
         case (.members, _), (.admins, .admin): nil

@@ -1,12 +1,12 @@
-/// The command that lists a bot's commands: those that have a help text.
+/// The command that lists the bot's commands that have a help text.
 ///
-/// A bot without such texts has none, and a command of that name among the bot's own goes before it.
+/// A bot without help texts has no such command, and a command of the bot with the same name takes precedence.
 public enum BotHelp: Sendable, Hashable {
-    /// `/help` lists all, `/help roll` tells of one.
+    /// `/help` lists all commands, `/help roll` explains one.
     case command(String, prefix: String = "/")
     case off
 
-    /// The handler, to stand behind the bot's own; nil if there is nothing to list.
+    /// Returns the help handler, which belongs after the bot's own; nil if there is nothing to list.
     package func handler(for handlers: [Handler]) -> Handler? {
         let usages = handlers.compactMap(\.command).filter { $0.help != nil }
         guard case .command(let name, let prefix) = self, !usages.isEmpty else { return nil }

@@ -1,18 +1,18 @@
 import PikaCore
 
-/// A command as somebody wrote it into a chat.
+/// A command that a member wrote in a chat.
 public struct Command: Sendable, Hashable {
-    /// In small letters, without the prefix.
+    /// The command's name in lower case, without the prefix.
     public let name: String
-    /// The words after the name; a piece in double quotes is one word.
+    /// The words after the name; text in double quotes is one word.
     public let arguments: [String]
-    /// Everything after the name as it was written, without blanks around.
+    /// Everything after the name as written, without surrounding whitespace.
     public let text: String
     public let message: MessageEvent
-    /// The declared arguments by name; those that were left out are not there.
+    /// The declared arguments by name, without those that were omitted.
     public internal(set) var values: [String: CommandValue] = [:]
 
-    /// Nil for a message that is no command.
+    /// Parses a message; nil if it is not a command.
     public init?(_ message: MessageEvent, in scope: EventScope, prefix: String) {
         guard message.kind == .chatMessage else { return nil }
         var rest = message.content.trimmingBlanks
@@ -32,9 +32,9 @@ public struct Command: Sendable, Hashable {
     }
 }
 
-/// What was given for a declared argument; nil if it was left out, or is declared as something else.
+/// The values of declared arguments; nil if the argument was omitted or is declared with another type.
 extension Command {
-    /// A word, a choice or the rest.
+    /// The value of a word, a choice or the rest.
     public func string(_ name: String) -> String? {
         if case .text(let value)? = values[name] { value } else { nil }
     }

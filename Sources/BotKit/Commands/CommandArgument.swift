@@ -1,4 +1,4 @@
-/// A word that a command takes, with a name and a type.
+/// An argument of a command, with a name and a type.
 ///
 /// ```swift
 /// OnCommand("roll", help: "Rolls dice.", arguments: [.integer("count", in: 1...20), .word("die").optional])
@@ -11,7 +11,7 @@ public struct CommandArgument: Sendable, Hashable {
         case choice([String])
         case user
         case duration
-        /// Everything that is left, as it was written.
+        /// The remaining text as written.
         case rest
     }
 
@@ -19,29 +19,29 @@ public struct CommandArgument: Sendable, Hashable {
     let kind: Kind
     private(set) var isOptional = false
 
-    /// One word, or several in double quotes.
+    /// A word, or several in double quotes.
     public static func word(_ name: String) -> Self { Self(name: name, kind: .word) }
 
     public static func integer(_ name: String, in range: ClosedRange<Int> = Int.min...Int.max) -> Self {
         Self(name: name, kind: .integer(range))
     }
 
-    /// A number, whole or not.
+    /// An integer or decimal number.
     public static func number(_ name: String) -> Self { Self(name: name, kind: .number) }
 
-    /// One of these words; capitals make no difference, and the value is as given here.
+    /// One of these words. Case is ignored, and the value is spelled as here.
     public static func choice(_ name: String, _ words: [String]) -> Self { Self(name: name, kind: .choice(words)) }
 
     /// A public key: npub, `nostr:npub…`, or 64 hexadecimal digits.
     public static func user(_ name: String) -> Self { Self(name: name, kind: .user) }
 
-    /// Such as `250ms`, `10s`, `5m`, `1h` or `1d`.
+    /// A duration such as `250ms`, `10s`, `5m`, `1h` or `1d`.
     public static func duration(_ name: String) -> Self { Self(name: name, kind: .duration) }
 
-    /// Everything that is left, as it was written, at least one word; only the last argument can be one.
+    /// The remaining text as written, at least one word. Only the last argument can be one.
     public static func rest(_ name: String) -> Self { Self(name: name, kind: .rest) }
 
-    /// The same, but it may be left out; then those behind it may be, too.
+    /// The same argument as an optional one; arguments after it may then be omitted, too.
     public var optional: Self {
         var copy = self
         copy.isOptional = true
@@ -53,7 +53,7 @@ public struct CommandArgument: Sendable, Hashable {
         self.kind = kind
     }
 
-    /// Such as `<count>`, `[die]`, `<on|off>` or `<text…>`.
+    /// The argument in a usage line, such as `<count>`, `[die]`, `<on|off>` or `<text…>`.
     var usage: String {
         let inner =
             switch kind {
@@ -64,7 +64,7 @@ public struct CommandArgument: Sendable, Hashable {
         return isOptional ? "[\(inner)]" : "<\(inner)>"
     }
 
-    /// What the word must be, for somebody who wrote another one.
+    /// The expected value, for the reply to a wrong one.
     var expectation: String {
         switch kind {
         case .word, .rest: "a text"
@@ -78,7 +78,7 @@ public struct CommandArgument: Sendable, Hashable {
         }
     }
 
-    /// Nil if the word is not what it must be.
+    /// Parses a word; nil if it is not a valid value.
     func parse(_ word: String) -> CommandValue? {
         switch kind {
         case .word, .rest: .text(word)
@@ -93,7 +93,7 @@ public struct CommandArgument: Sendable, Hashable {
     }
 }
 
-/// What a declared argument was given as.
+/// The value of a declared argument.
 public enum CommandValue: Sendable, Hashable {
     case text(String)
     case integer(Int)

@@ -1,17 +1,17 @@
-/// How a command is used.
+/// The usage of a command.
 package struct CommandUsage: Sendable, Hashable {
     package let name: String
     package let prefix: String
-    /// Nil for any words.
+    /// Nil if the command accepts any words.
     package let arguments: [CommandArgument]?
     package let help: String?
 
-    /// Such as `/roll <count> [die]`.
+    /// The usage line, such as `/roll <count> [die]`.
     package var line: String {
         ([prefix + name] + (arguments ?? []).map(\.usage)).joined(separator: " ")
     }
 
-    /// The command with its declared arguments, or what to tell somebody who used it otherwise.
+    /// Parses the declared arguments of a command, or returns the reply to a wrong usage.
     func read(_ command: Command) -> Result<Command, CommandMisuse> {
         guard let arguments else { return .success(command) }
         var command = command

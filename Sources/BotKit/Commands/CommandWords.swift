@@ -1,4 +1,4 @@
-/// The words of a line; a piece in double quotes is one word, and a quote that is never closed reaches to the end.
+/// The words of a line. Text in double quotes is one word; an unclosed quote extends to the end.
 struct CommandWords {
     private(set) var rest: Substring
 
@@ -6,7 +6,7 @@ struct CommandWords {
         rest = text.trimmingBlanks
     }
 
-    /// The next word, with what follows it left in ``rest``; nil at the end.
+    /// Returns the next word and leaves the remaining text in ``rest``; nil at the end.
     mutating func next() -> String? {
         guard !rest.isEmpty else { return nil }
         var word = ""

@@ -1,16 +1,16 @@
 import Foundation
 
-/// What a conversation does after a message.
+/// The next step of a conversation after a message.
 public enum ConversationStep<State: Codable & Sendable>: Sendable {
-    /// It waits for the person's next message in this state.
+    /// Waits for the person's next message in this state.
     case wait(State)
     case end
 }
 
-/// A conversation over several messages with one person in one chat, as a machine of states.
+/// A conversation over several messages with one person in one chat, as a state machine.
 ///
-/// The state is durable together with the message that led to it, and so is the time limit: a conversation goes on
-/// after a restart, and no message of it is handled twice.
+/// State and timeout are committed together with the message that led to them: a conversation continues after a
+/// restart, and no message of it is handled twice.
 ///
 /// ```swift
 /// Conversation("order", when: .command("order"), timeout: .seconds(300)) { _, context in
@@ -28,8 +28,9 @@ public enum ConversationStep<State: Codable & Sendable>: Sendable {
 /// }
 /// ```
 ///
-/// While it is under way it takes every chat message of that person in that chat which the handlers above it leave, also
-/// where the bot otherwise answers to mentions only; a message that begins it begins it anew. `/cancel` ends it.
+/// While it is active, a conversation receives every chat message of that person in that chat that the handlers above
+/// it do not accept, even where the bot otherwise answers only mentions. A message that matches the opening restarts
+/// it. `/cancel` ends it.
 public struct Conversation<State: Codable & Sendable>: HandlerDeclaration, Sendable {
     public typealias Begin = @Sendable (MessageEvent, BotContext) async throws -> ConversationStep<State>
     public typealias Next = @Sendable (State, MessageEvent, BotContext) async throws -> ConversationStep<State>
@@ -44,11 +45,11 @@ public struct Conversation<State: Codable & Sendable>: HandlerDeclaration, Senda
     private let timedOut: TimedOut?
 
     /// - Parameters:
-    ///   - name: tells it from the bot's other conversations, also across restarts.
-    ///   - opening: which messages begin it.
-    ///   - timeout: how long it waits for each message.
-    ///   - cancel: what a person writes to end it; nil for nothing.
-    ///   - timedOut: runs when the time is over, after which the conversation is, also if this fails.
+    ///   - name: identifies the conversation among those of the bot, also across restarts.
+    ///   - opening: selects the messages that start it.
+    ///   - timeout: limits the wait for each message.
+    ///   - cancel: ends the conversation when the person writes it; nil for none.
+    ///   - timedOut: runs when the timeout expires; the conversation then ends, even if this throws.
     public init(
         _ name: String, when opening: EventFilter<MessageEvent>, timeout: Duration = .seconds(600),
         cancel: String? = "/cancel", begin: @escaping Begin, next: @escaping Next, timedOut: TimedOut? = nil
@@ -100,7 +101,7 @@ public struct Conversation<State: Codable & Sendable>: HandlerDeclaration, Senda
         try await timedOut(state, context)
     }
 
-    // MARK: What is kept
+    // MARK: Stored state
 
     private var timerName: String { ConversationName.timerPrefix + name }
 
@@ -116,7 +117,7 @@ public struct Conversation<State: Codable & Sendable>: HandlerDeclaration, Senda
         context.cancelTimer(timerName, key: person)
     }
 
-    /// Nil for what another version of the bot has left.
+    /// Decodes the stored state; nil if another version of the bot wrote one that this version cannot read.
     private func state(_ stored: [UInt8], _ context: BotContext) -> State? {
         do { return try JSONDecoder().decode(State.self, from: Data(stored)) } catch {
             context.logger.warning("A conversation's state cannot be read: it is over", metadata: ["error": "\(error)"])

@@ -1,9 +1,9 @@
-/// Says which events a handler wants. Filters combine with `&&`, `||` and `!`, as in
+/// A predicate that selects events for a handler. Filters combine with `&&`, `||` and `!`, as in
 /// `OnMessage(.mention && !.from(stranger))`.
 public struct EventFilter<Event: ChatEvent>: Sendable {
     private let condition: @Sendable (Event, EventScope) -> Bool
 
-    /// A filter of one's own; the condition is quick and has no side effects.
+    /// Creates a filter from a condition, which must be fast and free of side effects.
     public init(_ condition: @escaping @Sendable (_ event: Event, _ scope: EventScope) -> Bool) {
         self.condition = condition
     }
@@ -23,11 +23,11 @@ public struct EventFilter<Event: ChatEvent>: Sendable {
     }
 }
 
-/// Something that somebody did in a chat.
+/// An action of a person in a chat.
 public protocol ChatEvent: Sendable {
-    /// Who did it.
+    /// The person who did it.
     var author: PublicKey { get }
-    /// What the author was in the group, in the event's own epoch; nil if that is not known.
+    /// The author's role in the group in the event's own epoch; nil if it is unknown.
     var role: MemberRole? { get }
 }
 
@@ -45,14 +45,14 @@ extension CallEvent: ChatEvent {
 
 extension JoinEvent: ChatEvent {
     public var author: PublicKey { inviter }
-    /// Only admins' invitations are taken (MIP-02), as the group has them when one joins.
+    /// Admin, because only invitations by admins are accepted (MIP-02), as of the group's state at the join.
     public var role: MemberRole? { .admin }
 }
 
 extension EventFilter {
     public static var any: Self { Self { _, _ in true } }
 
-    /// Only what one of these did.
+    /// Only events of these authors.
     public static func from(_ authors: PublicKey...) -> Self { from(authors) }
 
     public static func from(_ authors: some Collection<PublicKey>) -> Self {
@@ -60,19 +60,19 @@ extension EventFilter {
         return Self { event, _ in authors.contains(event.author) }
     }
 
-    /// Only in one of these chats, named by chat id or by a nostrGroupID that no other group claims.
+    /// Only events in these chats, named by chat id or by a nostrGroupID that no other group claims.
     public static func chat(_ chatIDs: String...) -> Self {
         let references = Set(chatIDs.map { $0.lowercased() })
         return Self { _, scope in scope.isChat(among: references) }
     }
 
-    /// Only in groups; `!.group` for chats of two.
+    /// Only events in groups; `!.group` selects chats of two members.
     public static var group: Self { Self { _, scope in scope.isGroup } }
 
-    /// Only what an admin of the chat did: who was one in the event's own epoch, whatever has become of them since.
-    /// What is not known any more counts as no.
+    /// Only events of an author who was an admin in the event's own epoch, whatever their role is now. An unknown role
+    /// does not match.
     public static var fromAdmin: Self { Self { event, _ in event.role == .admin } }
 
-    /// Only what an operator of the account did (`operators` in the configuration).
+    /// Only events of an operator of the account (`operators` in the configuration).
     public static var fromOperator: Self { Self { event, scope in scope.operators.contains(event.author) } }
 }

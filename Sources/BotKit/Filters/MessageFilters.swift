@@ -3,13 +3,13 @@ extension EventFilter<MessageEvent> {
         Self { message, _ in kinds.contains(message.kind) }
     }
 
-    /// Only commands of this name, as ``OnCommand`` reads them.
+    /// Only commands of this name, as parsed by ``OnCommand``.
     public static func command(_ name: String, prefix: String = "/") -> Self {
         Self { message, scope in Command(message, in: scope, prefix: prefix)?.name == name.lowercased() }
     }
 
-    /// Only messages that speak of the account: a `p` tag with its key (answers to it have one), its npub, or its name
-    /// as a word of its own. A name of one or two letters needs an `@` in front.
+    /// Only messages that mention the account: by a `p` tag with its key (replies to it have one), its npub, or its
+    /// name as a separate word. A name of one or two letters needs a leading `@`.
     public static var mention: Self {
         Self { message, scope in
             message.tags.all(named: "p").contains { $0.value == scope.account.hex }
@@ -17,8 +17,8 @@ extension EventFilter<MessageEvent> {
         }
     }
 
-    /// Only answers to messages of the account: an `e` tag (wire §8.0) with a `p` tag of the account beside it, or a `q`
-    /// tag that names the account (NIP-C7). The tags are the sender's word.
+    /// Only replies to messages of the account: with an `e` tag (wire §8.0) and a `p` tag of the account, or with a `q`
+    /// tag that names the account (NIP-C7). The tags are unverified claims of the sender.
     public static var reply: Self {
         Self { message, scope in
             let own = scope.account.hex
@@ -30,7 +30,7 @@ extension EventFilter<MessageEvent> {
     /// Only messages with files.
     public static var media: Self { Self { message, _ in !message.media.isEmpty } }
 
-    /// Only kinds that have no meaning here: not what Pika and Marmot clients put into groups.
+    /// Only kinds without a known meaning: none of those that Pika and Marmot clients send in groups.
     public static var unknownKind: Self {
         let known: Set<Kind> = [
             .metadata, .deletion, .reaction, .chatMessage, .callSignal, .pushTokenRequest, .pushTokenList,
@@ -39,7 +39,7 @@ extension EventFilter<MessageEvent> {
         return Self { message, _ in !known.contains(message.kind) }
     }
 
-    /// Only messages whose content has this text somewhere; capitals make no difference.
+    /// Only messages whose content contains this text, ignoring case.
     public static func containing(_ text: String) -> Self {
         let text = text.lowercased()
         return Self { message, _ in message.content.lowercased().contains(text) }
@@ -47,7 +47,7 @@ extension EventFilter<MessageEvent> {
 }
 
 extension EventScope {
-    /// Whether a word, with whatever punctuation around it, means the account.
+    /// Returns whether a word, ignoring punctuation around it, mentions the account.
     func isMention(_ word: Substring) -> Bool {
         let word = word.lowercased()
         if word.contains(account.npub) { return true }

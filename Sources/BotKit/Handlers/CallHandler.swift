@@ -1,4 +1,4 @@
-/// Handles call signals of others: invitations, answers and ends of calls.
+/// Handles call signals of others: invitations, answers and hang-ups.
 public struct OnCall: HandlerDeclaration {
     public let handler: Handler
 

@@ -1,14 +1,15 @@
-/// Runs at times of its own: every so often, or as a cron expression says.
+/// Runs on a schedule: at a fixed interval, or as a cron expression says.
 ///
-/// A schedule belongs to no chat, so it names where it sends: `context.send("good morning", to: chatID)`. Runs of one
-/// schedule never overlap: what becomes due while one is at work is left out. No run is done twice, also after a crash.
+/// A schedule belongs to no chat, so the handler must name the chat that it sends to:
+/// `context.send("good morning", to: chatID)`. Runs of one schedule never overlap: a run that becomes due during
+/// another is skipped. No run happens twice, even after a crash.
 public struct OnSchedule: HandlerDeclaration {
     public let handler: Handler
 
     /// - Parameters:
-    ///   - name: tells it from the bot's other schedules, also across restarts; a new name is a new schedule.
-    ///   - catchesUp: whether it runs once, at the start, if runs were missed while nothing ran. A new schedule has
-    ///     missed none.
+    ///   - name: identifies the schedule among those of the bot, also across restarts; a new name is a new schedule.
+    ///   - catchesUp: whether it runs once at the start if runs were missed while the process was not running. A new
+    ///     schedule has missed none.
     public init(
         _ name: String, _ schedule: Schedule, catchesUp: Bool = false,
         perform body: @escaping @Sendable (BotContext) async throws -> Void
@@ -24,7 +25,7 @@ public struct OnSchedule: HandlerDeclaration {
     }
 }
 
-/// Runs when a timer has run out that a handler set with ``BotContext/setTimer(_:key:after:text:in:)``.
+/// Runs when a timer expires that a handler has set with ``BotContext/setTimer(_:key:after:text:in:)``.
 public struct OnTimer: HandlerDeclaration {
     public let handler: Handler
 
@@ -38,8 +39,8 @@ public struct OnTimer: HandlerDeclaration {
     }
 }
 
-/// Runs when the bot begins its work, before it gets any event: at each start of the process, and when a new
-/// configuration brings the bot in.
+/// Runs when the bot starts, before it receives any event: at each start of the process, and when a new configuration
+/// adds the bot.
 public struct OnStart: HandlerDeclaration {
     public let handler: Handler
 
@@ -53,8 +54,8 @@ public struct OnStart: HandlerDeclaration {
     }
 }
 
-/// Runs when the bot ends its work in good order, after the last event; it has a few seconds. A process that is killed
-/// does not run it.
+/// Runs at an orderly stop of the bot, after the last event, with a deadline of a few seconds. It does not run if the
+/// process is killed.
 public struct OnStop: HandlerDeclaration {
     public let handler: Handler
 

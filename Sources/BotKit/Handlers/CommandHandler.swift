@@ -1,15 +1,15 @@
 /// Handles commands of others: chat messages such as `/ping one "two words"`.
 ///
-/// A mention of the account may stand in front: `@greeter /ping`.
+/// A mention of the account may precede it: `@greeter /ping`.
 public struct OnCommand: HandlerDeclaration {
     public let handler: Handler
 
     /// - Parameters:
-    ///   - name: The word after the prefix, without blanks; capitals make no difference.
-    ///   - help: What it does, for the list of ``BotHelp``; without it the command is not listed.
-    ///   - arguments: What it takes: a command used otherwise is answered with its usage, and `body` does not run.
-    ///     Unless given it takes any words.
-    ///   - prefix: What marks a command.
+    ///   - name: The word after the prefix, without whitespace; case is ignored.
+    ///   - help: The description in the list of ``BotHelp``; a command without one is not listed.
+    ///   - arguments: The declared arguments; any words by default. A command that does not match them is answered with
+    ///     its usage, and `body` does not run.
+    ///   - prefix: The text that marks a command.
     public init(
         _ name: String, help: String? = nil, arguments: [CommandArgument]? = nil, prefix: String = "/",
         matching filter: EventFilter<MessageEvent> = .any,

@@ -1,8 +1,8 @@
-/// Handles changes of a group: who did what, from which epoch to which.
+/// Handles changes of a group: the author, the change, and the epochs before and after.
 public struct OnCommit: HandlerDeclaration {
     public let handler: Handler
 
-    /// The account's own commits come too unless the filter leaves them out, as the default does.
+    /// Includes the account's own commits unless the filter excludes them, as the default does.
     public init(
         _ filter: EventFilter<CommitEvent> = .byOthers,
         perform body: @escaping @Sendable (CommitEvent, BotContext) async throws -> Void
@@ -14,7 +14,7 @@ public struct OnCommit: HandlerDeclaration {
     }
 }
 
-/// Handles this account's own arrival in a group.
+/// Handles the account's own join of a group.
 public struct OnJoin: HandlerDeclaration {
     public let handler: Handler
 

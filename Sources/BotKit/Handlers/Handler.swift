@@ -1,33 +1,34 @@
-/// One reaction of a bot: what it runs for, and what it does then.
+/// A handler of a bot: the triggers that it accepts, and the code that runs for them.
 ///
-/// Handlers of one bot are asked in order, and the first that accepts a trigger handles it, alone. What belongs to one
-/// chat is handled one after the other, different chats at the same time.
+/// The handlers of a bot are tried in order, and only the first that accepts a trigger handles it. Triggers of one chat
+/// are handled one at a time, different chats concurrently.
 ///
-/// **When a handler throws**, or takes longer than it may, ``Bot/errorHandlers`` are asked, then the error is logged
-/// and counted; nothing of what the handler asked for happens, and the event is done with: it does not come again.
-/// A handler that takes too long is cancelled. One that does not heed that is left behind: its chat goes on without it,
-/// and what it asks for later is dropped; once 16 of a bot's handlers hang like that, what comes for the bot waits until
-/// one of them ends. **When the process dies** before the event is done with, the handler runs again; what it asks for
-/// then has the same ids, so nothing happens twice. If the process dies of it once more, the event is given up.
+/// **When a handler throws**, or exceeds its deadline, ``Bot/errorHandlers`` are called, then the error is logged and
+/// counted. The handler's effects are dropped, and the event counts as handled: it is not delivered again. A handler
+/// that exceeds its deadline is cancelled. If it ignores the cancellation it is abandoned: its chat continues without
+/// it, and effects that it requests later are dropped. Once 16 of a bot's handlers hang like this, new triggers of the
+/// bot wait until one of them ends. **When the process dies** before the event is handled, the handler runs again; its
+/// effects then have the same ids, so nothing happens twice. After the third such death the event is given up.
 public struct Handler: Sendable {
     public typealias Work = @Sendable (BotContext) async throws -> Void
 
-    /// For logs and metrics: a few words, the same for all events, such as `command ping`.
+    /// A short name for logs and metrics, the same for all events, such as `command ping`.
     public let label: String
-    /// What to do about a trigger; nil if it is not for this handler. Quick, without side effects.
+    /// Returns the work for a trigger; nil if the handler does not accept it. Fast, without side effects.
     package let accept: @Sendable (BotTrigger, EventScope) -> Work?
-    /// When to run it, if it waits for the clock.
+    /// The schedule, if the handler runs on one.
     package var schedule: ScheduleDeclaration?
-    /// The conversation that it has, if it has any.
+    /// The name of the handler's conversation, if it has one.
     package var conversation: String?
-    /// The command that it handles, if it says how it is used.
+    /// The usage of the handled command, if it is declared.
     package var command: CommandUsage?
-    /// The module that it answers probes of.
+    /// The probe module that the handler answers.
     package var probe: String?
 
-    /// A handler of one's own for events.
+    /// Creates a custom handler for events.
     ///
-    /// - Parameter accept: what to do about an event; nil if it is not for this handler. Quick, without side effects.
+    /// - Parameter accept: returns the work for an event; nil if the handler does not accept it. Fast, without side
+    ///   effects.
     public init(label: String, accept: @escaping @Sendable (CoreEvent, EventScope) -> Work?) {
         self.init(label: label) { trigger, scope in trigger.event.flatMap { accept($0, scope) } }
     }
@@ -38,14 +39,14 @@ public struct Handler: Sendable {
     }
 }
 
-/// A schedule and who waits for it.
+/// A named schedule of a handler.
 package struct ScheduleDeclaration: Sendable, Hashable {
     package let name: String
     package let schedule: Schedule
     package let catchesUp: Bool
 }
 
-/// Anything that can stand in a list of handlers.
+/// An element of a list of handlers.
 public protocol HandlerDeclaration {
     var handler: Handler { get }
 }

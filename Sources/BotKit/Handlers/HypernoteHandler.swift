@@ -1,10 +1,10 @@
-/// Handles answers of others to hypernotes (kind 9468); the hypernote's id is ``MessageEvent/target``.
+/// Handles others' responses to hypernotes (kind 9468); the hypernote's id is ``MessageEvent/target``.
 ///
-/// What does not read as an answer is passed on to the handlers below.
+/// Events that cannot be parsed as a response are passed to the handlers below.
 public struct OnHypernoteAction: HandlerDeclaration {
     public let handler: Handler
 
-    /// - Parameter name: only this action; nil for all of them.
+    /// - Parameter name: the only action to handle; nil for all of them.
     public init(
         _ name: String? = nil, _ filter: EventFilter<MessageEvent> = .any,
         perform body: @escaping @Sendable (HypernoteAction, MessageEvent, BotContext) async throws -> Void

@@ -1,13 +1,13 @@
-/// Who came into a group, and who is not in it any more, by one commit.
+/// The members who joined and left a group by one commit.
 public struct MembershipChange: Sendable, Hashable {
     public let joined: [PublicKey]
-    /// By their own wish.
+    /// Members who left by themselves.
     public let left: [PublicKey]
-    /// By somebody else's.
+    /// Members whom others removed.
     public let removed: [PublicKey]
     public let commit: CommitEvent
 
-    /// Nil for a commit that changes nobody's membership.
+    /// Returns nil for a commit without changes of membership.
     init?(_ commit: CommitEvent) {
         guard !commit.added.isEmpty || !commit.removed.isEmpty || !commit.left.isEmpty else { return nil }
         joined = commit.added
@@ -17,8 +17,8 @@ public struct MembershipChange: Sendable, Hashable {
     }
 }
 
-/// Handles the coming and going of members, whoever committed it, also the account itself. The account's own arrival
-/// is ``OnJoin``'s, and its own removal nobody's.
+/// Handles joining and leaving members, by commits of anyone, including the account. The account's own join is handled
+/// by ``OnJoin``, its own removal by no handler.
 public struct OnMembership: HandlerDeclaration {
     public let handler: Handler
 

@@ -10,7 +10,7 @@ public struct OnMessage: HandlerDeclaration {
     }
 }
 
-/// Handles chat messages of others that speak of the account (``EventFilter/mention``); answers to what it has said do.
+/// Handles others' chat messages that mention the account (``EventFilter/mention``), including replies to its messages.
 public struct OnMention: HandlerDeclaration {
     public let handler: Handler
 
@@ -22,8 +22,8 @@ public struct OnMention: HandlerDeclaration {
     }
 }
 
-/// Handles answers of others to the account's own messages (``EventFilter/reply``). They are mentions too: put it above
-/// an ``OnMention``.
+/// Handles others' replies to the account's own messages (``EventFilter/reply``). Replies are mentions too: put it
+/// above an ``OnMention``.
 public struct OnReply: HandlerDeclaration {
     public let handler: Handler
 
@@ -35,7 +35,7 @@ public struct OnReply: HandlerDeclaration {
     }
 }
 
-/// Handles messages of others with files (``MessageEvent/media``); ``BotContext/download(_:)`` reads one.
+/// Handles others' messages with files (``MessageEvent/media``); ``BotContext/download(_:)`` reads one.
 public struct OnMedia: HandlerDeclaration {
     public let handler: Handler
 
@@ -47,7 +47,7 @@ public struct OnMedia: HandlerDeclaration {
     }
 }
 
-/// Handles reactions (kind 7) of others; the emoji is the content, the message reacted to in ``MessageEvent/target``.
+/// Handles reactions (kind 7) of others. The content is the emoji, ``MessageEvent/target`` the message reacted to.
 public struct OnReaction: HandlerDeclaration {
     public let handler: Handler
 
@@ -59,7 +59,7 @@ public struct OnReaction: HandlerDeclaration {
     }
 }
 
-/// Handles every inner event of others, whatever its kind; narrow it with ``EventFilter/kind(_:)``.
+/// Handles inner events of others of any kind; narrow it with ``EventFilter/kind(_:)``.
 public struct OnInnerEvent: HandlerDeclaration {
     public let handler: Handler
 
@@ -71,7 +71,7 @@ public struct OnInnerEvent: HandlerDeclaration {
     }
 }
 
-/// Handles inner events of others whose kind nothing here gives a meaning to (``EventFilter/unknownKind``).
+/// Handles inner events of others of unknown kinds (``EventFilter/unknownKind``).
 public struct OnUnknownKind: HandlerDeclaration {
     public let handler: Handler
 
@@ -96,7 +96,7 @@ extension Handler {
 }
 
 extension MessageEvent {
-    /// The message that this one answers or reacts to: its last `e` tag (wire §8.0); nil if there is none.
+    /// The message that this one replies or reacts to: its last `e` tag (wire §8.0); nil if there is none.
     public var target: EventID? {
         tags.all(named: "e").last?.value.flatMap { try? EventID(hex: $0) }
     }

@@ -1,18 +1,18 @@
-/// Looks for a bot whether accounts can be found and invited.
+/// A service that checks whether accounts can be found and invited.
 public protocol BotKeyPackageProbes: Sendable {
-    /// Reads what relays hold of an account's key packages and relay lists, for so long at most, and tries an
-    /// invitation without sending it. What it is like is in the report, also when no relay answers. Throws
-    /// `CancellationError` when it was given up meanwhile: then nothing is known.
+    /// Reads an account's key packages and relay lists from relays, within the request's timeout, and builds an
+    /// invitation without sending it. The report holds the result, even if no relay answers. Throws `CancellationError`
+    /// if it was cancelled: then nothing is known.
     func probe(_ request: KeyPackageProbeRequest) async throws -> KeyPackageReport
 }
 
 public struct KeyPackageProbeRequest: Sendable, Hashable {
     public var account: PublicKey
-    /// Where to begin, besides the relays of the configuration. Those that the account's own lists name are asked too.
+    /// Relays to query besides those of the configuration. Relays in the account's own lists are queried too.
     public var relays: [RelayURL]
-    /// A key package that was published longer ago is stale.
+    /// The age from which a key package is stale.
     public var staleAfter: Duration
-    /// For all of it.
+    /// The deadline of the whole probe.
     public var timeout: Duration
 
     public init(

@@ -1,26 +1,26 @@
-/// Looks at relays for a bot, as a client of encrypted groups does.
+/// A service that probes relays as a client of encrypted groups uses them.
 public protocol BotRelayProbes: Sendable {
-    /// Probes one relay, for so long at most. What the relay is like is in the report, also when nobody is there.
-    /// Throws ``BotError/Code/probeRefused`` when it may not be looked at, and `CancellationError` when it was given up
-    /// meanwhile: then nothing is known.
+    /// Probes one relay, within the request's timeout. The report holds the result, even if the relay cannot be
+    /// reached. Throws ``BotError/Code/probeRefused`` if the relay may not be probed, and `CancellationError` if the
+    /// probe was cancelled: then nothing is known.
     func probe(_ request: RelayProbeRequest) async throws -> RelayProbeReport
 
-    /// Tells the account's relays, as the account, what probes found (NIP-66): nothing of a relay that was not reached,
-    /// or not at a public address. Throws ``BotError/Code/requestFailed`` when no relay took it.
+    /// Publishes probe results to the account's relays, signed by the account (NIP-66). Skips a relay that was not
+    /// reached, or not at a public address. Throws ``BotError/Code/requestFailed`` when no relay accepted the event.
     func announce(_ announcement: RelayAnnouncement) async throws(BotError)
 }
 
 public struct RelayProbeRequest: Sendable, Hashable {
     public var relay: RelayURL
-    /// Whether events may be written: by throwaway keys, ended after an hour, and deleted afterwards.
+    /// Whether the probe may write events: signed by throwaway keys, expiring after an hour, and deleted afterwards.
     public var writes: Bool
-    /// For all of it.
+    /// The deadline of the whole probe.
     public var timeout: Duration
-    /// Whether the host may be this machine or in a network around it.
+    /// Whether the host may be this machine or in a private network.
     public var reachesPrivateAddresses: Bool
-    /// PEM files of certificate authorities that are trusted besides the system's.
+    /// PEM files of certificate authorities that are trusted in addition to the system's.
     public var trustRootFiles: [String]
-    /// Whether the account logs in where a relay asks for it (NIP-42); otherwise a throwaway key does.
+    /// Whether the account authenticates where a relay requires it (NIP-42); otherwise a throwaway key does.
     public var logsInAsAccount: Bool
 
     public init(
@@ -36,11 +36,11 @@ public struct RelayProbeRequest: Sendable, Hashable {
     }
 }
 
-/// What goes out by NIP-66.
+/// A NIP-66 event.
 public enum RelayAnnouncement: Sendable, Hashable {
-    /// Kind 10166: that this account looks at relays, how often, and for how long at most.
+    /// Kind 10166: announces that this account monitors relays, with the interval and the timeout.
     case monitor(every: Duration, timeout: Duration)
-    /// Kind 30166: what was found at one relay.
+    /// Kind 30166: the result for one relay.
     case relay(RelayProbeReport)
 }
 

@@ -1,9 +1,9 @@
-/// The report for people. No line names the account.
+/// The report as text. No line names the account.
 extension KeyPackageReport {
-    /// One line of judgement, then one for each relay, list and remark.
+    /// The verdict, then one line for each relay, list and remark.
     public var lines: [String] { [verdict] + relays.map(\.line) + lists.compactMap(\.line) + invitationLines }
 
-    /// Whether all is well, in a sentence.
+    /// The overall result in one sentence.
     public var verdict: String {
         guard isAnythingKnown else { return "UNKNOWN: no relay answered, so nothing is known" }
         guard isSuccess else { return "BAD: \(faults.joined(separator: "; "))" }
@@ -15,7 +15,7 @@ extension KeyPackageReport {
             : "GOOD: it can be found and invited; \(doubts.joined(separator: "; "))"
     }
 
-    /// Why it cannot be found or invited.
+    /// The reasons why the account cannot be found or invited.
     private var faults: [String] {
         var faults: [String] = []
         if let failure = invitation?.failure { faults.append("an invitation fails: \(failure)") }

@@ -1,11 +1,11 @@
 /// Whether an account can be found and invited, relay by relay.
 public struct KeyPackageReport: Sendable, Hashable {
     public var account: PublicKey
-    /// Every relay that was considered, those of the configuration first.
+    /// All relays considered, those of the configuration first.
     public var relays: [RelayHolding]
     /// The lists 10051, 10050 and 10002, in this order.
     public var lists: [PublishedRelayList]
-    /// Nil if there is no key package to try.
+    /// Nil if there is no key package to invite with.
     public var invitation: TriedInvitation?
 
     public init(
@@ -17,11 +17,11 @@ public struct KeyPackageReport: Sendable, Hashable {
         self.invitation = invitation
     }
 
-    /// Whether any relay has answered. If not, nothing is known of the account.
+    /// Whether any relay has answered. If none has, nothing is known of the account.
     public var isAnythingKnown: Bool { relays.contains { $0.state != .unknown } }
 
-    /// Whether somebody who looks where the account says finds a key package that works: on a relay of its list 10051
-    /// or, without such a list, on any that was asked.
+    /// Whether a client that queries the relays named by the account finds a usable key package: on a relay of its list
+    /// 10051 or, without such a list, on any relay queried.
     public var isFindable: Bool {
         let named = lists.first { $0.kind == .keyPackageRelays }?.relays ?? []
         return relays.contains { $0.state.isUsable && (named.isEmpty || named.contains($0.relay)) }
@@ -32,25 +32,25 @@ public struct KeyPackageReport: Sendable, Hashable {
     public var isSuccess: Bool { isFindable && isInviteable }
 }
 
-/// What one relay holds of an account's key packages.
+/// The key packages of an account on one relay.
 public struct RelayHolding: Sendable, Hashable {
     public enum State: String, Sendable, Hashable, CaseIterable {
-        /// A valid one, the newest that is known.
+        /// A valid key package, the newest known.
         case present
-        /// The relay has answered, and has none.
+        /// The relay has answered that it has none.
         case missing
-        /// A valid one that was published too long ago, or ends soon.
+        /// A valid key package that was published too long ago, or expires soon.
         case stale
-        /// A valid one that another relay has a newer one for.
+        /// A valid key package, but another relay has a newer one.
         case superseded
-        /// A valid one in a form of older clients: kind 443 alone, or written as before MIP-00.
+        /// A valid key package in the format of older clients: only kind 443, or a format older than MIP-00.
         case legacy
-        /// None of those that it has passes all checks.
+        /// None of the relay's key packages passes all checks.
         case invalid
-        /// The relay has not answered, so nobody knows. Never the same as ``missing``.
+        /// The relay has not answered, so its content is unknown. Always distinct from ``missing``.
         case unknown
 
-        /// Whether somebody who asks only this relay can invite the account.
+        /// Whether a client that queries only this relay can invite the account.
         public var isUsable: Bool {
             switch self {
             case .present, .stale, .superseded, .legacy: true
@@ -60,14 +60,14 @@ public struct RelayHolding: Sendable, Hashable {
     }
 
     public var relay: RelayURL
-    /// Whether the settings name it; otherwise only a list of the account does.
+    /// Whether the settings name the relay; otherwise only a list of the account does.
     public var isConfigured: Bool
-    /// The kinds of the account's lists that name it.
+    /// The kinds of the account's lists that name the relay.
     public var lists: [Kind]
     public var state: State
-    /// Why it is in this state, in words; on one line.
+    /// The reason for the state, as one line of text.
     public var reason: String
-    /// The one that an inviter would take, or the newest of those that are not valid.
+    /// The key package that an inviter would use, or the newest of the invalid ones.
     public var package: HeldKeyPackage?
 
     public init(
@@ -82,19 +82,19 @@ public struct RelayHolding: Sendable, Hashable {
     }
 }
 
-/// One key package event.
+/// A key package event.
 public struct HeldKeyPackage: Sendable, Hashable {
     public var event: EventID
     /// 30443, or 443 of older clients.
     public var kind: Kind
     /// Unix seconds.
     public var createdAt: Int64
-    /// Unix seconds; nil if it could not be read that far.
+    /// Unix seconds; nil if the key package could not be parsed that far.
     public var notBefore: Int64?
     public var notAfter: Int64?
-    /// The name of the check that it does not pass; nil if it is valid.
+    /// The name of the failed check; nil if the key package is valid.
     public var failedCheck: String?
-    /// What other clients may stumble over, in words.
+    /// Peculiarities that other clients may fail on, as text.
     public var remarks: [String]
 
     public init(
@@ -115,9 +115,9 @@ public struct HeldKeyPackage: Sendable, Hashable {
 public struct PublishedRelayList: Sendable, Hashable {
     /// 10051 (key packages), 10050 (invitations), 10002 (everything else).
     public var kind: Kind
-    /// Nil if no relay has one.
+    /// Nil if no relay has the list.
     public var relays: [RelayURL]?
-    /// What is wrong with it, in words; nil if nothing is.
+    /// The fault of the list, as text; nil if there is none.
     public var problem: String?
 
     public init(kind: Kind, relays: [RelayURL]?, problem: String? = nil) {
@@ -127,16 +127,16 @@ public struct PublishedRelayList: Sendable, Hashable {
     }
 }
 
-/// An invitation into a scratch group that was built and thrown away.
+/// A trial invitation into a scratch group that was built and discarded.
 public struct TriedInvitation: Sendable, Hashable {
-    /// The event of the key package.
+    /// The id of the key package event.
     public var event: EventID
     public var kind: Kind
-    /// Why it failed; nil if it worked.
+    /// The reason why it failed; nil if it succeeded.
     public var failure: String?
-    /// The bytes of the gift wrap's JSON; 0 if there is none.
+    /// The size of the gift wrap's JSON in bytes; 0 if there is none.
     public var wrapBytes: Int
-    /// Whether the client supports the newer form of leaving a group.
+    /// Whether the client supports the newer form of leaving a group (SelfRemove).
     public var supportsSelfRemove: Bool
 
     public init(event: EventID, kind: Kind, failure: String? = nil, wrapBytes: Int = 0, supportsSelfRemove: Bool) {

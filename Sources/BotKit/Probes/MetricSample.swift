@@ -1,4 +1,4 @@
-/// One value of a metric. What is not in the catalogue of metrics (`docs/metrics.md`) is exported nowhere.
+/// One value of a metric. Only metrics in the catalogue (`docs/metrics.md`) are exported.
 public struct MetricSample: Sendable, Hashable, Codable {
     public var name: String
     public var labels: [String: String]
@@ -11,11 +11,11 @@ public struct MetricSample: Sendable, Hashable, Codable {
     }
 }
 
-/// What bots measure, exported among the metrics of their worker.
+/// Metrics of bots, exported with those of their worker.
 public protocol BotMetrics: Sendable {
     /// Sets a gauge.
     func set(_ sample: MetricSample)
-    /// Takes a gauge back: it is exported no more, whatever its value was.
+    /// Removes a gauge, whatever its value, so that it is not exported any more.
     func remove(_ sample: MetricSample)
     /// Adds one observation to a histogram.
     func observe(_ sample: MetricSample)

@@ -1,9 +1,9 @@
-/// Runs when somebody asks for a probe of this module.
+/// Runs for each probe request of this module.
 ///
-/// Probes belong to no chat, run side by side with everything else, and are the only thing that a stranger who reaches
-/// the endpoint can make a bot do: whoever writes one decides which targets it looks at, and throws
-/// ``BotError/Code/probeRefused`` for others. What such a handler sends is dropped; what it throws otherwise, and a
-/// timeout, is a probe that failed.
+/// Probes belong to no chat and run concurrently with everything else. They are the only work that a stranger with
+/// access to the endpoint can trigger: the handler must decide which targets it probes, and throw
+/// ``BotError/Code/probeRefused`` for others. Messages that it sends are dropped. Other errors and a timeout count as a
+/// failed probe.
 public struct OnProbe: HandlerDeclaration {
     public let handler: Handler
 

@@ -1,10 +1,10 @@
-/// What somebody outside wants to know: `GET /probe?module=relay&target=wss://relay.example` at the supervisor.
+/// A probe request from outside: `GET /probe?module=relay&target=wss://relay.example` at the supervisor.
 public struct ProbeRequest: Sendable, Hashable {
-    /// Which check, as ``OnProbe`` names it.
+    /// The module, as named by ``OnProbe``.
     public let module: String
-    /// What to look at, as the asker wrote it: a stranger's word, to be held against what the settings allow.
+    /// The target as sent by the client: untrusted, to be checked against the settings.
     public let target: String
-    /// How long the asker waits.
+    /// The time that the client waits.
     public let timeout: Duration
 
     public init(module: String, target: String, timeout: Duration) {
@@ -14,9 +14,9 @@ public struct ProbeRequest: Sendable, Hashable {
     }
 }
 
-/// What came of a probe.
+/// The result of a probe.
 public struct ProbeAnswer: Sendable, Hashable {
-    /// `probe_success`; the time that the probe took is added by who asked.
+    /// `probe_success`; the caller adds the duration of the probe.
     public var isSuccess: Bool
     public var samples: [MetricSample]
 

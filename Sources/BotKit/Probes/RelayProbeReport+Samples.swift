@@ -1,7 +1,7 @@
 extension RelayProbeReport {
-    /// What is exported of it (`docs/metrics.md`), besides `probe_success` and `probe_duration_seconds`.
+    /// The exported metrics of the report (`docs/metrics.md`), except `probe_success` and `probe_duration_seconds`.
     ///
-    /// - Parameter target: The label of a probe that runs by itself; nil for an answer to `/probe`.
+    /// - Parameter target: The label of a scheduled probe; nil for an answer to `/probe`.
     public func samples(target: String? = nil) -> [MetricSample] {
         let base = target.map { ["target": $0] } ?? [:]
         var samples: [MetricSample] = []
@@ -10,7 +10,7 @@ extension RelayProbeReport {
         }
         for phase in phases {
             let labels = base.merging(["phase": phase.name.rawValue]) { $1 }
-            // What a fault kept from being come to did not pass; what has no place here is left out.
+            // A phase that was not reached because of a fault did not pass; a phase that does not apply is omitted.
             guard phase.outcome != .skipped, phase.outcome != .unreached || !isGood else { continue }
             samples.append(
                 MetricSample("nostr_probe_phase_success", labels, phase.outcome == .passed ? 1 : 0))

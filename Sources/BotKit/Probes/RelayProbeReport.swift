@@ -1,4 +1,4 @@
-/// What a probe looks at on a relay, in the order in which it does.
+/// The phases of a relay probe, in the order in which they run.
 public enum RelayPhase: String, Sendable, Hashable, CaseIterable {
     case dns, tcp, tls, certificate, upgrade, information, clock, subscribe, write, live
     case kind443 = "kind_443"
@@ -12,7 +12,7 @@ public enum RelayPhase: String, Sendable, Hashable, CaseIterable {
     case since, limit, subscriptions, duplicate, size, expiration, deletion, rate, auth, manners
 }
 
-/// What can be wrong with a relay, one word for each.
+/// The faults of a relay, one word for each.
 public enum RelayFault: String, Sendable, Hashable, CaseIterable {
     case nameUnknown = "name_unknown"
     case unreachable
@@ -49,13 +49,13 @@ public enum RelayFault: String, Sendable, Hashable, CaseIterable {
     case garbage
 }
 
-/// What a probe of one relay found.
+/// The result of probing one relay.
 public struct RelayProbeReport: Sendable, Hashable {
     public enum Outcome: String, Sendable, Hashable {
         case passed, failed
-        /// Has no place at this relay, or in this probe.
+        /// The phase does not apply to this relay or this probe.
         case skipped
-        /// Was not come to, because of a fault or for lack of time.
+        /// The phase was not reached, because of a fault or for lack of time.
         case unreached
     }
 
@@ -63,7 +63,7 @@ public struct RelayProbeReport: Sendable, Hashable {
         public var name: RelayPhase
         public var outcome: Outcome
         public var duration: Duration
-        /// A sentence; of one that was not looked at why. Fit for a terminal, without secrets.
+        /// A sentence about the result, or the reason why the phase did not run. Safe for a terminal, without secrets.
         public var text: String
 
         public init(_ name: RelayPhase, _ outcome: Outcome, _ duration: Duration, _ text: String) {
@@ -75,11 +75,11 @@ public struct RelayProbeReport: Sendable, Hashable {
     }
 
     public enum Weight: String, Sendable, Hashable, Comparable {
-        /// Worth knowing; nothing suffers.
+        /// Informational, without effect on groups.
         case note
-        /// Encrypted groups work, at a cost.
+        /// Encrypted groups work, with limitations.
         case warning
-        /// They do not, or lose messages.
+        /// Encrypted groups do not work, or lose messages.
         case error
 
         public static func < (left: Weight, right: Weight) -> Bool { left.rank < right.rank }
@@ -98,7 +98,7 @@ public struct RelayProbeReport: Sendable, Hashable {
         public var phase: RelayPhase
         public var weight: Weight
         public var text: String
-        /// What to do.
+        /// The recommended action.
         public var advice: String
 
         public init(_ code: RelayFault, _ phase: RelayPhase, _ weight: Weight, _ text: String, advice: String) {
@@ -116,19 +116,20 @@ public struct RelayProbeReport: Sendable, Hashable {
     /// In the order in which they were found.
     public var faults: [Fault] = []
     public var duration = Duration.zero
-    /// Where it was found, 4 or 16 bytes in network order; nil if it takes no connections.
+    /// The address of the relay, 4 or 16 bytes in network order; nil if it does not accept connections.
     public var address: [UInt8]?
-    /// When the first certificate of the relay's chain ends, Unix seconds; nil without TLS.
+    /// Unix seconds when the first certificate of the relay's chain expires; nil without TLS.
     public var certificateEnd: Int64?
-    /// The relay's clock less ours in seconds, if it tells the time.
+    /// The relay's clock minus ours in seconds, if the relay reveals its time.
     public var clockOffset: Double?
-    /// Whether what was written was there on a new connection; nil if that is not known, as when nothing was written.
+    /// Whether written events were found on a new connection; nil if that is unknown, for example because none were
+    /// written.
     public var isReadBack: Bool?
-    /// Whether it asked clients to log in (NIP-42).
+    /// Whether the relay asked for authentication (NIP-42).
     public var wantsLogin = false
-    /// What it says of itself (NIP-11), as it came; nil if it does not.
+    /// The relay's information document (NIP-11), unmodified; nil if it has none.
     public var information: String?
-    /// The NIPs that it says it knows.
+    /// The NIPs that the relay claims to support.
     public var supportedNIPs: [Int] = []
 
     public init(_ relay: RelayURL) { self.relay = relay }
@@ -137,18 +138,18 @@ public struct RelayProbeReport: Sendable, Hashable {
 }
 
 extension RelayProbeReport {
-    /// Of those that end a probe before anything was asked.
+    /// Faults that end a probe before any request.
     private static let fatal: Set<RelayFault> = [
         .nameUnknown, .unreachable, .notAllowed, .tlsFailed, .notWebSocket, .silent,
     ]
 
-    /// Whether a conversation came about at all.
+    /// Whether the probe could exchange messages with the relay.
     public var isReachable: Bool { !faults.contains { Self.fatal.contains($0.code) } }
 
-    /// Whether encrypted groups work over it.
+    /// Whether encrypted groups work on the relay.
     public var isGood: Bool { !faults.contains { $0.weight == .error } }
 
-    /// The whole in one sentence, and what to do in the next.
+    /// The overall result in one sentence, followed by advice.
     public var verdict: String {
         let (errors, warnings) = (faults.filter { $0.weight == .error }, faults.filter { $0.weight == .warning })
         let notes = faults.filter { $0.weight == .note }.map { "It \($0.text)." }

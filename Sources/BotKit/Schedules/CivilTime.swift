@@ -1,6 +1,6 @@
 import Foundation
 
-/// What calendar and clock of a place show, to the minute. Gregorian, also before its time.
+/// A local date and time to the minute, in the proleptic Gregorian calendar.
 struct CivilTime: Sendable, Hashable {
     /// Days since 1970-01-01.
     var day: Int64
@@ -12,7 +12,7 @@ struct CivilTime: Sendable, Hashable {
         self.minute = minute
     }
 
-    /// - Parameter seconds: those since 1970 that the clock shows, as if it were UTC.
+    /// - Parameter seconds: local time as seconds since 1970, as if it were UTC.
     init(shownSeconds seconds: Int64) {
         let minutes = Self.floor(seconds, 60)
         day = Self.floor(minutes, 1440)
@@ -24,7 +24,7 @@ struct CivilTime: Sendable, Hashable {
     /// 0 is Sunday.
     var weekday: Int { Int(((day + 4) % 7 + 7) % 7) }
 
-    /// Howard Hinnant's civil_from_days.
+    /// The date by Howard Hinnant's civil_from_days.
     var date: (year: Int64, month: Int, day: Int) {
         let shifted = day + 719_468
         let era = Self.floor(shifted, 146_097)
@@ -43,7 +43,7 @@ struct CivilTime: Sendable, Hashable {
     }
 }
 
-/// How far the clocks of a place are ahead of UTC, and when.
+/// The UTC offsets of a time zone.
 struct TimeZoneRules: Sendable, Hashable {
     private let zone: TimeZone
 
@@ -56,17 +56,17 @@ struct TimeZoneRules: Sendable, Hashable {
         self.zone = zone
     }
 
-    /// Seconds, at an instant in Unix seconds.
+    /// Returns the offset in seconds at an instant in Unix seconds.
     func offset(at seconds: Int64) -> Int64 {
         Int64(zone.secondsFromGMT(for: Date(timeIntervalSince1970: Double(seconds))))
     }
 
     func shown(at seconds: Int64) -> CivilTime { CivilTime(shownSeconds: seconds + offset(at: seconds)) }
 
-    /// The first instant at which clocks show this time; the end of the gap if they skip it. Unix seconds.
+    /// Returns the first instant (Unix seconds) with this local time; the end of the gap if local time skips it.
     func instant(of time: CivilTime) -> Int64 {
         let shown = time.shownSeconds
-        // Clocks are never more than a day off, and do not change twice within two days.
+        // Offsets are at most a day, and do not change twice within two days.
         let (before, after) = (offset(at: shown - 86_400), offset(at: shown + 86_400))
         let matching = [shown - max(before, after), shown - min(before, after)].filter {
             $0 + offset(at: $0) == shown
@@ -75,7 +75,7 @@ struct TimeZoneRules: Sendable, Hashable {
         return transition(from: shown - 86_400, to: shown + 86_400)
     }
 
-    /// The first instant of the second offset between two instants of different offset.
+    /// Returns the first instant with the second offset, between two instants with different offsets.
     private func transition(from start: Int64, to end: Int64) -> Int64 {
         let before = offset(at: start)
         var (low, high) = (start, end)

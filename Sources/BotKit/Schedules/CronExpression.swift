@@ -1,4 +1,4 @@
-/// A cron expression of five fields; ``Schedule/init(cron:timeZone:)`` says what it may be.
+/// A cron expression of five fields; ``Schedule/init(cron:timeZone:)`` describes the syntax.
 struct CronExpression: Sendable, Hashable {
     private let minutes: CronField
     private let hours: CronField
@@ -26,7 +26,7 @@ struct CronExpression: Sendable, Hashable {
         }
     }
 
-    /// The first time after another, both Unix seconds; nil if none comes within ten years.
+    /// Returns the first time after the given one, both in Unix seconds; nil if none comes within ten years.
     func next(after seconds: Int64, in zone: TimeZoneRules) -> Int64? {
         hours.isEveryHour ? nextOfElapsed(seconds, zone) : nextOfShown(seconds, zone)
     }
@@ -49,9 +49,9 @@ struct CronExpression: Sendable, Hashable {
         return daysOfMonth.isStar || daysOfWeek.isStar ? isDay && isWeekday : isDay || isWeekday
     }
 
-    // MARK: The two ways to count
+    // MARK: By local and by elapsed time
 
-    /// Named hours: every time that the calendar has, at the instant that stands for it.
+    /// For named hours: considers every local time, at the instant that represents it.
     private func nextOfShown(_ seconds: Int64, _ zone: TimeZoneRules) -> Int64? {
         let first = zone.shown(at: seconds).day - 1
         for day in first...(first + Self.horizonDays) where includesDay(of: CivilTime(day: day, minute: 0)) {
@@ -65,7 +65,7 @@ struct CronExpression: Sendable, Hashable {
         return nil
     }
 
-    /// Every hour: minute by minute as they pass, in steps as long as nothing can be left out.
+    /// For every hour: considers elapsed minutes, advancing as far as no match can be missed.
     private func nextOfElapsed(_ seconds: Int64, _ zone: TimeZoneRules) -> Int64? {
         var instant = seconds - (seconds % 60 + 60) % 60 + 60
         let end = instant + Self.horizonDays * 86_400
@@ -77,13 +77,13 @@ struct CronExpression: Sendable, Hashable {
             }
             let minute = Int(shown.minute % 60)
             if minutes.contains(minute) { return instant }
-            // Clocks change at full or half hours of what they show: no further than that at once.
+            // Offsets change at full or half hours of local time, so advance no further than that at once.
             instant += Int64(nextMinute(after: minute) - minute) * 60
         }
         return nil
     }
 
-    /// The next minute that is named, or the next half hour, whichever is first.
+    /// Returns the next named minute or the next half hour, whichever is first.
     private func nextMinute(after minute: Int) -> Int {
         let half = minute < 30 ? 30 : 60
         return min(half, minutes.values.first { $0 > minute } ?? half)
@@ -91,6 +91,6 @@ struct CronExpression: Sendable, Hashable {
 }
 
 extension CronField {
-    /// Whether it names all hours.
+    /// Whether the field includes all hours.
     fileprivate var isEveryHour: Bool { values.count == 24 }
 }

@@ -1,10 +1,10 @@
-/// One field of a cron expression: which values are meant.
+/// One field of a cron expression: the set of matching values.
 struct CronField: Sendable, Hashable {
-    /// What a field may hold.
+    /// The values that a field may have.
     struct Range: Sendable {
         let title: String
         let values: ClosedRange<Int>
-        /// Names of values, from the lowest on.
+        /// The names of values, starting with the lowest.
         var names: [String] = []
 
         static let minute = Range(title: "minute", values: 0...59)
@@ -13,14 +13,14 @@ struct CronField: Sendable, Hashable {
         static let month = Range(
             title: "month", values: 1...12,
             names: ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"])
-        /// 7 is Sunday as well.
+        /// 7 is Sunday, too.
         static let dayOfWeek = Range(
             title: "day of the week", values: 0...7, names: ["sun", "mon", "tue", "wed", "thu", "fri", "sat"])
     }
 
-    /// Sorted.
+    /// In ascending order.
     let values: [Int]
-    /// Whether the field begins with `*`: then it does not restrict which day it is.
+    /// Whether the field starts with `*`: then it does not restrict the day.
     let isStar: Bool
 
     init(_ text: Substring, _ range: Range) throws(BotError) {

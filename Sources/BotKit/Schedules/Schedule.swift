@@ -1,4 +1,4 @@
-/// When something happens again and again.
+/// A recurring time.
 public struct Schedule: Sendable, Hashable {
     enum Kind: Sendable, Hashable {
         /// Milliseconds, at least 1000.
@@ -8,32 +8,31 @@ public struct Schedule: Sendable, Hashable {
 
     let kind: Kind
 
-    /// Every so often, at multiples of the interval since 1970 (UTC), so that a restart moves nothing: every hour is at
-    /// each full hour. Intervals below a second count as one second.
+    /// Returns a schedule at multiples of the interval since 1970 (UTC), so that a restart does not shift it: an
+    /// interval of one hour means each full hour. Intervals below a second count as one second.
     public static func every(_ interval: Duration) -> Schedule {
         Schedule(kind: .every(max(1000, interval.wholeMilliseconds)))
     }
 
-    /// As a cron expression says; for expressions that stand in a program, which ends if it is wrong. What stands in
-    /// settings goes to ``init(cron:timeZone:)``.
+    /// Returns a schedule for a cron expression that is part of the program; traps if it is invalid. Use
+    /// ``init(cron:timeZone:)`` for expressions in settings.
     public static func cron(_ expression: String, timeZone: String = "UTC") -> Schedule {
         do { return try Schedule(cron: expression, timeZone: timeZone) } catch {
             preconditionFailure("a schedule in the program is wrong: \(error)")
         }
     }
 
-    /// At the minutes that a cron expression names, by the clocks of a time zone.
+    /// Creates a schedule from a cron expression in a time zone.
     ///
     /// Five fields: minute (0–59), hour (0–23), day of the month (1–31), month (1–12 or `jan`–`dec`), day of the week
     /// (0–7 or `sun`–`sat`; 0 and 7 are Sunday). A field is `*`, a value, a range `1-5`, either of them with a step
-    /// (`*/15`, `8-18/2`), or a list of these. If both days are given, one of them is enough.
+    /// (`*/15`, `8-18/2`), or a list of these. If both days are given, either one suffices.
     ///
-    /// **When clocks change:** an expression whose hours are `*` goes by the time that really passes: it leaves out the
-    /// minutes that are skipped, and runs in both passes of an hour that comes twice. Any other expression keeps its
-    /// count: a time that is skipped runs at the first instant after the gap, once, and one that comes twice runs at
-    /// its first.
+    /// **When the UTC offset changes:** an expression whose hours are `*` follows elapsed time: it omits skipped
+    /// minutes, and runs in both passes of a repeated hour. Any other expression keeps its number of runs: a skipped
+    /// time runs once, at the first instant after the gap, and a repeated time runs in its first pass.
     ///
-    /// - Parameter timeZone: a name of the IANA data base, such as `Europe/Berlin`.
+    /// - Parameter timeZone: a name of the IANA time zone database, such as `Europe/Berlin`.
     ///
     /// Throws ``BotError/Code/invalidSchedule``.
     public init(cron expression: String, timeZone: String = "UTC") throws(BotError) {
@@ -45,7 +44,7 @@ public struct Schedule: Sendable, Hashable {
         self.kind = kind
     }
 
-    /// The first time after another, both Unix milliseconds; nil if none comes within the next ten years.
+    /// Returns the first time after the given one, both in Unix milliseconds; nil if none comes within ten years.
     package func next(afterMilliseconds time: Int64) -> Int64? {
         switch kind {
         case .every(let interval):

@@ -1,21 +1,21 @@
-/// What a bot may ask of its chats while a handler is at work, besides what it collects in its context.
+/// A service for requests about chats that take effect while a handler runs, in contrast to the context's effects.
 public protocol BotChats: Sendable {
-    /// The newest stored messages of a chat, own and others', oldest first; `limit` at most. Throws when the store fails,
-    /// and for a chat that is not there.
+    /// Returns the newest stored messages of a chat, own and others', oldest first; at most `limit`. Throws when the
+    /// store fails, and for an unknown chat.
     func recentMessages(in chatID: String, limit: Int) async throws -> [RecentMessage]
 
-    /// Tells the chat's members at once, for ten seconds, that an answer is being written.
+    /// Shows the chat's members a typing indicator at once, for ten seconds.
     func showTyping(in chatID: String) async
 }
 
-/// A message as the account's store has it.
+/// A message in the account's store.
 public struct RecentMessage: Sendable, Hashable {
     public var id: EventID
     public var sender: PublicKey
     public var isOwn: Bool
     public var kind: Kind
     public var content: String
-    /// Unix seconds, as its sender says.
+    /// Unix seconds, as claimed by the sender.
     public var createdAt: Int64
 
     public init(id: EventID, sender: PublicKey, isOwn: Bool, kind: Kind, content: String, createdAt: Int64) {
@@ -30,8 +30,8 @@ public struct RecentMessage: Sendable, Hashable {
 
 /// Files that settings name.
 public protocol BotFiles: Sendable {
-    /// Reads a file; a relative path begins at the configuration's folder. Throws ``BotError/Code/noFile``, also for a
-    /// file that is longer.
+    /// Reads a file; a relative path starts at the configuration's folder. Throws ``BotError/Code/noFile``, also for a
+    /// file that is longer than the maximum.
     func read(_ path: String, maximumBytes: Int) async throws(BotError) -> [UInt8]
 }
 

@@ -1,4 +1,4 @@
-/// What a bot may use of the world outside its chats. The runtime gives it; in tests, the test does.
+/// Services outside the chats. The runtime provides them; in tests, the test does.
 public struct BotServices: Sendable {
     public var http: any BotHTTP
     public var programs: any BotPrograms
@@ -8,7 +8,7 @@ public struct BotServices: Sendable {
     public var metrics: any BotMetrics
     public var relayProbes: any BotRelayProbes
     public var keyPackageProbes: any BotKeyPackageProbes
-    /// For pauses and deadlines inside a handler.
+    /// The clock for delays and deadlines inside a handler.
     public var clock: any CoreClock
 
     public init(
@@ -32,7 +32,7 @@ public struct BotServices: Sendable {
 
 /// HTTP requests of bots.
 public protocol BotHTTP: Sendable {
-    /// Sends a request and reads the whole answer. Redirects are answers, and are not followed.
+    /// Sends a request and reads the whole response. Redirects are returned, not followed.
     /// Throws ``BotError/Code/requestFailed``.
     func send(_ request: BotHTTPRequest) async throws(BotError) -> BotHTTPResponse
 }
@@ -43,12 +43,12 @@ public struct BotHTTPRequest: Sendable, Hashable {
     public var url: String
     public var headers: [(name: String, value: String)]
     public var body: [UInt8]
-    /// From the start to the last byte of the answer.
+    /// The deadline from the start to the last byte of the response.
     public var timeout: Duration
-    /// A longer answer is an error.
+    /// The limit of the response; a longer one is an error.
     public var maximumBytes: Int
-    /// Whether the host may be this machine or in a network around it: only where an operator has named it as such,
-    /// since the request could otherwise be led to what trusts this machine.
+    /// Whether the host may be this machine or in a private network. Set it only if an operator has named the host,
+    /// since the request could otherwise reach services that trust this machine.
     public var reachesPrivateAddresses: Bool
 
     public init(
@@ -81,7 +81,7 @@ public struct BotHTTPRequest: Sendable, Hashable {
 public struct BotHTTPResponse: Sendable, Hashable {
     public var status: Int
     public var body: [UInt8]
-    /// What a `Retry-After` header asks to wait for, if it is written in seconds.
+    /// The delay of a `Retry-After` header, if it is given in seconds.
     public var retryAfter: Duration?
 
     public init(status: Int, body: [UInt8], retryAfter: Duration? = nil) {
@@ -93,7 +93,7 @@ public struct BotHTTPResponse: Sendable, Hashable {
 
 /// Programs that bots run.
 public protocol BotPrograms: Sendable {
-    /// Runs a program to its end. It and its children are killed at the timeout, and when the task is cancelled.
+    /// Runs a program until it exits. It and its children are killed at the timeout, and when the task is cancelled.
     /// Throws ``BotError/Code/programFailed``, also for an exit status other than 0.
     func run(_ program: BotProgramRun) async throws(BotError) -> [UInt8]
 }
@@ -101,11 +101,11 @@ public protocol BotPrograms: Sendable {
 public struct BotProgramRun: Sendable, Hashable {
     /// The program, looked up in `PATH` unless it has a slash, and its arguments.
     public var command: [String]
-    /// Its whole environment, besides `PATH`.
+    /// The whole environment, except `PATH`.
     public var environment: [String: String]
     public var input: [UInt8]
     public var timeout: Duration
-    /// A longer output is an error.
+    /// The limit of the output; a longer one is an error.
     public var maximumBytes: Int
 
     public init(
@@ -122,12 +122,13 @@ public struct BotProgramRun: Sendable, Hashable {
 
 /// Secrets that settings name by reference.
 public protocol BotSecrets: Sendable {
-    /// Reads what `{ file: PATH }`, `{ env: NAME }`, `{ credential: NAME }` or `{ command: […] }` names: one line of text.
+    /// Reads the secret that `{ file: PATH }`, `{ env: NAME }`, `{ credential: NAME }` or `{ command: […] }` refers to:
+    /// one line of text.
     /// Throws ``BotError/Code/noSecret``.
     func read(_ reference: BotSettings) async throws(BotError) -> String
 }
 
-/// Nothing of the world outside.
+/// Services that do nothing or fail.
 public struct NoBotServices: BotHTTP, BotPrograms, BotSecrets {
     public init() {}
 

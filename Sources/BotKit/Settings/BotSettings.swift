@@ -1,4 +1,4 @@
-/// The free part of a bot's configuration (`with:`) as a tree of plain values.
+/// The bot-specific part of the configuration (`with:`) as a tree of plain values.
 public enum BotSettings: Hashable, Sendable {
     case null
     case bool(Bool)
@@ -8,7 +8,7 @@ public enum BotSettings: Hashable, Sendable {
     case array([BotSettings])
     case object([String: BotSettings])
 
-    /// The value under a key of an object; nil when there is none or this is no object.
+    /// The value for a key of an object; nil if there is none or this is not an object.
     public subscript(key: String) -> BotSettings? {
         if case .object(let members) = self { members[key] } else { nil }
     }
@@ -21,7 +21,7 @@ public enum BotSettings: Hashable, Sendable {
         if case .int(let value) = self { value } else { nil }
     }
 
-    /// A number, whole or not.
+    /// An integer or decimal number.
     public var doubleValue: Double? {
         switch self {
         case .double(let value): value

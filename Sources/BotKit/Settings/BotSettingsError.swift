@@ -1,15 +1,15 @@
-/// Everything that is wrong with what stands under a bot's `with:`.
+/// All problems of a bot's settings under `with:`.
 ///
-/// The runtime says it with file, line and column of each path, before anything starts.
+/// The runtime reports them with file, line and column of each path, before anything starts.
 public struct BotSettingsError: Error, Hashable, Sendable, CustomStringConvertible {
     public struct Problem: Hashable, Sendable, CustomStringConvertible {
-        /// Where it is, from `with:` on, such as `rules[0].when.command`; empty for the whole.
+        /// The location relative to `with:`, such as `rules[0].when.command`; empty for the whole object.
         public var path: String
-        /// What could stand there, such as `a whole number from 1 to 10`.
+        /// The expected value, such as `a whole number from 1 to 10`.
         public var expected: String
-        /// What stands there, as it may be shown, such as `"ten"`, `a list` or `none`.
+        /// The value found, in a form that is safe to show, such as `"ten"`, `a list` or `none`.
         public var found: String
-        /// What to do about it, such as `write such a number`.
+        /// How to fix it, such as `write such a number`.
         public var fix: String
 
         public init(path: String, expected: String, found: String, fix: String) {

@@ -1,5 +1,6 @@
-/// The known name a mistyped one was probably meant to be: fewest edits, and few enough to be a slip. Of names as near,
-/// the one that has most of its letters, then the one that begins like it: `nme` is `name`, not `me`.
+/// Returns the known name that a mistyped one probably means: the one with the fewest edits, if few enough for a typo.
+/// Among equally near names it prefers the one with more of the letters, then the one with the same beginning: `nme` is
+/// `name`, not `me`.
 package func nearestName(to name: String, in known: some Collection<String>) -> String? {
     let best = known.map { Likeness(of: $0, to: name) }.min()
     guard let best, best.distance <= max(1, min(name.count, best.name.count) / 2), best.distance <= 4 else {
@@ -8,7 +9,7 @@ package func nearestName(to name: String, in known: some Collection<String>) -> 
     return best.name
 }
 
-/// How like a known name is to a mistyped one; the most alike is the smallest.
+/// The similarity of a known name to a mistyped one; the most similar is the smallest.
 private struct Likeness: Comparable {
     let name: String
     let distance: Int
@@ -34,8 +35,8 @@ private struct Likeness: Comparable {
     }
 }
 
-/// Insertions, deletions, replacements and swaps of neighbours that turn one into the other; texts longer than 64
-/// count as far apart.
+/// Returns the number of insertions, deletions, replacements and swaps of neighbours that turn one text into the other.
+/// Texts longer than 64 characters count as entirely different.
 package func editDistance(_ left: String, _ right: String) -> Int {
     let (left, right) = (Array(left), Array(right))
     guard left.count <= 64, right.count <= 64 else { return max(left.count, right.count) }

@@ -1,5 +1,5 @@
 extension SettingsReader {
-    /// A text that is not empty; numbers and truth values count as they are written.
+    /// Reads a string that is not empty; numbers and booleans are converted to text.
     public func string(_ key: String, required: Bool = false) -> String? {
         parsed(key, expected: "a text", fix: "write \(key): TEXT", required: required) { value in
             switch value {
@@ -42,7 +42,7 @@ extension SettingsReader {
         ) { value in value.doubleValue.flatMap { range.contains($0) ? $0 : nil } }
     }
 
-    /// A length of time above zero, such as `250ms`, `10s`, `5m`, `1h` or `1d`.
+    /// Reads a duration above zero, such as `250ms`, `10s`, `5m`, `1h` or `1d`.
     public func duration(_ key: String, required: Bool = false) -> Duration? {
         parsed(
             key, expected: "a duration", fix: "write a number and one of ms, s, m, h, d, such as 10s",
@@ -54,7 +54,7 @@ extension SettingsReader {
 
     public func duration(_ key: String, default standard: Duration) -> Duration { duration(key) ?? standard }
 
-    /// One of the values of an enumeration, by its raw text.
+    /// Reads a case of an enumeration by its raw value.
     public func choice<Choice: RawRepresentable & CaseIterable>(
         _ key: String, of type: Choice.Type, required: Bool = false
     ) -> Choice? where Choice.RawValue == String {
@@ -74,21 +74,21 @@ extension SettingsReader {
         choice(key, of: Choice.self) ?? standard
     }
 
-    /// A list of texts; nil when there is none.
+    /// Reads a list of strings; nil if there is none.
     public func strings(_ key: String, required: Bool = false) -> [String]? {
         values(key, of: "texts", required: required) { value in
             value.stringValue.flatMap { $0.isEmpty ? nil : $0 } ?? value.intValue.map { "\($0)" }
         }
     }
 
-    /// A public key, as npub or 64 hexadecimal digits.
+    /// Reads a public key, as npub or 64 hexadecimal digits.
     public func publicKey(_ key: String, required: Bool = false) -> PublicKey? {
         parsed(key, expected: "a public key", fix: "write an npub", required: required) { value in
             value.stringValue.flatMap { try? PublicKey(parsing: $0) }
         }
     }
 
-    /// A list of public keys; nil when there is none.
+    /// Reads a list of public keys; nil if there is none.
     public func publicKeys(_ key: String, required: Bool = false) -> [PublicKey]? {
         values(key, of: "public keys", required: required) { $0.stringValue.flatMap { try? PublicKey(parsing: $0) } }
     }

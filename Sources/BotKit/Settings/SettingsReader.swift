@@ -1,4 +1,4 @@
-/// Reads a bot's own settings, field by field, and collects what is wrong, so that all of it can be said at once.
+/// Reads a bot's own settings, field by field, and collects all problems so that they can be reported together.
 ///
 /// ```swift
 /// init(settings: BotSettings) throws {
@@ -10,20 +10,20 @@
 /// }
 /// ```
 ///
-/// Keys that were never asked for are unknown, and problems. One reader is for one task.
+/// Keys that were never read are unknown, and reported as problems. A reader must be used by one task only.
 public final class SettingsReader {
     private final class Problems {
         var all: [BotSettingsError.Problem] = []
     }
 
-    /// Where this object stands, as in ``BotSettingsError/Problem/path``.
+    /// The location of this object, as in ``BotSettingsError/Problem/path``.
     public let path: String
     private let members: [String: BotSettings]
     private let problems: Problems
     private var asked: [String] = []
     private var children: [SettingsReader] = []
 
-    /// Settings that are no object are a problem.
+    /// Creates a reader; settings that are not an object are a problem.
     public convenience init(_ settings: BotSettings) {
         self.init(settings, path: "", problems: Problems())
     }
@@ -41,13 +41,13 @@ public final class SettingsReader {
         }
     }
 
-    /// Throws ``BotSettingsError`` with every problem of this reader and those that came from it.
+    /// Throws ``BotSettingsError`` with every problem of this reader and its children.
     public func finish() throws(BotSettingsError) {
         noteUnknownKeys()
         guard problems.all.isEmpty else { throw BotSettingsError(problems: problems.all) }
     }
 
-    /// As ``finish()``, and returns what was read; nil is a problem even when nothing else is.
+    /// Does the same as ``finish()``, and returns the value; nil is a problem even if there is no other.
     public func finish<Value>(_ value: Value?) throws(BotSettingsError) -> Value {
         try finish()
         guard let value else {
@@ -60,12 +60,12 @@ public final class SettingsReader {
 
     // MARK: Fields
 
-    /// The keys that are there, sorted.
+    /// The keys present, sorted.
     public var keys: [String] { members.keys.sorted() }
 
     public func has(_ key: String) -> Bool { members[key] != nil }
 
-    /// What stands there, as it is; nil, and a problem if it is required, when nothing does.
+    /// Returns the value unchanged; nil if there is none, which is a problem if it is required.
     public func value(_ key: String, required: Bool = false) -> BotSettings? {
         if !asked.contains(key) { asked.append(key) }
         guard let value = members[key] else {
@@ -75,7 +75,7 @@ public final class SettingsReader {
         return value
     }
 
-    /// What stands there as `parse` reads it; a problem if it returns nil.
+    /// Returns the value as parsed by `parse`; nil from `parse` is a problem.
     public func parsed<Value>(
         _ key: String, expected: String, fix: String, required: Bool = false, _ parse: (BotSettings) -> Value?
     ) -> Value? {
@@ -87,14 +87,14 @@ public final class SettingsReader {
         return parsed
     }
 
-    /// An object, with a reader of its own; its unknown keys are problems too.
+    /// Returns a reader for a nested object; its unknown keys are problems too.
     public func object(_ key: String, required: Bool = false) -> SettingsReader? {
         guard let value = value(key, required: required) else { return nil }
         return child(value, path(of: key))
     }
 
-    /// The elements of a list of objects, each with a reader of its own; those for which `read` returns nil are left out.
-    /// A missing list is an empty one.
+    /// Returns the elements of a list of objects, each read by a reader of its own, without those for which `read`
+    /// returns nil. A missing list is empty.
     public func list<Element>(
         _ key: String, required: Bool = false, _ read: (SettingsReader) throws -> Element?
     ) rethrows -> [Element] {
@@ -104,7 +104,7 @@ public final class SettingsReader {
         }
     }
 
-    /// The elements of a list of plain values, as `parse` reads them; nil when there is no list.
+    /// Returns the elements of a list of plain values, as parsed by `parse`; nil if there is no list.
     public func values<Element>(
         _ key: String, of what: String, required: Bool = false, _ parse: (BotSettings) -> Element?
     ) -> [Element]? {
@@ -119,14 +119,14 @@ public final class SettingsReader {
         }
     }
 
-    /// Notes a problem: of a field, or of this object itself when the key is nil.
+    /// Records a problem of a field, or of this object itself if the key is nil.
     public func fail(_ key: String?, expected: String, found: String? = nil, fix: String) {
         let shown = key.map { members[$0]?.shown ?? "none" } ?? "a mapping"
         problems.all.append(
             .init(path: key.map(path(of:)) ?? path, expected: expected, found: found ?? shown, fix: fix))
     }
 
-    // MARK: Parts
+    // MARK: Helpers
 
     private func items(_ key: String, of what: String, required: Bool) -> [BotSettings]? {
         parsed(key, expected: "a list of \(what)", fix: "write \(key): [ … ]", required: required, \.arrayValue)
@@ -156,7 +156,7 @@ public final class SettingsReader {
 }
 
 extension BotSettings {
-    /// The value as an error may show it: texts in quotes, on one line and cut; what looks like a key is not shown.
+    /// The value for an error message: strings in quotes, on one line and shortened; apparent keys are redacted.
     package var shown: String {
         switch self {
         case .null: return "nothing"

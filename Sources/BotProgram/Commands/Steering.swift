@@ -52,7 +52,7 @@ extension BotProgram {
 }
 
 extension ControlOptions {
-    /// Has something done to one account or all, and says to which; the connection is open still.
+    /// Sends a command about one account or all, and prints which; returns the open connection.
     @discardableResult
     fileprivate func steer(_ command: String, _ account: String?, _ word: String) throws -> ControlClient {
         let client = try ControlClient(self)

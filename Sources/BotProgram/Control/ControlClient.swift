@@ -2,14 +2,15 @@ import ArgumentParser
 import BotRuntime
 import Nostr
 
-/// How the commands for operators reach a supervisor.
+/// The options by which operator commands find a supervisor.
 struct ControlOptions: ParsableArguments {
     @Argument(help: "The configuration file that runs.") var file: String
     @Option(help: "The control socket, if the file does not say where it is now.") var control: String?
     @OptionGroup var shards: ShardOptions
     @Flag(help: "Print JSON.") var json = false
 
-    /// The socket's path. A file that is wrong at the moment does not say it.
+    /// Returns the socket's path. Without `--control` it depends on the file, and an invalid file ends the command with
+    /// ``ArgumentParser/ExitCode/wrongConfiguration``.
     func path() throws -> String {
         if let control { return control }
         let shard = try shards.chosen()
@@ -29,7 +30,7 @@ struct ControlOptions: ParsableArguments {
 struct ControlClient {
     private let socket: LineSocket
 
-    /// Ends the command with ``ArgumentParser/ExitCode/notRunning`` when no supervisor listens.
+    /// Connects; ends the command with ``ArgumentParser/ExitCode/notRunning`` if no supervisor listens.
     init(_ options: ControlOptions) throws {
         let path = try options.path()
         guard let socket = try LineSocket(path: path) else {
@@ -48,12 +49,12 @@ struct ControlClient {
         try socket.write(JSONValue.object(request).jsonText)
     }
 
-    /// The next line; nil when the supervisor has hung up.
+    /// Returns the next line; nil when the supervisor has closed the connection.
     func next() throws -> JSONValue? {
         try socket.readLine().map { try JSONValue(json: $0) }
     }
 
-    /// The result of a command. Throws ``CommandError`` with the supervisor's words.
+    /// Returns the result of a command. Throws ``CommandError`` with the supervisor's message.
     func call(_ command: String, _ parameters: JSONObject = [:]) throws -> JSONValue {
         try send(command, parameters)
         guard let answer = try next() else {

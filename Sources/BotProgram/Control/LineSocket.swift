@@ -1,9 +1,9 @@
 import Foundation
 
-/// A connection to a Unix socket that carries lines; the calling thread waits.
+/// A line-based connection to a Unix socket, with blocking calls.
 package final class LineSocket {
-    /// Seconds without a byte after which the other side counts as gone; those that wait for servers and relays
-    /// take up to 145, and wait for the command before them.
+    /// Seconds without data after which the peer counts as dead. Commands that wait for servers and relays take up to
+    /// 145 seconds, and wait for the command before them.
     private static let patience = 300
     private static let maximumLine = 64 << 20
 
@@ -11,7 +11,7 @@ package final class LineSocket {
     private let descriptor: Int32
     private var pending: [UInt8] = []
 
-    /// Nil when nobody listens at `path`.
+    /// Connects; nil when nothing listens at `path`.
     package init?(path: String) throws {
         self.path = path
         #if canImport(Glibc)
@@ -48,7 +48,7 @@ package final class LineSocket {
         }
     }
 
-    /// Without its end; nil when the other side has closed.
+    /// Returns the next line without its line feed; nil when the peer has closed the connection.
     package func readLine() throws -> [UInt8]? {
         while true {
             if let end = pending.firstIndex(of: UInt8(ascii: "\n")) {

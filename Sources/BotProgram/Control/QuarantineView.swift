@@ -1,14 +1,14 @@
 import Nostr
 
-/// What the accounts of a supervisor have set aside, for people.
+/// The quarantines of a supervisor's accounts as text.
 struct QuarantineView {
     let text: String
-    /// Whether no account could say.
+    /// Whether no account has answered.
     let isFailure: Bool
 
     /// - Parameters:
-    ///   - result: a worker's answer; without `account`, an object of them by account.
-    ///   - account: which one was asked; nil for all of them.
+    ///   - result: a worker's answer; without `account`, an object of answers by account.
+    ///   - account: the account that was asked; nil for all of them.
     init(_ result: JSONValue, of account: String?) {
         let answers: [(account: String, answer: JSONValue)]
         if let account {
@@ -27,7 +27,7 @@ struct QuarantineView {
         text = lines.isEmpty ? "nothing is set aside" : lines.joined(separator: "\n")
     }
 
-    /// Such as `event/5f… of group/3a…, after 2 deaths (ingest)`.
+    /// Returns a line such as `event/5f… of group/3a…, after 2 deaths (ingest)`.
     static func line(_ entry: JSONValue) -> String {
         var line = entry["subject"]?.string ?? "-"
         if let event = entry["event"]?.string { line += ", which claims to be event \(event)" }

@@ -1,11 +1,11 @@
 import Nostr
 import Telemetry
 
-/// What `reload` prints for people.
+/// The output of `reload` as text.
 struct ReloadView {
     let result: JSONValue
 
-    /// Whether every account has taken what changed.
+    /// Whether every account has applied the changes.
     var isGood: Bool { result["success"]?.bool != false }
 
     var text: String {

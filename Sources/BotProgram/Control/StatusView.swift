@@ -2,11 +2,11 @@ import Nostr
 import PikaCore
 import Telemetry
 
-/// What `status` prints for people.
+/// The output of `status` as text.
 struct StatusView {
     let result: JSONValue
 
-    /// Whether every account is ready, but for those that have ended as they were meant to.
+    /// Whether every account is ready, except those that have ended as intended.
     var isGood: Bool { workers.allSatisfy { $0["state"]?.string == "ready" || $0["expected"]?.bool == false } }
 
     private var workers: [JSONValue] { result["workers"]?.array ?? [] }
@@ -42,7 +42,7 @@ struct StatusView {
         ]
     }
 
-    /// Bots that are programs, if there are any.
+    /// The table of external bots; empty if there are none.
     private var programs: [String] {
         let rows = workers.flatMap { worker in
             (worker["worker"]?["programs"]?.array ?? []).map { program in
@@ -78,7 +78,7 @@ struct StatusView {
         return notes
     }
 
-    /// One entry of `rollbackStorms` in words.
+    /// Returns one entry of `rollbackStorms` as text.
     static func text(ofStorm storm: JSONValue) -> String {
         let role = RollbackRole(rawValue: storm["role"]?.string ?? "")
         let words = role == .removed ? "a removed member" : role == .admin ? "an admin" : "a member"
@@ -110,7 +110,7 @@ struct StatusView {
 
     private static func number(_ value: JSONValue?) -> String { value?.integer.map(String.init) ?? "-" }
 
-    /// Such as `3d 4h`, `4h 5min`, `5min 6s`.
+    /// Returns a duration such as `3d 4h`, `4h 5min`, `5min 6s`.
     static func duration(_ seconds: Int64) -> String {
         let parts = [
             (seconds / 86_400, "d"), (seconds / 3600 % 24, "h"), (seconds / 60 % 60, "min"), (seconds % 60, "s"),
@@ -119,7 +119,7 @@ struct StatusView {
         return parts[first...].prefix(2).map { "\($0.0)\($0.1)" }.joined(separator: " ")
     }
 
-    /// Columns two blanks apart.
+    /// Formats rows as columns, separated by two spaces.
     private static func table(_ rows: [[String]]) -> [String] {
         let widths = (rows.first ?? []).indices.map { column in rows.map { $0[column].count }.max() ?? 0 }
         return rows.map { row in

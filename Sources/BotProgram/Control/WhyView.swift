@@ -1,15 +1,15 @@
 import Nostr
 import Telemetry
 
-/// What the accounts of a supervisor say became of an event, for people.
+/// The fate of an event according to a supervisor's accounts, as text.
 struct WhyView {
     let text: String
-    /// Whether nobody could say anything, not even that nothing is known; ``text`` says why.
+    /// Whether every request failed, so that nothing is known; ``text`` contains the reasons.
     let isFailure: Bool
 
     /// - Parameters:
-    ///   - result: a worker's answer; without `account`, an object of them by account.
-    ///   - account: which one was asked; nil for all of them.
+    ///   - result: a worker's answer; without `account`, an object of answers by account.
+    ///   - account: the account that was asked; nil for all of them.
     init(_ result: JSONValue, of account: String?) {
         let answers: [(account: String, answer: JSONValue)]
         if let account {
@@ -32,7 +32,7 @@ struct WhyView {
                 unknown = lines
             }
         }
-        // Who knows nothing of it says so only if nobody knows more.
+        // Accounts that do not know the event are shown only if no other knows it.
         let said = known.isEmpty ? unknown : known
         isFailure = failures.count == answers.count
         if isFailure, let error = failures.first?.error, failures.allSatisfy({ $0.error == error }) {

@@ -2,16 +2,16 @@ import BotRuntime
 import Diagnosis
 import Nostr
 
-/// What is to be said of an account's key, and the key for what follows.
+/// The findings about an account's key, and the key for further checks.
 struct AccountKeyFindings: Sendable {
     let account: AccountConfiguration
     let findings: [Finding]
-    /// Nil if it cannot be read, or is kept by a remote signer.
+    /// Nil if it cannot be read, or a remote signer holds it.
     let keys: KeyPair?
-    /// Where its remote signer is, if it has one.
+    /// The URL of the remote signer, if there is one.
     let signer: BunkerURL?
 
-    /// Reads the key as a worker would.
+    /// Loads the key like a worker.
     init(_ account: AccountConfiguration, environment: [String: String]) {
         self.account = account
         var list = FindingList(Self.subject(account))

@@ -2,14 +2,14 @@ import Diagnosis
 import Nostr
 import Telemetry
 
-/// Everything that was found, for people and for programs.
+/// All findings, as text and as JSON.
 struct DoctorReport: Sendable {
     let file: String
     let findings: [Finding]
 
     func count(_ level: Finding.Level) -> Int { findings.count { $0.level == level } }
 
-    /// A heading for each subject, its findings below, and a last line with the sum.
+    /// A heading for each subject with its findings, and a summary line.
     var text: String {
         var lines: [String] = []
         for (index, finding) in findings.enumerated() {
@@ -30,7 +30,7 @@ struct DoctorReport: Sendable {
             + "\(Self.number(findings.count, "thing")) looked at."
     }
 
-    /// `1 relay`, `2 relays`.
+    /// Returns a count with its noun, such as `1 relay` or `2 relays`.
     static func number(_ count: Int, _ word: String) -> String { "\(count) \(word)\(count == 1 ? "" : "s")" }
 
     var json: JSONValue {

@@ -4,16 +4,16 @@ import Foundation
 import Logging
 import Nostr
 
-/// Looks at everything that a configuration names.
+/// Checks everything that a configuration refers to.
 struct Examination: Sendable {
     let configuration: Configuration
     let environment: [String: String]
-    /// How long each step with a relay or server may take.
+    /// The deadline of each step with a relay or server.
     let limit: Duration
     let logger: Logger
     var rollbacks = RollbackFindings(status: nil)
 
-    /// In the order of a reader: the file, what is on this machine, then what is elsewhere.
+    /// Returns the findings in reading order: the file, this machine, then remote systems.
     func run() async throws -> [Finding] {
         let http = HTTPProbe(limit: limit)
         let findings = await findings(http)
@@ -67,7 +67,7 @@ struct Examination: Sendable {
 
     // MARK: Remote signers
 
-    /// By the account's name.
+    /// Returns the findings by account name.
     private func signerResults(
         _ keys: [AccountKeyFindings]
     ) async -> [String: (findings: [Finding], account: PublicKey?)] {
@@ -90,7 +90,7 @@ struct Examination: Sendable {
     private func relayResults(
         _ keys: [AccountKeyFindings], _ authors: [PublicKey], _ http: HTTPProbe
     ) async -> [(relay: RelayURL, result: RelayDiagnosis.Result)] {
-        // Those of remote signers too: without them the account's key is out of reach.
+        // Includes the relays of remote signers: without them the account's key is unavailable.
         let wanted = configuration.relays + keys.flatMap { $0.signer?.relays ?? [] }
         var seen: Set<RelayURL> = []
         let relays = wanted.filter { seen.insert($0).inserted }

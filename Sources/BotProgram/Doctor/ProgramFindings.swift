@@ -2,7 +2,7 @@ import BotRuntime
 import Diagnosis
 import Foundation
 
-/// Whether the programs are there that an account has for bots.
+/// Checks that the programs of an account's external bots exist.
 struct ProgramFindings: Sendable {
     let account: AccountConfiguration
     let environment: [String: String]
@@ -52,7 +52,7 @@ struct ProgramFindings: Sendable {
         return candidates.first { FileManager.default.isExecutableFile(atPath: $0) }
     }
 
-    /// The first argument that names a script, as `bot.py` in `python3 -u bot.py`.
+    /// Returns the first argument that names a script, such as `bot.py` in `python3 -u bot.py`.
     private func script(of program: ExternalBotConfiguration) -> String? {
         program.command.dropFirst()
             .first { word in !word.hasPrefix("-") && Self.scriptEndings.contains { word.hasSuffix($0) } }

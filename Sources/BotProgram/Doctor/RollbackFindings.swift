@@ -1,18 +1,18 @@
 import Diagnosis
 import Nostr
 
-/// Members that keep undoing the commits of an account's groups, as the running worker has counted them.
+/// Members who repeatedly roll back the commits of an account's groups, as counted by the running worker.
 struct RollbackFindings: Sendable {
-    /// What the supervisor answers to `status`; nil if none runs.
+    /// The supervisor's answer to `status`; nil if none runs.
     let status: JSONValue?
-    /// Why the supervisor could not be asked although its socket is there.
+    /// The reason why the supervisor did not answer although its socket exists.
     var failure: String?
 
     private static let advice =
         "have an admin remove the member and commit five more times while it is away, or leave the group "
         + "(onRollbackStorm: leave); docs/security.md, Back-dated commits, says why it can do this"
 
-    /// Asks the supervisor of a configuration, if one runs.
+    /// Queries the supervisor of a configuration, if one runs.
     static func ask(controlPath: String) -> RollbackFindings {
         do {
             guard let socket = try LineSocket(path: controlPath) else { return RollbackFindings(status: nil) }

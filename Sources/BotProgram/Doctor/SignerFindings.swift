@@ -4,13 +4,13 @@ import Logging
 import Nostr
 import PikaCore
 
-/// What is to be said of an account's remote signer.
+/// The findings about an account's remote signer.
 enum SignerFindings {
-    /// Nothing for an account without one.
+    /// Checks the remote signer; returns no findings for an account without one.
     ///
     /// - Parameters:
-    ///   - directory: the account's state.
-    ///   - limit: how long it may take for each answer.
+    ///   - directory: the account's state directory.
+    ///   - limit: the deadline of each answer.
     static func run(
         _ key: AccountKeyFindings, directory: String, limit: Duration, logger: Logger
     ) async -> (findings: [Finding], account: PublicKey?) {

@@ -3,7 +3,7 @@ import Foundation
 import PikaCore
 import Storage
 
-/// Whether an account can keep its state where it is told to.
+/// Checks that an account can store its state in the configured directory.
 struct StateFindings: Sendable {
     let directory: String
 
@@ -35,7 +35,7 @@ struct StateFindings: Sendable {
         return findings.all
     }
 
-    /// The directory, or the nearest above it that is there.
+    /// The directory, or its nearest existing parent.
     private var existingPlace: String {
         var place = directory
         while !FileManager.default.fileExists(atPath: place) {

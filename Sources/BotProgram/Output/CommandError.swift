@@ -1,4 +1,4 @@
-/// A command could not do what it was asked to; the sentence is for the person who asked.
+/// An error of a command, as a sentence for the user.
 package struct CommandError: Error, CustomStringConvertible {
     package let description: String
 

@@ -2,16 +2,16 @@ import Foundation
 import Synchronization
 import Telemetry
 
-/// Output for people and programs, written at once even into a pipe.
+/// Output for people and programs, unbuffered even into a pipe.
 ///
-/// Everything is escaped (``Swift/String/terminalLine``): most of it holds texts of others.
+/// Everything is escaped (``Swift/String/terminalLine``), since most output contains untrusted text.
 package enum Console {
     private static let lock = Mutex(())
 
     /// Prints one line.
     package static func print(_ line: String) { write(line.terminalLine + "\n", to: .standardOutput) }
 
-    /// As ``print(_:)``; throws when nobody reads any more.
+    /// Does the same as ``print(_:)``, but throws when the reader has gone.
     package static func deliver(_ line: String) throws {
         let data = Data((line.terminalLine + "\n").utf8)
         try lock.withLock { _ in try FileHandle.standardOutput.write(contentsOf: data) }
@@ -20,21 +20,21 @@ package enum Console {
     /// Prints one line on standard error.
     package static func printError(_ line: String) { write(line.terminalLine + "\n", to: .standardError) }
 
-    /// Prints several lines; texts of others in them must be ``Swift/String/terminalLine`` already. Adds a line end
-    /// unless there is one.
+    /// Prints several lines; untrusted text in them must be escaped already (``Swift/String/terminalLine``). Appends a
+    /// line feed unless there is one.
     package static func printText(_ text: String) { write(text.terminalText.withLineEnd, to: .standardOutput) }
 
-    /// As ``printText(_:)``, on standard error.
+    /// Does the same as ``printText(_:)`` on standard error.
     package static func printErrorText(_ text: String) { write(text.terminalText.withLineEnd, to: .standardError) }
 
-    /// Prints without escaping: for sequences of our own that move the cursor or set colours.
+    /// Prints without escaping: for our own sequences that move the cursor or set colours.
     package static func printControl(_ text: String) { write(text, to: .standardOutput) }
 
-    /// As ``printControl(_:)``, on standard error.
+    /// Does the same as ``printControl(_:)`` on standard error.
     package static func printErrorControl(_ text: String) { write(text, to: .standardError) }
 
     private static func write(_ text: String, to handle: FileHandle) {
-        // Nobody is left to tell when the reader has gone.
+        // If the reader has gone, there is nothing to report the error to.
         lock.withLock { _ in try? handle.write(contentsOf: Data(text.utf8)) }
     }
 }

@@ -1,7 +1,7 @@
 package import Nostr
 
 extension JSONValue {
-    /// JSON with a member or element a line, indented by two blanks.
+    /// JSON with one member or element per line, indented by two spaces.
     package var prettyText: String { pretty(indentation: "") }
 
     private func pretty(indentation: String) -> String {

@@ -5,9 +5,9 @@ import Nostr
 import Synchronization
 import Telemetry
 
-/// Log lines on standard error: text, or one JSON object a line.
+/// Log lines on standard error: text, or one JSON object per line.
 ///
-/// Messages and fields hold texts of others; every record is one line without control characters.
+/// Messages and metadata may contain untrusted text; every record is one line without control characters.
 package struct StandardErrorLog: LogHandler {
     package var metadata: Logger.Metadata = [:]
     package var metadataProvider: Logger.MetadataProvider?
@@ -26,13 +26,13 @@ package struct StandardErrorLog: LogHandler {
 
     private static let currentLevel = Mutex(Logger.Level.info)
 
-    /// The least important lines that loggers without a level of their own write; can change at any time.
+    /// The minimum level of loggers without their own level; can change at any time.
     package static var level: Logger.Level {
         get { currentLevel.withLock { $0 } }
         set { currentLevel.withLock { $0 = newValue } }
     }
 
-    /// Makes all loggers of the process write here; once a process.
+    /// Installs this handler for all loggers of the process; may be called once per process.
     package static func bootstrap(level: Logger.Level, format: ObservationConfiguration.LogFormat = .text) {
         Self.level = level
         LoggingSystem.bootstrap { StandardErrorLog(label: $0, format: format) }

@@ -5,26 +5,26 @@ import Logging
 import Telemetry
 
 extension ExitCode {
-    /// Of `probe`: nothing answered, so nothing is known.
+    /// `probe`: no relay answered, so nothing is known.
     package static let nothingKnown = ExitCode(2)
 }
 
-/// `probe NPUB`: whether one account can be found and invited, once.
+/// `probe NPUB`: checks once whether one account can be found and invited.
 package struct KeyPackageProbeRun: Sendable {
     let request: KeyPackageProbeRequest
     let allowsPrivateAddresses: Bool
     let json: Bool
 
     /// - Parameters:
-    ///   - allowsPrivateAddresses: Whether relays that only the account's lists name may be at private addresses.
-    ///   - json: Prints JSON instead of words.
+    ///   - allowsPrivateAddresses: Whether relays named only by the account's lists may have private addresses.
+    ///   - json: Prints JSON instead of text.
     package init(_ request: KeyPackageProbeRequest, allowsPrivateAddresses: Bool = false, json: Bool) {
         self.request = request
         self.allowsPrivateAddresses = allowsPrivateAddresses
         self.json = json
     }
 
-    /// Prints what was found. Throws ``ArgumentParser/ExitCode`` 1 if the account cannot be found or invited, and 2 if no
+    /// Prints the result. Throws ``ArgumentParser/ExitCode`` 1 if the account cannot be found or invited, and 2 if no
     /// relay answered.
     package func run() async throws {
         let logger = Logger(label: "probe") { _ in SwiftLogNoOpLogHandler() }

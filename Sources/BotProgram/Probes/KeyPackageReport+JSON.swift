@@ -1,7 +1,7 @@
 import BotKit
 
 extension KeyPackageReport {
-    /// As `docs/keypackage-probe.md` describes it.
+    /// The report in the format of `docs/keypackage-probe.md`.
     var json: JSONValue {
         [
             "account": .string(account.npub), "success": .bool(isSuccess), "known": .bool(isAnythingKnown),

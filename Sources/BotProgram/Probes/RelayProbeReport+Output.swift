@@ -2,7 +2,7 @@ import BotKit
 import Telemetry
 
 extension RelayProbeReport {
-    /// The verdict, and a table of the phases, for people.
+    /// The verdict, and a table of the phases, as text.
     var text: String {
         let width = phases.map(\.name.rawValue.count).max() ?? 0
         let lines = phases.map { phase in

@@ -6,20 +6,20 @@ import Foundation
 package import Nostr
 
 extension ExitCode {
-    /// Of `probe`: there was nobody to look at.
+    /// `probe`: the target could not be reached.
     package static let targetUnreachable = ExitCode(2)
 }
 
-/// `probe wss://…`: whether encrypted groups work over one relay, once.
+/// `probe wss://…`: checks once whether encrypted groups work on one relay.
 package struct RelayProbeRun: Sendable {
     private var probe: RelayProbe
     private let json: Bool
 
     /// - Parameters:
-    ///   - writes: Whether it may write, with keys that are thrown away.
-    ///   - timeout: For all of it.
-    ///   - trustRootFiles: PEM files of authorities that are trusted besides the system's.
-    ///   - json: Prints JSON instead of words.
+    ///   - writes: Whether it may write, with throwaway keys.
+    ///   - timeout: The deadline of the whole probe.
+    ///   - trustRootFiles: PEM files of certificate authorities that are trusted in addition to the system's.
+    ///   - json: Prints JSON instead of text.
     package init(_ relay: RelayURL, writes: Bool, timeout: Duration, trustRootFiles: [String], json: Bool) {
         probe = RelayProbe(relay)
         probe.writes = writes
@@ -28,8 +28,8 @@ package struct RelayProbeRun: Sendable {
         self.json = json
     }
 
-    /// Logs in with the key in a file where the relay asks for it (NIP-42). Throws ``ArgumentParser/ExitCode`` 80 if
-    /// there is none.
+    /// Authenticates with the key in a file where the relay requires it (NIP-42). Throws ``ArgumentParser/ExitCode`` 80
+    /// if the key cannot be loaded.
     package mutating func logIn(with path: String) throws {
         let keys: KeyPair
         do {
@@ -46,8 +46,8 @@ package struct RelayProbeRun: Sendable {
         }
     }
 
-    /// Prints what was found. Throws ``ArgumentParser/ExitCode`` 1 if groups do not work over it, and 2 if it cannot be
-    /// reached.
+    /// Prints the result. Throws ``ArgumentParser/ExitCode`` 1 if groups do not work on the relay, and 2 if it cannot
+    /// be reached.
     package func run() async throws {
         let report = await probe.run()
         Console.printText(json ? report.json.prettyText : report.text)

@@ -2,18 +2,18 @@ import ArgumentParser
 package import BotRuntime
 
 extension Configuration {
-    /// Loads a file for a command: what is wrong goes to standard error, a line each, and the command ends with
-    /// ``ArgumentParser/ExitCode/wrongConfiguration``.
+    /// Loads a file for a command. If it is invalid, prints the problems to standard error, one per line, and ends the
+    /// command with ``ArgumentParser/ExitCode/wrongConfiguration``.
     package static func loadOrExit(_ path: String) throws -> Configuration {
         try ConfigurationFile.loadOrExit(path).configuration
     }
 }
 
 extension ConfigurationFile {
-    /// The same with the places of everything.
+    /// Does the same and keeps the locations of all values.
     ///
-    /// - Parameter placement: What of the file is wanted.
-    /// - Parameter environment: If given, what is missing around the file is wrong too.
+    /// - Parameter placement: The part of the file that this process runs.
+    /// - Parameter environment: If given, missing targets of references are problems, too.
     package static func loadOrExit(
         _ path: String, placement: Placement = Placement(), requiring environment: [String: String]? = nil
     ) throws -> ConfigurationFile {

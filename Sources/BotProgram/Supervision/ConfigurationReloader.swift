@@ -4,8 +4,8 @@ import Logging
 import Nostr
 import Supervisor
 
-/// Reads the configuration file anew while everything runs: what can change at once does, what cannot is named, and a
-/// wrong file changes nothing.
+/// Reloads the configuration file at runtime: applies the changes that can take effect at once, and reports the others.
+/// An invalid file changes nothing.
 actor ConfigurationReloader {
     private let path: String
     private let placement: Placement
@@ -13,22 +13,22 @@ actor ConfigurationReloader {
     private let supervisor: Supervisor<ContinuousClock>
     private let logger: Logger
     private let workers: @Sendable (ConfigurationFile) -> [WorkerSpecification]
-    /// Where the state is as long as this process runs, and by which limits it is supervised.
+    /// The state directory and the supervision limits, which stay fixed while this process runs.
     private let stateDirectory: String
     private let limits: SupervisorConfiguration
     private var current: ConfigurationFile
     private var isUnderWay = false
-    /// Somebody asked while the file was being read: what it says since then may have been missed.
+    /// Whether a reload was requested while the file was being read, so that it must be read again.
     private var isDueAgain = false
-    /// Accounts whose workers have not taken what changed, and what was noted of that.
+    /// Accounts whose workers have not applied the last changes, with the note that the supervisor keeps about it.
     private var refused: [String: String] = [:]
-    /// Of the last time, for those who ask later.
+    /// The outcome of the last reload, for `status`.
     private var lastOutcome: ControlValue = .null
     private var needsRestart: [String] = []
 
     /// - Parameters:
-    ///   - placement: What of the file this process runs, as `file` shows it already.
-    ///   - workers: What the supervisor runs for a configuration.
+    ///   - placement: The part of the file that this process runs, already applied to `file`.
+    ///   - workers: Returns the workers that the supervisor runs for a configuration.
     init(
         path: String, file: ConfigurationFile, placement: Placement = Placement(), registry: BotRegistry,
         supervisor: Supervisor<ContinuousClock>,
@@ -45,7 +45,7 @@ actor ConfigurationReloader {
         limits = SupervisorConfiguration(file.configuration.supervisor, isShard: placement.shard != nil)
     }
 
-    /// What `status` says of the configuration.
+    /// The configuration part of `status`.
     var status: ControlValue {
         [
             "file": .string(path), "lastReload": lastOutcome,
@@ -54,8 +54,8 @@ actor ConfigurationReloader {
         ]
     }
 
-    /// Reads the file, hands over what changed, and says what became of it; `success` is true if the file was right and
-    /// every worker took what concerns it.
+    /// Reads the file, applies the changes, and returns the outcome; `success` is true if the file was valid and every
+    /// worker concerned has applied its changes.
     func reload() async -> ControlReply {
         guard !isUnderWay else { return .failure(code: "busy", message: "the configuration is being read already") }
         isUnderWay = true
@@ -68,7 +68,7 @@ actor ConfigurationReloader {
         return reply
     }
 
-    /// As ``reload()``; while that is under way it reads once more.
+    /// Does the same as ``reload()``; during a reload it requests another one.
     func reloadInTurn() async {
         isDueAgain = true
         if !isUnderWay { _ = await reload() }
@@ -103,7 +103,7 @@ actor ConfigurationReloader {
         try await supervisor.reconfigure(workers(file), limits)
         current = file
         let waiting = await note(changes.filter { !$0.appliesAtOnce })
-        // Also to those that have not taken the last change.
+        // Includes the workers that have not applied the last change.
         let concerned = Set(changes.filter { $0.effect == .live }.flatMap(accounts)).union(refused.keys)
         let refusals = await hand(file, to: concerned)
         StandardErrorLog.level = file.configuration.observe.loggerLevel
@@ -117,7 +117,7 @@ actor ConfigurationReloader {
         ]
     }
 
-    /// Remembers what needs the restart of a worker or of everything, and says it.
+    /// Records the changes that need the restart of a worker or of the supervisor, and returns their descriptions.
     private func note(_ changes: [ConfigurationChange]) async -> [String] {
         for change in changes {
             if change.effect == .restartsWorker {
@@ -133,7 +133,7 @@ actor ConfigurationReloader {
         change.account.map { [$0] } ?? current.configuration.accounts.map(\.name)
     }
 
-    /// Gives running workers what can change at once; returns what went wrong, in words.
+    /// Sends running workers the changes that can apply at once; returns the errors as text.
     private func hand(_ file: ConfigurationFile, to accounts: Set<String>) async -> [String] {
         let greeting = WorkerGreeting(file, stateDirectory: stateDirectory)
         let parameters: [String: ControlValue] = [
@@ -145,10 +145,10 @@ actor ConfigurationReloader {
             if let earlier { await supervisor.withdraw(earlier, needRestartOf: account) }
             do throws(SupervisorError) {
                 let answer = try await supervisor.ask(account, "reload", parameters)
-                // It began with the configuration before; nothing is lost by beginning anew.
+                // It started with the previous configuration, and a restart loses nothing.
                 if ControlValue(json: answer)?["phase"] == "starting" { try await supervisor.restart(account) }
             } catch  where error.code == .notRunning || error.code == .unknownWorker {
-                // It reads the new configuration when it starts.
+                // It reads the new configuration at its start.
             } catch {
                 refusals.append("\(account): \(error.message)")
                 let note = "what changed last: \(error.message)"

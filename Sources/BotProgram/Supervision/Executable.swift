@@ -1,8 +1,8 @@
 import Foundation
 
-/// The program that runs now.
+/// The executable of this process.
 package enum Executable {
     package static let path = Bundle.main.executablePath ?? CommandLine.arguments[0]
-    /// What people call it by.
+    /// The name of the command.
     package static let name = URL(fileURLWithPath: path).lastPathComponent
 }

@@ -4,7 +4,7 @@ import ServiceLifecycle
 import Supervisor
 import UnixSignals
 
-/// SIGHUP: the configuration is read anew. Of a terminal that is gone it is the order to end, as ever.
+/// Reloads the configuration on SIGHUP. A hangup of the terminal ends the program, as usual.
 struct HangupSignals: Service {
     let signals: UnixSignalsSequence
     let reloader: ConfigurationReloader
@@ -22,7 +22,7 @@ struct HangupSignals: Service {
                     await reloader.reloadInTurn()
                 }
             }
-            // The sequence ends with the task only.
+            // The sequence ends only with the task.
         }
     }
 }

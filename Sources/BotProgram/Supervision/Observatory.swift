@@ -3,17 +3,17 @@ import Supervisor
 import Synchronization
 import Telemetry
 
-/// What is served of a supervisor and its workers: `/livez`, `/readyz`, `/startupz` and `/metrics`.
+/// The endpoints of a supervisor and its workers: `/livez`, `/readyz`, `/startupz` and `/metrics`.
 ///
-/// Everything is asked when somebody wants to know it; nothing is remembered but which accounts have begun.
+/// Workers are queried on each request; the only state is the set of accounts that have started.
 final class Observatory: Sendable {
-    /// The accounts, and whether each is to be at work.
+    /// Returns the accounts, and whether each should be running.
     typealias Accounts = @Sendable () async -> [(name: String, isExpected: Bool)]
 
-    /// Asks a worker: its account, the question, and how long it may take.
+    /// Queries a worker, by account, question and timeout.
     typealias Ask = @Sendable (String, String, Duration) async throws(SupervisorError) -> Data
 
-    /// What a worker says about itself; nothing of it while it starts.
+    /// A worker's health report; empty while the worker starts.
     private struct Report: Decodable {
         var ready: Bool?
         var checks: [Check]?
@@ -30,10 +30,10 @@ final class Observatory: Sendable {
         var account: String
         var ready: Bool
         var checks: [Check]
-        /// Whether it runs and does not answer, which is what a restart may help against.
+        /// Whether the worker runs but does not answer, which a restart may fix.
         var isStuck = false
         var hasBegun = false
-        /// Whether it is to be at work; what is not keeps nothing from being ready.
+        /// Whether the worker should be running; others do not affect readiness.
         var isExpected = true
 
         private enum CodingKeys: CodingKey { case account, ready, checks }
@@ -51,8 +51,8 @@ final class Observatory: Sendable {
     private let begun = Mutex<Set<String>>([])
 
     /// - Parameters:
-    ///   - accounts: those of the configuration, in its order; a reload may change them.
-    ///   - patience: how long a worker may take to answer.
+    ///   - accounts: the accounts of the configuration, in its order; a reload may change them.
+    ///   - patience: the time that a worker has to answer.
     init(
         accounts: @escaping Accounts, registry: MetricRegistry, patience: Duration = .seconds(8), ask: @escaping Ask
     ) {
@@ -69,13 +69,13 @@ final class Observatory: Sendable {
         ]
     }
 
-    /// 200 while the supervisor and every worker that runs answer.
+    /// Returns 200 if the supervisor and every running worker answer.
     private func live() async -> HTTPResponse {
         let reports = await reports()
         return page(reports, isGood: !reports.contains(where: \.isStuck))
     }
 
-    /// 200 while every check of every account passes that is to be at work.
+    /// Returns 200 if every check of every account that should be running passes.
     private func ready() async -> HTTPResponse {
         let reports = await reports()
         return page(reports, isGood: Self.isReady(reports))
@@ -83,7 +83,7 @@ final class Observatory: Sendable {
 
     private static func isReady(_ reports: [Account]) -> Bool { reports.allSatisfy { $0.ready || !$0.isExpected } }
 
-    /// 200 from when every account's worker has once been at work: its state is open and it answers.
+    /// Returns 200 once every account's worker has been running: with its state open and answering.
     private func started() async -> HTTPResponse {
         let accounts = await accounts().filter(\.isExpected).map(\.name)
         if begun.withLock({ !$0.isSuperset(of: accounts) }) { _ = await reports() }
@@ -95,7 +95,7 @@ final class Observatory: Sendable {
     private func page(_ reports: [Account], isGood: Bool) -> HTTPResponse {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-        // Texts and truth values always have a JSON form.
+        // Strings and booleans can always be encoded as JSON.
         let body = try? encoder.encode(Page(ready: Self.isReady(reports), accounts: reports))
         return .json((body ?? Data()) + Data("\n".utf8), status: isGood ? 200 : 503)
     }
@@ -104,7 +104,7 @@ final class Observatory: Sendable {
 // MARK: Workers
 
 extension Observatory {
-    /// In the order of the configuration.
+    /// Returns the health of the accounts in the order of the configuration.
     func reports() async -> [Account] {
         let reports = await each(of: await accounts()) { account in
             account.isExpected ? await self.report(of: account.name) : Self.ended(account.name)
@@ -136,7 +136,7 @@ extension Observatory {
         }
     }
 
-    /// Those of this process, and those of every worker that answers, with its account as a label.
+    /// Returns the metrics of this process, and those of every worker that answers, labelled with its account.
     func metrics() async -> [MetricFamily] {
         let accounts = await accounts().filter(\.isExpected)
         let exports = await each(of: accounts) { (account, _) -> (String, [MetricFamily]?) in
@@ -156,7 +156,7 @@ extension Observatory {
         return MetricFamily.merged([own] + up + workers)
     }
 
-    /// Asks all at the same time; the answers come in the order of the accounts.
+    /// Queries all accounts concurrently and returns the answers in the order of the accounts.
     private func each<Value: Sendable>(
         of accounts: [(name: String, isExpected: Bool)],
         _ ask: @escaping @Sendable ((name: String, isExpected: Bool)) async -> Value

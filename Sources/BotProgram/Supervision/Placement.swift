@@ -1,10 +1,10 @@
 package import BotRuntime
 
-/// What one process makes of a configuration file that several may share: which accounts it has, and where it listens.
+/// The part of a shared configuration file that applies to one process: its accounts, and the address of its endpoint.
 package struct Placement: Hashable, Sendable {
-    /// Nil: all accounts.
+    /// The shard; nil for all accounts.
     package var shard: Shard?
-    /// Of health and metrics; nil: as the file says.
+    /// The address for health and metrics; nil for that in the file.
     package var listen: ListenAddress?
 
     package init(shard: Shard? = nil, listen: ListenAddress? = nil) {

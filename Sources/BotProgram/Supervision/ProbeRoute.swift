@@ -2,14 +2,14 @@ import Foundation
 import Supervisor
 import Telemetry
 
-/// `GET /probe?module=…&target=…`, answered as Prometheus' probing exporters do: 200 with `probe_success`, whatever the
-/// target is like. A target that no bot's settings allow is 403, an unknown module and a missing parameter are 400, and
-/// 503 means that nobody was there to look.
+/// Answers `GET /probe?module=…&target=…` like Prometheus' probing exporters: 200 with `probe_success`, whatever the
+/// result. A target that no bot's settings allow is 403, an unknown module and a missing parameter are 400, and 503
+/// means that no worker could run the probe.
 struct ProbeRoute: Sendable {
-    /// Asks a worker for a probe: its account, what, and how long it may take.
+    /// Sends a probe request to a worker, by account, parameters and timeout.
     typealias Ask = @Sendable (String, [String: ControlValue], Duration) async throws(SupervisorError) -> Data
 
-    /// What a worker says of a probe.
+    /// A worker's answer to a probe request.
     private struct Report: Decodable {
         struct Sample: Decodable {
             var name: String
@@ -23,11 +23,12 @@ struct ProbeRoute: Sendable {
         var modules: [String]?
     }
 
-    /// Without a word of the asker, an answer takes so long at most.
+    /// The timeout of a probe if the request does not specify one.
     static let standardTimeout = Duration.seconds(20)
-    /// Workers that are asked at the same time: all connections of the endpoint together leave room for other questions.
+    /// The number of workers that are queried concurrently, limited so that all connections of the endpoint together
+    /// leave capacity for other questions.
     private static let width = 6
-    /// The longest that an asker may have it take.
+    /// The maximum timeout that a request can specify.
     static let longestTimeout = Duration.seconds(28)
 
     let accounts: @Sendable () async -> [String]
@@ -54,8 +55,8 @@ struct ProbeRoute: Sendable {
         return .text("no module of that name; \(known)\n", status: 400)
     }
 
-    /// Of all workers, in order; once one has looked, only of those that were faster. Several are asked at the same time:
-    /// one that is silent must not keep the others from their turn, and there is room for so many questions only.
+    /// Returns the answers received until one of the workers has run the probe, in the order of the accounts. Several
+    /// workers are queried concurrently, so that a silent one does not block the others, but no more than ``width``.
     private func reports(_ module: String, _ target: String, _ timeout: Duration) async -> [Report?] {
         await withTaskGroup(of: (Int, Report?).self) { group in
             var accounts = await accounts().enumerated().makeIterator()
@@ -76,7 +77,7 @@ struct ProbeRoute: Sendable {
         }
     }
 
-    /// Nil when a worker does not run, or has not answered in time.
+    /// Returns a worker's answer; nil if it does not run or exceeds the timeout.
     private func report(of account: String, _ module: String, _ target: String, _ timeout: Duration) async -> Report? {
         let parameters: [String: ControlValue] = [
             "module": .string(module), "target": .string(target),
@@ -86,7 +87,7 @@ struct ProbeRoute: Sendable {
         return try? JSONDecoder().decode(Report.self, from: answer)
     }
 
-    /// What Prometheus says of its patience, less half a second for the way.
+    /// Returns the timeout of a Prometheus server, minus half a second for the transfer.
     private static func timeout(_ request: HTTPRequest) -> Duration {
         guard let text = request.scrapeTimeout, let seconds = Double(text), seconds.isFinite, seconds > 0 else {
             return standardTimeout
@@ -94,7 +95,7 @@ struct ProbeRoute: Sendable {
         return max(.milliseconds(100), min(.seconds(min(seconds, 3600)) - .milliseconds(500), longestTimeout))
     }
 
-    /// In the order of the catalogue; what is not in it is left out.
+    /// Returns the metrics in the order of the catalogue, without those that it does not contain.
     private static func families(_ success: Bool, _ seconds: Double, _ samples: [Report.Sample]) -> [MetricFamily] {
         let own = [("probe_success", success ? 1 : 0), ("probe_duration_seconds", seconds)]
         let all = own.map { Report.Sample(name: $0.0, labels: [:], value: $0.1) } + samples

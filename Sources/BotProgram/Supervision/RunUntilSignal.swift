@@ -2,7 +2,7 @@ package import Logging
 package import ServiceLifecycle
 import UnixSignals
 
-/// Runs services until SIGTERM or SIGINT, then shuts them down in order; a service that ends takes the others along.
+/// Runs services until SIGTERM or SIGINT, then shuts them down in order; also when one of the services ends.
 package func runUntilSignal(_ services: [any Service], logger: Logger) async throws {
     let group = ServiceGroup(
         configuration: ServiceGroupConfiguration(
@@ -14,7 +14,7 @@ package func runUntilSignal(_ services: [any Service], logger: Logger) async thr
     try await group.run()
 }
 
-/// Runs `body` until it ends or the service group shuts down, which cancels it and is no failure.
+/// Runs `body` until it ends, or a graceful shutdown cancels it, which is not an error.
 package func untilShutdown(_ body: @escaping @Sendable () async throws -> Void) async throws {
     do {
         try await cancelWhenGracefulShutdown(body)

@@ -1,18 +1,18 @@
 /// One of several processes, on one machine or many, that share the accounts of one configuration file.
 ///
-/// Of the accounts in the file's order it has those whose position, counted from 0, leaves `index` when divided by
-/// `count`: every account is in exactly one shard, and accounts that are appended move no other.
+/// It has the accounts whose position in the file, counted from 0, is `index` modulo `count`: every account is in
+/// exactly one shard, and appending accounts does not move others.
 package struct Shard: Hashable, Sendable, CustomStringConvertible {
     package let index: Int
     package let count: Int
 
-    /// What a shard is asked for by, besides its option.
+    /// The environment variable that selects the shard, as an alternative to the option.
     package static let variable = "PIKABOT_SHARD"
     private static let largestCount = 10_000
 
-    /// Reads `INDEX/COUNT`, such as `3/8`.
+    /// Parses `INDEX/COUNT`, such as `3/8`.
     ///
-    /// - Throws: ``CommandError`` in words that say what is expected.
+    /// - Throws: ``CommandError`` that describes the expected format.
     package init(_ text: String) throws(CommandError) {
         let parts = text.split(separator: "/", omittingEmptySubsequences: false)
         guard parts.count == 2, let index = Self.number(parts[0]), let count = Self.number(parts[1]) else {
@@ -35,11 +35,11 @@ package struct Shard: Hashable, Sendable, CustomStringConvertible {
 
     package var description: String { "\(index)/\(count)" }
 
-    /// Whether it runs the account at this place of the file.
+    /// Returns whether the shard has the account at this position of the file.
     package func has(position: Int) -> Bool { position % count == index }
 
-    /// A file's name for this shard alone: `control.sock` is `control-3.sock`. The count is not in it, so that those who
-    /// ask find a process that still runs by an earlier count.
+    /// Returns a file name for this shard: `control.sock` becomes `control-3.sock`. It does not contain the count, so
+    /// that clients find a process that still runs with an earlier count.
     package func own(_ path: String) -> String {
         let start = path.lastIndex(of: "/").map { path.index(after: $0) } ?? path.startIndex
         guard let dot = path[start...].lastIndex(of: "."), dot > start else { return "\(path)-\(index)" }

@@ -2,7 +2,7 @@ import ArgumentParser
 import BotRuntime
 import Foundation
 
-/// Which part of a configuration file's accounts a command is about.
+/// The part of a configuration file's accounts that a command applies to.
 struct ShardOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -18,7 +18,8 @@ struct ShardOptions: ParsableArguments {
         }
     }
 
-    /// Nil for all accounts. An empty variable is refused, since what should have filled it has failed.
+    /// Returns the selected shard; nil for all accounts. An empty variable is an error, since its assignment must have
+    /// failed.
     func chosen(
         environment: [String: String] = ProcessInfo.processInfo.environment
     ) throws(CommandError) -> Shard? {

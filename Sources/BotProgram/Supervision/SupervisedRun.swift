@@ -7,15 +7,15 @@ import Supervisor
 import Telemetry
 import UnixSignals
 
-/// A supervisor with all that belongs to it: the right to the state directory, the control socket, signals.
+/// A supervisor with its lock on the state directory, control socket and signal handling.
 struct SupervisedRun {
     let supervisor: Supervisor<ContinuousClock>
     private let services: [any Service]
     private let lock: StateDirectoryLock
     private let logger: Logger
 
-    /// Throws ``Storage/StoreError`` when another supervisor holds the state directory or it cannot be written, and
-    /// ``Supervisor/SupervisorError`` for a control socket that cannot be made.
+    /// Throws ``Storage/StoreError`` when another supervisor holds the state directory or it is not writable, and
+    /// ``Supervisor/SupervisorError`` when the control socket cannot be created.
     init(
         path: String, file: ConfigurationFile, placement: Placement = Placement(), hangups: UnixSignalsSequence,
         metrics: MetricRegistry, logger: Logger
@@ -42,7 +42,7 @@ struct SupervisedRun {
             supervisor: supervisor, process: process.processIdentifier, reload: { await reloader.reload() },
             details: { ["configuration": await reloader.status] })
         let control = try ControlServer(path: configuration.controlPath, logger: logger) { await commands.answer($0) }
-        // They end in the opposite order: a drain can be watched.
+        // They end in reverse order, so that a drain can be observed.
         let endpoint = supervisor.observation(of: configuration, registry: metrics).map { [$0 as any Service] } ?? []
         services =
             endpoint + [
@@ -54,7 +54,7 @@ struct SupervisedRun {
         if let shard = placement.shard { Self.tell(shard, has: configuration.accounts, logger) }
     }
 
-    /// Until SIGTERM, SIGINT or the order of an operator, or until there is nothing left to supervise.
+    /// Runs until SIGTERM, SIGINT or an operator's command, or until no worker is left to supervise.
     func run() async throws {
         defer { lock.release() }
         try await runUntilSignal(services, logger: logger)
@@ -68,7 +68,7 @@ struct SupervisedRun {
         logger.notice(line, metadata: ["shard": "\(shard)", "accounts": "\(names)"])
     }
 
-    /// Shards of one file may work in one directory, each of them once; an account has a lock of its own.
+    /// Locks the directory for one shard: shards of one file may share a directory, and each account has its own lock.
     private static func lock(_ directory: String, of shard: Shard?) throws -> StateDirectoryLock {
         try PrivateFolder.create(directory)
         let file = "supervisor.lock"
@@ -79,6 +79,6 @@ struct SupervisedRun {
 }
 
 extension Configuration {
-    /// Where the supervisor of this configuration listens to its operators.
+    /// The path of the control socket of this configuration.
     var controlPath: String { supervisor.control ?? "\(stateDirectory)/control.sock" }
 }

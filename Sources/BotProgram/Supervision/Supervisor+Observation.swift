@@ -4,7 +4,7 @@ import Supervisor
 import Telemetry
 
 extension Supervisor {
-    /// Serves health and metrics where the configuration says so; nil if it says nothing.
+    /// Returns the endpoint for health and metrics at the configured address; nil if there is none.
     nonisolated func observation(of configuration: Configuration, registry: MetricRegistry) -> HTTPEndpoint? {
         guard let address = configuration.observe.listen else { return nil }
         let observatory = Observatory(

@@ -3,9 +3,9 @@ package import BotRuntime
 package import Supervisor
 
 extension SupervisorConfiguration {
-    /// The limits as a configuration file gives them.
+    /// Creates the limits from a configuration file.
     ///
-    /// - Parameter isShard: Whether it may be left without an account, and is to wait for one.
+    /// - Parameter isShard: Whether the supervisor may have no account, and waits for one.
     package init(_ file: SupervisionConfiguration, isShard: Bool = false) {
         let strategy: Strategy =
             switch file.strategy {
@@ -20,12 +20,12 @@ extension SupervisorConfiguration {
 }
 
 extension WorkerSpecification {
-    /// One worker for each account of a configuration: this executable again, told which account is its own.
+    /// Returns one worker for each account of a configuration: this executable again, with the name of its account.
     ///
     /// - Parameters:
-    ///   - stateDirectory: where the state is as long as the supervisor runs.
-    ///   - isShard: whether an account may still be at work in another shard, which has to give it up first when the
-    ///     file or the number of shards has changed: then its worker waits for the account's state.
+    ///   - stateDirectory: the state directory, fixed while the supervisor runs.
+    ///   - isShard: whether an account may still run in another shard, which has to release it first when the file or
+    ///     the number of shards has changed: then its worker waits for the account's state.
     package static func workers(
         of file: ConfigurationFile, path: String, stateDirectory: String, isShard: Bool = false
     ) -> [Self] {
@@ -42,7 +42,7 @@ extension WorkerSpecification {
         }
     }
 
-    /// The service manager listens to the supervisor.
+    /// The variables of the service manager that only the supervisor may use.
     private static var notForWorkers: [String: String?] {
         ["NOTIFY_SOCKET": nil, "WATCHDOG_USEC": nil, "WATCHDOG_PID": nil]
     }

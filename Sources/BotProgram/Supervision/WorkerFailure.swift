@@ -4,7 +4,7 @@ import Nostr
 import PikaCore
 import Storage
 
-/// What the end of a worker means for whoever starts workers, and in words for whoever operates them.
+/// The reason why a worker ended, as an exit status for the supervisor and a message for operators.
 package struct WorkerFailure {
     package let status: ExitCode
     package let message: String
@@ -47,7 +47,7 @@ package struct WorkerFailure {
         }
     }
 
-    /// The line for a supervisor, which keeps it as the reason of what follows.
+    /// The line for a supervisor, which records it as the reason of the exit.
     var line: String {
         let object: JSONObject = ["status": "failed", "message": .string(message)]
         return JSONValue.object(object).jsonText

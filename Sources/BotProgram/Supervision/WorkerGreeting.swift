@@ -2,13 +2,13 @@ import BotRuntime
 import Foundation
 import Nostr
 
-/// The first line of a worker's standard input: the configuration that its supervisor has read and found right.
+/// The first line of a worker's standard input: the configuration that its supervisor has validated.
 ///
-/// So a worker that is started again while the file is wrong runs on what was right.
+/// So a worker that is restarted while the file is invalid runs with the last valid configuration.
 struct WorkerGreeting {
     /// The text of the file.
     let configuration: String
-    /// Where the state is as long as the supervisor runs, whatever the text says.
+    /// The state directory, fixed while the supervisor runs, whatever the text says.
     let stateDirectory: String
 
     init(_ file: ConfigurationFile, stateDirectory: String) {
@@ -24,7 +24,7 @@ struct WorkerGreeting {
         stateDirectory = directory
     }
 
-    /// Reads a line and no byte more: what follows are questions.
+    /// Reads exactly one line and no byte more, since questions follow.
     static func read(from descriptor: Int32 = STDIN_FILENO) throws -> WorkerGreeting {
         var line: [UInt8] = []
         var byte: UInt8 = 0
@@ -38,7 +38,7 @@ struct WorkerGreeting {
         throw CommandError("the configuration on standard input is too long")
     }
 
-    /// A configuration has 1 MiB at most, before its characters are escaped.
+    /// The limit in bytes: a configuration has at most 1 MiB before its characters are escaped.
     private static let longestLine = 8 << 20
 
     var line: String {

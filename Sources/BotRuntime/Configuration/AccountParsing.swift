@@ -95,7 +95,7 @@ extension ConfigurationParser {
         return policy
     }
 
-    /// Public keys, of which there must be one.
+    /// Parses a list of public keys with at least one element.
     func somePublicKeys(_ value: ConfigurationValue, fix: String) -> Set<PublicKey>? {
         publicKeys(value, atLeast: "at least one public key", fix: fix)
     }

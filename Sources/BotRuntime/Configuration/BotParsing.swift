@@ -6,7 +6,7 @@ extension ConfigurationParser {
     func bots(_ value: ConfigurationValue) -> [BotConfiguration]? {
         let fix = "write bots: and below it - use: … or - command: […]"
         guard let items = value.list(of: "bots", fix: fix) else { return nil }
-        // Names that are written stand; the others get out of their way.
+        // Explicit names are kept; default names must avoid them.
         var names: Set<String> = []
         let written = items.map { botName($0, &names) }
         return zip(items, written).compactMap { item, written in
@@ -21,7 +21,7 @@ extension ConfigurationParser {
         }
     }
 
-    /// The second bot of a name has a number behind it.
+    /// Returns the name, with a number appended if it is taken.
     private func freeName(_ name: String, _ taken: Set<String>) -> String {
         var candidate = name
         var place = 1
@@ -32,7 +32,7 @@ extension ConfigurationParser {
         return candidate
     }
 
-    /// The name that a bot was given, if any, and if no other has it.
+    /// Parses the explicit name of a bot; nil if there is none or it is taken.
     private func botName(_ value: ConfigurationValue, _ names: inout Set<String>) -> String? {
         guard let pair = value.node.mapping?.first(where: { $0.key.string == "name" }) else { return nil }
         let place = ConfigurationValue(node: pair.value, keyPath: "\(value.keyPath).name", problems: value.problems)
@@ -47,7 +47,7 @@ extension ConfigurationParser {
         return name
     }
 
-    /// Its name is the one it has by default.
+    /// Parses a bot, with its default name.
     private func bot(_ value: ConfigurationValue) -> BotConfiguration? {
         let keys = value.node.mapping?.keys.compactMap(\.string) ?? []
         switch (keys.contains("use"), keys.contains("command")) {
@@ -59,7 +59,7 @@ extension ConfigurationParser {
         case (false, true): return externalBot(value)
         case (true, false): return includedBot(value)
         case (false, false):
-            // What is misspelt is told by the kind that was meant.
+            // A misspelt key is reported by the parser of the bot kind that was probably meant.
             let nearest = keys.lazy.compactMap { nearestName(to: $0, in: ["use", "command"]) }.first
             if nearest == "command" { return externalBot(value) }
             guard nearest == nil, value.node.mapping != nil else { return includedBot(value) }

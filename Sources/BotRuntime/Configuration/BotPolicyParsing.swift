@@ -3,7 +3,7 @@ import PikaCore
 import Yams
 
 extension ConfigurationParser {
-    /// What bots of both kinds have in common; what is wrong keeps its default, and is a problem.
+    /// Parses the policy, which both kinds of bots have in common. An invalid part is a problem, and keeps its default.
     func policy(_ fields: ConfigurationFields) -> BotPolicy {
         var policy = BotPolicy()
         if let groups = fields.optional("groups").flatMap(groups) { policy.groups = groups }

@@ -1,11 +1,11 @@
 extension Configuration {
-    /// What differs in a new configuration, in the order of the file, and what each difference needs.
+    /// Returns the differences to a new configuration, in the order of the file, and the effect of each.
     ///
-    /// Accounts and bots are known by their names: a renamed one is one less and another more.
+    /// Accounts and bots are identified by their names: renaming one removes it and adds another.
     public func changes(to new: Configuration) -> [ConfigurationChange] {
         var changes = Self.changes(sharedEntries, new.sharedEntries, account: nil)
         let (oldNames, newNames) = (accounts.map(\.name), new.accounts.map(\.name))
-        // Only then does the order mean anything.
+        // The order matters only for this strategy.
         if new.supervisor.strategy == .restForOne, !newNames.starts(with: oldNames.filter(newNames.contains)) {
             changes.append(
                 ConfigurationChange(
@@ -31,7 +31,7 @@ extension Configuration {
         return changes
     }
 
-    /// What differs between entries of the same part of two files.
+    /// Returns the differences between the entries of the same part of two files.
     fileprivate static func changes(
         _ old: [ConfigurationEntry], _ new: [ConfigurationEntry], account: String?
     ) -> [ConfigurationChange] {

@@ -2,30 +2,30 @@ import BotKit
 import Foundation
 
 extension Configuration {
-    /// Reads and checks a file, without asking bots about their settings.
+    /// Reads and validates a file, except the settings of its bots.
     ///
     /// - Parameters:
     ///   - path: Paths in the file are relative to its folder.
-    ///   - knownBots: Names that `use:` may have.
-    /// - Throws: ``ConfigurationError`` with everything that is wrong.
+    ///   - knownBots: The valid names for `use:`.
+    /// - Throws: ``ConfigurationError`` with all problems.
     public static func load(
         path: String, knownBots: some Collection<String>
     ) throws(ConfigurationError) -> Configuration {
         try ConfigurationFile(path: path, known: KnownBots(names: knownBots)).configuration
     }
 
-    /// Reads and checks a file, the settings of its bots included.
+    /// Reads and validates a file, including the settings of its bots.
     public static func load(
         path: String, registry: BotRegistry
     ) throws(ConfigurationError) -> Configuration {
         try ConfigurationFile(path: path, registry: registry).configuration
     }
 
-    /// Reads and checks the text of a file.
+    /// Parses and validates the text of a file.
     ///
     /// - Parameters:
-    ///   - file: The name that errors carry.
-    ///   - folder: What relative paths are relative to.
+    ///   - file: The file name in errors.
+    ///   - folder: The base of relative paths.
     public static func parse(
         _ text: String, file: String, folder: String, knownBots: some Collection<String>
     ) throws(ConfigurationError) -> Configuration {

@@ -5,8 +5,8 @@ import PikaCore
 import Restarts
 
 extension Configuration {
-    /// The resolved configuration as YAML, every default written out, without secrets: keys are references, and
-    /// settings whose name speaks of a secret are left out.
+    /// The resolved configuration as YAML, including all defaults, without secrets: keys are references, and settings
+    /// whose name suggests a secret are omitted.
     public var redactedDescription: String {
         var lines = ["version: \(Configuration.currentVersion)"]
         let urls = yamlList(relays.map(\.string))
@@ -171,17 +171,17 @@ extension BotSettings {
         }
     }
 
-    /// The value as it may be shown when it stands under this name.
+    /// Returns the printable value of a setting with this name.
     func redactedDescription(under name: String) -> String {
         guard SecretNames.speaksOfSecret(name) else { return redactedDescription }
-        // A reference is shown, and nothing else.
+        // Only a reference is safe to show.
         if case .object(let members) = self, ConfigurationSchema.secret.names.contains(where: { members[$0] != nil }) {
             return redactedDescription
         }
         return "(not shown)"
     }
 
-    /// The value with what ``redactedDescription`` leaves out; for comparing.
+    /// The value including the parts that ``redactedDescription`` omits; for comparisons.
     var exactDescription: String {
         switch self {
         case .array(let values): "[\(values.map(\.exactDescription).joined(separator: ", "))]"

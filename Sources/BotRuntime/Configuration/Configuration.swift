@@ -5,19 +5,19 @@ public import Nostr
 public import PikaCore
 public import Restarts
 
-/// A whole configuration file, read, checked and with every default filled in.
+/// A complete configuration file, parsed, validated and with all defaults filled in.
 ///
-/// Secrets are not in it: keys are ``KeyReference`` values, and a file that holds one is refused.
+/// It contains no secrets: keys are ``KeyReference`` values, and a file that contains a key is rejected.
 public struct Configuration: Hashable, Sendable {
-    /// The one version of the file format that exists.
+    /// The only version of the file format so far.
     public static let currentVersion = 1
 
-    /// The file's own, in which relative paths of the file begin; absolute for a file that was loaded.
+    /// The file's folder, the base of its relative paths; absolute for a file that was loaded.
     public var folder: String
     public var relays: [RelayURL]
-    /// Whether relays and media servers that others name may be at private addresses (`relays: { private: allow }`).
+    /// Whether relays and media servers named by others may have private addresses (`relays: { private: allow }`).
     public var allowsPrivateAddresses = false
-    /// Where accounts keep their state.
+    /// The directory of the accounts' state.
     public var stateDirectory: String
     public var accounts: [AccountConfiguration]
     public var media = MediaConfiguration()
@@ -25,36 +25,37 @@ public struct Configuration: Hashable, Sendable {
     public var observe = ObservationConfiguration()
 }
 
-/// Where the files of messages are kept.
+/// The media servers for files in messages.
 public struct MediaConfiguration: Hashable, Sendable {
-    /// Blossom servers, in order of preference; none: accounts receive files and cannot send any.
+    /// Blossom servers, in order of preference. Without any, accounts can receive files but not send them.
     public var servers: [MediaURL] = []
 }
 
-/// One account: a Nostr key, who may invite it, and the bots that answer through it.
+/// One account: a Nostr key, its invite policy, and the bots that run as the account.
 public struct AccountConfiguration: Hashable, Sendable {
     /// 1 to 32 of a-z, 0-9 and "-"; unique in the file.
     public var name: String
     public var key: KeyReference
-    /// Who may bring the account into a group.
+    /// The users that may invite the account into a group.
     public var invites = InvitePolicy.nobody
-    /// Invitations of one inviter that are looked at; more are refused.
+    /// The rate of invitations per inviter that are processed; further ones are refused.
     public var inviteLimit: Rate? = Rate(30, per: .hour)
-    /// Who may operate the bots from inside a chat.
+    /// The public keys of the users that may operate the bots from inside a chat.
     public var operators: Set<PublicKey> = []
     public var restart = RestartKind.permanent
-    /// When the account renews its keys in its groups by itself.
+    /// The schedule on which the account renews its keys in its groups.
     public var selfUpdate = SelfUpdatePolicy.standard
-    /// What the account keeps, and for how long.
+    /// The data that the account keeps, and for how long.
     public var retention = RetentionPolicy.standard
-    /// Whether the members' public profiles are read. Relays that are asked learn who shares groups with the account.
+    /// Whether to read the members' public profiles. The relays queried learn which people share groups with the
+    /// account.
     public var profiles = false
-    /// The reaction to a member that keeps undoing the commits of a group.
+    /// The reaction to a member who repeatedly rolls back the commits of a group.
     public var onRollbackStorm = RollbackStormPolicy.report
     public var bots: [BotConfiguration] = []
 }
 
-/// Who may bring an account into a group.
+/// The users that may invite an account into a group.
 public enum InvitePolicy: Hashable, Sendable {
     case anyone
     case nobody
@@ -63,14 +64,14 @@ public enum InvitePolicy: Hashable, Sendable {
 
 /// One bot of an account.
 public struct BotConfiguration: Hashable, Sendable {
-    /// What is run: a bot of this program, or a program of its own.
+    /// The code of a bot: built into this program, or an external program.
     public enum Source: Hashable, Sendable {
-        /// The registered name of the bot, and what stands under `with:`, for it to read.
+        /// The registered name of the bot, and its settings under `with:`.
         case included(String, BotSettings)
         case external(ExternalBotConfiguration)
     }
 
-    /// Unique among the bots of the account: begins the ids of what it sends, and is the scope of its values.
+    /// Unique among the bots of the account: the prefix of effect ids and the scope of values.
     public var name: String
     public var source: Source
     public var policy = BotPolicy()
@@ -82,9 +83,9 @@ public struct BotConfiguration: Hashable, Sendable {
     }
 }
 
-/// A program that is a bot: it speaks the daemon's lines on its standard streams.
+/// An external program that runs as a bot: it speaks the daemon's line protocol on its standard streams.
 public struct ExternalBotConfiguration: Hashable, Sendable {
-    /// A variable of its environment.
+    /// The value of an environment variable.
     public enum Variable: Hashable, Sendable {
         case text(String)
         case secret(KeyReference)
@@ -92,13 +93,13 @@ public struct ExternalBotConfiguration: Hashable, Sendable {
 
     /// The program, looked up in `PATH` unless it has a slash, and its arguments.
     public var command: [String]
-    /// Its working directory; a program with a slash is found from there.
+    /// Its working directory; a relative program path with a slash starts there.
     public var directory: String
-    /// Its whole environment, besides `PATH`, `HOME` and `LANG`.
+    /// Its whole environment, except `PATH`, `HOME` and `LANG`.
     public var environment: [String: Variable] = [:]
     /// The daemon commands that it may use.
     public var commands = ExternalBotProgram.standardCommands
-    /// The chats that its commands may touch; nil for all of those in which it is at work.
+    /// The chats that its commands may access; nil for all chats in which it is active.
     public var groups: Set<String>?
     public var restart = RestartKind.permanent
 
@@ -108,7 +109,7 @@ public struct ExternalBotConfiguration: Hashable, Sendable {
     }
 }
 
-/// How workers are restarted and stopped; the words are OTP's.
+/// The restart and shutdown policy of workers, in OTP's terms.
 public struct SupervisionConfiguration: Hashable, Sendable {
     public enum Strategy: String, Hashable, Sendable, CaseIterable {
         case oneForOne = "one_for_one"
@@ -117,42 +118,42 @@ public struct SupervisionConfiguration: Hashable, Sendable {
     }
 
     public var strategy = Strategy.oneForOne
-    /// Restarts tolerated inside `period`.
+    /// The number of restarts tolerated within `period`.
     public var intensity = 5
     public var period = Duration.seconds(60)
     public var backoff = Duration.seconds(1)...Duration.seconds(30)
-    /// How long a worker may take to end after SIGTERM.
+    /// The time that a worker has to exit after SIGTERM.
     public var drain = Duration.seconds(10)
-    /// How long a worker may be silent when it is asked for its health, before it is killed.
+    /// The time that a worker may take to answer a health check before it is killed.
     public var patience = Duration.seconds(60)
     /// The control socket; nil for `control.sock` in the state directory.
     public var control: String?
 }
 
-/// What the process shows of itself.
+/// The logs, metrics and health endpoint of the process.
 public struct ObservationConfiguration: Hashable, Sendable {
     public enum LogFormat: String, Hashable, Sendable, CaseIterable {
         case text, json
     }
 
-    /// The levels of swift-log, by its names.
+    /// The log levels of swift-log.
     public enum LogLevel: String, Hashable, Sendable, CaseIterable {
         case trace, debug, info, notice, warning, error, critical
     }
 
-    /// Where health and metrics are served; nil: nowhere.
+    /// The address that serves health and metrics; nil for none.
     public var listen: ListenAddress?
-    /// Names under which that is reached, besides addresses and `localhost`.
+    /// The host names under which the endpoint is reachable, besides addresses and `localhost`.
     public var hosts: [String] = []
-    /// How often an event is sent through each relay to see whether it comes back; nil: never.
+    /// The interval at which a canary event is sent through each relay; nil for never.
     public var canary: Duration? = .seconds(60)
-    /// How long it may take to come back.
+    /// The deadline for its return.
     public var canaryBudget = Duration.seconds(10)
     public var logs = LogFormat.text
     public var level = LogLevel.info
 }
 
-/// `HOST:PORT`; an IPv6 host is written in brackets and kept without them. Port 0 takes any free port.
+/// `HOST:PORT`; an IPv6 host is written in brackets and stored without them. Port 0 selects any free port.
 public struct ListenAddress: Hashable, Sendable, CustomStringConvertible {
     public var host: String
     public var port: Int

@@ -1,27 +1,27 @@
-/// A difference between two configurations, and what it takes to bring it into force.
+/// A difference between two configurations, and what is needed to apply it.
 public struct ConfigurationChange: Hashable, Sendable, CustomStringConvertible {
-    /// What must be done; ordered by how much that is.
+    /// The way to apply the change, in ascending order of disruption.
     public enum Effect: Int, Hashable, Sendable, Comparable, CaseIterable {
-        /// Running workers take it over.
+        /// Running workers apply it at once.
         case live
-        /// The worker of ``ConfigurationChange/account`` is to be restarted, or all of them when it is nil; until then
-        /// the old value holds.
+        /// Requires a restart of the worker of ``ConfigurationChange/account``, or of all workers if it is nil; until
+        /// then the old value remains in force.
         case restartsWorker
-        /// A worker is to be started.
+        /// Starts a worker.
         case addsAccount
-        /// A worker is to be stopped.
+        /// Stops a worker.
         case removesAccount
-        /// The whole program is to be restarted; until then the old value holds.
+        /// Requires a restart of the whole program; until then the old value remains in force.
         case restartsSupervisor
 
         public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
     }
 
-    /// Accounts and bots are named, not counted: `accounts[greeter].bots[helper].limits.perSender`.
+    /// The path, with names instead of indices: `accounts[greeter].bots[helper].limits.perSender`.
     public var path: String
-    /// The account whose part of the file it is; nil for a part that all accounts share.
+    /// The account to which this part of the file belongs; nil for a shared part.
     public var account: String?
-    /// What stood and what stands there, never a secret; nil for nothing.
+    /// The old and new value, never a secret; nil if absent.
     public var old: String?
     public var new: String?
     public var effect: Effect

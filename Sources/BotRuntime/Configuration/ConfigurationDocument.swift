@@ -1,6 +1,6 @@
 import Yams
 
-/// Text to a YAML tree, within bounds: size, number of values after aliases are followed, depth, and no secrets.
+/// Parses text to a YAML tree within limits: size, number of values after expanding aliases, depth, and no secrets.
 enum ConfigurationDocument {
     static let maximumBytes = 1 << 20
     static let maximumValues = 20_000
@@ -14,7 +14,7 @@ enum ConfigurationDocument {
                 fix: "move what is long into files of its own")
             throw problems.error
         }
-        // Some editors write a byte order mark; it is no part of the first line.
+        // Some editors write a byte order mark, which is not part of the first line.
         let text = text.unicodeScalars.first == "\u{FEFF}" ? String(text.unicodeScalars.dropFirst()) : text
         if let line = lineOfAliasInKey(text) {
             problems.add(
@@ -40,7 +40,7 @@ enum ConfigurationDocument {
         return root
     }
 
-    /// The parser's own words and place, without the piece of the file it quotes: that may hold a secret.
+    /// Reports the parser's message and location, without the excerpt of the file, which may contain a secret.
     private static func note(_ error: any Error, in text: String, _ problems: ConfigurationProblems) {
         switch error as? YamlError {
         case .parser(_, let problem, let mark, _) where problem.contains("nesting level"):
@@ -67,7 +67,7 @@ enum ConfigurationDocument {
         }
     }
 
-    /// A variable without quotes breaks a mapping in braces, and the parser does not know why.
+    /// Returns advice for a syntax error. An unquoted variable breaks a flow mapping, which the parser cannot diagnose.
     private static func fix(at line: Int, of text: String) -> String {
         let lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
         guard lines.indices.contains(line - 1), lines[line - 1].contains("${") else {
@@ -76,8 +76,9 @@ enum ConfigurationDocument {
         return "write the value itself in place of ${…}: variables are not filled in"
     }
 
-    /// Yams hashes keys while it composes, which an alias of aliases makes endless: such a key is refused beforehand.
-    /// Only files that have both an anchor and an alias are looked at, so text that merely looks alike passes.
+    /// Returns the line of an alias in a key. Yams hashes keys while composing, which takes exponential time for nested
+    /// aliases, so such keys are rejected beforehand. Only files with both an anchor and an alias are checked, so that
+    /// similar plain text passes.
     private static func lineOfAliasInKey(_ text: String) -> Int? {
         func begins(_ mark: Character, _ line: Substring) -> Bool {
             var previous: Character = " "

@@ -1,4 +1,4 @@
-/// What people and their tools read about the configuration, made from the description that the parser uses.
+/// The documents about the configuration, generated from the schema that the parser uses.
 public enum ConfigurationDocuments {
     /// `config/schema.json`: JSON Schema, draft 2020-12.
     public static var schema: String { ConfigurationSchema.json }

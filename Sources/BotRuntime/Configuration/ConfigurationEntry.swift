@@ -4,19 +4,19 @@ import Nostr
 import PikaCore
 import Restarts
 
-/// One value of a configuration with its place, for comparing two of them.
+/// One value of a configuration with its path, for comparing configurations.
 struct ConfigurationEntry: Hashable {
-    /// The names of the keys, without those of accounts and bots.
+    /// The names of the keys, without the names of accounts and bots.
     let keys: [String]
     let path: String
-    /// Equal exactly if the values are.
+    /// Equal if and only if the values are.
     let text: String
-    /// The value as people may see it.
+    /// The printable value.
     let shown: String
 }
 
 extension Configuration {
-    /// What all accounts share.
+    /// The entries that all accounts share.
     var sharedEntries: [ConfigurationEntry] {
         var entries = EntryList(keys: [], path: "")
         entries.add("relays", yamlList(relays.map(\.string)))
@@ -41,7 +41,7 @@ extension Configuration {
 }
 
 extension AccountConfiguration {
-    /// All but the name and the bots.
+    /// The account's entries, except the name and the bots.
     var entries: [ConfigurationEntry] {
         var entries = EntryList(keys: ["accounts"], path: "accounts[\(name)]")
         entries.add("key", "{ \(key.redactedDescription) }")
@@ -68,7 +68,7 @@ extension AccountConfiguration {
 }
 
 extension BotConfiguration {
-    /// What it is, in a word.
+    /// The kind of the bot in a word.
     var kind: String {
         switch source {
         case .included(let use, _): "use: \(yamlText(use))"
@@ -76,7 +76,7 @@ extension BotConfiguration {
         }
     }
 
-    /// All but the name.
+    /// The bot's entries, except the name.
     func entries(in account: String) -> [ConfigurationEntry] {
         var entries = EntryList(keys: ["accounts", "bots"], path: "accounts[\(account)].bots[\(name)]")
         entries.add("groups", "default", policy.groups.standard.rawValue)
@@ -101,7 +101,7 @@ extension BotConfiguration {
     }
 }
 
-/// Entries below one place.
+/// A builder of entries below one path.
 private struct EntryList {
     let keys: [String]
     let path: String
@@ -112,7 +112,7 @@ private struct EntryList {
         self.path = path
     }
 
-    /// Keys, and the value as the last; nil adds nothing.
+    /// Appends an entry; the last argument is the value, the others its keys. A nil value adds nothing.
     mutating func add(_ keysAndText: String?...) {
         guard let text = keysAndText.last ?? nil else { return }
         add(keysAndText.dropLast().compactMap { $0 }, text, shown: text)

@@ -1,16 +1,16 @@
-/// Everything that is wrong with a configuration file, in the order of the file.
+/// All problems of a configuration file, in the order of the file.
 public struct ConfigurationError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// One mistake: where it is, what should stand there, what does, and what to do.
+    /// One problem: its location, what was expected, what was found, and how to fix it.
     public struct Problem: Hashable, Sendable, CustomStringConvertible {
         public var file: String
-        /// From 1.
+        /// Starts at 1.
         public var line: Int
-        /// From 1, in Unicode scalars.
+        /// Starts at 1, in Unicode scalars.
         public var column: Int
-        /// Such as `accounts[0].invites.accept`; empty for the file as a whole.
+        /// The path, such as `accounts[0].invites.accept`; empty for the file as a whole.
         public var keyPath: String
         public var expected: String
-        /// What came; never a secret.
+        /// The value found, never a secret.
         public var found: String
         public var fix: String
 

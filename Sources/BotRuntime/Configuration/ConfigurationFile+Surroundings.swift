@@ -2,11 +2,11 @@ import BotKit
 import Foundation
 
 extension ConfigurationFile {
-    /// What the file refers to and what is not there, or not as it must be: files and programs of secrets, bots that are
-    /// programs, their folders and scripts. Nothing is run.
+    /// Returns references of the file whose target is missing or unusable: files and programs of secrets, external
+    /// bots, their folders and scripts. Runs nothing.
     ///
-    /// Each of them keeps an account or a bot from starting. They say something about the machine on which they are
-    /// looked for, not about the file.
+    /// Each problem prevents an account or a bot from starting. The result depends on the machine, not only on the
+    /// file.
     public func missing(environment: [String: String]) -> [ConfigurationError.Problem] {
         var search = SurroundingsSearch(file: self, environment: environment)
         for account in configuration.accounts {
@@ -17,7 +17,7 @@ extension ConfigurationFile {
         return search.problems.isEmpty ? [] : ConfigurationError(problems: search.problems).problems
     }
 
-    /// Throws ``ConfigurationError`` for what is ``missing(environment:)``.
+    /// Throws ``ConfigurationError`` with the problems of ``missing(environment:)``, if there are any.
     public func requireSurroundings(environment: [String: String]) throws(ConfigurationError) {
         let problems = missing(environment: environment)
         guard problems.isEmpty else { throw ConfigurationError(problems: problems) }
@@ -28,7 +28,7 @@ extension ConfigurationFile {
     }
 }
 
-/// Looks for what a configuration refers to.
+/// Checks the references of a configuration.
 private struct SurroundingsSearch {
     let file: ConfigurationFile
     let environment: [String: String]
@@ -62,7 +62,7 @@ private struct SurroundingsSearch {
                 fix: "make the folder or correct the path")
         } else if let index = program.scriptIndex {
             let script = ConfigurationParser.resolve(program.command[index], in: program.directory)
-            // Words without a dot and a slash are no paths, such as a module's name.
+            // Words without a dot or a slash are not paths, but for example module names.
             let isPath = program.command[index].contains { $0 == "/" || $0 == "." }
             if isPath, !FileManager.default.fileExists(atPath: script) {
                 add(
@@ -75,7 +75,7 @@ private struct SurroundingsSearch {
         }
     }
 
-    /// References under names that speak of a secret; what else settings refer to is the bot's own business.
+    /// Checks references in settings whose name suggests a secret; other references are left to the bot.
     private mutating func look(in settings: BotSettings, _ keyPath: String) {
         switch settings {
         case .object(let members):

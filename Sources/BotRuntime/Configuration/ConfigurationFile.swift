@@ -1,30 +1,30 @@
 import Foundation
 
-/// A configuration file that was read and found right, and where in it everything stands.
+/// A valid configuration file, and the location of each value.
 public struct ConfigurationFile: Sendable {
     public var configuration: Configuration
-    /// What was read.
+    /// The text that was parsed.
     public let text: String
     let file: String
     let places: [String: ConfigurationProblems.Place]
-    /// Where each account stands in the file, also where `configuration` has been left with some of them.
+    /// The index of each account in the file, also if `configuration` was reduced to some of them.
     let positions: [String: Int]
 
-    /// Reads a file. Every included bot is made once with its settings, so that it can judge them.
+    /// Reads a file. Each included bot is created once, so that it can validate its settings.
     ///
     /// - Parameter path: Paths in the file are relative to its folder.
-    /// - Throws: ``ConfigurationError`` with everything that is wrong with its text.
+    /// - Throws: ``ConfigurationError`` with all problems of the text.
     public init(path: String, registry: BotRegistry) throws(ConfigurationError) {
         try self.init(path: path, known: KnownBots(registry))
     }
 
-    /// Reads the text of a file, as if it stood in the file at `path`.
+    /// Parses text as if it were the content of the file at `path`.
     public init(text: String, path: String, registry: BotRegistry) throws(ConfigurationError) {
         try self.init(text, file: path, folder: Self.folder(of: path), known: KnownBots(registry))
     }
 
     private static func folder(of path: String) -> String {
-        // Absolute, so that it is the same place to programs that work elsewhere.
+        // Absolute, so that it is valid for programs with another working directory.
         URL(fileURLWithPath: path).absoluteURL.deletingLastPathComponent().path
     }
 
@@ -32,7 +32,7 @@ public struct ConfigurationFile: Sendable {
         try self.init(try Self.text(of: path), file: path, folder: Self.folder(of: path), known: known)
     }
 
-    /// The text of a file, within bounds.
+    /// Reads the text of a file, up to the maximum size.
     static func text(of path: String) throws(ConfigurationError) -> String {
         let limit = ConfigurationDocument.maximumBytes
         guard let handle = FileHandle(forReadingAtPath: path),
@@ -50,8 +50,8 @@ public struct ConfigurationFile: Sendable {
     }
 
     /// - Parameters:
-    ///   - file: The name that errors carry.
-    ///   - folder: What relative paths are relative to.
+    ///   - file: The file name in errors.
+    ///   - folder: The base of relative paths.
     init(_ text: String, file: String, folder: String, known: KnownBots) throws(ConfigurationError) {
         let problems = ConfigurationProblems(file: file)
         let root = try ConfigurationDocument.read(text, problems)
@@ -69,7 +69,7 @@ public struct ConfigurationFile: Sendable {
 }
 
 extension ConfigurationError {
-    /// One problem with the file as a whole.
+    /// Creates an error with one problem of the file as a whole.
     init(file: String, expected: String, found: String, fix: String) {
         self.init(problems: [
             Problem(file: file, line: 1, column: 1, keyPath: "", expected: expected, found: found, fix: fix)

@@ -1,11 +1,11 @@
 import Yams
 
-/// The first walk through a file, whatever it means: that there is not too much of it, where each value is, and that
-/// no secret and no variable stands in it.
+/// The first pass over a file, independent of its meaning: limits its size, records the location of each value, and
+/// rejects secrets and variables.
 struct ConfigurationInspection {
     private var budget = ConfigurationDocument.maximumValues
 
-    /// False when there is too much of it to go on.
+    /// Returns false if a limit is exceeded, which ends the pass.
     mutating func inspect(_ value: ConfigurationValue, key: Node?, depth: Int = 0) -> Bool {
         budget -= 1
         guard budget >= 0, depth <= ConfigurationDocument.maximumDepth else {
@@ -37,7 +37,7 @@ struct ConfigurationInspection {
         var names: Set<String> = []
         for (key, item) in mapping {
             let place = child(of: value, key, "")
-            // Keys that differ in quotes or tag only are not duplicates to the parser, but they are to us.
+            // The parser does not regard keys that differ only in quotes or tag as duplicates.
             if let name = key.string, !names.insert(name).inserted {
                 place.fail(expected: "each key once in a mapping", fix: "remove one of them")
             }
@@ -59,7 +59,7 @@ struct ConfigurationInspection {
         ConfigurationValue(node: node, keyPath: value.keyPath + suffix, problems: value.problems)
     }
 
-    /// - Parameter key: The key that it stands under, also in a list.
+    /// - Parameter key: The key of the value, or of the list that contains it.
     private func judge(_ scalar: Node.Scalar, _ value: ConfigurationValue, _ key: Node?) {
         if containsSecretKey(scalar.string) {
             value.problems.addOnly(
@@ -94,7 +94,7 @@ struct ConfigurationInspection {
         }
     }
 
-    /// The first `${…}` of a text.
+    /// Returns the first `${…}` of a text.
     private static func variable(in text: String) -> String? {
         guard let start = text.firstRange(of: "${"), let end = text[start.upperBound...].firstIndex(of: "}") else {
             return nil

@@ -2,12 +2,12 @@ import BotKit
 import Nostr
 import Yams
 
-/// What `relays: { private: … }` takes.
+/// The values of `relays: { private: … }`.
 private enum PrivateAddresses: String, CaseIterable {
     case refuse, allow
 }
 
-/// Tree to types. Each method reads all of its part before it gives up on any of it.
+/// Converts the YAML tree to types. Each method parses all of its part, so that it reports every problem.
 struct ConfigurationParser {
     let folder: String
     let known: KnownBots
@@ -31,7 +31,7 @@ struct ConfigurationParser {
             supervisor: supervisor, observe: observe)
     }
 
-    /// A path of the file, seen from the working directory.
+    /// Resolves a path of the file against its folder.
     func resolved(_ path: String) -> String { Self.resolve(path, in: folder) }
 
     static func resolve(_ path: String, in folder: String) -> String {
@@ -49,14 +49,14 @@ struct ConfigurationParser {
             fix: "write version: \(current)")
     }
 
-    /// A list of addresses, or a mapping with such a list.
+    /// Parses a list of relay URLs, or a mapping with such a list.
     private func relays(_ value: ConfigurationValue) -> [RelayURL]? {
         guard case .mapping = value.node else { return urls(value, fix: "write relays: [wss://relay.example]") }
         return value.fields(ConfigurationSchema.relays)?.required("urls")
             .flatMap { urls($0, fix: "write urls: [wss://relay.example]") }
     }
 
-    /// The mapping's keys were checked by ``relays(_:)``.
+    /// Parses the option; ``relays(_:)`` has checked the mapping's keys.
     private func allowsPrivateAddresses(_ value: ConfigurationValue) -> Bool {
         guard case .mapping(let mapping) = value.node,
             let node = mapping.first(where: { $0.key.string == "private" })?.value

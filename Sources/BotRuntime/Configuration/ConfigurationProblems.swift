@@ -1,9 +1,9 @@
 import BotKit
 import Yams
 
-/// Collects what is wrong while a file is read, so that all of it can be said at once; knows where each value is.
+/// Collects the problems of a file, so that all can be reported at once, and the location of each value.
 final class ConfigurationProblems {
-    /// Where a value begins, and its key.
+    /// The location of a value and of its key.
     struct Place: Hashable, Sendable {
         var line: Int
         var column: Int
@@ -12,10 +12,10 @@ final class ConfigurationProblems {
     }
 
     let file: String
-    /// By key path; filled by the first walk through the file.
+    /// Locations by key path, recorded by the first pass over the file.
     private(set) var places: [String: Place] = [:]
     private var problems: [ConfigurationError.Problem] = []
-    /// Places of which one problem says all there is to say: what stands there is a secret, or a variable.
+    /// Locations of secrets and variables, for which only the first problem is reported.
     private var silencedPlaces: Set<[Int]> = []
 
     init(file: String) {
@@ -40,13 +40,14 @@ final class ConfigurationProblems {
                 file: file, line: line, column: column, keyPath: keyPath, expected: expected, found: found, fix: fix))
     }
 
-    /// Nothing else is said about the place.
+    /// Adds a problem and suppresses others at the same location.
     func addOnly(_ mark: Mark?, _ keyPath: String, expected: String, found: String, fix: String) {
         add(mark, keyPath, expected: expected, found: found, fix: fix)
         silencedPlaces.insert([mark?.line ?? 1, mark?.column ?? 1])
     }
 
-    /// What a bot says about its settings, which stand at `keyPath`. An unknown key is where it stands itself.
+    /// Adds a problem that a bot reports about its settings at `keyPath`. An unknown key is reported at the key's
+    /// location.
     func add(_ problem: BotSettingsError.Problem, below keyPath: String) {
         var path = [keyPath, problem.path].filter { !$0.isEmpty }.joined(separator: ".")
         let place = nearestPlace(to: path)
@@ -57,7 +58,7 @@ final class ConfigurationProblems {
             expected: problem.expected, found: problem.found, fix: problem.fix)
     }
 
-    /// The place of a value, or of the innermost one around it that is there.
+    /// Returns the location of a value, or of the innermost existing value around it.
     func nearestPlace(to keyPath: String) -> Place { Self.nearestPlace(to: keyPath, in: places) }
 
     static func nearestPlace(to keyPath: String, in places: [String: Place]) -> Place {
@@ -70,7 +71,7 @@ final class ConfigurationProblems {
         return Place(line: 1, column: 1, keyLine: 1, keyColumn: 1)
     }
 
-    /// Everything that was noted, which must be something.
+    /// The error with all problems, of which there must be at least one.
     var error: ConfigurationError {
         precondition(!problems.isEmpty, "a file was refused without a reason")
         return ConfigurationError(problems: problems)

@@ -2,7 +2,7 @@ import BotDispatch
 import BotKit
 import Yams
 
-/// A value in the file together with where it is. Readers return nil after having noted a problem.
+/// A value in the file and its location. The parsing methods return nil after reporting a problem.
 struct ConfigurationValue {
     let node: Node
     let keyPath: String
@@ -12,7 +12,7 @@ struct ConfigurationValue {
         problems.add(node.mark, keyPath, expected: expected, found: found ?? shown, fix: fix)
     }
 
-    /// The value as an error may show it: scalars quoted and cut, secrets never.
+    /// The value for an error message: scalars quoted and shortened, never a secret.
     var shown: String {
         switch node {
         case .scalar(let scalar) where scalar.string.isEmpty && scalar.style == .plain: "nothing"
@@ -51,7 +51,7 @@ struct ConfigurationValue {
         return choice
     }
 
-    /// One of many names, of which only the nearest is said.
+    /// Parses one of many names; the error suggests only the nearest.
     func word(
         in names: [String], expected: String, fix: String, advice: (String) -> String = { "write \($0)" }
     ) -> String? {
@@ -77,14 +77,14 @@ struct ConfigurationValue {
             fix: "write a number and one of ms, s, m, h, d, such as 10s")
     }
 
-    /// A rate, which is nil for `unlimited`.
+    /// Parses a rate; `unlimited` is `never`.
     func rate() -> Setting<Rate>? {
         parsed(
             { $0 == "unlimited" ? .never : Rate(configurationText: $0).map { .value($0) } },
             expected: "a rate or unlimited", fix: "write N/s, N/min or N/h, such as 6/min")
     }
 
-    /// - Parameter some: What an empty list should have had, such as `at least one relay`; nil if it may be empty.
+    /// - Parameter some: The content that an empty list lacks, such as `at least one relay`; nil if it may be empty.
     func list(of what: String, atLeast some: String? = nil, fix: String) -> [ConfigurationValue]? {
         guard case .sequence(let sequence) = node else {
             fail(expected: "a list of \(what)", fix: fix)
@@ -99,7 +99,7 @@ struct ConfigurationValue {
         }
     }
 
-    /// The fields of a mapping; keys that it does not have by the schema are problems.
+    /// Returns the fields of a mapping; keys that are not in the schema are problems.
     func fields(_ schema: SchemaMapping) -> ConfigurationFields? {
         let keys = schema.names
         guard case .mapping(let mapping) = node else {
@@ -118,7 +118,7 @@ struct ConfigurationValue {
         return ConfigurationFields(owner: self, schema: schema, mapping: mapping)
     }
 
-    /// The members of a mapping whose keys the file's author chooses: each key by itself, and what stands under it.
+    /// Returns the members of a mapping with user-defined keys: each key and its value.
     func members(of what: String, fix: String) -> [(name: ConfigurationValue, value: ConfigurationValue)]? {
         guard case .mapping(let mapping) = node else {
             fail(expected: "a mapping of \(what)", fix: fix)
@@ -132,7 +132,7 @@ struct ConfigurationValue {
     }
 }
 
-/// A value, or the word that says there is none: `never`, `forever`, `all`, `unlimited`.
+/// A value, or the word for none: `never`, `forever`, `all`, `unlimited`.
 enum Setting<Value> {
     case never
     case value(Value)
@@ -140,7 +140,7 @@ enum Setting<Value> {
     var value: Value? { if case .value(let value) = self { value } else { nil } }
 }
 
-/// The fields of one mapping, by key.
+/// The fields of a mapping by key.
 struct ConfigurationFields {
     let owner: ConfigurationValue
     let schema: SchemaMapping
@@ -167,7 +167,7 @@ func oneOf(_ names: [String]) -> String {
     names.count == 1 ? names[0] : "one of \(names.joined(separator: ", "))"
 }
 
-/// A text of the file in quotes, on one line and not too long; a secret key is not shown.
+/// Returns a text of the file in quotes, on one line and shortened; secret keys are redacted.
 func quoted(_ text: String) -> String {
     let isHexKey = text.count == 64 && text.allSatisfy(\.isHexDigit)
     guard !containsSecretKey(text), !isHexKey else { return "what looks like a key (not shown)" }

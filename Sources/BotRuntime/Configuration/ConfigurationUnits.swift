@@ -1,7 +1,7 @@
 import BotDispatch
 import BotKit
 
-/// `1s..30s`; nil when a side is no duration or the second is smaller.
+/// Parses `1s..30s`; nil if a bound is not a duration or the upper is below the lower one.
 func durationRange(configurationText text: String) -> ClosedRange<Duration>? {
     let halves = text.split(separator: "..", omittingEmptySubsequences: false)
     guard halves.count == 2, let lower = Duration(configurationText: halves[0]),
@@ -11,7 +11,7 @@ func durationRange(configurationText text: String) -> ClosedRange<Duration>? {
 }
 
 extension Rate {
-    /// `6/min`; nil for anything else, also for zero.
+    /// Parses `6/min`; nil for anything else, including zero.
     init?(configurationText text: String) {
         let halves = text.split(separator: "/", omittingEmptySubsequences: false)
         guard halves.count == 2, let unit = Unit(rawValue: String(halves[1])),
@@ -22,7 +22,7 @@ extension Rate {
     }
 }
 
-/// A host name as DNS and `Host` headers have it: `bots.example`.
+/// Parses a host name as in DNS and `Host` headers, such as `bots.example`.
 package func hostName(configurationText text: String) -> String? {
     let isName = text.utf8.allSatisfy { byte in
         (0x30...0x39).contains(byte) || (0x41...0x5a).contains(byte & 0xdf) || "-_.".utf8.contains(byte)
@@ -32,7 +32,7 @@ package func hostName(configurationText text: String) -> String? {
 }
 
 extension ListenAddress {
-    /// `127.0.0.1:9464`, `localhost:0`, `[::1]:9464`.
+    /// Parses `127.0.0.1:9464`, `localhost:0` or `[::1]:9464`.
     package init?(configurationText text: String) {
         guard let colon = text.lastIndex(of: ":") else { return nil }
         var host = text[..<colon]

@@ -2,7 +2,7 @@ import BotKit
 import Yams
 
 extension ConfigurationValue {
-    /// The value and all below it as plain values; keys that are no words are problems.
+    /// The tree of plain values; keys that are not scalars are problems.
     var settings: BotSettings {
         func child(_ node: Node, _ suffix: String) -> BotSettings {
             ConfigurationValue(node: node, keyPath: keyPath + suffix, problems: problems).settings
@@ -30,7 +30,7 @@ extension ConfigurationValue {
 }
 
 extension BotSettings {
-    /// A scalar without quotes, by the core schema of YAML 1.2: `yes` and `0x10` are texts.
+    /// Parses an unquoted scalar by the core schema of YAML 1.2: `yes` and `0x10` are strings.
     init(plainScalar text: String) {
         let numeric = Set("0123456789+-.eE")
         switch text {

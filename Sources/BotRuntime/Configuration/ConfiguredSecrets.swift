@@ -1,20 +1,20 @@
 public import BotKit
 import Dispatch
 
-/// Secrets that the settings of bots refer to, in the ways in which accounts refer to their keys.
+/// The secrets of bots' settings, referred to in the same ways as the keys of accounts.
 public struct ConfiguredSecrets: BotSecrets {
     private let folder: String
     private let environment: [String: String]
 
     /// - Parameters:
-    ///   - folder: What relative paths begin at: the configuration's folder.
-    ///   - environment: Where secrets may be, and what commands get.
+    ///   - folder: The base of relative paths: the configuration's folder.
+    ///   - environment: The environment for secrets in variables, and for commands.
     public init(folder: String, environment: [String: String]) {
         self.folder = folder
         self.environment = environment
     }
 
-    /// Reads the secret anew each time, so that a changed one is found. Takes as long as its command, at most ten seconds.
+    /// Reads the secret on each call, so that a changed one is found. A command may take at most ten seconds.
     public func read(_ reference: BotSettings) async throws(BotError) -> String {
         guard let source = KeyReference(settings: reference, folder: folder) else {
             throw BotError(
@@ -22,7 +22,7 @@ public struct ConfiguredSecrets: BotSecrets {
         }
         let environment = environment
         let result: Result<String, KeyLoadingError> = await withCheckedContinuation { continuation in
-            // Files and commands block, which the threads of the concurrency pool must not.
+            // Files and commands block, which is not allowed on the threads of the concurrency pool.
             DispatchQueue.global().async {
                 continuation.resume(
                     returning: Result { () throws(KeyLoadingError) in try source.loadSecret(environment: environment) })
@@ -33,7 +33,7 @@ public struct ConfiguredSecrets: BotSecrets {
 }
 
 extension KeyReference {
-    /// A reference as it stands in the settings of a bot; nil for anything else.
+    /// Parses a reference in the settings of a bot; nil for anything else.
     init?(settings: BotSettings, folder: String) {
         guard case .object(let members) = settings, members.count == 1, let (kind, value) = members.first else {
             return nil
@@ -54,7 +54,7 @@ extension KeyReference {
 }
 
 extension BotSettings {
-    /// A text, or a number as it is written.
+    /// The string, or a number as text.
     fileprivate var wordValue: String? {
         switch self {
         case .string(let text): text

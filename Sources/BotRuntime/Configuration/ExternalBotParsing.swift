@@ -60,7 +60,7 @@ extension ExternalBotConfiguration {
         "bash", "bun", "deno", "env", "java", "lua", "node", "perl", "php", "python", "ruby", "sh", "uv", "zsh",
     ]
 
-    /// The place of the script that an interpreter is given; nil when the program is none, or has options before it.
+    /// The index of the script of an interpreter; nil if the program is not an interpreter.
     var scriptIndex: Int? {
         guard let program = command.first, command.count > 1 else { return nil }
         let name = fileName(program).prefix { $0.isLetter }
@@ -69,7 +69,7 @@ extension ExternalBotConfiguration {
         return index
     }
 
-    /// The name of the script or program without folder and extension, in the letters that names have.
+    /// The name of the script or program without folder and extension, limited to the characters of names.
     var standardName: String {
         let file = fileName(command[scriptIndex ?? 0])
         let stem = file.lastIndex(of: ".").map { $0 == file.startIndex ? file[...] : file[..<$0] } ?? file[...]

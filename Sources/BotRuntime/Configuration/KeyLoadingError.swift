@@ -1,20 +1,19 @@
-/// Why a key or another secret could not be had from where its reference says it is. The message never holds any of it.
+/// The reason why a key or another secret could not be loaded. The message never contains any part of it.
 public struct KeyLoadingError: Error, Hashable, Sendable, CustomStringConvertible {
     public struct Code: Hashable, Sendable, CustomStringConvertible {
         public let description: String
 
-        /// The file, variable or credential is not there or cannot be read.
+        /// The file, variable or credential does not exist or cannot be read.
         public static let unreadable = Code(description: "unreadable")
-        /// Others could read the file, or it belongs to somebody else.
+        /// Others can read the file, or it has another owner.
         public static let permissions = Code(description: "permissions")
-        /// What is there is not an nsec, 64 hex digits, an ncryptsec or a line of text, whichever was asked for, and
-        /// nothing else.
+        /// The content is not exactly an nsec, 64 hex digits, an ncryptsec or a line of text, as required.
         public static let malformed = Code(description: "malformed")
-        /// The password does not open the encrypted key.
+        /// The password does not decrypt the key.
         public static let wrongPassword = Code(description: "wrongPassword")
-        /// The key is kept by a remote signer.
+        /// A remote signer holds the key.
         public static let remote = Code(description: "remote")
-        /// The command could not be run, failed, or took too long.
+        /// The command could not be started, failed, or exceeded its deadline.
         public static let commandFailed = Code(description: "commandFailed")
     }
 

@@ -4,17 +4,17 @@ public import Nostr
 import PikaCore
 
 extension KeyReference {
-    /// How long a command may take.
+    /// The deadline of a command.
     static let commandLimit = Duration.seconds(10)
 
-    /// Fetches the key: its 32 bytes, known to be a valid secret key.
+    /// Loads the 32 bytes of the secret key, which are valid.
     ///
-    /// Blocks on the file or the command, the latter for ten seconds at most.
+    /// Blocks on the file or the command, on the latter for at most ten seconds.
     public func load(environment: [String: String]) throws(KeyLoadingError) -> [UInt8] {
         try loadKeyPair(environment: environment).secretBytes
     }
 
-    /// Fetches the key as a key pair.
+    /// Loads the key as a key pair.
     public func loadKeyPair(environment: [String: String]) throws(KeyLoadingError) -> KeyPair {
         try loadKeyPair(environment: environment, commandLimit: Self.commandLimit)
     }
@@ -27,7 +27,7 @@ extension KeyReference {
             throw KeyLoadingError(.remote, "the key is kept by a remote signer; this needs the key itself")
         }
         let text = try line(environment, commandLimit)
-        // The cause is left out: it is about bytes that nobody should see.
+        // The cause is omitted, since it is about secret bytes.
         guard let pair = try? KeyPair(parsing: text) else {
             throw KeyLoadingError(
                 .malformed, "\(source): must hold an nsec or 64 hex digits and nothing else (one line end may follow)")
@@ -35,7 +35,7 @@ extension KeyReference {
         return pair
     }
 
-    /// Fetches a secret that is no key: one line of text, such as a token. Blocks as ``load(environment:)`` does.
+    /// Loads a secret other than a key: one line of text, such as a token. Blocks like ``load(environment:)``.
     public func loadSecret(environment: [String: String]) throws(KeyLoadingError) -> String {
         let text = try line(environment, Self.commandLimit, isASCII: false)
         guard !text.isEmpty, !text.contains(where: { $0.isNewline || $0 == "\0" }) else {
@@ -64,7 +64,7 @@ extension KeyReference {
         }
     }
 
-    /// The text, without the line end that may follow it.
+    /// Loads the text, without a trailing line feed.
     private func line(
         _ environment: [String: String], _ commandLimit: Duration, isASCII: Bool = true
     ) throws(KeyLoadingError) -> String {
@@ -73,13 +73,13 @@ extension KeyReference {
         return text
     }
 
-    /// Fetches the address of the remote signer that keeps the key; blocks as ``load(environment:)`` does.
+    /// Loads the URL of the remote signer that holds the key; blocks like ``load(environment:)``.
     public func loadBunker(environment: [String: String]) throws(KeyLoadingError) -> BunkerURL {
         guard case .bunker(let reference) = self else {
             throw KeyLoadingError(.malformed, "\(source): is for the key itself, not for a remote signer")
         }
         let text = try reference.line(environment, Self.commandLimit)
-        // The cause is left out for the same reason.
+        // The cause is omitted for the same reason.
         guard let url = try? BunkerURL(text) else {
             throw KeyLoadingError(
                 .malformed,
@@ -89,7 +89,7 @@ extension KeyReference {
         return url
     }
 
-    /// What the reference points at, for people.
+    /// The target of the reference, for messages.
     var source: String {
         switch self {
         case .file(let path): path
@@ -169,7 +169,8 @@ extension KeyReference {
         return try SecretFile.contents(of: descriptor, "command \(program)")
     }
 
-    /// Where a program is: itself if it has a slash, otherwise in the first folder of `PATH` that has it.
+    /// Returns the path of a program: itself if it contains a slash, otherwise in the first folder of `PATH` that
+    /// contains it.
     static func executablePath(_ program: String, _ environment: [String: String]) -> String? {
         let folders = (environment["PATH"] ?? "/usr/local/bin:/usr/bin:/bin").split(separator: ":")
         let candidates = program.contains("/") ? [program] : folders.map { "\($0)/\(program)" }

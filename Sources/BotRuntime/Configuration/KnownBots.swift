@@ -1,17 +1,17 @@
 import BotKit
 
-/// The bots that a file may name with `use:`, and what each says of its settings.
+/// The bots that a file may name with `use:`, and the validation of their settings.
 struct KnownBots {
     let names: [String]
     let judge: (String, BotSettings) -> [BotSettingsError.Problem]
 
-    /// Bots that are not asked about their settings.
+    /// Creates bots whose settings are not validated.
     init(names: some Collection<String>) {
         self.names = names.sorted()
         judge = { _, _ in [] }
     }
 
-    /// Each bot is made once with its settings, and thrown away.
+    /// Creates bots that validate their settings: each is created once and discarded.
     init(_ registry: BotRegistry) {
         names = registry.names
         judge = { name, settings in

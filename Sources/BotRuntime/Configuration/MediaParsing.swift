@@ -1,7 +1,7 @@
 import PikaCore
 
 extension ConfigurationParser {
-    /// `{ servers: [https://…] }`
+    /// Parses `{ servers: [https://…] }`.
     func media(_ value: ConfigurationValue) -> MediaConfiguration {
         var media = MediaConfiguration()
         let fix = "write servers: [https://media.example]"

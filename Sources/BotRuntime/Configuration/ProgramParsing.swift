@@ -18,7 +18,7 @@ extension ConfigurationParser {
         supervisor.backoff = backoff ?? supervisor.backoff
     }
 
-    /// The kernel takes no longer one: `sun_path` has 108 bytes, the last of which is zero.
+    /// Parses a socket path. The kernel's limit is `sun_path`: 108 bytes including the terminating zero.
     private func socketPath(_ value: ConfigurationValue) -> String? {
         guard let path = value.string(expected: "a path", fix: "write such as ./state/control.sock").map(resolved)
         else { return nil }

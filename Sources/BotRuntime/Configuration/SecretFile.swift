@@ -6,13 +6,13 @@
     import Darwin
 #endif
 
-/// A small file that nobody else may read, opened once and judged by what was opened.
+/// A small private file, opened once, so that permissions are checked on the file that is read.
 enum SecretFile {
     static let maximumBytes = 4096
 
-    /// - Parameter isPrivate: Ask for mode 0600 or stricter and for an owner that is us or root.
+    /// - Parameter isPrivate: Requires mode 0600 or stricter, and us or root as owner.
     static func read(_ path: String, isPrivate: Bool) throws(KeyLoadingError) -> [UInt8] {
-        // Non-blocking, so that a FIFO in its place is refused instead of waited for.
+        // Non-blocking, so that a FIFO is rejected instead of blocking.
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else {
             throw KeyLoadingError(.unreadable, "\(path): \(String(cString: strerror(errno)))")
@@ -41,7 +41,7 @@ enum SecretFile {
         }
     }
 
-    /// What a descriptor gives without waiting, up to the limit; more is an error.
+    /// Reads from a descriptor without blocking, up to the limit; more is an error.
     static func contents(of descriptor: Int32, _ source: String) throws(KeyLoadingError) -> [UInt8] {
         var bytes: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: maximumBytes)
@@ -63,7 +63,7 @@ enum SecretFile {
     }
 }
 
-/// `read(2)`, under a name that the method above does not hide.
+/// Calls `read(2)`, which the method above would shadow.
 private func systemRead(_ descriptor: Int32, _ buffer: UnsafeMutableRawPointer, _ count: Int) -> Int {
     read(descriptor, buffer, count)
 }

@@ -1,8 +1,9 @@
 import Yams
 
-/// Which names speak of a secret, so that what stands under them is a reference and never the secret itself.
+/// Detects names that suggest a secret, so that their value must be a reference, never the secret itself.
 enum SecretNames {
-    /// By the last word of a name: `botToken` and `API_KEY` are secrets, `tokenBudget` and `PASSWORD_FILE` are none.
+    /// Judged by the last word of a name: `botToken` and `API_KEY` are secrets, `tokenBudget` and `PASSWORD_FILE` are
+    /// not.
     private static let lastWords: Set<String> = [
         "token", "password", "passwd", "passphrase", "secret", "authorization", "apikey", "nsec", "cookie",
     ]
@@ -15,21 +16,21 @@ enum SecretNames {
         return lastWords.contains(last)
     }
 
-    /// Whether a scalar is a secret by the name that it stands under. Nothing, true and false are no secrets.
+    /// Returns whether a scalar is a secret according to its key. Empty values, null, true and false are not.
     static func isSecret(_ scalar: Node.Scalar, under name: String?) -> Bool {
         let isWord = scalar.style == .plain && ["~", "null", "true", "false"].contains(scalar.string)
         guard let name, !scalar.string.isEmpty, !isWord else { return false }
         return speaksOfSecret(name)
     }
 
-    /// Whether it is an option of a command that holds a secret, such as `--token=…`.
+    /// Returns whether the text is a command option with a secret, such as `--token=…`.
     static func isOption(_ text: String) -> Bool {
         guard text.hasPrefix("--"), let end = text.firstIndex(of: "="), text[end...].count > 1 else { return false }
         return speaksOfSecret(String(text[..<end]))
     }
 
-    /// Whether an address in a text has a password: `https://user:password@host`. A user name alone is one too where it
-    /// could be a token; `ssh://git@host` is none.
+    /// Returns whether a URL in a text contains a password: `https://user:password@host`. A user name alone counts for
+    /// HTTP and WebSocket URLs, where it may be a token; `ssh://git@host` does not.
     static func hasPassword(_ text: String) -> Bool {
         var rest = text[...]
         while let mark = rest.firstRange(of: "://") {
@@ -42,7 +43,7 @@ enum SecretNames {
         return false
     }
 
-    /// `botToken`, `BOT_TOKEN`, `bot-token` and `Bot token` have the same words.
+    /// Splits a name into words: `botToken`, `BOT_TOKEN`, `bot-token` and `Bot token` give the same.
     private static func words(of name: String) -> [String] {
         var words: [String] = []
         var word = ""

@@ -1,7 +1,7 @@
 import Yams
 
 extension ConfigurationParser {
-    /// A reference to the key itself, or through `bunker` to the address of whoever keeps it.
+    /// Parses a reference to the key itself or, under `bunker`, to the URL of a remote signer.
     func key(_ value: ConfigurationValue) -> KeyReference? {
         let keys = value.node.mapping?.keys.compactMap(\.string) ?? []
         if keys.contains("bunker") { return bunker(value) }
@@ -17,7 +17,7 @@ extension ConfigurationParser {
         return .encrypted(key, password: password)
     }
 
-    /// Where the address of whoever keeps the key is kept: it holds a secret.
+    /// Parses a reference to the URL of a remote signer, which contains a secret.
     private func bunker(_ value: ConfigurationValue) -> KeyReference? {
         guard let fields = value.fields(ConfigurationSchema.bunker) else { return nil }
         return fields.required("bunker")
@@ -25,11 +25,11 @@ extension ConfigurationParser {
             .map { .bunker($0) }
     }
 
-    /// Where a secret is kept, never the secret itself.
+    /// Parses a reference to a secret.
     func reference(_ value: ConfigurationValue, fix example: String) -> KeyReference? {
         let kinds = ConfigurationSchema.secret.names
         guard value.node.mapping != nil else {
-            // Whatever stands here may be a secret in some form: it is never shown.
+            // The value may be a secret in some form, so it is never shown.
             value.fail(
                 expected: "a reference with \(oneOf(kinds))",
                 found: value.shown == "nothing" ? "nothing" : "a value (not shown)", fix: example)
@@ -38,7 +38,7 @@ extension ConfigurationParser {
         guard let fields = value.fields(ConfigurationSchema.secret) else { return nil }
         let present = kinds.filter(fields.keys.contains)
         guard present.count == 1, let kind = present.first, let source = fields.optional(kind) else {
-            // A key that is none of them has been complained about already.
+            // An unknown key has been reported already.
             if !present.isEmpty || fields.keys.isEmpty {
                 let found = present.isEmpty ? "none of them" : present.joined(separator: " and ")
                 value.fail(expected: "exactly \(oneOf(kinds))", found: found, fix: example)
@@ -72,7 +72,7 @@ extension ConfigurationParser {
         !text.isEmpty && !text.contains("/") && text != "." && text != ".." ? text : nil
     }
 
-    /// A program and its arguments, as they stand there.
+    /// Parses a program and its arguments literally.
     func words(_ value: ConfigurationValue, fix: String) -> [String]? {
         let whole = "a program and its arguments"
         guard let items = value.list(of: whole, atLeast: whole, fix: fix) else { return nil }
@@ -86,7 +86,7 @@ extension ConfigurationParser {
     }
 }
 
-/// The text, if an environment variable may be named so.
+/// Returns the text if it is a valid name of an environment variable.
 func variableName(_ text: String) -> String? {
     let isName = text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "_") }
     return isName && text.first?.isNumber == false ? text : nil

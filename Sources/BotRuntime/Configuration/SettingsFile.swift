@@ -1,11 +1,11 @@
 public import BotKit
 
-/// A YAML file that is read as settings from its root on, such as the plan of a load test: within the same bounds, and
-/// with the same places in its errors, as a configuration file.
+/// A YAML file that consists of settings, such as the plan of a load test. It has the same limits, and the same
+/// locations in errors, as a configuration file.
 public enum SettingsFile {
-    /// Reads a file and hands what it holds to `make`, together with its text.
+    /// Reads a file and passes its settings to `make`, together with its text.
     ///
-    /// Throws ``ConfigurationError`` with everything that is wrong with the text, or that `make` finds wrong.
+    /// Throws ``ConfigurationError`` with all problems of the text, or those that `make` reports.
     public static func read<Value>(
         path: String, _ make: (BotSettings, _ text: String) throws(BotSettingsError) -> Value
     ) throws(ConfigurationError) -> Value {
@@ -13,9 +13,9 @@ public enum SettingsFile {
         return try read(text, file: path, make)
     }
 
-    /// As ``read(path:_:)``, of a text.
+    /// Does the same as ``read(path:_:)`` for a text.
     ///
-    /// - Parameter file: The name that errors carry.
+    /// - Parameter file: The file name in errors.
     public static func read<Value>(
         _ text: String, file: String, _ make: (BotSettings, _ text: String) throws(BotSettingsError) -> Value
     ) throws(ConfigurationError) -> Value {

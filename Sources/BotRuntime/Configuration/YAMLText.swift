@@ -2,7 +2,7 @@ import BotDispatch
 import BotKit
 import Nostr
 
-/// A text as YAML: plain where that reads back as the same text, in double quotes otherwise.
+/// Returns a string as YAML: plain if that parses as the same string, in double quotes otherwise.
 func yamlText(_ string: String) -> String {
     let safe = string.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "_-./".contains($0)) }
     if safe, string.first?.isLetter == true || string.hasPrefix("/") || string.hasPrefix("./"),
@@ -27,7 +27,7 @@ func yamlText(_ string: String) -> String {
 
 func yamlList(_ words: [String]) -> String { "[\(words.map(yamlText).joined(separator: ", "))]" }
 
-/// Public keys as npubs, in the order of their bytes.
+/// Returns public keys as npubs, in the order of their bytes.
 func yamlList(_ keys: Set<PublicKey>) -> String { yamlList(keys.sorted().map(\.npub)) }
 
 func configurationText(_ range: ClosedRange<Duration>) -> String {

@@ -1,25 +1,25 @@
 import Nostr
 import PikaCore
 
-/// Whether what is sent to one relay comes back from it by a live subscription. Pure: inputs in, actions out.
+/// Checks whether events sent to one relay return from it on a live subscription. Pure: inputs in, actions out.
 ///
-/// A canary is an event of an ephemeral kind, which relays pass on and do not keep (NIP-01). Some relays do not pass
-/// them on; while none came back, half of the budget later follows a short-lived event of the kind that groups use, and
-/// the form that came back is the one for the next rounds.
+/// A canary is an event of an ephemeral kind, which relays forward without storing it (NIP-01). Some relays do not
+/// forward such events: if none has returned after half of the budget, a short-lived event of the kind that groups use
+/// follows. The form that returned is used for the next rounds.
 struct Canary: Sendable {
     enum Form: Hashable, Sendable {
         case ephemeral
-        /// Kept by the relay until it expires (NIP-40).
+        /// Stored by the relay until it expires (NIP-40).
         case stored
     }
 
-    /// Words of the metric.
+    /// The label values of the metric.
     enum Failure: String, Hashable, Sendable, CaseIterable {
         /// The relay is not connected, or its subscription is not live.
         case notListening = "not_listening"
         case unreachable
         case refused
-        /// It was taken, or not answered, and did not come back.
+        /// The relay accepted the event, or did not answer, but the event did not return.
         case silent
     }
 
@@ -48,14 +48,14 @@ struct Canary: Sendable {
 
     private let interval: Int64
     private let budget: Int64
-    /// The form that came back the last time.
+    /// The form that returned last.
     private var form: Form?
     private var isListening = false
     private var round: Round?
     private var number = 0
     private var hasFailed = false
 
-    /// - Parameters: in milliseconds; a round begins when the one before it is over.
+    /// - Parameters: in milliseconds; a round starts only when the previous one has ended.
     init(interval: Int64, budget: Int64) {
         self.budget = max(2, budget)
         self.interval = max(interval, self.budget)
@@ -70,10 +70,10 @@ struct Canary: Sendable {
         ] + (isListening ? sendFirst(now) : [])
     }
 
-    /// The relay has answered the subscription: what comes now is new. Also after every reconnect.
+    /// Records that the relay has answered the subscription, also after every reconnect: events from now on are new.
     mutating func becameLive(now: Int64) -> [Action] {
         isListening = true
-        // What was sent over a connection that is gone does not come back.
+        // Events sent over a closed connection do not return.
         if round != nil { return sendFirst(now) }
         return hasFailed ? begin(now: now) : []
     }

@@ -1,7 +1,7 @@
 import Nostr
 import Synchronization
 
-/// What became of the newest canary of each relay.
+/// The outcome of the latest canary of each relay.
 final class CanaryBoard: Sendable {
     struct Entry: Hashable, Sendable {
         let outcome: Canary.Outcome

@@ -2,18 +2,18 @@ import Foundation
 import Nostr
 import PikaCore
 
-/// The events of one relay's canary: signed by a key of their own, which nothing links to the account or its groups.
+/// The events of one relay's canary, signed by their own key, which cannot be linked to the account or its groups.
 ///
-/// Group events are signed by throwaway keys too: a relay that takes only those of the key that is logged in there
-/// cannot carry groups, and its canary fails rightly.
+/// Group events are signed by throwaway keys too: a relay that accepts only events by the authenticated key cannot
+/// serve groups, so its canary rightly fails.
 struct CanaryEvents: Sendable {
-    /// 445, the kind of group events, in the range of ephemeral ones.
+    /// Kind 445, that of group events, moved into the ephemeral range.
     static let ephemeralKind: Kind = 20_445
     /// Seconds that a relay may keep a stored canary after its budget.
     private static let grace: Int64 = 60
 
     private let key: KeyPair
-    /// As a group's id looks; no group has it.
+    /// Looks like a group's id, but belongs to no group.
     private let hTag: String
     private let lifetime: Int64
     private var count = 0
@@ -24,7 +24,7 @@ struct CanaryEvents: Sendable {
         lifetime = Int64(clamping: budget.components.seconds) + 1 + Self.grace
     }
 
-    /// What brings both forms back, and nothing else.
+    /// Returns a subscription to both forms of the canary.
     func subscription(_ id: String, at relay: RelayURL) -> RelaySubscription {
         RelaySubscription(
             id: id,
@@ -43,7 +43,7 @@ struct CanaryEvents: Sendable {
             draft = UnsignedEvent(
                 pubkey: key.publicKey, createdAt: now, kind: Self.ephemeralKind, content: String(count))
         case .stored:
-            // As group messages look.
+            // Looks like a group message.
             let bytes = (0..<64).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
             draft = UnsignedEvent(
                 pubkey: key.publicKey, createdAt: now, kind: .groupEvent,

@@ -5,9 +5,9 @@ import PikaCore
 import RelayClient
 import ServiceLifecycle
 
-/// The connections to relays, as canaries need them.
+/// The part of the relay connections that canaries need.
 protocol CanaryTransport: Sendable {
-    /// What comes for a subscription, also the end of what was stored; ends when it is ended.
+    /// Returns the updates of a subscription, including the end of stored events; ends with the subscription.
     func listen(_ subscription: RelaySubscription) async -> AsyncStream<RelayUpdate>
     func stopListening(to id: String) async
     func publish(_ event: Event, to relays: [RelayURL]) async -> AsyncStream<PublishReport>
@@ -15,7 +15,7 @@ protocol CanaryTransport: Sendable {
 
 extension RelayPool: CanaryTransport {}
 
-/// Sends canaries through each configured relay, and notes how long they took to come back by that relay.
+/// Sends canaries through each configured relay, and measures how long they take to return from it.
 struct CanaryService: Service {
     let relays: WatchedRelays
     let interval: Duration
@@ -44,7 +44,7 @@ struct CanaryService: Service {
     }
 }
 
-/// The canary of one relay at work.
+/// The running canary of one relay.
 struct CanaryWatch {
     private enum Input: Sendable {
         case update(RelayUpdate)
@@ -78,7 +78,7 @@ struct CanaryWatch {
         self.failures = Dictionary(uniqueKeysWithValues: failures)
     }
 
-    /// Until the task is cancelled.
+    /// Runs until the task is cancelled.
     mutating func run() async {
         let updates = await service.transport.listen(events.subscription(id, at: relay))
         await withDiscardingTaskGroup { group in

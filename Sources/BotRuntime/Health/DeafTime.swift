@@ -2,10 +2,10 @@ import Metrics
 import PikaCore
 import Synchronization
 
-/// Counts the time in which no relay of the configuration was connected: `bot_gap_seconds_total`.
+/// Counts the time without a connected relay of the configuration: `bot_gap_seconds_total`.
 final class DeafTime: Sendable {
     private let counter = FloatingPointCounter(label: "bot_gap_seconds_total")
-    /// Unix milliseconds up to which it is counted; nil while a relay is connected.
+    /// Unix milliseconds up to which the time is counted; nil while a relay is connected.
     private let deafSince: Mutex<Int64?>
 
     init(now: Int64) {

@@ -1,17 +1,17 @@
-/// One thing that must be so for an account to be at work, and whether it is.
+/// A condition for an account to work, and whether it holds.
 struct HealthCheck: Sendable, Hashable, Codable {
-    /// A word: `canary`, `relay`, `inbox`, `outbox`, `key_package`, `store` or `bots`.
+    /// The name of the check: `canary`, `relay`, `inbox`, `outbox`, `key_package`, `store` or `bots`.
     var check: String
-    /// Host and perhaps port, for checks of a relay.
+    /// Host and optionally port, for checks of a relay.
     var relay: String?
     var ok: Bool
-    /// What is so, in words, without keys and ids.
+    /// A description of the current state, without keys and ids.
     var message: String
 }
 
-/// What a worker answers when it is asked for its health.
+/// A worker's answer to a health check.
 struct HealthReport: Sendable, Hashable, Codable {
-    /// That the worker is no longer starting.
+    /// Distinguishes the report from the answer of a worker that is starting.
     var phase = "running"
     /// Whether every check passes.
     var ready: Bool

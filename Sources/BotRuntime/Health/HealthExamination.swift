@@ -1,26 +1,26 @@
 import Nostr
 import PikaCore
 
-/// The checks of one account, from how it stands with its core and what came of its canaries. Pure.
+/// The health checks of one account, computed from the state of its core and the results of its canaries. Pure.
 struct HealthExamination: Sendable {
     struct Limits: Sendable, Hashable {
         /// Seconds that an event may wait for the bots.
         var inboxAge: Int64 = 120
         /// Seconds that an event may wait for a relay.
         var outboxAge: Int64 = 120
-        /// Seconds that a key package must be good for; it is replaced two weeks before its end.
+        /// Seconds that a key package must remain valid; it is replaced two weeks before it expires.
         var keyPackageLeft: Int64 = 7 * 86_400
     }
 
-    /// The relays of the configuration: others are named by whoever invites the account, and must not make it unready.
+    /// The relays of the configuration. Other relays are named by inviters, and must not make the account unready.
     let relays: WatchedRelays
-    /// Milliseconds between two canaries, and how long one may take; nil if none are sent.
+    /// Interval and budget of the canaries in milliseconds; nil if none are sent.
     let canary: (interval: Int64, budget: Int64)?
     var limits = Limits()
 
     /// - Parameter now: Unix milliseconds.
     func checks(_ vitals: CoreVitals, _ canaries: (RelayURL) -> CanaryBoard.Entry?, now: Int64) -> [HealthCheck] {
-        // An answer leaves the core only after something was written.
+        // The core answers only after a successful write.
         var checks = [HealthCheck(check: "store", ok: true, message: "the state can be written")]
         let relays = relays.current
         checks += relays.map { connection(of: $0, vitals.state) }
@@ -50,7 +50,7 @@ struct HealthExamination: Sendable {
     private func canary(
         _ relay: RelayURL, _ entry: CanaryBoard.Entry?, _ times: (interval: Int64, budget: Int64), _ now: Int64
     ) -> HealthCheck {
-        // A round late is a canary that nobody looks after any more.
+        // A canary more than a round late means that the canary service has stopped.
         let oldest = max(times.interval, times.budget) + 2 * times.budget
         let (ok, message) =
             switch entry?.outcome {
@@ -69,7 +69,7 @@ struct HealthExamination: Sendable {
         return HealthCheck(check: check, ok: age <= limit, message: "\(what) for \(age) s; the limit is \(limit) s")
     }
 
-    /// - Parameter hanging: how many handlers of each bot go on although their time was over and they were told to end.
+    /// - Parameter hanging: the number of handlers of each bot that still run after their deadline and cancellation.
     static func bots(areServed: Bool, hanging: [String: Int]) -> HealthCheck {
         guard areServed else { return HealthCheck(check: "bots", ok: false, message: "the dispatcher does not answer") }
         let bots = hanging.filter { $0.value > 0 }.sorted { $0.key < $1.key }

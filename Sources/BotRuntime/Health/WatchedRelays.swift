@@ -1,11 +1,11 @@
 import Nostr
 import Synchronization
 
-/// The relays of the configuration as it is now, for those who look whether they work.
+/// The relays of the current configuration, for the services that monitor them.
 final class WatchedRelays: Sendable {
     private let relays: Mutex<[RelayURL]>
     private let changed: AsyncStream<Void>.Continuation
-    /// Yields after changes; for one consumer, which misses none and may see several as one.
+    /// Yields after changes; for a single consumer, which misses no change but may see several as one.
     let changes: AsyncStream<Void>
 
     init(_ relays: [RelayURL]) {

@@ -10,7 +10,7 @@ extension Worker {
         return HealthExamination(relays: relays, canary: canary)
     }
 
-    /// Nil if the configuration wants none.
+    /// Returns the canary service; nil if the configuration disables it.
     func canaries(_ pool: RelayPool, _ board: CanaryBoard, _ clock: any CoreClock) -> CanaryService? {
         guard let interval = configuration.observe.canary else { return nil }
         return CanaryService(

@@ -4,7 +4,7 @@ import PikaCore
 import Synchronization
 import Telemetry
 
-/// The gauges that follow from how it stands with the core; set when somebody asks, since nobody looks at them before.
+/// The gauges derived from the state of the core, updated on each request for metrics or health.
 struct WorkerGauges: Sendable {
     private let info = Gauge(label: "bot_info", dimensions: [("version", SoftwareVersion.current)])
     private let ready = Gauge(label: "bot_ready")
@@ -18,7 +18,7 @@ struct WorkerGauges: Sendable {
     private let connected = ConnectedGauges()
 
     init() {
-        // To a rule, what appears with its first increment has not increased: everything that rules ask for begins at 0.
+        // `increase()` ignores the first sample of a series, so every counter used in rules starts at 0.
         for label in ["bot_loop_breaker_trips_total", "bot_groups_overtaken_total", "bot_state_rollbacks_total"] {
             _ = Counter(label: label)
         }
@@ -42,7 +42,7 @@ struct WorkerGauges: Sendable {
         }
     }
 
-    /// - Parameter relays: Those of the configuration.
+    /// - Parameter relays: The relays of the configuration.
     func set(_ vitals: CoreVitals, relays: [RelayURL]) {
         revision.record(Double(vitals.state.rev))
         groups.record(vitals.groupCount)
@@ -59,7 +59,7 @@ struct WorkerGauges: Sendable {
             Gauge(label: "bot_parked_bytes", dimensions: [("queue", queue)]).record(bytes)
         }
         let open = Set(vitals.state.relays.filter { $0.connection == .connected }.map(\.url))
-        // Two addresses on one host are one series: all of them count.
+        // Several addresses on one host share a series, which is 1 only if all are connected.
         connected.set(Dictionary(grouping: relays, by: \.authority).mapValues { $0.allSatisfy(open.contains) })
     }
 
@@ -71,7 +71,7 @@ struct WorkerGauges: Sendable {
     }
 }
 
-/// `bot_relay_connected` of each relay; one that left the configuration has none any more.
+/// `bot_relay_connected` of each relay; the series of a relay removed from the configuration is removed.
 private final class ConnectedGauges: Sendable {
     private let gauges = Mutex<[String: Gauge]>([:])
 

@@ -4,7 +4,7 @@ import PikaCore
 import ServiceLifecycle
 import Telemetry
 
-/// Answers for a worker how it is, and what it has counted.
+/// Answers a worker's requests for health and metrics.
 struct WorkerHealth: Service {
     /// Milliseconds.
     private static let dispatcherPatience: Int64 = 3000
@@ -14,9 +14,9 @@ struct WorkerHealth: Service {
     let board: CanaryBoard
     let registry: MetricRegistry
     let clock: any CoreClock
-    /// Whether the bots' dispatcher goes on; waits as long as that takes.
+    /// Returns whether the bots' dispatcher is responsive; waits for its answer.
     let isDispatching: @Sendable () async -> Bool
-    /// How many handlers of each bot hang.
+    /// Returns the number of hanging handlers of each bot.
     let hanging: @Sendable () -> [String: Int]
     private let gauges: WorkerGauges
     private let deafTime: DeafTime
@@ -37,18 +37,19 @@ struct WorkerHealth: Service {
         deafTime = DeafTime(now: clock.nowMilliseconds)
     }
 
-    /// Follows the snapshots, for what depends on every change.
+    /// Follows the snapshots, for metrics that depend on every change.
     func run() async {
         await cancelWhenGracefulShutdown {
             for await update in core.updates() {
                 if case .fullState(let state) = update { note(state) }
             }
-            // The core has ended, and says itself why.
+            // The core has ended, and reports the reason itself.
             try? await gracefulShutdown()
         }
     }
 
-    /// Every check, and the gauges that follow; nil if the core has ended. An answer means that the core does its work.
+    /// Runs every check and updates the derived gauges; nil if the core has ended. A result means that the core is
+    /// responsive.
     func report() async -> HealthReport? {
         guard let vitals = await core.vitals() else { return nil }
         var checks = examination.checks(vitals, { board[$0] }, now: clock.nowMilliseconds)
@@ -60,7 +61,7 @@ struct WorkerHealth: Service {
         return HealthReport(checks)
     }
 
-    /// All metrics of the process, as they are now.
+    /// Returns the current values of all metrics of the process.
     func metrics() async -> [MetricFamily] {
         _ = await report()
         return registry.families() + ProcessMetrics.families()
@@ -87,7 +88,7 @@ struct WorkerHealth: Service {
 }
 
 extension WorkerHealth {
-    /// Adds `health` and `metrics` to what the supervisor may ask.
+    /// Registers the requests `health` and `metrics` of the supervisor.
     func answer(_ requests: inout WorkerRequests) {
         requests.on("health") { _ in
             guard let report = await report() else { throw WorkerRefusal("the core has ended") }

@@ -5,13 +5,13 @@ import Nostr
 import PikaCore
 import RelayClient
 
-/// Probes of relays for the bots of one account.
+/// Relay probes for the bots of one account.
 struct AccountRelayProbes: BotRelayProbes {
     let key: AccountKey
     let pool: RelayPool
-    /// Those that are told what was found.
+    /// The relays to which results are published.
     let relays: WatchedRelays
-    /// Relative names of files begin here.
+    /// The base of relative file names.
     let folder: String
     let clock: SystemClock
 
@@ -58,7 +58,7 @@ struct AccountRelayProbes: BotRelayProbes {
 }
 
 extension RelayProbeReport {
-    /// Whether it is of a relay that strangers can find, and may know of.
+    /// Whether the relay is publicly reachable, so that the result may be published.
     fileprivate var isForAll: Bool { isReachable && address.map { AddressScope($0) } == .everywhere }
 
     fileprivate var discovery: RelayMonitoring.Discovery {

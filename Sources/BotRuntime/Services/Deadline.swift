@@ -1,14 +1,15 @@
 import BotKit
 import Diagnosis
 
-/// A thing did not happen in its time.
+/// An operation exceeded its deadline.
 package struct DeadlineExceeded: Error, CustomStringConvertible {
     package let limit: Duration
 
     package var description: String { "not done within \(limit.configurationText)" }
 }
 
-/// Runs something that heeds cancellation, for so long at most; throws ``DeadlineExceeded`` when it took longer.
+/// Runs an operation under a deadline and throws ``DeadlineExceeded`` when it is exceeded. The operation must respond
+/// to cancellation.
 package func withDeadline<Value: Sendable>(
     _ limit: Duration, _ body: @escaping @Sendable () async throws -> Value
 ) async throws -> Value {

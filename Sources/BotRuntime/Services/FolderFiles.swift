@@ -8,7 +8,7 @@ public import BotKit
     import Darwin
 #endif
 
-/// Files that bots' settings name; relative paths begin at one folder.
+/// Files that bots' settings name; relative paths start at one folder.
 public struct FolderFiles: BotFiles {
     private let folder: String
 
@@ -18,7 +18,7 @@ public struct FolderFiles: BotFiles {
 
     public func read(_ path: String, maximumBytes: Int) async throws(BotError) -> [UInt8] {
         let whole = path.hasPrefix("/") ? path : "\(folder)/\(path)"
-        // Non-blocking, so that a FIFO in its place is refused instead of waited for.
+        // Non-blocking, so that a FIFO is rejected instead of blocking.
         let descriptor = open(whole, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { throw BotError(.noFile, "\(whole): \(String(cString: strerror(errno)))") }
         defer { close(descriptor) }
@@ -49,7 +49,7 @@ public struct FolderFiles: BotFiles {
     }
 }
 
-/// A path from the root, where it is one from the working directory.
+/// Returns an absolute path, resolving a relative one against the working directory.
 func absolute(_ path: String) -> String {
     guard !path.hasPrefix("/") else { return path }
     guard let here = getcwd(nil, 0) else { return path }
@@ -57,7 +57,7 @@ func absolute(_ path: String) -> String {
     return path.isEmpty ? String(cString: here) : "\(String(cString: here))/\(path)"
 }
 
-/// `read(2)`, under a name that the method above does not hide.
+/// Calls `read(2)`, which the method above would shadow.
 private func systemRead(_ descriptor: Int32, _ buffer: UnsafeMutableRawPointer, _ count: Int) -> Int {
     read(descriptor, buffer, count)
 }

@@ -6,13 +6,14 @@ import NIOHTTP1
 import NIOPosix
 import NetworkAddresses
 
-/// HTTP for bots, over connections of its own for each request.
+/// HTTP requests for bots, each over its own connections.
 ///
-/// Where a name leads to is looked up once, judged, and then connected to, so an answer that changes between the two
-/// leads nowhere else: a request reaches private, link-local and other special addresses only when it may
-/// (``BotHTTPRequest/reachesPrivateAddresses``). Redirects are not followed, and no proxy of the environment is used.
+/// A host name is resolved once, checked, and connected to by address, so that a changed DNS answer cannot redirect the
+/// request: it reaches private, link-local and other special addresses only if allowed
+/// (``BotHTTPRequest/reachesPrivateAddresses``). Redirects are not followed, and proxies of the environment are
+/// ignored.
 public struct HTTPRequests: BotHTTP {
-    /// Addresses of a host that are tried, one after the other.
+    /// The number of addresses of a host that are tried in turn.
     private static let mostAddresses = 3
     private static let connectTimeout = TimeAmount.seconds(5)
 
@@ -31,7 +32,7 @@ public struct HTTPRequests: BotHTTP {
             ["http", "https"].contains(scheme), let host = url.host, !host.isEmpty
         else { throw BotError(.requestFailed, "the address is no http:// or https:// URL with a host") }
         let bare = host.hasPrefix("[") && host.hasSuffix("]") ? String(host.dropFirst().dropLast()) : host
-        // The client must see the very name that was looked up, so nothing that it could read in another way.
+        // The HTTP client must parse exactly the name that was resolved, so ambiguous characters are rejected.
         guard bare.utf8.allSatisfy(Self.isPlain) else {
             throw BotError(.requestFailed, "the host is written with more than letters, digits, . : - and _")
         }
@@ -64,7 +65,7 @@ public struct HTTPRequests: BotHTTP {
         var failure: any Error = DeadlineExceeded(limit: request.timeout)
         for address in allowed.prefix(Self.mostAddresses) {
             do { return try await exchange(request, host: host, at: address) } catch {
-                // Anything later may have reached the server, which must not hear it twice.
+                // After connecting, the request may have reached the server, which must not receive it twice.
                 guard Self.isUnconnected(error) else { throw error }
                 failure = error
             }
@@ -120,7 +121,7 @@ public struct HTTPRequests: BotHTTP {
         error is NIOConnectionError || error is IOError || error as? HTTPClientError == .connectTimeout
     }
 
-    /// Without the address asked, which may hold what is nobody's business.
+    /// Describes an error without the requested URL, which may contain private data.
     private static func reason(_ error: any Error) -> String {
         switch error {
         case is CancellationError: "cancelled"

@@ -6,15 +6,15 @@ import Nostr
 import PikaCore
 import RelayClient
 
-/// Looks for key packages by the account's own connections, as the core does.
+/// Looks up key packages over the account's own connections, like the core.
 ///
-/// Relays that only the lists of strangers name are asked over connections for the one probe. These go to public
-/// addresses only, and nobody logs in there.
+/// Relays named only by other accounts' lists are queried over separate connections for the one probe. These reach only
+/// public addresses, and do not authenticate.
 struct KeyPackageProber: BotKeyPackageProbes {
     let transport: any RelayTransport
     /// The relays of the configuration.
     let home: WatchedRelays
-    /// Of the account; learns which relays the settings of bots name.
+    /// The account's address guard, which is told the relays named by bots' settings.
     let addresses: AddressGuard
     var lookUp: @Sendable (String) async -> [HostAddress] = HostAddresses.of
     let clock: any CoreClock
@@ -38,7 +38,7 @@ struct KeyPackageProber: BotKeyPackageProbes {
         return report
     }
 
-    /// With connections to strange relays, which are cut at the end.
+    /// Runs `body` with separate connections to unknown relays, which are closed at the end.
     private func withStrangers(
         _ body: (@escaping KeyPackageProbe.Fetch) async -> KeyPackageReport
     ) async -> KeyPackageReport {
@@ -57,8 +57,8 @@ struct KeyPackageProber: BotKeyPackageProbes {
         }
     }
 
-    /// A stranger's list must not lead to services that trust this machine. Judged here for the report, and again by
-    /// every connection.
+    /// Returns why a relay is not queried: an untrusted list must not lead to services that trust this machine. Checked
+    /// here for the report, and again by every connection.
     private static func objection(
         _ relay: RelayURL, _ lookUp: @escaping @Sendable (String) async -> [HostAddress]
     ) async -> String? {

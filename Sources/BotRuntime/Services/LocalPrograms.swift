@@ -10,23 +10,22 @@ import SystemPackage
     import Darwin
 #endif
 
-/// Programs of this machine, for bots.
+/// Runs programs of this machine for bots.
 ///
-/// Each has a process group of its own, which is killed as a whole at the timeout and on cancellation. It sees the
-/// environment that it was given and `PATH`, nothing of this process's, and what it writes to its standard error goes
-/// nowhere.
+/// Each has its own process group, which is killed at the timeout and on cancellation. Its environment consists of the
+/// given variables and `PATH`, without those of this process. Its standard error is discarded.
 public struct LocalPrograms: BotPrograms {
     public static let standardPath = "/usr/local/bin:/usr/bin:/bin"
 
-    /// A program that ends before it has read its input must not end this process, as the signal would.
+    /// Ignores SIGPIPE, so that a program that exits before it has read its input does not terminate this process.
     private static let survivesBrokenPipes: Void = { _ = signal(SIGPIPE, SIG_IGN) }()
 
     private let folder: String
     private let path: String
 
     /// - Parameters:
-    ///   - folder: the programs' working directory; one that is named with a relative path is looked up from there.
-    ///   - path: the `PATH` of the programs, and where those are looked up that are named without a slash.
+    ///   - folder: the programs' working directory, and the base of relative program paths.
+    ///   - path: the `PATH` of the programs, also used to look up programs named without a slash.
     public init(folder: String, path: String) {
         _ = Self.survivesBrokenPipes
         self.folder = absolute(folder)
@@ -48,12 +47,12 @@ public struct LocalPrograms: BotPrograms {
     }
 
     private func output(of program: BotProgramRun, _ name: String) async throws -> [UInt8] {
-        // The library ends the process when it cannot write an input that it was given as a whole, so it is written here.
+        // The library traps when it fails to write an input that is passed as a whole, so the input is written here.
         let result = try await Subprocess.run(
             configuration(of: program, name), input: .inputWriter, output: .bytes(limit: program.maximumBytes),
             error: .discarded
         ) { execution in
-            // A program need not read its input.
+            // A program does not have to read its input.
             _ = try? await execution.standardInputWriter.write(program.input)
             try? await execution.standardInputWriter.finish()
         }

@@ -2,25 +2,25 @@ import Foundation
 import Nostr
 public import PikaCore
 
-/// The identity of a session in a file of mode 0600, JSON with `public_key_hex` and one of `secret_key_hex`,
+/// The identity of a session in a file of mode 0600: JSON with `public_key_hex` and one of `secret_key_hex`,
 /// `ncryptsec`, `bunker` together with `client_key_hex`, and `wiping`. The first form is that of `pikabot init`.
 ///
-/// A key that logged in as itself is in the file as itself; one that logged in under a password stays under it.
-/// Of an account whose key is with a remote signer the file holds the signer's address with its secret, and the key that
-/// the signer knows this client by.
+/// A key that logged in unencrypted is stored unencrypted; one that logged in with a password remains encrypted. For an
+/// account with a remote signer the file contains the signer's URL including its secret, and the client key by which
+/// the signer knows this client.
 public struct FileIdentityStore: IdentityStore {
     private let path: String
 
-    /// - Parameter path: of the file; its folder is made when something is saved.
+    /// - Parameter path: the path of the file; its folder is created on saving.
     public init(path: String) {
         self.path = path
     }
 
-    /// Throws ``KeyLoadingError`` if others can read the file, or it holds something else.
+    /// Throws ``KeyLoadingError`` if others can read the file, or its content is not an identity.
     public func load() async throws -> AccountIdentity? {
         guard FileManager.default.fileExists(atPath: path) else { return nil }
         let bytes = try SecretFile.read(path, isPrivate: true)
-        // What is wrong with it is left out of the message, which must not show any of the key.
+        // The cause is omitted, since the message must not show any part of the key.
         guard let json = try? JSONValue(json: bytes), let identity = AccountIdentity(json) else {
             throw KeyLoadingError(
                 .malformed, "\(path): does not hold an identity and the public key that belongs to it")
@@ -28,8 +28,8 @@ public struct FileIdentityStore: IdentityStore {
         return identity
     }
 
-    /// Throws ``KeyLoadingError`` if the file cannot be written, or would be longer than what ``load()`` reads, as it
-    /// would with a remote signer on very many relays.
+    /// Throws ``KeyLoadingError`` if the file cannot be written, or would exceed the limit of ``load()``, as with a
+    /// remote signer on very many relays.
     public func save(_ identity: AccountIdentity) async throws {
         let bytes = identity.json.json()
         guard bytes.count <= SecretFile.maximumBytes else {

@@ -7,16 +7,16 @@ public import PikaCore
 import RelayClient
 import Storage
 
-/// The accounts of a session on this machine: each with a folder of its own for its state, named by its public key,
-/// and connections over WebSocket.
+/// The accounts of a session on this machine. Each has its own state folder, named by its public key, and WebSocket
+/// connections.
 public struct LocalAccountHost: AccountHost {
     private let directory: String
     private let allowsPrivateAddresses: Bool
     private let logger: Logger
 
     /// - Parameters:
-    ///   - directory: holds the accounts' folders; made if it is not there.
-    ///   - allowsPrivateAddresses: whether relays and media servers that others name may be at private addresses.
+    ///   - directory: contains the accounts' folders; created if it does not exist.
+    ///   - allowsPrivateAddresses: whether relays and media servers named by others may have private addresses.
     public init(directory: String, allowsPrivateAddresses: Bool = false, logger: Logger) {
         self.directory = directory
         self.allowsPrivateAddresses = allowsPrivateAddresses
@@ -56,7 +56,8 @@ public struct LocalAccountHost: AccountHost {
         return SignerResources(transport: pool, run: { try await pool.run() })
     }
 
-    /// The sealing key goes first: without it nobody can read what is left if the rest fails.
+    /// Deletes the account's state. The sealing key goes first: without it, leftovers of a failed deletion are
+    /// unreadable.
     public func wipe(_ account: PublicKey) async throws {
         let folder = folder(of: account)
         guard FileManager.default.fileExists(atPath: folder) else { return }

@@ -1,8 +1,8 @@
 import Foundation
 
 extension SecretFile {
-    /// Writes a file of mode 0600, whole or not at all; one that is there is replaced. It is on disk when this returns.
-    /// Missing folders are made, for us alone.
+    /// Atomically writes or replaces a file of mode 0600. It is on disk when this returns. Missing folders are created
+    /// with access for us only.
     static func write(_ bytes: [UInt8], to path: String) throws {
         let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
         try FileManager.default.createDirectory(
@@ -22,7 +22,7 @@ extension SecretFile {
         }
     }
 
-    /// The name of a file is its folder's: it lasts once that is on disk too.
+    /// Flushes the folder, which contains the file's name, so that the file survives a crash.
     private static func synchronizeFolder(_ folder: String) throws {
         let descriptor = open(folder, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw failure(folder) }

@@ -3,8 +3,8 @@ import PikaCore
 import RelayClient
 
 extension AccountKey {
-    /// Answers relays that want to know whose connection it is (NIP-42); a remote signer that does not answer leaves
-    /// them without.
+    /// Returns the signer for relay authentication (NIP-42); the connection stays unauthenticated if a remote signer
+    /// does not answer.
     func relaySigner(_ clock: SystemClock) -> RelayPool.Signer {
         { challenge, relay in
             try? await self.signed(
@@ -12,7 +12,7 @@ extension AccountKey {
         }
     }
 
-    /// Throws what a remote signer does.
+    /// Signs an event; throws the errors of a remote signer.
     func signed(_ draft: UnsignedEvent) async throws -> Event {
         switch self {
         case .local(let keys):

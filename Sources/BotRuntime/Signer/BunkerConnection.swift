@@ -5,7 +5,7 @@ import PikaCore
 import RelayClient
 import ServiceLifecycle
 
-/// A remote signer with the connections that lead to it, which carry nothing else.
+/// A remote signer and its connections, which are used for nothing else.
 struct BunkerConnection: Service {
     let signer: BunkerSigner
     private let pool: RelayPool
@@ -34,7 +34,7 @@ struct BunkerConnection: Service {
     }
 }
 
-/// Asks a signer that was never asked before whose key it holds: until it says so, or refuses, or the worker is to end.
+/// Asks a new signer whose key it holds, until it answers or refuses, or the worker is told to end.
 struct FirstContact: Service {
     let signer: BunkerSigner
     let clock: SystemClock

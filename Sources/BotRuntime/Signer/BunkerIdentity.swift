@@ -1,19 +1,19 @@
 import Foundation
 import Nostr
 
-/// What an account's remote signer knows this client by, kept from run to run in a file of mode 0600.
+/// The identity by which a remote signer knows this client, stored across runs in a file of mode 0600.
 struct BunkerIdentity: Sendable, Equatable {
     let clientKey: KeyPair
     let remoteSigner: PublicKey
-    /// Whose key the signer holds; nil until it has said so.
+    /// The account whose key the signer holds; nil until the signer has answered.
     var account: PublicKey?
 
     static let fileName = "bunker.json"
 
-    /// What the file says, or a fresh key, which is in the file when this returns: a signer that was introduced to a
-    /// key that is lost would have to be asked for a new secret.
+    /// Loads the identity, or creates a new key, which is saved when this returns: if a client key is lost after the
+    /// introduction, the signer needs a new secret.
     ///
-    /// Of another signer than the address names only the client's key is taken over.
+    /// If the file belongs to another signer than the URL names, only the client's key is reused.
     static func loadOrCreate(file: String, for url: BunkerURL) throws(WorkerError) -> BunkerIdentity {
         if let known = try self.load(file) {
             guard known.remoteSigner != url.remoteSigner else { return known }
@@ -28,14 +28,14 @@ struct BunkerIdentity: Sendable, Equatable {
         return identity
     }
 
-    /// Nil if the file does not exist.
+    /// Loads the identity; nil if the file does not exist.
     static func load(_ file: String) throws(WorkerError) -> BunkerIdentity? {
         guard FileManager.default.fileExists(atPath: file) else { return nil }
         let bytes: [UInt8]
         do { bytes = try SecretFile.read(file, isPrivate: true) } catch {
             throw WorkerError(.noKey, "the client's key for the remote signer cannot be read", cause: error)
         }
-        // The cause is left out: it is about bytes that nobody should see.
+        // The cause is omitted, since it is about secret bytes.
         guard let json = try? JSONValue(json: bytes), json["v"]?.integer == 1,
             let client = json["client"]?.string.flatMap({ try? KeyPair(parsing: $0) }),
             let signer = json["signer"]?.string.flatMap({ try? PublicKey(hex: $0) })
@@ -48,7 +48,7 @@ struct BunkerIdentity: Sendable, Equatable {
             account: json["account"]?.string.flatMap { try? PublicKey(hex: $0) })
     }
 
-    /// Replaces the file in one step.
+    /// Atomically replaces the file.
     func save(_ file: String) throws(WorkerError) {
         var json: JSONObject = [
             "v": 1, "client": .string(Hex.encode(self.clientKey.secretBytes)),

@@ -2,26 +2,26 @@ package import Logging
 package import Nostr
 package import PikaCore
 
-/// What an account's remote signer says when somebody looks whether all is well.
+/// The result of checking an account's remote signer.
 package enum SignerAnswer: Sendable, Equatable {
-    /// It knows the account's client, and signs with this key.
+    /// It knows the account's client, and holds this key.
     case holds(PublicKey)
-    /// The account was never made known to it; it answers a stranger, with whatever words.
+    /// The client was never introduced to it, but it responds, with any answer.
     case answersStrangers
-    /// Somebody has to agree at this address.
+    /// A person must approve the client at this address.
     case wantsApproval(String)
     case failed(SignerError)
 }
 
-/// Asks a remote signer as an account's worker would. Nobody is made known to it who was not: the address's secret may be
-/// good for once.
+/// Checks a remote signer as an account's worker would, but never introduces a client: the URL's secret may be valid
+/// only once.
 package struct SignerProbe: Sendable {
-    /// Whose key it must hold, by what was kept of the first conversation; nil if there was none.
+    /// The account whose key it must hold, according to the stored identity; nil if there is none.
     package let account: PublicKey?
     private let url: BunkerURL
     private let identity: BunkerIdentity
 
-    /// - Parameter directory: the state of the account, which is only read.
+    /// - Parameter directory: the state directory of the account, which is only read.
     package init(_ url: BunkerURL, directory: String) throws(WorkerError) {
         self.url = url
         let known = try BunkerIdentity.load("\(directory)/\(BunkerIdentity.fileName)")
@@ -35,7 +35,7 @@ package struct SignerProbe: Sendable {
         self.account = self.identity.account
     }
 
-    /// - Parameter limit: How long it may take for each answer.
+    /// - Parameter limit: The deadline of each answer.
     package func run(limit: Duration, logger: Logger) async throws -> SignerAnswer {
         var timing = BunkerSigner.Timing()
         timing.answer = Int64(limit / .milliseconds(1))
@@ -69,7 +69,7 @@ package struct SignerProbe: Sendable {
             try await signer.ping()
             return .answersStrangers
         } catch {
-            // Even a no comes from somebody who is there.
+            // Even a refusal shows that the signer is there.
             return self.account == nil && error.code != .away ? .answersStrangers : .failed(error)
         }
     }

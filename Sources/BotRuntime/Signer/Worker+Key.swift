@@ -3,16 +3,16 @@ import Nostr
 import PikaCore
 import ServiceLifecycle
 
-/// Where an account's key is.
+/// Access to an account's key.
 extension Worker {
-    /// An account's key, and the service that must run for it if it is elsewhere.
+    /// An account's key, and the service that must run for it if a remote signer holds it.
     struct HeldKey: Sendable {
         let key: AccountKey
         let bunker: BunkerConnection?
     }
 
-    /// The key itself, or the way to whoever holds it. A signer that never said whose key it holds is waited for; nil
-    /// if the worker is told to end meanwhile.
+    /// Returns the key or its remote signer. Waits for a signer that has never answered whose key it holds; nil if the
+    /// worker is told to end meanwhile.
     func holdKey(_ directory: String, clock: SystemClock) async throws -> HeldKey? {
         guard case .bunker = account.key else { return HeldKey(key: .local(try loadKeys()), bunker: nil) }
         let url: BunkerURL
@@ -31,7 +31,7 @@ extension Worker {
         return HeldKey(key: .remote(owner, bunker.signer), bunker: bunker)
     }
 
-    /// Ends when the signer has said whose key it holds, which is in the file then, or when the worker is to end.
+    /// Returns when the signer has named its account, which is saved by then, or when the worker is told to end.
     private func meet(_ url: BunkerURL, _ identity: BunkerIdentity, _ file: String, _ clock: SystemClock) async throws {
         let bunker = try BunkerConnection(url, identity, clock: clock, logger: logger)
         let contact = FirstContact(signer: bunker.signer, clock: clock, logger: logger) { account in

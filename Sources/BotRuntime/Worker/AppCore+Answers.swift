@@ -2,7 +2,7 @@ import Nostr
 import PikaCore
 
 extension AppCore {
-    /// What becomes of an action; nil if the core has ended.
+    /// Dispatches an action and returns its outcome; nil if the core has ended.
     nonisolated func outcome(of action: AppAction, _ name: String) async -> ActionOutcome? {
         let request = RequestID(rawValue: name)
         let updates = self.updates()
@@ -11,7 +11,7 @@ extension AppCore {
         return nil
     }
 
-    /// What an operator is shown of a running worker.
+    /// Returns the status of a running worker for operators.
     func statusForOperators() async -> JSONValue {
         let storms = await self.vitals().map(Self.storms) ?? []
         let state = self.state

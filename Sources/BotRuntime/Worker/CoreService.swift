@@ -3,9 +3,9 @@ public import PikaCore
 public import ServiceLifecycle
 import Synchronization
 
-/// Runs a core; on a graceful shutdown, until its outbox is empty or the time for that is over.
+/// Runs a core; on a graceful shutdown, until its outbox is empty or the deadline has passed.
 ///
-/// What is left in the outbox then is durable, and leaves after the next start.
+/// Events that remain in the outbox are durable, and are sent after the next start.
 public struct CoreService: Service {
     private let core: AppCore
     private let clock: any CoreClock
@@ -13,7 +13,7 @@ public struct CoreService: Service {
     private let logger: Logger
     private let noted = CoreFailure()
 
-    /// - Parameter deadline: how long a shutdown waits for relays.
+    /// - Parameter deadline: limits how long a shutdown waits for relays.
     public init(core: AppCore, clock: any CoreClock, deadline: Duration, logger: Logger) {
         self.core = core
         self.clock = clock
@@ -25,8 +25,8 @@ public struct CoreService: Service {
         case core, drained, late
     }
 
-    /// Why the core ended, if it was not told to. Services that live by it may notice its end first: their words about
-    /// that say less.
+    /// The error that ended the core, if it was not told to end. Dependent services may notice the end earlier, but
+    /// their errors are less informative.
     package var failure: (any Error)? { noted.failure.withLock { $0 } }
 
     public func run() async throws {
@@ -49,7 +49,7 @@ public struct CoreService: Service {
                 let pending = await core.state.outbox.pending
                 logger.warning("Ended with unacknowledged events", metadata: ["outbox.pending": "\(pending)"])
             }
-            // The core ends by cancellation here; that is no failure.
+            // The core ends by cancellation here, which is not a failure.
             try? await group.waitForAll()
         }
     }
@@ -70,11 +70,11 @@ public struct CoreService: Service {
         }
     }
 
-    /// Returns when everything that was enqueued before is taken in, and nothing waits for a relay.
+    /// Returns when all earlier inputs are processed and the outbox is empty.
     private func emptyOutbox() async {
         let request = RequestID(rawValue: "drain")
         let updates = core.updates()
-        // The core takes inputs in order: once this harmless one is answered, all completed events are in the outbox.
+        // The core processes inputs in order: once this no-op is answered, all completed events are in the outbox.
         core.dispatch(.clearToast, request: request)
         var isAnswered = false
         var pending = 0

@@ -3,8 +3,9 @@
     import PikaCore
 
     extension CrashFault {
-        /// Traps at what a file names as `stage:beginning of the name`; nothing while it is not there. In debug builds
-        /// only, for tests with real processes: the variable `PIKABOT_TRAP` of a worker names the file.
+        /// Returns a fault that traps at the point that a file names as `stage:prefix of the name`; nothing happens
+        /// while the file does not exist. Debug builds only, for tests with real processes: a worker's variable
+        /// `PIKABOT_TRAP` names the file.
         static func ofFile(_ path: String) -> CrashFault {
             CrashFault { stage, name in
                 guard let text = try? String(contentsOfFile: path, encoding: .utf8) else { return false }

@@ -1,13 +1,13 @@
 import Foundation
 
-/// A line of a descriptor that blocks.
+/// A line read from a blocking descriptor.
 enum InputLine: Equatable, Sendable {
     case text([UInt8])
-    /// More bytes than the limit; they are gone.
+    /// A line longer than the limit, whose bytes were discarded.
     case tooLong
 
-    /// Reads to the end on this thread and hands over each line, without its end; also one that the end of the input
-    /// cuts off.
+    /// Reads to the end on this thread and passes on each line without its line feed, including an unterminated last
+    /// line.
     static func readAll(of descriptor: Int32, limit: Int, _ handOver: (InputLine) -> Void) {
         var line: [UInt8] = []
         var isTooLong = false

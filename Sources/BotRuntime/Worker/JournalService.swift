@@ -2,7 +2,7 @@ import BotDispatch
 import PikaCore
 import ServiceLifecycle
 
-/// Stores what became of events. Ends after the dispatcher and before the core, so that the last ones are told of too.
+/// Stores the event journal. Ends after the dispatcher and before the core, so that the last entries are stored too.
 struct JournalService: Service {
     let journal: EventJournal
     let core: AppCore

@@ -1,8 +1,8 @@
 import Foundation
 
-/// A folder for state: an account's, before its sealing key and its store are there, or that of all accounts.
+/// A private folder for the state of one account or of all accounts.
 package enum PrivateFolder {
-    /// Makes it, and those above it, unless it is there; what it makes has mode 0700.
+    /// Creates the folder and missing parents with mode 0700, unless it exists.
     package static func create(_ path: String) throws(WorkerError) {
         do {
             try FileManager.default.createDirectory(

@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// Writes one line to standard output, whole. A supervisor that is gone is not told.
+/// Writes one whole line to standard output. Ignores errors, which mean that the supervisor is gone.
 @Sendable
 public func writeToStandardOutput(_ line: String) {
     let bytes = Array((line + "\n").utf8)
@@ -17,7 +17,7 @@ public func writeToStandardOutput(_ line: String) {
 }
 
 private let standardOutput = {
-    // A supervisor's death must show as the end of standard input, which drains, not as a signal, which kills.
+    // A supervisor's death must be seen as the end of standard input, which drains, not as SIGPIPE, which kills.
     _ = signal(SIGPIPE, SIG_IGN)
     return Mutex<Int32>(STDOUT_FILENO)
 }()

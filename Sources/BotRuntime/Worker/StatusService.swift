@@ -1,7 +1,7 @@
 import PikaCore
 import ServiceLifecycle
 
-/// Says when the worker is ready, and when it drains.
+/// Reports when the worker is ready, and when it drains.
 struct StatusService: Service {
     let core: AppCore
     let lines: WorkerLines
@@ -19,8 +19,8 @@ struct StatusService: Service {
 }
 
 extension AppState {
-    /// Whether others can bring the account in and what they say is heard: a relay has its key package, and one was
-    /// read to its newest event.
+    /// Whether others can invite the account and its relays deliver messages: a relay has its key package, and a relay
+    /// was read up to its newest event.
     var isReady: Bool {
         hasPublishedKeyPackage && relays.contains { $0.connection == .connected && $0.isCaughtUp }
     }

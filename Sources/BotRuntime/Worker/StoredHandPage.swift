@@ -3,7 +3,7 @@ import Logging
 import Storage
 import Synchronization
 
-/// What handlers have in hand, in the account's folder.
+/// The crash journal of in-flight jobs, in the account's folder.
 final class StoredHandPage: HandPage {
     private let page: CrashPage
     private let logger: Logger
@@ -16,7 +16,7 @@ final class StoredHandPage: HandPage {
 
     func read() -> [UInt8]? { page.read() }
 
-    /// Bots work without it too: a failure is said once.
+    /// Writes the journal. Bots work without it, so a failure is only logged, once.
     func write(_ bytes: [UInt8]) {
         do { try page.write(bytes) } catch {
             guard !hasFailed.exchange(true, ordering: .relaxed) else { return }

@@ -4,17 +4,17 @@ import Nostr
 import PikaCore
 import Synchronization
 
-/// The line from the supervisor: questions on standard input, answers among the lines of standard output.
+/// The channel from the supervisor: questions on standard input, answers among the lines of standard output.
 ///
-/// A thread of its own reads, since reading blocks; it ends with the input or the process. (libdispatch's read sources
-/// on Linux crash when one is cancelled after its peer has hung up.)
+/// A separate thread does the blocking reads; it ends with the input or the process. (libdispatch's read sources on
+/// Linux crash when one is cancelled after its peer has hung up.)
 final class SupervisorChannel: Sendable {
-    /// Signs of life have room of their own: whatever else is asked cannot starve them.
+    /// Liveness checks have their own quota, so that other questions cannot starve them.
     private enum Kind: Hashable {
         case signOfLife
         case named(String)
 
-        /// Questions of one kind that are answered at the same time.
+        /// The number of questions of one kind that are answered concurrently.
         var width: Int { self == .signOfLife ? 4 : 16 }
     }
 
@@ -25,11 +25,11 @@ final class SupervisorChannel: Sendable {
         var waiters: [AsyncStream<Never>.Continuation] = []
     }
 
-    /// Bytes of a question: a whole configuration fits.
+    /// The limit of a question in bytes, which fits a whole configuration.
     private static let longestLine = 4 << 20
-    /// Lines that were read and not looked at yet.
+    /// The number of lines that may be read ahead.
     private static let width = 16
-    /// How long an answer may take at least, whatever the supervisor's patience is.
+    /// The minimum deadline of an answer, whatever the supervisor's patience is.
     static let shortestLimit = Duration.seconds(30)
 
     private let descriptor: Int32
@@ -39,7 +39,7 @@ final class SupervisorChannel: Sendable {
     private let logger: Logger
     private let state = Mutex(State())
 
-    /// - Parameter limit: After this a question has no answer, and its place is another's.
+    /// - Parameter limit: The deadline of an answer, after which the question is dropped and frees its slot.
     init(
         descriptor: Int32 = STDIN_FILENO, limit: Duration = shortestLimit, clock: any CoreClock = SystemClock(),
         write: @escaping @Sendable (String) -> Void, logger: Logger
@@ -51,7 +51,7 @@ final class SupervisorChannel: Sendable {
         self.logger = logger
     }
 
-    /// What can be asked from now on.
+    /// Replaces the questions that are answered.
     func install(_ requests: WorkerRequests) { state.withLock { $0.requests = requests } }
 
     /// Answers until the input ends or the task is cancelled; may be called once.
@@ -79,7 +79,7 @@ final class SupervisorChannel: Sendable {
             end()
             group.cancelAll()
         }
-        // A reader that was left behind must not wait for ever.
+        // Unblocks an abandoned reader.
         room.signal()
     }
 
@@ -146,12 +146,13 @@ extension SupervisorChannel {
     private func end(_ kind: Kind) {
         state.withLock { state in
             let left = state.active[kind, default: 0] - 1
-            // Names come from outside: those that nobody asks are not kept.
+            // Names come from outside: entries without active questions are removed.
             state.active[kind] = left > 0 ? left : nil
         }
     }
 
-    /// What is not answered in time is given up, and its place is free, also if it cannot be stopped.
+    /// Answers a question under the deadline. A late answer is given up and frees its slot, even if it cannot be
+    /// stopped.
     private func answer(_ question: Question) async {
         await withTaskGroup(of: Ending.self) { group in
             group.addTask { await self.ending(of: question) }

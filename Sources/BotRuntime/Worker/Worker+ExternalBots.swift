@@ -4,10 +4,10 @@ import Nostr
 import PikaCore
 import ServiceLifecycle
 
-/// Programs that are bots, as the configuration has them.
+/// The external bots of the configuration.
 extension Worker {
-    /// Throws ``WorkerError/Code/badSettings`` when a secret of its environment cannot be had. Blocks on commands that
-    /// print secrets.
+    /// Creates an external bot. Throws ``WorkerError/Code/badSettings`` when a secret of its environment cannot be
+    /// loaded. Blocks on commands that print secrets.
     static func program(
         _ external: ExternalBotConfiguration, of bot: BotConfiguration, _ environment: [String: String]
     ) throws(WorkerError) -> ExternalBot {
@@ -28,8 +28,8 @@ extension Worker {
         return ExternalBot(label: bot.name, program: program, policy: bot.policy)
     }
 
-    /// What an operator is shown of the worker, and of its programs: seconds that each has run, restarts, and events that
-    /// wait for it.
+    /// Adds the status of the external bots for operators: the seconds that each has run, its restarts, and the events
+    /// waiting for it.
     func withPrograms(_ status: JSONValue) async -> JSONValue {
         guard var object = status.object, !programs.isEmpty else { return status }
         let now = SystemClock().nowMilliseconds
@@ -46,7 +46,8 @@ extension Worker {
         return .object(object)
     }
 
-    /// They begin before the dispatcher, which hands events to them, and end after it.
+    /// Returns the services of the external bots. They start before the dispatcher, which hands events to them, and end
+    /// after it.
     func programServices(
         of core: AppCore, _ configuration: CoreConfiguration, _ admission: Admission, _ clock: SystemClock
     ) -> [ServiceGroupConfiguration.ServiceConfiguration] {
@@ -54,7 +55,7 @@ extension Worker {
         let restarts = RestartPolicy(
             intensity: supervision.intensity, period: supervision.period, backoff: supervision.backoff)
         return programs.map { program in
-            // Beside the core's time for its outbox.
+            // In addition to the core's time for its outbox.
             let service = ExternalBotService(
                 program, core: core,
                 configuration: .init(

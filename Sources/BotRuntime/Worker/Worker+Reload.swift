@@ -5,7 +5,7 @@ import Nostr
 import PikaCore
 
 extension Worker {
-    /// Takes over what of another configuration can change while the account works; the supervisor knows what cannot.
+    /// Applies the parts of another configuration that can change at runtime; the supervisor handles the others.
     func reload(
         _ question: JSONValue, _ core: AppCore, _ dispatcher: BotDispatcher, _ admission: Admission
     ) async throws -> JSONValue {
@@ -14,8 +14,8 @@ extension Worker {
         guard let account = configuration.accounts.first(where: { $0.name == self.account.name }) else {
             throw WorkerRefusal("the account is not in the configuration")
         }
-        // Bots refuse settings, and a core that has ended everything: then nothing has changed. After that only the store
-        // can fail, with which the worker ends.
+        // Bots may reject settings, and the core may have ended: then nothing has changed. After that only the store
+        // can fail, which ends the worker.
         let bots = try bots(as: account)
         let change = AppAction.reloadConfiguration(Self.coreConfiguration(configuration, account))
         switch await core.outcome(of: change, "reload") {
@@ -32,8 +32,8 @@ extension Worker {
         return .object([:])
     }
 
-    /// The bots with other settings and policies. One that is new, gone or of another kind stays as it is until the
-    /// worker's next start, as do programs but for their policies.
+    /// Returns the bots with new settings and policies. A bot that is new, removed or of another kind stays unchanged
+    /// until the worker's next start; of an external bot only the policy changes.
     private func bots(as account: AccountConfiguration) throws -> [InstalledBot] {
         try bots.map { installed in
             let named = { (bot: BotConfiguration) in bot.name == installed.label }
@@ -53,7 +53,7 @@ extension Worker {
         }
     }
 
-    /// What the core of an account is told.
+    /// Returns the configuration of an account's core.
     static func coreConfiguration(
         _ configuration: Configuration, _ account: AccountConfiguration
     ) -> CoreConfiguration {

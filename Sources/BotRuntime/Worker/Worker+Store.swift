@@ -4,11 +4,11 @@ import PikaCore
 import Storage
 
 extension Worker {
-    /// How often a directory that another process holds is tried again.
+    /// The interval of attempts to lock a directory that another process holds, in milliseconds.
     private static let lockPause: Int64 = 100
 
-    /// Opens the store; a directory in use is waited for as long as the worker of a supervisor that was killed may
-    /// drain. Nil if this worker's own supervisor goes meanwhile.
+    /// Opens the store. Waits for a locked directory as long as the worker of a killed supervisor may drain. Nil if
+    /// this worker's own supervisor ends meanwhile.
     func openStoreWhenFree(of account: PublicKey, _ clock: SystemClock) async throws -> AccountStore? {
         let patience = configuration.supervisor.drain + .seconds(2)
         let end = clock.nowMilliseconds + Int64(patience / .milliseconds(1))

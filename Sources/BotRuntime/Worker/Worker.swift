@@ -11,11 +11,11 @@ public import ServiceLifecycle
 import Storage
 import UnixSignals
 
-/// One account at work: its store, its relays, its core and its bots, put together as a configuration says.
+/// The worker of one account: its store, relays, core and bots, assembled from a configuration.
 ///
-/// It ends when its standard input does, on SIGTERM or SIGINT, or with the service group it runs in: then it takes no
-/// new events, lets running handlers finish, waits until relays have what they asked for, and closes everything.
-/// Whatever is cut off by the deadline goes on after the next start.
+/// It ends at the end of its standard input, on SIGTERM or SIGINT, or with its service group: then it accepts no new
+/// events, lets running handlers finish, waits until relays have accepted their messages, and closes everything. Work
+/// cut off by the deadline continues after the next start.
 public struct Worker: Service {
     let configuration: Configuration
     let account: AccountConfiguration
@@ -26,18 +26,18 @@ public struct Worker: Service {
     let environment: [String: String]
     private let lines: WorkerLines
     let channel: SupervisorChannel
-    /// Of the configuration, also after a reload.
+    /// The relays of the configuration, also after a reload.
     let relays: WatchedRelays
-    /// Judges where relays and media servers are that others name.
+    /// Checks the addresses of relays and media servers that others name.
     let addresses: AddressGuard
     let logger: Logger
 
     /// - Parameters:
     ///   - name: The account's name in the configuration.
-    ///   - environment: Where keys may be kept.
-    ///   - output: Takes each line for the supervisor (status and events); must not block for long.
+    ///   - environment: The environment for keys in variables.
+    ///   - output: Receives each line for the supervisor (status and events); must not block for long.
     ///
-    /// Throws ``WorkerError`` for an unknown account or bot, and settings that a bot refuses.
+    /// Throws ``WorkerError`` for an unknown account or bot, and for settings that a bot rejects.
     public init(
         account name: String, configuration: Configuration, registry: BotRegistry,
         options: WorkerOptions = WorkerOptions(), environment: [String: String],
@@ -64,8 +64,8 @@ public struct Worker: Service {
         (bots, programs) = try Self.install(account.bots, from: registry, environment)
     }
 
-    /// Works until it is told to end; may be called once. Throws ``WorkerError/Code/noKey``, the errors of the store,
-    /// those of the transport, and ``PikaCore/AppCoreError/Code/superseded`` when a later copy of the account runs.
+    /// Runs until it is told to end; may be called once. Throws ``WorkerError/Code/noKey``, the errors of the store and
+    /// of the transport, and ``PikaCore/AppCoreError/Code/superseded`` when a later copy of the account runs.
     public func run() async throws {
         lines.starting()
         channel.install(requestsWhileStarting)
@@ -83,7 +83,7 @@ public struct Worker: Service {
         do {
             try await runWithMedia(held, store, clock)
         } catch {
-            // The first error is the one to know.
+            // The first error is the relevant one.
             try? store.close()
             throw error
         }
@@ -125,7 +125,7 @@ public struct Worker: Service {
             isDispatching: dispatcher.isResponsive, hanging: { dispatcher.hangingHandlers })
         channel.install(requests(to: core, dispatcher, admission, health))
         let coreService = CoreService(core: core, clock: clock, deadline: drain / 2, logger: logger)
-        // They end in the opposite order: first the handlers, then the core with its outbox, then the connections.
+        // They end in reverse order: first the handlers, then the core with its outbox, then the connections.
         var services: [ServiceGroupConfiguration.ServiceConfiguration] = []
         if let bunker = held.bunker { services.append(.init(service: bunker)) }
         services += [
@@ -145,24 +145,24 @@ public struct Worker: Service {
         do { try await run(services) } catch { throw coreService.failure ?? error }
     }
 
-    /// Until one of them ends, or all are told to.
+    /// Runs services until one of them ends, or all are told to.
     func run(_ services: [ServiceGroupConfiguration.ServiceConfiguration]) async throws {
         var group = ServiceGroupConfiguration(
             services: services, gracefulShutdownSignals: options.handlesSignals ? [.sigterm, .sigint] : [],
             logger: logger)
-        // Ahead of the supervisor, which kills at its deadline.
+        // Earlier than the supervisor, which kills the worker at its deadline.
         group.maximumGracefulShutdownDuration = configuration.supervisor.drain * 9 / 10
         try await ServiceGroup(configuration: group).run()
     }
 }
 
-// MARK: What its supervisor may ask
+// MARK: Requests of the supervisor
 
 extension Worker {
-    /// While there is no core: a signer that never said whose key it holds may be waited for.
+    /// The requests before the core exists: the worker may be waiting for a signer that has never answered.
     private var requestsWhileStarting: WorkerRequests {
         var requests = WorkerRequests()
-        // To `reload` the same: whoever asks may start it anew.
+        // The same for `reload`: the supervisor may then restart the worker.
         for ask in ["health", "reload"] { requests.on(ask) { _ in .object(["phase": "starting"]) } }
         return requests
     }
@@ -181,7 +181,7 @@ extension Worker {
     }
 }
 
-// MARK: Parts
+// MARK: Helpers
 
 extension Worker {
     private static func install(
@@ -203,7 +203,7 @@ extension Worker {
         return (installed, programs)
     }
 
-    /// The world outside, as this machine has it.
+    /// Returns the services of this machine.
     private func botServices(
         _ core: AppCore, _ key: AccountKey, _ pool: RelayPool, _ clock: SystemClock
     ) -> BotServices {

@@ -1,4 +1,4 @@
-/// Why a worker could not start or had to end.
+/// The reason why a worker could not start or had to end.
 public struct WorkerError: Error, Equatable, CustomStringConvertible {
     public struct Code: Hashable, Sendable, CustomStringConvertible {
         public let description: String
@@ -7,18 +7,18 @@ public struct WorkerError: Error, Equatable, CustomStringConvertible {
         public static let unknownAccount = Code(description: "unknown_account")
         /// No bot of that name is registered.
         public static let unknownBot = Code(description: "unknown_bot")
-        /// A bot refuses what stands under `with:`.
+        /// A bot rejects its settings under `with:`.
         public static let badSettings = Code(description: "bad_settings")
-        /// The account's key could not be had.
+        /// The account's key could not be loaded.
         public static let noKey = Code(description: "no_key")
-        /// The account's remote signer does not want this client.
+        /// The account's remote signer refuses this client.
         public static let signerRefused = Code(description: "signer_refused")
-        /// The state directory could not be made.
+        /// The state directory could not be created.
         public static let noStateDirectory = Code(description: "no_state_directory")
     }
 
     public let code: Code
-    /// What went wrong and what to do.
+    /// The problem and how to fix it.
     public let message: String
     public let cause: (any Error)?
 

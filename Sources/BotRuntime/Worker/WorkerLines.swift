@@ -2,7 +2,7 @@ import BotDispatch
 import BotKit
 import Foundation
 
-/// What a worker writes on standard output for its supervisor: one JSON object a line, never with a secret in it.
+/// The lines that a worker writes to standard output for its supervisor: one JSON object per line, never with a secret.
 ///
 /// Status lines are `{"status":"starting"}`, `{"status":"ready","pubkey":…}` and `{"status":"draining"}`. Event lines
 /// have `event` (`joined`, `message`, `commit`, `call`, `answer` or `call_answer`), `chat`, and by kind `id`, `from`,
@@ -101,7 +101,7 @@ struct WorkerLines: Sendable {
     private func write(_ line: Line) {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        // Texts and numbers always have a JSON form.
+        // Strings and numbers can always be encoded as JSON.
         guard let data = try? encoder.encode(line), let text = String(data: data, encoding: .utf8) else { return }
         write(text)
     }

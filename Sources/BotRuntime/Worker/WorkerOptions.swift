@@ -1,24 +1,24 @@
 public import Nostr
 public import Telemetry
 
-/// How a worker runs, besides what its configuration file says.
+/// The options of a worker besides its configuration file.
 public struct WorkerOptions: Sendable {
-    /// Makes a configuration of the question `reload` of the supervisor, and changes nothing; nil: the worker cannot be
-    /// told of another one.
+    /// Parses the configuration in a `reload` question of the supervisor, without side effects; nil if the worker
+    /// cannot reload.
     public var reload: (@Sendable (JSONValue) throws -> Configuration)?
-    /// Applies what is the whole process's of a configuration that the worker has taken over.
+    /// Applies the process-wide parts of a reloaded configuration.
     public var apply: (@Sendable (Configuration) -> Void)?
-    /// Whether event lines carry what messages say, shortened; otherwise only that there was one.
+    /// Whether event lines contain the messages' text, shortened; otherwise only that there was one.
     public var reportsTraffic = false
-    /// Whether the end of standard input is the order to end; it is what a supervisor's death looks like.
+    /// Whether the end of standard input ends the worker; it also signals a supervisor's death.
     public var endsWithStandardInput = true
-    /// Whether SIGTERM and SIGINT are the order to end; false inside a process that has its own handling.
+    /// Whether SIGTERM and SIGINT end the worker; false inside a process with its own signal handling.
     public var handlesSignals = true
-    /// Chats handled at the same time.
+    /// The number of chats handled concurrently.
     public var parallelChats = 16
-    /// The file that holds the key of the account's database; nil for `sealing.key` in its state directory.
+    /// The file with the key of the account's database; nil for `sealing.key` in its state directory.
     public var sealingKeyFile: String?
-    /// Where this process's metrics are: what the supervisor gets that asks for them.
+    /// The metrics of this process, which the supervisor can request.
     public var metrics = MetricRegistry()
 
     public init() {}

@@ -3,7 +3,8 @@ import Nostr
 import PikaCore
 
 extension WorkerRequests {
-    /// `why` {event}: what became of an event; `pause` and `resume` {bot}: for one bot, or all of them without a name.
+    /// Answers `why` {event}: the fate of an event; and `pause` and `resume` {bot}: for one bot, or all of them without
+    /// a name.
     mutating func answerOperators(
         _ admission: Admission, bots: [String], _ core: any HandlerCore,
         quarantine: @escaping @Sendable () -> [QuarantineEntry] = { [] }
@@ -37,7 +38,8 @@ extension WorkerRequests {
 }
 
 extension CoreConfiguration.InviteLimits {
-    /// Of strangers together the account looks at twice as many as of one inviter: whoever makes up keys gains nothing.
+    /// Processes twice as many invitations from all strangers together as from one inviter, so that creating new keys
+    /// gains nothing.
     init(_ perInviter: Rate?) {
         guard let rate = perInviter else {
             self.init()

@@ -3,10 +3,11 @@ import BotKit
 import Nostr
 
 extension WorkerRequests {
-    /// `probe` {module, target, milliseconds}: what a bot finds when it looks at a target.
+    /// Answers `probe` {module, target, milliseconds}: the result of probing a target by a bot.
     ///
-    /// The result is `{"success":…,"samples":[{"name":…,"labels":{…},"value":…}]}`, `{"refused":TEXT}` for a target that
-    /// the settings do not allow, or `{"modules":[…]}` with what there is instead when no bot has the module.
+    /// The result is `{"success":…,"samples":[{"name":…,"labels":{…},"value":…}]}`, `{"refused":TEXT}` for a target
+    /// that the settings do not allow, or `{"modules":[…]}` with the available modules when no bot has the requested
+    /// one.
     mutating func answerProbes(_ dispatcher: BotDispatcher) {
         on("probe") { question in
             guard let module = question["module"]?.string, let target = question["target"]?.string,

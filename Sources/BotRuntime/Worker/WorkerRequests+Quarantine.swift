@@ -3,9 +3,9 @@ import Nostr
 import PikaCore
 
 extension WorkerRequests {
-    /// `quarantine` {release?, drop?}: what is set aside because processes have died of it, after releasing or dropping
-    /// the one entry whose name begins so. Frames, relays, groups and rows are named by kind and name, events also by
-    /// their id alone.
+    /// Answers `quarantine` {release?, drop?}: the inputs quarantined because processes have died of them, after
+    /// releasing or dropping the one entry with this prefix. Frames, relays, groups and rows are named by kind and
+    /// name, events also by their id alone.
     mutating func answerQuarantine(_ core: AppCore) {
         on("quarantine") { question in
             for order in QuarantineOrder.allCases {
@@ -33,7 +33,7 @@ extension AppCore {
 }
 
 extension JSONValue {
-    /// An answer to `why`, with what is set aside of the event: that is known for as long as it is.
+    /// Adds the quarantine entries of an event to an answer to `why`, for as long as they exist.
     func withQuarantine(_ entries: [QuarantineEntry], of query: String) -> JSONValue {
         let entries = entries.filter { $0.matches(eventPrefix: query.lowercased()) }
         guard !entries.isEmpty, var object = self.object else { return self }

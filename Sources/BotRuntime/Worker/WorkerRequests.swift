@@ -1,24 +1,24 @@
 public import Nostr
 
-/// What a worker's supervisor may ask, and how each question is answered.
+/// The requests that a worker answers to its supervisor.
 ///
-/// On the wire `{"ask":NAME,"id":N,…}` comes in and `{"answer":N,"result":…}` or `{"answer":N,"error":TEXT}` goes out.
-/// A question with `"signOfLife":true` is answered also while there are too many others.
+/// On the wire `{"ask":NAME,"id":N,…}` is answered with `{"answer":N,"result":…}` or `{"answer":N,"error":TEXT}`. A
+/// question with `"signOfLife":true` is answered even when there are too many others.
 public struct WorkerRequests: Sendable {
-    /// Gets the whole question. What it throws is answered as an error, in words: no secret may be in it.
+    /// Receives the whole question. Errors that it throws are sent as text, so they must not contain a secret.
     public typealias Answer = @Sendable (JSONValue) async throws -> JSONValue
 
     private var answers: [String: Answer] = [:]
 
     public init() {}
 
-    /// Answers questions of this name from now on; the latest one counts.
+    /// Registers the answer to questions of this name, replacing an earlier one.
     public mutating func on(_ ask: String, _ answer: @escaping Answer) { answers[ask] = answer }
 
     subscript(ask: String) -> Answer? { answers[ask] }
 }
 
-/// Why a question has no answer; the sentence is what the asker reads.
+/// The reason why a question is refused, as a sentence for the requester.
 public struct WorkerRefusal: Error, Hashable, CustomStringConvertible {
     public let description: String
 

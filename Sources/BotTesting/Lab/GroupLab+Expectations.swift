@@ -1,7 +1,7 @@
 import BotKit
 
 extension GroupLab {
-    /// Settles, and throws unless the last messages that the others have heard from `sender` are these, in order.
+    /// Settles, and throws unless the last messages that the other members heard from `sender` are these, in order.
     public func expect(_ sender: LabMember, replied expected: String..., in chatID: String? = nil) async throws {
         try await self.settle()
         for listener in self.allMembers where listener !== sender {
@@ -14,7 +14,7 @@ extension GroupLab {
         }
     }
 
-    /// Settles, and throws unless all of these are in the same epoch of a chat with the same name and members.
+    /// Settles, and throws unless all of these members are in the same epoch of a chat with the same name and members.
     /// Returns the epoch.
     @discardableResult
     public func expectAgreement(_ members: [LabMember], in chatID: String) async throws -> UInt64 {

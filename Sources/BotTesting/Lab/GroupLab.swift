@@ -2,10 +2,11 @@ public import BotDispatch
 public import BotKit
 import Synchronization
 
-/// Whole encrypted groups in one process: every member is a real core with real MLS, over relays in memory.
+/// A harness for whole encrypted groups in one process: every member is a real core with real MLS, over in-memory
+/// relays.
 ///
-/// Nothing happens by itself. Members work only while ``settle()`` or ``advance(by:)`` runs, on one thread, until each
-/// of them waits; so a test never sleeps, and the seed repeats what happened.
+/// Members work only while ``settle()`` or ``advance(by:)`` runs, on one thread, until each of them waits. So a test
+/// never sleeps, and the same seed repeats the same run.
 ///
 /// ```swift
 /// let lab = try GroupLab(seed: 1)
@@ -16,37 +17,37 @@ import Synchronization
 /// #expect(bob.heard(in: chat) == ["hi"])
 /// ```
 public final class GroupLab: Sendable {
-    /// In which order those run who could run at the same time.
+    /// The order in which ready jobs run.
     public enum Schedule: Sendable {
-        /// First come, first served.
+        /// In the order in which they became ready.
         case inOrder
-        /// As the seed chooses: finds what relies on luck.
+        /// In an order chosen by the seed: finds code that relies on luck.
         case shuffled
     }
 
-    /// More steps than this at one go, and the lab says that it never settles.
+    /// A lab that takes more steps than this in one call never settles.
     static let maximumSteps = 2_000_000
 
     public let seed: UInt64
     public let clock: ManualClock
     public let network: LabNetwork
     public let media = LabMediaStore()
-    /// What carries the calls of every member.
+    /// The media relay of every member's calls.
     public let calls: LabCallNetwork
-    /// The media servers of every member, in their order.
+    /// The media servers of every member, in order of preference.
     public let mediaServers: [MediaURL]
     /// The relays of every member.
     public let relays: [RelayURL]
-    /// When members renew their keys by themselves.
+    /// When members renew their keys automatically.
     public let selfUpdate: SelfUpdatePolicy
     let executor: LabExecutor
     let log = LabLog()
     private let members = Mutex<[LabMember]>([])
 
     /// - Parameters:
-    ///   - relays: how many there are.
-    ///   - selfUpdate: when members renew their keys by themselves; never, unless given.
-    ///   - milliseconds: the time to start from, Unix milliseconds.
+    ///   - relays: the number of relays.
+    ///   - selfUpdate: when members renew their keys automatically; never by default.
+    ///   - milliseconds: the initial time, Unix milliseconds.
     public init(
         seed: UInt64, relays: Int = 1, schedule: Schedule = .inOrder, selfUpdate: SelfUpdatePolicy = .never,
         milliseconds: Int64 = 1_800_000_000_000
@@ -62,23 +63,23 @@ public final class GroupLab: Sendable {
             shuffle: schedule == .shuffled ? SeededGenerator(seed: seed, stream: "schedule") : nil)
     }
 
-    /// What all members have logged, oldest first.
+    /// The log lines of all members, oldest first.
     public var logLines: [String] { self.log.lines }
 
-    /// The relay of a lab that has one; the first of several.
+    /// The lab's relay; the first of several.
     public var relay: RelayURL { self.relays[0] }
 
     // MARK: Members
 
-    /// A new account with a running core. Its key package is on the relays when this returns.
+    /// Creates an account with a running core. Its key package is on the relays when this returns.
     ///
     /// - Parameters:
-    ///   - invites: who may bring it into a group without asking.
-    ///   - relays: its own; all of the lab, unless given.
-    ///   - calls: which calls ring; all of them, unless given.
-    ///   - inviteLimits: how many invitations it looks at; all of them, unless given.
+    ///   - invites: the accounts that may add it to a group without its approval.
+    ///   - relays: its own relays; all of the lab by default.
+    ///   - calls: the calls that ring; all by default.
+    ///   - inviteLimits: the rate limits of invitations; none by default.
     ///   - remoteSigner: whether its key is kept by a ``LabSigner``.
-    ///   - handler: what it does about each event; nothing, unless given.
+    ///   - handler: its handler of each event; does nothing by default.
     public func member(
         _ name: String, invites: CoreConfiguration.InvitePolicy = .anyone, relays: [RelayURL]? = nil,
         calls: CallPolicy = .handlers, inviteLimits: CoreConfiguration.InviteLimits = .init(),
@@ -93,11 +94,11 @@ public final class GroupLab: Sendable {
                 name, lab: self, configuration: configuration, work: .handler(handler), hasSigner: remoteSigner))
     }
 
-    /// A new account with a bot that answers through it, run as the runtime would.
+    /// Creates an account with a bot, run as the runtime would.
     ///
     /// - Parameters:
-    ///   - policy: what may trigger it.
-    ///   - services: the world outside the chats, such as a fake of HTTP.
+    ///   - policy: the messages that may trigger it.
+    ///   - services: the services outside the chats, such as a fake HTTP client.
     public func bot<B: Bot>(
         _ type: B.Type, name: String? = nil, settings: BotSettings = .object([:]), policy: BotPolicy = BotPolicy(),
         services: BotServices = BotServices(), invites: CoreConfiguration.InvitePolicy = .anyone
@@ -106,7 +107,7 @@ public final class GroupLab: Sendable {
         return try await self.bots(name ?? B.name, LabBots([place], services: services), invites: invites)
     }
 
-    /// A new account with bots that answer through it, run as the runtime would.
+    /// Creates an account with bots, run as the runtime would.
     ///
     /// - Parameter retention: what the account keeps, and how many events may wait for the bots.
     public func bots(
@@ -120,7 +121,7 @@ public final class GroupLab: Sendable {
             LabMember(name, lab: self, configuration: configuration, work: .bots, bots: bots))
     }
 
-    /// A new account whose events somebody else takes care of, from its start to its end or crash, each time anew.
+    /// Creates an account whose events are handled by `driver`, which is called once for each run of the core.
     public func member(
         _ name: String, configuration: CoreConfiguration, driver: @escaping LabMember.Driver
     ) async throws -> LabMember {
@@ -143,7 +144,7 @@ public final class GroupLab: Sendable {
 
     // MARK: Running
 
-    /// Lets everybody work until all wait. Throws if somebody's core has ended, or if there is no end to it.
+    /// Runs all members until they wait. Throws if a member's core has ended, or the members never settle.
     public func settle() async throws {
         let steps = await self.executor.drain(limit: Self.maximumSteps)
         guard steps < Self.maximumSteps else {
@@ -154,7 +155,7 @@ public final class GroupLab: Sendable {
         }
     }
 
-    /// Moves the clock forward, from one thing that is due to the next, and settles each time.
+    /// Moves the clock forward, from one deadline to the next, and settles after each.
     public func advance(by duration: Duration) async throws {
         try await self.settle()
         let end = self.clock.nowMilliseconds + duration.milliseconds
@@ -166,7 +167,7 @@ public final class GroupLab: Sendable {
         try await self.settle()
     }
 
-    /// Runs something among the members, such as a question to a core, and settles.
+    /// Runs a task among the members, such as a query of a core, and settles.
     func run<Value: Sendable>(_ body: @escaping @Sendable () async throws -> Value) async throws -> Value {
         let box = Box()
         let task = Task(executorPreference: self.executor) { try await box.run(body) }
@@ -178,7 +179,7 @@ public final class GroupLab: Sendable {
         return try await task.value
     }
 
-    /// Remembers whether a task has ended, which a task does not tell without waiting.
+    /// Records whether a task has ended, because a `Task` cannot be asked without waiting.
     private final class Box: Sendable {
         private let done = Mutex(false)
 
@@ -192,7 +193,7 @@ public final class GroupLab: Sendable {
 
     // MARK: Expectations
 
-    /// An error that says how to repeat it.
+    /// Returns an error with the seed that reproduces it.
     func error(_ code: LabError.Code, _ message: String) -> LabError {
         LabError(code, "\(message) (seed \(self.seed))")
     }

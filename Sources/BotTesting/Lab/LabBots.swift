@@ -3,9 +3,9 @@ import BotKit
 import PikaCore
 import Synchronization
 
-/// The bots of an account of a ``GroupLab``, in their places.
+/// The bots of a ``GroupLab`` account, with their labels and policies.
 public struct LabBots: Sendable {
-    /// A bot, as a configuration would have it.
+    /// A bot as a configuration would install it.
     public struct Place: Sendable {
         public var bot: any Bot
         public var label: String
@@ -21,9 +21,9 @@ public struct LabBots: Sendable {
     }
 
     public var places: [Place]
-    /// Who may operate them.
+    /// The accounts that may operate them.
     public var operators: Set<PublicKey>
-    /// The world outside the chats; the chats themselves and the clock are the lab's.
+    /// The services outside the chats; the lab provides the chats and the clock.
     public var services: BotServices
 
     public init(_ places: [Place], operators: Set<PublicKey> = [], services: BotServices = BotServices()) {
@@ -34,7 +34,7 @@ public struct LabBots: Sendable {
 }
 
 extension LabMember {
-    /// Runs bots as the runtime does: by the same dispatcher, on the lab's thread and clock.
+    /// Runs bots as the runtime does: with the same dispatcher, on the lab's thread and clock.
     func dispatch(to bots: LabBots, _ core: AppCore) async {
         var configuration = BotDispatcher.Configuration(accountName: self.name)
         configuration.services = bots.services
@@ -48,20 +48,20 @@ extension LabMember {
             logger: self.lab.log.logger(self.name)
         ) { if case .received(let event) = $0 { self.take(event) } }
         self.dispatcher.withLock { $0 = dispatcher }
-        // The store throws when the member has crashed, which is no news.
+        // The store throws after a crash of the member, which is expected.
         try? await dispatcher.run()
     }
 
-    /// What decides in the present run who may trigger its bots, or did in the last one.
+    /// The admission of the present run's bots, or of the last run's.
     package var admission: Admission? { self.dispatcher.withLock { $0 }?.configuration.admission }
 
-    /// What the bots' runtime has made of an event in the present run, in words, as `pikabot why` says it.
+    /// Explains what the bots' runtime did with an event in the present run, in the words of `pikabot why`.
     public func why(_ event: EventID) -> [String] {
         guard let journal = self.admission?.journal else { return [] }
         return EventExplanation(of: event.hex, from: journal)?.lines ?? []
     }
 
-    /// Puts other bots in the place of those that it has, while they run; settles.
+    /// Replaces its bots while they run; settles.
     public func reconfigure(_ bots: [LabBots.Place]) async throws {
         guard let dispatcher = self.dispatcher.withLock({ $0 }) else {
             throw self.lab.error(.unmet, "\(self.name) has no bots")
@@ -70,8 +70,8 @@ extension LabMember {
         try await self.lab.run { try await dispatcher.reconfigure(bots.map(\.installed)) }
     }
 
-    /// Has its bots look at something, as `GET /probe` does. Throws ``BotError/Code/probeRefused`` for what their settings
-    /// do not allow, and for a module that none of them has.
+    /// Performs a probe by its bots, as `GET /probe` does. Throws ``BotError/Code/probeRefused`` for probes that their
+    /// settings do not allow, and for a module that none of them has.
     public func probe(_ request: ProbeRequest) async throws -> ProbeAnswer {
         guard let dispatcher = self.dispatcher.withLock({ $0 }) else {
             throw self.lab.error(.unmet, "\(self.name) has no bots")
@@ -83,7 +83,7 @@ extension LabMember {
         }
     }
 
-    /// Tells a bot to pause, or to go on; settles.
+    /// Pauses or resumes a bot; settles.
     public func setPaused(_ isPaused: Bool, _ bot: String) async throws {
         guard let dispatcher = self.dispatcher.withLock({ $0 }) else {
             throw self.lab.error(.unmet, "\(self.name) has no bots")

@@ -1,7 +1,7 @@
 public import PikaCore
 import Synchronization
 
-/// One side of a call with media: what it sends, and everything that it has heard.
+/// One side of a call with media: sends media, and records all received events.
 public final class LabCall: Sendable {
     private final class Heard: Sendable {
         let events = Mutex<[CallMediaEvent]>([])
@@ -24,7 +24,7 @@ public final class LabCall: Sendable {
 
     deinit { self.reader.cancel() }
 
-    /// Everything that came, in order.
+    /// All received events, in order.
     public var events: [CallMediaEvent] { self.heard.events.withLock { $0 } }
 
     public var chunks: [CallAudioChunk] {
@@ -35,7 +35,7 @@ public final class LabCall: Sendable {
         self.events.compactMap { if case .data(_, let bytes) = $0 { bytes } else { nil } }
     }
 
-    /// Says something, with the time that it takes, and the other side's to hear it.
+    /// Sends audio and advances the clock by `duration`, so that the other side receives it.
     public func say(_ pcm: [UInt8], taking duration: Duration) async throws {
         let media = self.media
         let task = Task(executorPreference: self.lab.executor) {
@@ -48,7 +48,7 @@ public final class LabCall: Sendable {
 }
 
 extension LabMember {
-    /// The media of the call under way; throws unless it is active.
+    /// Returns the media of the current call; throws unless it is active.
     public func call() async throws -> LabCall {
         guard let call = try await self.state().activeCall, let media = self.core.callMedia(callID: call.callID) else {
             throw self.lab.error(.unmet, "\(self.name) is in no call with media")

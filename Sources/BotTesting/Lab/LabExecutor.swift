@@ -1,15 +1,15 @@
 import Dispatch
 import Synchronization
 
-/// Runs everything of a lab on one thread, and only while the lab is told to settle.
+/// Runs all jobs of a lab on one thread, and only while the lab settles.
 ///
-/// Because no job runs elsewhere, an empty queue means that all members wait: for time, for a relay, or for nothing.
+/// Because no job runs elsewhere, an empty queue means that all members wait: for the clock, a relay, or nothing.
 final class LabExecutor: TaskExecutor {
-    /// In which order jobs run that are ready at the same time.
+    /// The queue of ready jobs, with the order in which they run.
     private struct State {
         var jobs: [UnownedJob] = []
         var first = 0
-        /// Chooses the next job; nil for the order in which they became ready.
+        /// Chooses the next job; nil to run jobs in the order in which they became ready.
         var shuffle: SeededGenerator?
 
         mutating func next() -> UnownedJob? {
@@ -39,7 +39,7 @@ final class LabExecutor: TaskExecutor {
         self.state.withLock { $0.jobs.append(job) }
     }
 
-    /// Runs jobs until there are none, or `limit` have run; returns how many.
+    /// Runs jobs until there are none, or `limit` have run; returns their number.
     func drain(limit: Int) async -> Int {
         await withCheckedContinuation { continuation in
             self.thread.async {

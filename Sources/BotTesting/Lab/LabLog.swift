@@ -1,7 +1,7 @@
 import Logging
 import Synchronization
 
-/// Everything that the members of a lab logged, as text.
+/// The log of all members of a lab, as text.
 final class LabLog: Sendable {
     private let storage = Mutex<[String]>([])
 

@@ -2,9 +2,9 @@ public import BotKit
 import Synchronization
 
 extension LabMember {
-    // MARK: What a member does
+    // MARK: Actions
 
-    /// Dispatches an action and does not wait: ``outcome(of:)`` tells how it ended.
+    /// Dispatches an action without waiting; ``outcome(of:)`` returns its outcome.
     @discardableResult
     public func begin(_ action: AppAction) -> RequestID {
         let number = self.record.withLock { record in
@@ -16,17 +16,17 @@ extension LabMember {
         return request
     }
 
-    /// How an action ended; nil while it is under way.
+    /// Returns the outcome of an action; nil while it is in progress.
     public func outcome(of request: RequestID) -> ActionOutcome? { self.record.withLock { $0.outcomes[request] } }
 
-    /// Dispatches an action and settles; nil if it is still under way then.
+    /// Dispatches an action and settles; returns nil if it is still in progress then.
     public func attempt(_ action: AppAction) async throws -> ActionOutcome? {
         let request = self.begin(action)
         try await self.lab.settle()
         return self.outcome(of: request)
     }
 
-    /// Dispatches an action, settles, and throws unless it was done.
+    /// Dispatches an action, settles, and throws unless it succeeded.
     @discardableResult
     public func perform(_ action: AppAction) async throws -> ActionOutcome {
         switch try await self.attempt(action) {
@@ -36,7 +36,7 @@ extension LabMember {
         }
     }
 
-    /// Founds a group and returns its chat id, which is the same for all of its members.
+    /// Creates a group and returns its chat id, which is the same for all of its members.
     @discardableResult
     public func create(_ name: String, inviting peers: [LabMember]) async throws -> String {
         let outcome = try await self.perform(.createGroupChat(name: name, peers: peers.map(\.publicKey)))
@@ -46,7 +46,7 @@ extension LabMember {
         return chatID
     }
 
-    /// Sends a chat message into a chat, the only one unless one is named; returns the message's id.
+    /// Sends a chat message, to the only chat if none is given; returns the message's id.
     @discardableResult
     public func say(_ text: String, in chatID: String? = nil) async throws -> EventID {
         let chatID = try await self.chat(chatID)
@@ -56,7 +56,7 @@ extension LabMember {
         return id
     }
 
-    /// Sends files into a chat, the only one unless one is named; returns the message's id.
+    /// Sends files, to the only chat if none is given; returns the message's id.
     @discardableResult
     public func send(
         _ files: [OutgoingFile], caption: String = "", in chatID: String? = nil
@@ -76,7 +76,7 @@ extension LabMember {
         return try await self.lab.run { try await core.media(chatID: chatID, messageID: messageID, index: index) }
     }
 
-    /// What a member calls itself in a chat's group only, as this one knows it.
+    /// Returns a member's profile for a chat's group only, as this member knows it.
     public func groupProfile(of member: LabMember, in chatID: String? = nil) async throws -> AppState.Profile? {
         let chatID = try await self.chat(chatID)
         let core = self.core
@@ -102,15 +102,15 @@ extension LabMember {
         try await self.perform(.renameGroup(chatID: try await self.chat(chatID), name: name))
     }
 
-    // MARK: What a member sees
+    // MARK: State
 
-    /// The newest snapshot.
+    /// Returns the newest snapshot.
     public func state() async throws -> AppState {
         let core = self.core
         return try await self.lab.run { await core.state }
     }
 
-    /// A chat as the list shows it, named as by ``AppState/chat(named:)``; nil if it is not there.
+    /// Returns a chat's entry in the chat list, named as by ``AppState/chat(named:)``; nil if there is none.
     public func summary(of chatID: String) async throws -> AppState.ChatSummary? {
         try await self.state().chat(named: chatID)
     }
@@ -128,10 +128,10 @@ extension LabMember {
         return Array(view.messages)
     }
 
-    /// Everything that came in and was to be handled, in order; an event of before a crash may be there twice.
+    /// All events delivered to the handlers, in order; an event from before a crash may appear twice.
     public var events: [CoreEvent] { self.record.withLock { $0.events } }
 
-    /// The chat messages of others in the order in which they came, each once.
+    /// Returns other members' chat messages in the order of their arrival, without duplicates.
     public func heard(in chatID: String? = nil, from sender: LabMember? = nil) -> [String] {
         var ids: Set<EventID> = []
         return self.events.compactMap { event in
@@ -143,7 +143,7 @@ extension LabMember {
         }
     }
 
-    /// The changes of its groups that it was told of, in order.
+    /// The commits delivered to the handlers, in order.
     public var commits: [CommitEvent] {
         self.events.compactMap { if case .commit(let commit) = $0.content { commit } else { nil } }
     }
@@ -152,7 +152,7 @@ extension LabMember {
         self.events.compactMap { if case .call(let call) = $0.content { call } else { nil } }
     }
 
-    /// The snapshots that came in each run of the core, in order.
+    /// The snapshots published in each run of the core, in order.
     public var snapshots: [[AppState]] { self.record.withLock { $0.snapshots } }
 
     private func chat(_ chatID: String?) async throws -> String {

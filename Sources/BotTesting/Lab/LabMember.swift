@@ -2,9 +2,9 @@ import BotDispatch
 public import BotKit
 import Synchronization
 
-/// A member of a ``GroupLab``: an account with its running core, and what a person in its place would have seen.
+/// A member of a ``GroupLab``: an account with its running core, and a record of everything that the core published.
 public final class LabMember: Sendable {
-    /// What to do about an event; it is handled when this returns.
+    /// Handles an event; the event is completed when this returns.
     public typealias Handler = @Sendable (CoreEvent) async -> [HandlerEffect]
 
     enum Work: Sendable {
@@ -13,7 +13,7 @@ public final class LabMember: Sendable {
         case driver(Driver)
     }
 
-    /// Does what a host would do with a core, one life long: it reads ``AppCore/events`` itself.
+    /// Plays the host of a core for one run of it: reads ``AppCore/events`` itself.
     public typealias Driver = @Sendable (AppCore) async -> Void
 
     /// One run of the core, from its start to its end or crash.
@@ -27,7 +27,7 @@ public final class LabMember: Sendable {
     struct Record: Sendable {
         var events: [CoreEvent] = []
         var outcomes: [RequestID: ActionOutcome] = [:]
-        /// All snapshots that came, by run.
+        /// All published snapshots, by run.
         var snapshots: [[AppState]] = []
         var failure: String?
         var requests = 0
@@ -35,20 +35,20 @@ public final class LabMember: Sendable {
 
     public let name: String
     let lab: GroupLab
-    /// Where the files go that it downloads.
+    /// The files that it has downloaded.
     public let cache = LabMediaCache()
     private let keys: KeyPair
-    /// Where its key is; nil if it has it itself.
+    /// The remote signer of its key; nil if it holds the key itself.
     public let signer: LabSigner?
     private let configuration: CoreConfiguration
     private let work: Work
     private let life = Mutex<Life?>(nil)
-    /// Outlives the run that used it.
+    /// The store of the last run, also after its end.
     private let lastStore = Mutex<MemoryCoreStore?>(nil)
     let record = Mutex(Record())
-    /// What it runs, also after a crash; nil if it runs none.
+    /// Its bots, also after a crash; nil if it has none.
     let bots: Mutex<LabBots?>
-    /// That of the present run, as is the next.
+    /// The page of the present run; so is the dispatcher.
     let handPage = Mutex(LabHandPage(nil))
     let dispatcher = Mutex<BotDispatcher?>(nil)
     #if DEBUG
@@ -73,19 +73,19 @@ public final class LabMember: Sendable {
 
     public var publicKey: PublicKey { self.keys.publicKey }
 
-    /// The secret key as hex, for tests that look for it where it must not be.
+    /// The secret key as hex, for tests that check for leaks.
     public var secretKeyHex: String { Hex.encode(self.keys.secretBytes) }
 
     /// The store of the present run.
     public var store: MemoryCoreStore { self.current.store }
 
-    /// Rows that no handler has finished, also after a crash.
+    /// Events not yet completed by the handlers, also after a crash.
     public var storedInbox: [InboxRow] { self.lastStore.withLock { $0 }?.inbox ?? [] }
 
     /// The core of the present run.
     public var core: AppCore { self.current.core }
 
-    /// Why the core ended by itself; nil while it runs.
+    /// The reason why the core ended without a crash; nil while it runs.
     var failure: String? { self.record.withLock { $0.failure } }
 
     private var current: Life {
@@ -151,7 +151,7 @@ public final class LabMember: Sendable {
         }
     }
 
-    /// Only the present run's end is news: that of a crashed one was wanted.
+    /// Records the end of the present run only: that of a crashed run is expected.
     private func ended(_ core: AppCore, _ reason: String) {
         guard self.life.withLock({ $0?.core === core }) else { return }
         self.record.withLock { $0.failure = reason }
@@ -173,7 +173,7 @@ public final class LabMember: Sendable {
 
     // MARK: Crashes
 
-    /// Ends the core at this instant, as `kill -9` does: nothing of it reaches the store or a relay any more.
+    /// Ends the core at once, as `kill -9` does: nothing more of it reaches the store or a relay.
     public func crash() {
         guard let life = self.life.withLock({ $0.take() }) else { return }
         life.store.stop()
@@ -182,13 +182,13 @@ public final class LabMember: Sendable {
         life.task.cancel()
     }
 
-    /// Plans a crash at a point of the store's work; ``hasCrashed`` tells when it has come.
+    /// Plans a crash at a point of the store's work; ``hasCrashed`` tells whether it has happened.
     public func crash(_ point: MemoryCoreStore.StopPoint) {
         self.store.stop(point) { self.crash() }
     }
 
     #if DEBUG
-        /// Plans a trap whenever the core reaches a stage of something whose name begins like this; nil ends that. In
+        /// Plans a trap whenever the core reaches `stage` of a subject whose name has this prefix; nil disables it. In
         /// debug builds only.
         public func trap(at stage: CrashStage?, of name: String = "") { self.deadly.withLock { $0 = (stage, name) } }
 
@@ -197,7 +197,7 @@ public final class LabMember: Sendable {
         }
     #endif
 
-    /// Starts the member anew as often as it crashes, ten times at most; how often that was.
+    /// Restarts the member as often as it crashes, at most ten times; returns the number of restarts.
     public func heal() async throws -> Int {
         for deaths in 0..<10 {
             guard self.hasCrashed else { return deaths }
@@ -208,13 +208,13 @@ public final class LabMember: Sendable {
 
     public var hasCrashed: Bool { self.life.withLock { $0 == nil } }
 
-    /// Starts a crashed member again from what its last commit left.
+    /// Restarts a crashed member from the state of its last commit.
     public func restart() async throws {
         guard let store = self.lastStore.withLock({ $0 }) else { preconditionFailure("\(self.name) never ran") }
         try await self.restart(from: store.snapshot())
     }
 
-    /// Starts a crashed member again from another store: a snapshot of before, or one that was restored.
+    /// Restarts a crashed member from another store, such as an earlier snapshot or a restored one.
     public func restart(from store: MemoryCoreStore) async throws {
         precondition(self.hasCrashed, "\(self.name) has not crashed")
         self.start(store)

@@ -1,15 +1,15 @@
 public import BotKit
 import Synchronization
 
-/// The remote signer of a ``GroupLab``'s member: holds the key, and does what the test tells it to.
+/// The remote signer of a ``GroupLab`` member: holds the key, and behaves as the test chooses.
 public final class LabSigner: RemoteSigner {
     public enum Conduct: Sendable, Hashable {
         case answers
-        /// Says nothing until ``release()``, or until whoever asks is gone.
+        /// Does not answer until ``release()``, or until the request is cancelled.
         case holdsBack
         case away
         case refuses(reason: String)
-        /// Signs something else than it was asked to.
+        /// Signs another event than the requested one.
         case cheats
     }
 
@@ -19,7 +19,7 @@ public final class LabSigner: RemoteSigner {
         var questions = 0
         var lastWaiter = 0
         var waiters: [Int: CheckedContinuation<Void, Never>] = [:]
-        /// Cancelled before they waited.
+        /// Requests cancelled before they waited.
         var cancelled: Set<Int> = []
     }
 
@@ -36,13 +36,13 @@ public final class LabSigner: RemoteSigner {
         set { self.state.withLock { $0.conduct = newValue } }
     }
 
-    /// How often it was asked for something.
+    /// The number of requests so far.
     public var questions: Int { self.state.withLock { $0.questions } }
 
-    /// How many are kept waiting.
+    /// The number of requests kept waiting.
     public var waiting: Int { self.state.withLock { $0.waiters.count } }
 
-    /// Answers from now on, also those who wait.
+    /// Answers from now on, including the waiting requests.
     public func release() {
         let waiters = self.state.withLock { state in
             state.conduct = .answers

@@ -1,7 +1,7 @@
 public import PikaCore
 import Synchronization
 
-/// Where a member of a lab keeps the files that it downloads.
+/// The downloaded files of a lab's member.
 public final class LabMediaCache: MediaCache {
     private let files = Mutex<[MediaFile: [UInt8]]>([:])
 
@@ -12,6 +12,6 @@ public final class LabMediaCache: MediaCache {
         return "lab:\(file.messageID)/\(file.index)"
     }
 
-    /// What is kept of a file; nil if nothing is.
+    /// Returns the kept content of a file; nil if there is none.
     public func bytes(of file: MediaFile) -> [UInt8]? { self.files.withLock { $0[file] } }
 }

@@ -2,7 +2,7 @@ import Nostr
 public import PikaCore
 import Synchronization
 
-/// The media servers of a lab: what is uploaded is there at once for everybody, unless the test says otherwise.
+/// The media servers of a lab: uploads are available to all members at once, unless the test chooses faults.
 public final class LabMediaStore: MediaStore {
     private struct State {
         /// Blobs by address.
@@ -20,24 +20,24 @@ public final class LabMediaStore: MediaStore {
 
     // MARK: Faults
 
-    /// Lets a server refuse every call, or work again.
+    /// Makes a server refuse every call, or work again.
     public func setDown(_ isDown: Bool, _ server: MediaURL) {
         self.state.withLock { state in
             if isDown { state.down.insert(server) } else { state.down.remove(server) }
         }
     }
 
-    /// Lets uploads wait from now on, until ``release()``.
+    /// Makes uploads wait from now on, until ``release()``.
     public func hold() {
         self.state.withLock { $0.holds = true }
     }
 
-    /// Lets downloads wait from now on, until they are cancelled.
+    /// Makes downloads wait from now on, until they are cancelled.
     public func holdDownloads() {
         self.state.withLock { $0.holdsDownloads = true }
     }
 
-    /// Lets waiting uploads go on, and later ones pass.
+    /// Resumes waiting uploads and stops holding later ones.
     public func release() {
         let held = self.state.withLock { state in
             state.holds = false
@@ -47,12 +47,12 @@ public final class LabMediaStore: MediaStore {
         for waiter in held { waiter.resume() }
     }
 
-    /// Puts other bytes in the place of everything that is stored.
+    /// Replaces the content of all stored blobs.
     public func replaceEverything(with bytes: [UInt8]) {
         self.state.withLock { state in for address in state.blobs.keys { state.blobs[address] = bytes } }
     }
 
-    /// Everything that was taken, in order.
+    /// All accepted uploads, in order.
     public var uploads: [MediaUpload] { self.state.withLock { $0.uploads } }
 
     // MARK: Servers

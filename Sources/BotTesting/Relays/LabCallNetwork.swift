@@ -1,16 +1,16 @@
 public import PikaCore
 import Synchronization
 
-/// The media relay of a lab: whatever address calls name, and as bad as the test wants it.
+/// The media relay of a lab, for any address that calls name, with faults chosen by the test.
 ///
-/// Faults are drawn anew for each track from the seed, so that a run repeats itself.
+/// Faults are drawn for each track from the seed, so that runs are repeatable.
 public final class LabCallNetwork: CallMediaTransport {
-    /// What befalls the groups of a track, each with its own luck.
+    /// The fault rates of a track's groups; each group is drawn separately.
     public struct Weather: Sendable, Hashable {
-        /// Shares of all groups, 0 to 1.
+        /// Fractions of all groups, 0 to 1.
         public var loss: Double
         public var duplication: Double
-        /// Those that are kept back while up to ``disorder`` later ones pass.
+        /// The fraction of groups delayed until up to ``disorder`` later ones have passed.
         public var delay: Double
         public var disorder: Int
 
@@ -39,16 +39,16 @@ public final class LabCallNetwork: CallMediaTransport {
         self.seed = seed
     }
 
-    /// For everything that is written from now on.
+    /// Applies to all groups written from now on.
     public func setWeather(_ weather: Weather) { self.state.withLock { $0.weather = weather } }
 
-    /// Refuses new connections and cuts those that write, or works again.
+    /// Refuses new connections and fails writes while down.
     public func setDown(_ isDown: Bool) { self.state.withLock { $0.isDown = isDown } }
 
-    /// Puts other bytes in the place of every group that is written from now on; nil for those of the writer.
+    /// Replaces the payload of every group written from now on; nil restores the writer's own.
     public func replaceEverything(with bytes: [UInt8]?) { self.state.withLock { $0.replacement = bytes } }
 
-    /// Everything that was written, before anything befell it.
+    /// All written groups, before any fault.
     public var written: [CallTrackAddress: [CallMediaGroup]] { self.state.withLock { $0.written } }
 
     public func connect(to url: String) async throws -> any CallMediaConnection {
@@ -81,7 +81,7 @@ private struct LabCallConnection: CallMediaConnection {
 private final class LabCallWriter: CallTrackWriter {
     fileprivate struct Luck {
         var generator: SeededGenerator
-        /// What is kept back, and how many later groups may pass it still.
+        /// Delayed groups, with the number of later groups that may still pass them.
         var kept: [(group: CallMediaGroup, remaining: Int)] = []
     }
 
@@ -111,7 +111,7 @@ private final class LabCallWriter: CallTrackWriter {
 }
 
 extension LabCallWriter.Luck {
-    /// What arrives now.
+    /// Returns the groups that arrive now.
     fileprivate mutating func pass(
         _ group: CallMediaGroup, _ weather: LabCallNetwork.Weather
     ) -> [CallMediaGroup] {

@@ -2,29 +2,29 @@ public import Nostr
 import PikaCore
 import Synchronization
 
-/// The relays of a lab and the wires to them. Nothing takes time; what goes wrong is said by the test.
+/// The relays of a lab and the connections to them. Delivery is instant; the test chooses the faults.
 public final class LabNetwork: Sendable {
-    /// An event on its way from a member to one relay.
+    /// An event published by a member to one relay.
     public struct Publication: Hashable, Sendable {
-        /// Name of the member's transport.
+        /// The name of the member's transport.
         public let sender: String
         public let relay: RelayURL
         public let event: Event
     }
 
-    /// What becomes of a publication.
+    /// The fate of a publication.
     public enum Verdict: Hashable, Sendable {
         /// The relay decides.
         case deliver
         /// The relay answers `OK false` with this message and stores nothing.
         case refuse(String)
-        /// The event waits outside the relay until ``LabNetwork/release()``.
+        /// The event is held back from the relay until ``LabNetwork/release()``.
         case hold
-        /// The relay stores the event and passes it on; its answer waits until ``LabNetwork/release()``.
+        /// The relay stores the event and delivers it; its answer is held back until ``LabNetwork/release()``.
         case holdAnswer
-        /// The event gets lost, and its sender hears nothing but that.
+        /// The event is lost, and its sender gets a timeout.
         case lose
-        /// The relay stores the event and passes it on; the answer gets lost.
+        /// The relay stores the event and delivers it; the answer is lost.
         case loseAnswer
     }
 
@@ -37,29 +37,29 @@ public final class LabNetwork: Sendable {
         self.state = Mutex(state)
     }
 
-    /// A new transport to these relays; `name` stands in publications.
+    /// Creates a transport to these relays; `name` identifies it in publications.
     public func transport(name: String) -> LabTransport {
         LabTransport(name: name, network: self)
     }
 
     // MARK: Faults
 
-    /// Decides over every publication from now on.
+    /// Sets the rule that decides over every publication from now on.
     public func onPublish(_ rule: @escaping @Sendable (Publication) -> Verdict) {
         self.rule.withLock { $0 = rule }
     }
 
-    /// Lets all events pass again; what is held stays held.
+    /// Delivers all events from now on; held ones stay held.
     public func deliverEverything() {
         self.onPublish { _ in .deliver }
     }
 
-    /// Passes on what was held, in the order of its publication.
+    /// Delivers the held events and answers, in the order of their publication.
     public func release() {
         self.state.withLock { $0.release() }
     }
 
-    /// Passes on what was held, in an order that `generator` chooses.
+    /// Delivers the held events and answers, in an order that `generator` chooses.
     public func release(shuffledBy generator: inout some RandomNumberGenerator) {
         self.state.withLock { state in
             state.held.shuffle(using: &generator)
@@ -67,57 +67,57 @@ public final class LabNetwork: Sendable {
         }
     }
 
-    /// Cuts one member off from one relay: the connection breaks, and none comes until ``heal()``.
+    /// Cuts one member off from one relay: the connection breaks and is not restored until ``heal()``.
     public func cutOff(_ member: String, from relay: RelayURL) {
         self.state.withLock { $0.cutOff(member, from: relay) }
     }
 
-    /// One member hears nothing more from one relay, though the connection seems well, until ``heal()``.
+    /// Stalls a connection: the member receives nothing from the relay, though it seems connected, until ``heal()``.
     public func stall(_ member: String, at relay: RelayURL) {
         self.state.withLock { _ = $0.stalled.insert(NetworkState.Way(member: member, relay: relay)) }
     }
 
-    /// Ends all that ``cutOff(_:from:)`` and ``stall(_:at:)`` did.
+    /// Ends all effects of ``cutOff(_:from:)`` and ``stall(_:at:)``.
     public func heal() {
         self.state.withLock { $0.heal() }
     }
 
-    /// How many publications are held.
+    /// The number of held publications.
     public var heldCount: Int { self.state.withLock { $0.held.count } }
 
-    /// Takes a relay off the net: connections break, what is held there gets lost, what is stored stays.
+    /// Takes a relay down: connections break, held publications are lost, stored events stay.
     public func takeDown(_ relay: RelayURL, reason: String = "the relay is down") {
         self.state.withLock { $0.takeDown(relay, reason: reason) }
     }
 
-    /// Brings a relay back: members connect and subscribe again from where they were.
+    /// Brings a relay back: members reconnect and resume their subscriptions.
     public func bringUp(_ relay: RelayURL) {
         self.state.withLock { $0.bringUp(relay) }
     }
 
-    /// Brings a relay back while members wait before their next attempt: each finds it when it tries at once.
+    /// Brings a relay back while members wait before their next attempt: they reconnect only if they retry at once.
     public func bringUpUnnoticed(_ relay: RelayURL) {
         self.state.withLock { $0.bringUpUnnoticed(relay) }
     }
 
-    /// Lets relays send every event so many times; 1 at first.
+    /// Makes relays send every event this many times; initially once.
     public func setRepeats(_ count: Int) {
         self.state.withLock { $0.repeats = max(1, count) }
     }
 
     // MARK: A relay's side
 
-    /// What a relay has stored, in the order of arrival.
+    /// Returns a relay's stored events, in the order of arrival.
     public func events(at relay: RelayURL) -> [Event] {
         self.state.withLock { $0.relays[relay]?.relay.events ?? [] }
     }
 
-    /// All publications by the members' transports so far and what became of them.
+    /// All publications of the members' transports so far, with their verdicts.
     public var publications: [(publication: Publication, verdict: Verdict)] {
         self.state.withLock { $0.publications }
     }
 
-    /// Puts an event into a relay as if a stranger had published it, unverified: relays are not to be trusted.
+    /// Stores an event at a relay as if a stranger had published it, without verification: relays are not trusted.
     public func inject(_ event: Event, at relay: RelayURL) {
         self.state.withLock { state in
             guard case .accepted(true)? = state.relays[relay]?.relay.store(event) else { return }

@@ -1,35 +1,35 @@
 public import Nostr
 
-/// A relay as a value: stores events as NIP-01 and NIP-09 say, and answers filters.
+/// A relay as a value: stores events according to NIP-01 and NIP-09, and answers filters.
 public struct LabRelay: Sendable {
     public enum Answer: Hashable, Sendable {
-        /// `OK true`; false if it had the event, or a newer one in its place.
+        /// `OK true`; `isNew` is false if it had the event, or a newer one that replaces it.
         case accepted(isNew: Bool)
         /// `OK false` with a message.
         case refused(String)
     }
 
-    /// What is stored, in the order of arrival.
+    /// The stored events, in the order of arrival.
     public private(set) var events: [Event] = []
     private var ids: Set<EventID> = []
     private var deletions: [Event] = []
 
     public init() {}
 
-    /// Takes an event of a client: verifies it and stores it unless it is ephemeral.
+    /// Receives an event from a client: verifies it, and stores it unless it is ephemeral.
     public mutating func take(_ event: Event) -> Answer {
         do { try event.verify() } catch { return .refused("invalid: \(error.code)") }
         return self.store(event)
     }
 
-    /// Stores an event as it is, also a forged one: relays are not to be trusted.
+    /// Stores an event without verification, even a forged one: relays are not trusted.
     public mutating func store(_ event: Event) -> Answer {
         if event.kind.isEphemeral { return .accepted(isNew: true) }
         if self.ids.contains(event.id) { return .accepted(isNew: false) }
         if self.isDeleted(event) { return .refused("blocked: its author has deleted it") }
         if let address = event.address {
             let held = self.events.first { $0.address == address }
-            // NIP-01: the newest stays, of equally old ones the lowest id.
+            // NIP-01: the newest is kept; of events of the same time, the one with the lowest id.
             if let held, Self.isBefore(held, event) { return .accepted(isNew: false) }
             if let held { self.remove { $0.id == held.id } }
         }
@@ -39,7 +39,7 @@ public struct LabRelay: Sendable {
         return .accepted(isNew: true)
     }
 
-    /// The stored events that match one of the filters, newest first, of equally old ones the lowest id first.
+    /// Returns the stored events that match one of the filters, newest first; of the same time, the lowest id first.
     public func stored(matching filters: [Filter]) -> [Event] {
         var found: Set<Event> = []
         for filter in filters {
@@ -50,7 +50,7 @@ public struct LabRelay: Sendable {
     }
 
     private static func isBefore(_ left: Event, _ right: Event) -> Bool {
-        // Times may be anything, also what cannot be negated.
+        // Timestamps may have any value, including one that cannot be negated.
         (right.createdAt, left.id) < (left.createdAt, right.id)
     }
 

@@ -2,19 +2,19 @@ public import Nostr
 import PikaCore
 import Synchronization
 
-/// The conduct of a relay: in how many of a hundred cases each fault occurs. The transport still verifies events.
+/// The fault rates of a relay, in percent of the cases. The transport still verifies events.
 public struct LabRelayConduct: Hashable, Sendable {
-    /// Publications that are answered with `OK true` and lost.
+    /// Publications answered with `OK true` and dropped.
     public var feigned = 0
-    /// Live events that are not passed on to a subscription.
+    /// Live events not delivered to a subscription.
     public var dropped = 0
-    /// Events that are handed out twice.
+    /// Events sent twice.
     public var repeated = 0
-    /// Requests for stored events that get no end mark, so that the transport gives up.
+    /// Requests for stored events that get no EOSE, so that the transport times out.
     public var endless = 0
-    /// Requests for stored events that are answered with some of them, in any order.
+    /// Requests for stored events answered with only some of them, in any order.
     public var partial = 0
-    /// Subscriptions that are closed at once; members ask again after the next reconnect.
+    /// Subscriptions closed at once; members subscribe again after the next reconnect.
     public var closed = 0
 
     public init(
@@ -32,7 +32,7 @@ public struct LabRelayConduct: Hashable, Sendable {
     public static let hostile = LabRelayConduct(
         feigned: 30, dropped: 40, repeated: 20, endless: 30, partial: 30, closed: 10)
 
-    /// A conduct with the generator that decides when its faults occur.
+    /// A relay's conduct, with the generator that decides when its faults occur.
     struct Dice: Sendable {
         let conduct: LabRelayConduct
         var generator: SeededGenerator
@@ -43,11 +43,11 @@ public struct LabRelayConduct: Hashable, Sendable {
     }
 }
 
-/// What one member's transport has handed over and asked for so far.
+/// The events and requests of one member's transports so far.
 public struct LabTraffic: Hashable, Sendable {
-    /// Events of subscriptions and of answers to requests, repeats included.
+    /// Events of subscriptions and of answers to requests, including repeats.
     public var events = 0
-    /// Requests for stored events, one for each relay that was asked.
+    /// Requests for stored events, counted per relay.
     public var requests = 0
     public var connections = 0
 
@@ -59,7 +59,7 @@ public struct LabTraffic: Hashable, Sendable {
 }
 
 extension LabNetwork {
-    /// Gives a relay another conduct from now on; the same seed decides the same.
+    /// Sets a relay's conduct from now on; the same seed makes the same decisions.
     public func setConduct(_ conduct: LabRelayConduct, of relay: RelayURL, seed: UInt64) {
         let generator = SeededGenerator(seed: seed, stream: "conduct of \(relay)")
         self.state.withLock {
@@ -67,12 +67,12 @@ extension LabNetwork {
         }
     }
 
-    /// Lets a relay send an event, which it need not hold, for every subscription that asks for such events.
+    /// Makes a relay send an event, which it need not have stored, to every matching subscription.
     public func push(_ event: Event, from relay: RelayURL) {
         self.state.withLock { $0.deliver(event, from: relay) }
     }
 
-    /// What a member's transports have handed over so far, also before a crash.
+    /// Returns the traffic of a member's transports so far, including those before a crash.
     public func traffic(of member: String) -> LabTraffic {
         self.state.withLock { $0.traffic[member] ?? LabTraffic() }
     }
@@ -83,7 +83,7 @@ extension NetworkState {
         self.dice[relay]?.decide(fault) ?? false
     }
 
-    /// What a member's transport gets for a request for stored events.
+    /// Returns the answer of a relay to a member's request for stored events.
     mutating func answer(_ filters: [Filter], to member: String, by relay: RelayURL) -> FetchOutcome {
         self.traffic[member, default: LabTraffic()].requests += 1
         if let reason = self.downReason(relay, for: member) { return .failed(reason) }

@@ -2,7 +2,7 @@ public import Nostr
 public import PikaCore
 import Synchronization
 
-/// One core's connections in a ``LabNetwork``: whatever it does is done when the call returns.
+/// One core's connections in a ``LabNetwork``: every operation is complete when its call returns.
 public final class LabTransport: RelayTransport {
     private let network: LabNetwork
     private let link: Int
@@ -15,7 +15,7 @@ public final class LabTransport: RelayTransport {
         self.link = network.state.withLock { $0.addLink(NetworkState.Link(name: name, updates: continuation)) }
     }
 
-    /// Cuts the core off at this instant, as the end of its process does.
+    /// Disconnects the core at once, as the end of its process does.
     public func cut() {
         self.network.state.withLock { $0.cut(self.link) }
     }

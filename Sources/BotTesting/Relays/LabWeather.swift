@@ -1,13 +1,13 @@
 import Synchronization
 
-/// Faults that happen by chance: in how many of a hundred publications each occurs.
+/// Random faults of publications, each in percent.
 public struct LabWeather: Hashable, Sendable {
     public var lost = 0
     public var answersLost = 0
-    /// Wait for ``LabNetwork/release()``.
+    /// Held until ``LabNetwork/release()``.
     public var held = 0
     public var answersHeld = 0
-    /// Refused for now: `rate-limited:`.
+    /// Refused temporarily: `rate-limited:`.
     public var limited = 0
 
     public init(lost: Int = 0, answersLost: Int = 0, held: Int = 0, answersHeld: Int = 0, limited: Int = 0) {
@@ -35,7 +35,7 @@ public struct LabWeather: Hashable, Sendable {
 }
 
 extension LabNetwork {
-    /// Lets chance decide over every publication from now on; the same seed decides the same.
+    /// Decides randomly over every publication from now on; the same seed makes the same decisions.
     public func setWeather(_ weather: LabWeather, seed: UInt64) {
         let generator = Mutex(SeededGenerator(seed: seed, stream: "weather"))
         self.onPublish { _ in weather.verdict(generator.withLock { Int.random(in: 0..<100, using: &$0) }) }

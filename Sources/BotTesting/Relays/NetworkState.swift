@@ -1,7 +1,7 @@
 import Nostr
 import PikaCore
 
-/// What a ``LabNetwork`` guards with its lock.
+/// The state that a ``LabNetwork`` guards with its lock.
 struct NetworkState: Sendable {
     typealias Answer = @Sendable (PublishReport.Outcome) -> Void
 
@@ -16,7 +16,7 @@ struct NetworkState: Sendable {
         let updates: AsyncStream<RelayUpdate>.Continuation
         var relays: [RelayURL] = []
         var subscriptions: [RelaySubscription] = []
-        /// The newest event's time for each subscription at each relay.
+        /// The time of the newest event of each subscription at each relay.
         var newestSeen: [Place: Int64] = [:]
         /// Subscriptions that a relay has closed.
         var closed: Set<Place> = []
@@ -29,7 +29,7 @@ struct NetworkState: Sendable {
 
     struct Held: Sendable {
         let publication: LabNetwork.Publication
-        /// The outcome that is kept back; nil while the event itself is.
+        /// The held outcome; nil while the event itself is held.
         let outcome: PublishReport.Outcome?
         let answer: Answer
     }
@@ -47,18 +47,18 @@ struct NetworkState: Sendable {
 
     var relays: [RelayURL: Station] = [:]
     var cuts: Set<Way> = []
-    /// Members that wait before they try a relay again, which is back.
+    /// Members that have not retried a relay since it came back.
     var waiting: Set<Way> = []
     var stalled: Set<Way> = []
-    /// What stalled connections have still to hand over, in order.
+    /// Updates that stalled connections have not delivered yet, in order.
     var delayed: [Delayed] = []
     var links: [Int: Link] = [:]
     var held: [Held] = []
     var publications: [(publication: LabNetwork.Publication, verdict: LabNetwork.Verdict)] = []
     var repeats = 1
-    /// Of relays that are not honest.
+    /// For relays that are not honest.
     var dice: [RelayURL: LabRelayConduct.Dice] = [:]
-    /// By the name of the member.
+    /// By member name.
     var traffic: [String: LabTraffic] = [:]
     private var nextLink = 0
 
@@ -68,7 +68,7 @@ struct NetworkState: Sendable {
         return self.nextLink
     }
 
-    /// Cuts a transport off: nothing reaches it, and nothing that it had on the way gets through.
+    /// Disconnects a transport: it receives nothing more, and its held publications are lost.
     mutating func cut(_ number: Int) {
         guard let link = self.links.removeValue(forKey: number) else { return }
         link.updates.finish()
@@ -183,7 +183,7 @@ struct NetworkState: Sendable {
         }
     }
 
-    /// Tries what is not connected.
+    /// Retries the relays that are not connected.
     mutating func reconnect(_ number: Int) {
         guard let link = self.links[number] else { return }
         for relay in link.relays where self.downReason(relay, for: link.name) != nil {
@@ -233,7 +233,7 @@ struct NetworkState: Sendable {
         }
     }
 
-    /// What was stored since the newest seen, less the overlap, and the end mark.
+    /// Sends the events stored since the newest one seen, minus the overlap, then EOSE.
     private mutating func ask(_ subscription: RelaySubscription, at relay: RelayURL, for number: Int) {
         guard subscription.relays?.contains(relay) ?? true, let station = self.relays[relay] else { return }
         let place = Place(relay: relay, subscription: subscription.id)
@@ -257,7 +257,7 @@ struct NetworkState: Sendable {
         self.links[number]?.updates.yield(.endOfStoredEvents(relay: relay, subscription: subscription.id))
     }
 
-    /// Passes a new event on to all who asked for such.
+    /// Delivers a new event to all matching subscriptions.
     mutating func deliver(_ event: Event, from relay: RelayURL) {
         for number in self.orderedLinks {
             guard let link = self.links[number], link.relays.contains(relay),

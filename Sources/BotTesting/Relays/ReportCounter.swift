@@ -1,7 +1,7 @@
 import PikaCore
 import Synchronization
 
-/// Ends a stream of reports with the last one.
+/// Finishes a stream of reports after the last expected one.
 final class ReportCounter: Sendable {
     private let missing: Mutex<Int>
     private let continuation: AsyncStream<PublishReport>.Continuation

@@ -2,7 +2,7 @@ public import Nostr
 public import PikaCore
 import Synchronization
 
-/// The accounts of one ``LabSession``: stores in memory, connections to the lab's relays, and faults on demand.
+/// The account host of one ``LabSession``: in-memory stores, connections to the lab's relays, and faults on demand.
 public final class LabAccountHost: AccountHost {
     private struct State {
         var stores: [PublicKey: MemoryCoreStore] = [:]
@@ -25,28 +25,28 @@ public final class LabAccountHost: AccountHost {
         self.lab = lab
     }
 
-    /// What an account has stored; nil if nothing, or it was wiped.
+    /// Returns an account's store; nil if there is none, or it was wiped.
     public func store(of account: PublicKey) -> MemoryCoreStore? { self.state.withLock { $0.stores[account] } }
 
-    /// The accounts that are open, which should never be more than one.
+    /// The accounts that are open; there should never be more than one.
     public var openAccounts: [PublicKey] { self.state.withLock { $0.open } }
 
     /// The accounts that were wiped, in order.
     public var wipedAccounts: [PublicKey] { self.state.withLock { $0.wiped } }
 
-    /// Lets accounts fail to open with this reason; nil lets them open again.
+    /// Makes opening an account fail with this reason; nil ends that.
     public func failToOpen(_ reason: String?) { self.state.withLock { $0.openFault = reason } }
 
-    /// Lets connections to remote signers fail to open with this reason; nil lets them open again.
+    /// Makes opening connections to remote signers fail with this reason; nil ends that.
     public func failToOpenSigners(_ reason: String?) { self.state.withLock { $0.signerFault = reason } }
 
-    /// Lets accounts open with stores that cannot be read; what they hold stays.
+    /// Makes accounts open with unreadable stores; their content is kept.
     public func breakStores(_ breaks: Bool) { self.state.withLock { $0.breaksStores = breaks } }
 
-    /// Lets wipes fail with this reason; nil lets them succeed again.
+    /// Makes wipes fail with this reason; nil ends that.
     public func failToWipe(_ reason: String?) { self.state.withLock { $0.wipeFault = reason } }
 
-    /// Lets accounts wait before they are open, until ``releaseOpening()`` or cancellation.
+    /// Makes the opening of accounts wait until ``releaseOpening()`` or cancellation.
     public func holdOpening() { self.state.withLock { $0.holdsOpening = true } }
 
     public func releaseOpening() {
@@ -64,7 +64,7 @@ public final class LabAccountHost: AccountHost {
         let account = key.publicKey
         let store = try self.state.withLock { state in
             if let fault = state.openFault { throw LabError(.injectedFault, fault) }
-            // A process that starts anew finds what commits have left.
+            // A new process finds the state of the commits so far.
             let store = state.stores[account]?.snapshot() ?? MemoryCoreStore()
             state.open.append(account)
             if state.breaksStores { store.stop() } else { state.stores[account] = store }

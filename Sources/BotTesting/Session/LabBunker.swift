@@ -2,14 +2,14 @@ public import Nostr
 public import PikaCore
 import Synchronization
 
-/// A remote signer (NIP-46), which keeps one account's key and does what the test tells it to. Its secret lets one client
-/// in; whoever is in stays in.
+/// A remote signer (NIP-46) that keeps one account's key and behaves as the test chooses. Its secret admits one client;
+/// admitted clients stay admitted.
 public final class LabBunker: Sendable {
     public enum Conduct: Sendable, Hashable {
         case answers
         case silent
         case refuses(reason: String)
-        /// Asks for an approval there, and answers when it was given.
+        /// Asks for an approval at this address, and answers once it is given.
         case wantsApproval(url: String)
     }
 
@@ -30,7 +30,7 @@ public final class LabBunker: Sendable {
     private let clock: any CoreClock
     private let state: Mutex<State>
 
-    /// - Parameter transport: connections of its own; ``run()`` names the relay to them.
+    /// - Parameter transport: used by this signer only; ``run()`` sets its relay.
     public init(
         _ user: KeyPair, secret: String = "opensesame", relay: RelayURL, transport: any RelayTransport,
         clock: any CoreClock, seed: UInt64
@@ -48,10 +48,10 @@ public final class LabBunker: Sendable {
         BunkerURL(remoteSigner: self.keys.publicKey, relays: [self.relay], secret: self.secret)
     }
 
-    /// Whom it lets in.
+    /// The admitted clients.
     public var clients: Set<PublicKey> { self.state.withLock { $0.clients } }
 
-    /// What it was asked for, each question once, in order.
+    /// The methods of all requests, in order; repeated requests count once.
     public var methods: [NIP46.Method] { self.state.withLock { $0.requests.map(\.method) } }
 
     public var conduct: Conduct {
@@ -59,7 +59,7 @@ public final class LabBunker: Sendable {
         set { self.state.withLock { $0.conduct = newValue } }
     }
 
-    /// Puts another account's key in the place of the one that it holds.
+    /// Replaces the held key with another account's.
     public func hold(_ user: KeyPair) { self.state.withLock { $0.user = user } }
 
     func approve() async {
@@ -146,18 +146,18 @@ public final class LabBunker: Sendable {
 }
 
 extension GroupLab {
-    /// A remote signer that holds this key.
+    /// Creates a remote signer that holds this key.
     public func bunker(of user: KeyPair, secret: String = "opensesame") async throws -> LabBunker {
         let bunker = LabBunker(
             user, secret: secret, relay: self.relay, transport: self.network.transport(name: "bunker"),
             clock: self.clock, seed: self.seed)
-        // Until the lab ends.
+        // Runs until the lab ends.
         Task(executorPreference: self.executor) { await bunker.run() }
         try await self.settle()
         return bunker
     }
 
-    /// Somebody approves everything that waits for it at a remote signer, and all that follows.
+    /// Approves all requests waiting at a remote signer, and all later ones.
     public func approve(_ bunker: LabBunker) async throws {
         try await self.run { await bunker.approve() }
     }

@@ -1,7 +1,7 @@
 public import PikaCore
 import Synchronization
 
-/// An ``AppSession`` in a ``GroupLab``: whoever logs in is a member like any other while it is.
+/// An ``AppSession`` in a ``GroupLab``: its logged-in account is a member like any other.
 public final class LabSession: Sendable {
     private struct Life: Sendable {
         let session: AppSession
@@ -34,21 +34,21 @@ public final class LabSession: Sendable {
         self.start(session)
     }
 
-    /// The session of the present process.
+    /// The session of the current process.
     public var session: AppSession { self.life.withLock { $0.session } }
 
-    /// Everything that came out of the present process, in order.
+    /// All updates published in the current process, in order.
     public var updates: [AppUpdate] { self.record.withLock { $0.updates } }
 
-    /// Its snapshots.
+    /// The snapshots among ``updates``.
     public var snapshots: [AppState] {
         self.updates.compactMap { if case .fullState(let state) = $0 { state } else { nil } }
     }
 
-    /// What happened in chats; all of it was handled.
+    /// All events delivered to the handlers, which completed them.
     public var events: [SessionEvent] { self.record.withLock { $0.events } }
 
-    /// Dispatches an action and does not wait.
+    /// Dispatches an action without waiting.
     @discardableResult
     public func begin(_ action: AppAction) -> RequestID {
         let number = self.record.withLock { record in
@@ -60,14 +60,14 @@ public final class LabSession: Sendable {
         return request
     }
 
-    /// How an action ended: one outcome, or none yet.
+    /// Returns the outcomes of an action: one, or none yet.
     public func outcomes(of request: RequestID) -> [ActionOutcome] {
         self.updates.compactMap {
             if case .finished(_, request, let outcome) = $0 { outcome } else { nil }
         }
     }
 
-    /// Dispatches an action and settles; nil if it is still under way then.
+    /// Dispatches an action and settles; returns nil if it is still in progress then.
     @discardableResult
     public func attempt(_ action: AppAction) async throws -> ActionOutcome? {
         let request = self.begin(action)
@@ -75,13 +75,13 @@ public final class LabSession: Sendable {
         return self.outcomes(of: request).first
     }
 
-    /// The newest snapshot.
+    /// Returns the newest snapshot.
     public func state() async throws -> AppState {
         let session = self.session
         return try await self.lab.run { await session.state }
     }
 
-    /// Asks the session something that it answers itself, and settles.
+    /// Performs a query that the session answers directly, and settles.
     public func ask<Value: Sendable>(
         _ body: @escaping @Sendable (AppSession) async throws -> Value
     ) async throws -> Value {
@@ -95,7 +95,7 @@ public final class LabSession: Sendable {
         try await self.lab.settle()
     }
 
-    /// Ends the process, and starts another one that finds what this one has stored.
+    /// Ends the process, and starts another one with the stored state.
     public func restart() async throws {
         try await self.end()
         let life = self.record.withLock { record in
@@ -119,7 +119,7 @@ public final class LabSession: Sendable {
 
     private func start(_ session: AppSession) {
         let updates = session.updates()
-        // The readers end with the session, and not before: they hear how the last actions ended.
+        // The readers end only with the session, so that they receive the last actions' outcomes.
         Task(executorPreference: self.lab.executor) {
             for await update in updates { self.record.withLock { $0.updates.append(update) } }
         }
@@ -137,7 +137,7 @@ public final class LabSession: Sendable {
 }
 
 extension GroupLab {
-    /// A session in which nobody is logged in; its accounts have all relays of the lab.
+    /// Creates a session without a logged-in account; its accounts use all relays of the lab.
     public func session(
         _ name: String, identities: MemoryIdentityStore = MemoryIdentityStore(),
         invites: CoreConfiguration.InvitePolicy = .anyone

@@ -22,10 +22,10 @@ public final class MemoryIdentityStore: IdentityStore {
 
     public var identity: AccountIdentity? { self.state.withLock { $0.identity } }
 
-    /// Everything that was asked of the store, in order.
+    /// All calls of the store, in order.
     public var calls: [Call] { self.state.withLock { $0.calls } }
 
-    /// Lets every such call throw ``LabError/Code/injectedFault`` and change nothing, until others are named.
+    /// Makes all calls of these kinds throw ``LabError/Code/injectedFault`` without effect, until the set is replaced.
     public func fail(_ calls: Set<Call>) {
         self.state.withLock { $0.failing = calls }
     }

@@ -1,7 +1,7 @@
 import PikaCore
 import Synchronization
 
-/// What a member's core notes for its next run, in memory.
+/// In-memory crash notes of a member's core, for its next run.
 final class LabCrashNotes: CrashNotes {
     private struct State {
         var inFlight: [UInt8]?
@@ -15,14 +15,14 @@ final class LabCrashNotes: CrashNotes {
 
     private init(_ state: State) { self.state = Mutex(state) }
 
-    /// What the next run finds.
+    /// Returns the notes that the next run finds.
     func snapshot() -> LabCrashNotes {
         var state = self.state.withLock { $0 }
         state.isStopped = false
         return LabCrashNotes(state)
     }
 
-    /// The process that uses it has ended: what it writes from now on was never written.
+    /// Marks the process that uses the notes as ended: later writes are discarded.
     func stop() { self.state.withLock { $0.isStopped = true } }
 
     func readInFlight() -> [UInt8]? { self.state.withLock { $0.inFlight } }

@@ -1,7 +1,7 @@
 import BotDispatch
 import Synchronization
 
-/// What a member's handlers have in hand, as its next run finds it.
+/// In-memory journal of a member's in-flight jobs, for its next run.
 final class LabHandPage: HandPage {
     private let state: Mutex<(bytes: [UInt8]?, isStopped: Bool)>
 
@@ -9,7 +9,7 @@ final class LabHandPage: HandPage {
         self.state = Mutex((bytes, false))
     }
 
-    /// The process that uses it has ended: what it writes from now on was never written.
+    /// Marks the process that uses the page as ended: later writes are discarded.
     func stop() { self.state.withLock { $0.isStopped = true } }
 
     func read() -> [UInt8]? { self.state.withLock { $0.bytes } }

@@ -3,13 +3,13 @@ import Nostr
 public import PikaCore
 import Synchronization
 
-/// A ``CoreStore`` in memory: the same meaning as a store on disk, and faults on demand.
+/// An in-memory ``CoreStore`` with the semantics of a store on disk, and faults on demand.
 public final class MemoryCoreStore: CoreStore {
-    /// Where the store stops for good, counted in commits since it was made; the first is 1.
+    /// The point where the store stops permanently, in commits since its creation; the first is 1.
     public enum StopPoint: Hashable, Sendable {
-        /// That commit fails and leaves nothing.
+        /// That commit fails without effect.
         case before(commit: Int)
-        /// That commit is whole; nothing comes after it.
+        /// That commit completes; nothing after it does.
         case after(commit: Int)
     }
 
@@ -36,12 +36,12 @@ public final class MemoryCoreStore: CoreStore {
         self.crashes = CrashLedger(notes, now: 0)
     }
 
-    /// A new store with what the commits so far have left, as a process finds it that starts after a crash.
+    /// Returns a new store with the state of the commits so far, as a process finds it after a crash.
     public func snapshot() -> MemoryCoreStore {
         MemoryCoreStore(self.state.withLock { $0.content }, self.notes.snapshot())
     }
 
-    /// A new store as a restore of this one's present content makes it: another copy of the account.
+    /// Returns a new store with the current content after a restore: another copy of the account.
     public func restored(atMilliseconds time: Int64) -> MemoryCoreStore {
         var content = self.state.withLock { $0.content }
         let id = withUnsafeBytes(of: time.bigEndian) { Array($0) } + content.instance.id.prefix(8)
@@ -50,28 +50,28 @@ public final class MemoryCoreStore: CoreStore {
         return MemoryCoreStore(content, LabCrashNotes())
     }
 
-    /// Completed commits since the store was made.
+    /// The number of completed commits since the store's creation.
     public var commitCount: Int { self.state.withLock { $0.commits } }
 
     /// All messages of all groups, oldest first.
     public var allMessages: [StoredMessage] { self.state.withLock { $0.content.allMessages } }
 
-    /// Rows that not all of their relays have.
+    /// Events that some of their relays still lack.
     public var outbox: [OutboxRow] { self.state.withLock { $0.content.state.outbox } }
 
-    /// Rows that no handler has finished.
+    /// Events not yet completed by the handlers.
     public var inbox: [InboxRow] { self.state.withLock { $0.content.state.inbox } }
 
-    /// The stored keys of all groups and their parts, in the order of their founding.
+    /// The stored keys of all groups and their related states, in the order of creation.
     public var groupKeys: [[UInt8]] { self.state.withLock { $0.content.state.groups.map(\.groupID) } }
 
-    /// Lets the next commit throw ``LabError/Code/injectedFault`` and leave nothing.
+    /// Makes the next commit throw ``LabError/Code/injectedFault`` without effect.
     public func failNextCommit() {
         self.state.withLock { $0.failsNextCommit = true }
     }
 
-    /// Plans the end of the process that uses this store: from that point every call throws
-    /// ``LabError/Code/stopped``. `onStop` is called at that instant, before the caller of the commit gets on.
+    /// Plans the end of the process that uses this store: from that point on every call throws
+    /// ``LabError/Code/stopped``. `onStop` is called at that point, before the commit returns to its caller.
     public func stop(_ point: StopPoint, onStop: @escaping @Sendable () -> Void) {
         self.state.withLock { state in
             state.stopPoint = point
@@ -79,7 +79,7 @@ public final class MemoryCoreStore: CoreStore {
         }
     }
 
-    /// Ends the use of this store now.
+    /// Stops this store now.
     public func stop() {
         self.notes.stop()
         self.state.withLock { $0.isStopped = true }
@@ -135,7 +135,7 @@ public final class MemoryCoreStore: CoreStore {
         return body(content)
     }
 
-    /// What to throw, and whom to tell about the stop.
+    /// Applies the changes; returns the error to throw, and the callback to call if the store stopped.
     private static func commit(
         _ changes: [StoreChange], to state: inout State
     ) -> (error: LabError?, onStop: (@Sendable () -> Void)?) {

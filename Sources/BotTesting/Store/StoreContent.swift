@@ -2,9 +2,9 @@ import MLS
 import Nostr
 import PikaCore
 
-/// What a store holds, as a value: a snapshot is a copy.
+/// The content of a store, as a value: a snapshot is a copy.
 struct StoreContent: Sendable {
-    /// How many seen events are kept; design of the port.
+    /// The maximum numbers of seen and refused ids kept, as documented in ``StoredState``.
     static let seenLimit = 50_000
     static let refusedLimit = 20_000
 
@@ -19,7 +19,7 @@ struct StoreContent: Sendable {
     }
 
     private var keyPackages: [StoredKeyPackage] = []
-    /// In the order of their founding here.
+    /// In the order of creation in this store.
     private var groupIDs: [[UInt8]] = []
     private var groups: [[UInt8]: Group] = [:]
     private var messages: [GroupID: MessageHistory] = [:]
@@ -77,7 +77,7 @@ struct StoreContent: Sendable {
 
     func value(scope: String, key: String) -> [UInt8]? { self.values[ValueName(scope: scope, key: key)] }
 
-    /// Where messages are that a rule is about, by group, at most `limit`.
+    /// Returns the messages that a rule matches, by group, at most `limit`.
     func surplus(
         _ rule: MessageSurplus, limit: Int
     ) -> [(group: GroupID, position: StoredMessage.Position)] {
@@ -170,7 +170,7 @@ struct MessageHistory: Sendable {
         self.messages.removeAll { ($0.expiresAt ?? .max) <= time }
     }
 
-    /// Oldest first.
+    /// Returns the matching messages, oldest first.
     func surplus(_ rule: MessageSurplus) -> [StoredMessage.Position] {
         let beyond = rule.beyondNewest.map { max(0, self.messages.count - $0) } ?? 0
         return self.messages.enumerated().filter { index, message in
@@ -183,13 +183,13 @@ struct MessageHistory: Sendable {
         self.ids.remove(self.messages.remove(at: index).id)
     }
 
-    /// Newest first.
+    /// Returns a page of messages, newest first.
     func page(before: StoredMessage.Position?, limit: Int) -> [StoredMessage] {
         let end = before.map(self.index(of:)) ?? self.messages.count
         return self.messages[..<end].suffix(max(0, limit)).reversed()
     }
 
-    /// Where the first message stands that is not before `position`.
+    /// Returns the index of the first message that is not before `position`.
     private func index(of position: StoredMessage.Position) -> Int {
         var low = 0
         var high = self.messages.count
@@ -209,18 +209,18 @@ extension [GroupRecord: Secret] {
 }
 
 extension Array {
-    /// Replaces the element that is the same, or appends.
+    /// Replaces the matching element, or appends.
     fileprivate mutating func put(_ element: Element, where isSame: (Element) -> Bool) {
         if let index = self.firstIndex(where: isSame) { self[index] = element } else { self.append(element) }
     }
 
-    /// Sorted by a number; equal ones stay in their order.
+    /// Sorts by a number; a stable sort.
     fileprivate func sortedInPlaceOrder(by key: (Element) -> Int64) -> [Element] {
         self.enumerated().sorted { (key($0.element), $0.offset) < (key($1.element), $1.offset) }.map(\.element)
     }
 }
 
-/// The newest of many ids.
+/// The newest `limit` ids.
 private struct BoundedIDs: Sendable {
     let limit: Int
     /// Oldest first.
@@ -234,7 +234,7 @@ private struct BoundedIDs: Sendable {
     mutating func insert(_ id: EventID) {
         guard self.known.insert(id).inserted else { return }
         self.ids.append(id)
-        // In batches: removing from the front moves all the others.
+        // In batches, because removing from the front moves all other elements.
         guard self.ids.count >= self.limit + 1000 else { return }
         for old in self.ids.prefix(1000) { self.known.remove(old) }
         self.ids.removeFirst(1000)

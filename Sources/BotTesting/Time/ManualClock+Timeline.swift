@@ -1,7 +1,7 @@
 import PikaCore
 
 extension ManualClock {
-    /// The same time for code that wants a `Clock`.
+    /// The clock's time, for code that expects a `Clock`.
     public var timeline: Timeline { Timeline(clock: self) }
 
     public struct Timeline: Clock {

@@ -1,7 +1,7 @@
 public import PikaCore
 import Synchronization
 
-/// A clock that stands still until it is told to move.
+/// A clock that stands still until it is advanced.
 public final class ManualClock: CoreClock {
     private struct Sleeper {
         let deadline: Int64
@@ -11,22 +11,22 @@ public final class ManualClock: CoreClock {
     private struct State {
         var now: Int64
         var nextNumber = 0
-        /// By number: who came first wakes first.
+        /// By number: of equal deadlines, the first sleeper wakes first.
         var sleepers: [Int: Sleeper] = [:]
-        /// Cancelled before they lay down.
+        /// Cancelled before they slept.
         var cancelled: Set<Int> = []
     }
 
     private let state: Mutex<State>
 
-    /// - Parameter milliseconds: the time to start from, Unix milliseconds.
+    /// - Parameter milliseconds: the initial time, Unix milliseconds.
     public init(milliseconds: Int64 = 1_800_000_000_000) {
         self.state = Mutex(State(now: milliseconds))
     }
 
     public var nowMilliseconds: Int64 { self.state.withLock { $0.now } }
 
-    /// When the next sleeper wakes, Unix milliseconds; nil if nobody sleeps.
+    /// The earliest deadline of all sleepers, Unix milliseconds; nil if there are none.
     public var nextDeadline: Int64? { self.state.withLock { $0.sleepers.values.map(\.deadline).min() } }
 
     public var sleeperCount: Int { self.state.withLock { $0.sleepers.count } }
@@ -44,14 +44,14 @@ public final class ManualClock: CoreClock {
         }
     }
 
-    /// Moves the time forward and wakes, in order of their deadlines, those who sleep now.
+    /// Moves the time forward and wakes the current sleepers that are due, in the order of their deadlines.
     ///
-    /// Somebody who lies down again while waking is not woken by the same call: ``GroupLab/advance(by:)`` does that.
+    /// A task that sleeps again after waking is not woken by the same call; ``GroupLab/advance(by:)`` does that.
     public func advance(by duration: Duration) {
         self.advance(toMilliseconds: self.nowMilliseconds + duration.milliseconds)
     }
 
-    /// As ``advance(by:)``; a time that has passed already moves nothing.
+    /// As ``advance(by:)``; a time in the past has no effect.
     public func advance(toMilliseconds time: Int64) {
         while let sleeper = self.takeNext(until: time) { sleeper.resume() }
         self.state.withLock { $0.now = max($0.now, time) }

@@ -1,23 +1,23 @@
-/// 16-bit little-endian PCM, changed in shape.
+/// Conversions of 16-bit little-endian PCM audio.
 enum CallSound {
     struct Shape: Sendable {
         static let rates = 8000...192_000
         static let channelCounts = 1...8
 
-        /// Samples a second.
+        /// Samples per second.
         var rate: Int
         var channels: Int
 
-        /// What sound has; more, from outside, is somebody's mistake or malice.
+        /// Whether the shape is one that audio commonly has. Reject others from untrusted input.
         var isUsual: Bool { Self.rates.contains(self.rate) && Self.channelCounts.contains(self.channels) }
     }
 
-    /// Bytes that sound is brought to at most: an hour and a half of one channel at 24 kHz, or what is as much.
+    /// Largest output of a conversion, in bytes: 90 minutes of mono audio at 24 kHz, or the equivalent.
     static let maximumBytes = 256 << 20
 
-    /// Mixed to one channel, brought to another rate by straight lines between samples, and given to all channels.
-    /// An odd last byte, and a last sample that not all channels have, are dropped. Nil for a shape that there is not,
-    /// or if it would be more than ``maximumBytes``.
+    /// Mixes all channels to one, resamples it by linear interpolation, and copies the result to every target channel.
+    /// Drops an odd last byte and an incomplete last frame. Returns nil if a shape is invalid or if the output would
+    /// exceed ``maximumBytes``.
     static func converted(_ bytes: [UInt8], from source: Shape, to target: Shape) -> [UInt8]? {
         guard source.rate > 0, source.channels > 0, target.rate > 0, target.channels > 0 else { return nil }
         let (scaled, isTooLong) = (bytes.count / source.channels).multipliedReportingOverflow(by: target.rate)
@@ -60,7 +60,7 @@ enum CallSound {
         }
     }
 
-    /// A WAV file (RIFF, format 1).
+    /// Encodes PCM as a WAV file (RIFF, format 1).
     static func wav(_ pcm: [UInt8], rate: Int64, channels: Int64) -> [UInt8] {
         func number(_ value: Int64, _ bytes: Int) -> [UInt8] {
             (0..<bytes).map { UInt8(truncatingIfNeeded: value >> (8 * Int64($0))) }
@@ -72,8 +72,8 @@ enum CallSound {
     }
 }
 
-/// Cuts sound where somebody pauses, as the pikachat daemon does: after 700 ms of silence, at the latest after 20 s;
-/// pieces with less than 500 ms of speech are none.
+/// Splits speech at pauses, as the pikachat daemon does: after 700 ms of silence, and after 20 s at the latest. Drops
+/// segments with less than 500 ms of speech.
 struct SpeechSegments: Sendable {
     private static let silence = 500.0
     private let samplesPerSecond: Int
@@ -86,7 +86,7 @@ struct SpeechSegments: Sendable {
         self.samplesPerSecond = overflows ? 48_000 : max(1, min(product, 1_000_000))
     }
 
-    /// Takes one frame in; returns a piece when one is complete.
+    /// Appends a frame; returns a segment when the frame completes one.
     mutating func take(_ frame: [UInt8]) -> [UInt8]? {
         let samples = frame.count / 2
         guard samples > 0 else { return nil }
@@ -96,14 +96,14 @@ struct SpeechSegments: Sendable {
             self.silentSamples = 0
             self.spokenSamples += samples
         }
-        // Silence before the first word belongs to nothing.
+        // Drop the silence before the first word.
         if self.spokenSamples > 0 { self.pcm += frame }
         let isPause = self.silentSamples * 10 >= self.samplesPerSecond * 7
         let isLong = self.pcm.count / 2 >= self.samplesPerSecond * 20
         return (isPause && self.spokenSamples > 0) || isLong ? self.finish() : nil
     }
 
-    /// What is left, if it is speech.
+    /// Returns the last, unfinished segment if it contains enough speech.
     mutating func finish() -> [UInt8]? {
         let isSpeech = self.spokenSamples * 2 >= self.samplesPerSecond
         let piece = self.pcm
@@ -113,7 +113,7 @@ struct SpeechSegments: Sendable {
         return isSpeech ? piece : nil
     }
 
-    /// The root of the mean square of the samples.
+    /// Returns the root mean square of the samples.
     private static func loudness(_ frame: [UInt8]) -> Double {
         let count = frame.count / 2
         var sum = 0.0

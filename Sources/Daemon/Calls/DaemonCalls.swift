@@ -1,7 +1,7 @@
 import Nostr
 import PikaCore
 
-/// What was told of the call that the core knows of.
+/// The current call of the core, and what clients have been told about it.
 struct DaemonCalls: Sendable {
     enum Stage: Int, Sendable {
         case none, invited, started, ended
@@ -9,12 +9,12 @@ struct DaemonCalls: Sendable {
 
     var callID = ""
     var stage = Stage.none
-    /// The call that a command is about: it tells of what it has led to itself, after its reply.
+    /// The call that the current command acts on. That command reports the call's changes itself, after its reply.
     var handled: String?
     var followsMedia = false
     var statistics = CallStatistics()
 
-    /// Another call makes what was told of the last one old.
+    /// Resets the record if this is a different call from the last one.
     mutating func begin(_ callID: String) {
         guard self.callID != callID else { return }
         let handled = self.handled
@@ -32,17 +32,17 @@ extension AppState.ActiveCall {
         }
     }
 
-    /// Both sides want it.
+    /// Whether both sides have agreed to the call.
     var hasStarted: Bool { self.phase == .connecting || self.phase == .active }
 
-    /// The track that makes it a call of sound (wire §8.3); without one it is a call of data.
+    /// The track that makes this an audio call (wire §8.3); nil for a data call.
     var soundTrack: CallSession.Track? {
         self.tracks.first { $0.codec.lowercased() == "opus" && $0.channels > 0 && $0.sampleRate > 0 }
     }
 }
 
 extension CallSession {
-    /// As the wire has it (§8.1).
+    /// The call's fields in wire format (§8.1).
     var fields: JSONValue {
         [
             "moq_url": .string(self.moqURL), "broadcast_base": .string(self.broadcastBase),

@@ -3,7 +3,7 @@ import Logging
 import Nostr
 import PikaCore
 
-/// Sound and data of calls: files in, files and lines out.
+/// Audio and data of calls: reads files to send, and writes received media as files and lines.
 extension DaemonEngine {
     func soundCall(_ id: String) throws(DaemonFailure) -> (call: AppState.ActiveCall, track: CallSession.Track) {
         let call = try self.liveCall(id)
@@ -22,12 +22,12 @@ extension DaemonEngine {
 
     private static let usual = "\(CallSound.Shape.rates) Hz and \(CallSound.Shape.channelCounts) channels"
 
-    /// Answered when everything has left, while other commands go on.
+    /// Sends an audio file. The reply follows once all of it has been sent; other commands run meanwhile.
     func sendAudio(_ id: String, _ path: String, rate: UInt32, channels: UInt16) throws(DaemonFailure) -> Done {
         let (_, track) = try self.soundCall(id)
         let source = CallSound.Shape(rate: Int(rate), channels: Int(channels))
         guard source.isUsual else { throw DaemonFailure(.badRequest, "sample_rate and channels must be \(Self.usual)") }
-        // The peer names the track's.
+        // The peer chooses the track's sample rate and channel count.
         let target = CallSound.Shape(rate: Int(clamping: track.sampleRate), channels: Int(clamping: track.channels))
         guard target.isUsual else {
             throw DaemonFailure(.runtimeError, "the call's sample rate and channels are not \(Self.usual)")
@@ -73,9 +73,9 @@ extension DaemonEngine {
         return Done()
     }
 
-    // MARK: What comes in
+    // MARK: Received media
 
-    /// Until the call ends.
+    /// Receives the call's media until the call ends.
     func follow(_ media: CallMedia) async {
         let track = media.tracks.first { $0.codec.lowercased() == "opus" } ?? .audio
         var segments = SpeechSegments(rate: Int(clamping: track.sampleRate), channels: Int(clamping: track.channels))
@@ -93,12 +93,12 @@ extension DaemonEngine {
         if let rest = segments.finish() { await self.tellSegment(rest, &count, media.callID, track) }
     }
 
-    /// Puts what was said into a WAV file, and tells where it is.
+    /// Writes a speech segment to a WAV file, and sends an event with its path.
     private func tellSegment(
         _ pcm: [UInt8], _ count: inout Int, _ callID: String, _ track: CallSession.Track
     ) async {
         guard let directory = self.settings.mediaDirectory else { return }
-        // The caller chose the call's id: it must not choose a path.
+        // The caller chooses the call id, so hash it: it must not choose a path.
         let folder = "\(directory)/calls/\(Self.hash(callID).prefix(16))"
         let path = "\(folder)/chunk_\(count).wav"
         count += 1

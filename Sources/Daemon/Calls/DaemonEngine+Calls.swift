@@ -109,9 +109,9 @@ extension DaemonEngine {
         return call
     }
 
-    // MARK: What happens
+    // MARK: Events
 
-    /// Signals are told as the state shows what they have led to.
+    /// Returns no events: clients learn of signals from the state changes that they cause.
     func events(of call: CallEvent, in chatID: String) -> [DaemonEvent] { [] }
 
     func tellCallNews() async {
@@ -123,7 +123,7 @@ extension DaemonEngine {
             guard !call.isOutgoing, self.calls.stage == .none else { break }
             self.calls.stage = .invited
             guard self.settings.admits(call.peer) else {
-                // Otherwise it would keep others out for as long as it rings.
+                // An unanswered call would block other callers for as long as it rings.
                 return self.core.dispatch(.rejectCall(chatID: call.chatID, callID: call.callID, reason: "declined"))
             }
             let nostrGroupID = self.state.nostrGroupID(ofChat: call.chatID)

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// How many clients are served at the same time.
+/// Limit on the number of clients served at the same time.
 final class ClientSlots: Sendable {
     private let free: Mutex<Int>
 

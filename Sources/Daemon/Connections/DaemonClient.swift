@@ -1,19 +1,21 @@
-/// One connection to the daemon: where its commands come from and its replies go.
+/// One connection to the daemon: the source of commands and the destination of their replies.
 public final class DaemonClient: Sendable {
     public enum Origin: Sendable {
-        /// Standard input and output, or a child's: it hears every event, and makes the daemon wait if it does not read.
+        /// Standard input and output, or a child's. Receives every event; a slow reader applies back-pressure to the
+        /// daemon.
         case standard
-        /// The Unix socket: it hears what it asked for, and is dropped if it does not read.
+        /// The Unix socket. Receives the events that it subscribed to; a slow reader is disconnected.
         case socket
-        /// A program that is a bot: it is told of one event after the other, and slowed down, not dropped.
+        /// A bot that runs as an external program. Receives events in order; a slow reader is not disconnected, its
+        /// events are delayed.
         case program
     }
 
     public let origin: Origin
-    /// To be written by whoever holds the connection.
+    /// Lines for the owner of the connection to write.
     public let lines: LineQueue
 
-    /// - Parameter limit: bytes that wait for the client at most.
+    /// - Parameter limit: most bytes queued for the client.
     public init(_ origin: Origin, limit: Int = 1 << 20) {
         self.origin = origin
         self.lines = LineQueue(limit: limit)
@@ -22,16 +24,16 @@ public final class DaemonClient: Sendable {
     var id: ObjectIdentifier { ObjectIdentifier(self) }
 }
 
-/// What the daemon knows of a connection.
+/// The daemon's record of a connection.
 struct DaemonSession: Sendable {
     let client: DaemonClient
-    /// Whether it said `hello`.
+    /// Whether the client has said `hello`.
     var isExtended = false
     var scope: DaemonToken.Scope?
-    /// Whether events are wanted, and whether they go out as they happen: not while old ones are being sent again.
+    /// Whether the client wants events, and whether it receives them live. It does not while past events are replayed.
     var subscribes: Bool
     var isLive: Bool
-    /// The event after which old ones are to be sent again.
+    /// Cursor after which events are to be replayed.
     var replayFrom: Int64?
 
     init(_ client: DaemonClient) {

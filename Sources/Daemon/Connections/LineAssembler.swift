@@ -1,8 +1,8 @@
-/// Lines out of pieces of bytes. A line that is too long is reported once and thrown away up to its end.
+/// Splits a byte stream into lines. An overlong line is reported once and skipped to its end.
 public struct LineAssembler: Sendable {
     public enum Piece: Hashable, Sendable {
         case line(String)
-        /// A line of more than the limit; it is gone.
+        /// A line longer than the limit; its bytes were discarded.
         case tooLong
     }
 
@@ -10,12 +10,12 @@ public struct LineAssembler: Sendable {
     private var rest: [UInt8] = []
     private var isSkipping = false
 
-    /// - Parameter limit: bytes of the longest line, without its end.
+    /// - Parameter limit: most bytes of a line, without its line ending.
     public init(limit: Int) {
         self.limit = limit
     }
 
-    /// Takes bytes in; calls `body` with what they complete. Bytes that are no UTF-8 are replaced.
+    /// Appends bytes and calls `body` for each line that they complete. Invalid UTF-8 is replaced.
     public mutating func take(_ bytes: some Sequence<UInt8>, _ body: (Piece) -> Void) {
         for byte in bytes {
             if byte == UInt8(ascii: "\n") {
@@ -32,7 +32,7 @@ public struct LineAssembler: Sendable {
         }
     }
 
-    /// What stands after the last line end, at the end of the input.
+    /// Calls `body` with the unterminated last line, at the end of the input.
     public mutating func finish(_ body: (Piece) -> Void) {
         if !self.rest.isEmpty { body(.line(String(decoding: self.rest, as: UTF8.self))) }
         self.rest = []

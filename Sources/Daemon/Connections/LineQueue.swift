@@ -1,16 +1,16 @@
 import Synchronization
 
-/// Lines on their way to one reader, with a bound.
+/// Bounded queue of lines for one reader.
 ///
-/// A reader that must keep up is dropped when the bound is full, with one last line that says why. One that need not
-/// (``put(_:)``) makes those who write wait.
+/// A slow reader is dropped when the queue is full, after a last line that gives the reason. A reader that must not be
+/// dropped gets its lines by ``put(_:)``, which makes the writers wait.
 public final class LineQueue: Sendable {
-    /// What was handed to the writer, and is known to be written when the writer asks for more.
+    /// `inFlight` was handed to the writer; it is known to be written when the writer asks for the next lines.
     private struct State {
         var lines: [String] = []
-        /// Of those that count against the bound.
+        /// Bytes of the queued lines that count against the bound.
         var bytes = 0
-        /// Whether one of the lines is longer than the bound; it does not count.
+        /// Whether one queued line is longer than the bound; that line does not count.
         var hasLong = false
         var accepted = 0
         var written = 0
@@ -27,21 +27,21 @@ public final class LineQueue: Sendable {
         let continuation: CheckedContinuation<Bool, Never>
     }
 
-    /// What is handed to the writer at once, unless one line is longer.
+    /// Bytes that the writer gets at a time, unless one line is longer.
     private static let batchBytes = 65_536
 
     private let limit: Int
     private let state = Mutex(State())
 
-    /// - Parameter limit: bytes that wait at most, besides those being written. One line at a time may be longer.
+    /// - Parameter limit: most bytes queued, besides those being written. One line at a time may be longer.
     public init(limit: Int) {
         self.limit = limit
     }
 
     public var isClosed: Bool { self.state.withLock { $0.isClosed } }
 
-    /// Appends a line if there is room. Otherwise the reader is dropped: what waits is thrown away, `farewell` is its
-    /// last line, and the queue is closed. False if the line was not taken.
+    /// Appends a line if there is room. Otherwise drops the reader: discards the queued lines, appends `farewell` as
+    /// the last one, and closes the queue. Returns false if the line was not appended.
     func offer(_ line: String, farewell: @autoclosure () -> String) -> Bool {
         self.change { state in
             guard !state.isClosed else { return false }
@@ -57,7 +57,7 @@ public final class LineQueue: Sendable {
         }
     }
 
-    /// Appends a line if there is room; otherwise it is thrown away.
+    /// Appends a line if there is room; otherwise discards it.
     func offer(_ line: String) {
         self.change { state in
             guard !state.isClosed, self.hasRoom(for: line.utf8.count, state) else { return }
@@ -65,7 +65,7 @@ public final class LineQueue: Sendable {
         }
     }
 
-    /// Appends a line as soon as there is room; false if the queue was closed.
+    /// Appends a line as soon as there is room; returns false if the queue was closed.
     @discardableResult
     public func put(_ line: String) async -> Bool {
         while true {
@@ -74,7 +74,7 @@ public final class LineQueue: Sendable {
         }
     }
 
-    /// Appends a line if there is room: nil if there is none, false if the queue was closed.
+    /// Appends a line if there is room. Returns nil if there is none, and false if the queue was closed.
     func putNow(_ line: String) -> Bool? {
         self.change { state in
             guard !state.isClosed else { return false }
@@ -84,15 +84,15 @@ public final class LineQueue: Sendable {
         }
     }
 
-    /// Returns when everything that was taken so far is written; false if it never will be.
+    /// Waits until every line accepted so far is written; returns false if that will never happen.
     func flush() async -> Bool { await self.wait { .written($0.accepted) } }
 
     func waitUntilClosed() async { _ = await self.wait { _ in .end } }
 
-    /// Whether it is closed and nothing is left to write.
+    /// Whether the queue is closed and everything in it is written.
     var isDone: Bool { self.state.withLock { $0.isClosed && $0.lines.isEmpty && $0.inFlight == 0 } }
 
-    /// The next lines to write; nil at the end. Asking says that those before are written.
+    /// Returns the next lines to write; nil at the end. Calling it confirms that the previous lines are written.
     public func next() async -> [String]? {
         await withCheckedContinuation { continuation in
             let result: [String]?? = self.change { state in
@@ -107,7 +107,8 @@ public final class LineQueue: Sendable {
         }
     }
 
-    /// No line is taken any more; what waits may still be written, unless the writer has failed.
+    /// Closes the queue for new lines. Queued lines may still be written, unless `dropping` says that the writer has
+    /// failed.
     public func close(dropping: Bool = false) {
         self.change { state in
             state.isClosed = true
@@ -118,9 +119,10 @@ public final class LineQueue: Sendable {
         }
     }
 
-    // MARK: Inside
+    // MARK: State
 
-    /// Whoever reads gets an answer of any length: a line longer than the bound is taken as long as no other waits.
+    /// Returns whether the line fits. A line longer than the bound is accepted while no other one is queued, so that a
+    /// reader gets replies of any length.
     private func hasRoom(for count: Int, _ state: State) -> Bool {
         count > self.limit ? !state.hasLong : state.bytes + count <= self.limit
     }
@@ -132,7 +134,7 @@ public final class LineQueue: Sendable {
         state.accepted += 1
     }
 
-    /// Not all at once: whoever waits for room sees that a slow reader reads.
+    /// Dequeues a batch rather than everything, so that waiting writers see that a slow reader makes progress.
     private func take(_ state: inout State) -> [String]? {
         guard !state.lines.isEmpty else { return nil }
         var count = 0
@@ -155,7 +157,7 @@ public final class LineQueue: Sendable {
         }
     }
 
-    /// Nil while the waiter must go on waiting.
+    /// Returns the result for a waiter; nil while it must go on waiting.
     private func answer(_ aim: Waiter.Aim, _ state: State) -> Bool? {
         switch aim {
         case .end: state.isClosed ? true : nil
@@ -166,7 +168,7 @@ public final class LineQueue: Sendable {
         }
     }
 
-    /// Changes the state, and lets go on who may.
+    /// Changes the state, and resumes the waiters whose condition now holds.
     @discardableResult
     private func change<Result>(_ body: (inout State) -> Result) -> Result {
         var resumptions: [(CheckedContinuation<Bool, Never>, Bool)] = []

@@ -1,19 +1,19 @@
 import NIOCore
 import Synchronization
 
-/// Connections that were accepted and are not served yet.
+/// Accepted connections that are not served yet.
 ///
-/// It holds them, and ends those that nobody will serve any more: a connection that is let go of without being ended
-/// ends the process.
+/// Closes those that will not be served: an NIOAsyncChannel that is released without being closed traps.
 final class Lobby: Sendable {
     typealias Connection = NIOAsyncChannel<ByteBuffer, ByteBuffer>
 
-    /// Nil once nobody is served any more.
+    /// Nil after ``close()``.
     private let waiting = Mutex<[ObjectIdentifier: Connection]?>([:])
 
-    /// On the channel's event loop, before its first bytes: they, and their end, are lost otherwise.
+    /// Wraps a new channel. Must run on the channel's event loop before its first bytes arrive; otherwise those, and
+    /// the end of the input, are lost.
     ///
-    /// Throws when it comes too late.
+    /// Throws `ChannelError.ioOnClosedChannel` after ``close()``.
     func enter(_ channel: any Channel) throws -> Connection {
         try self.waiting.withLock { waiting in
             guard waiting != nil else { throw ChannelError.ioOnClosedChannel }
@@ -23,7 +23,7 @@ final class Lobby: Sendable {
         }
     }
 
-    /// Whoever calls it ends the connection.
+    /// Removes a connection; the caller must close it.
     func leave(_ connection: Connection) {
         self.waiting.withLock { $0?[ObjectIdentifier(connection.channel)] = nil }
     }

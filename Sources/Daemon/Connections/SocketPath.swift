@@ -2,9 +2,9 @@ import Foundation
 
 /// Creates and removes a daemon's socket.
 enum SocketPath {
-    /// Removes a socket on which nobody listens; a live one and any other file stay.
+    /// Removes a stale socket, one without a listener. Leaves a live socket and any other file alone.
     ///
-    /// - Returns: false for a live socket, or one that cannot be asked.
+    /// - Returns: false for a live socket, or one that could not be probed.
     @discardableResult
     static func removeUnlessLive(_ path: String) -> Bool {
         var status = stat()
@@ -12,7 +12,7 @@ enum SocketPath {
         let descriptor = socket(AF_UNIX, self.kind, 0)
         guard descriptor >= 0 else { return false }
         defer { close(descriptor) }
-        // Without waiting: a live daemon with a full backlog answers EAGAIN.
+        // Non-blocking: a live daemon with a full backlog answers EAGAIN.
         guard fcntl(descriptor, F_SETFL, O_NONBLOCK) == 0, self.with(path, { connect(descriptor, $0, $1) }) != 0,
             errno == ECONNREFUSED
         else { return false }
@@ -20,7 +20,7 @@ enum SocketPath {
         return true
     }
 
-    /// Removes a socket of this process, which may still listen.
+    /// Removes this process's own socket, which may still have a listener.
     static func remove(_ path: String) { unlink(path) }
 
     #if canImport(Glibc)
@@ -29,14 +29,14 @@ enum SocketPath {
         private static let kind = SOCK_STREAM
     #endif
 
-    /// A socket that listens there, mode 0600 from its first moment. One that an earlier daemon left is replaced.
+    /// Returns a listening socket with mode 0600 from the start. Replaces an earlier daemon's stale socket.
     static func bind(_ path: String) throws(DaemonError) -> Int32 {
         guard self.removeUnlessLive(path) else {
             throw DaemonError(.noSocket, "\(path): another process listens there; end it first")
         }
         let descriptor = socket(AF_UNIX, self.kind, 0)
         guard descriptor >= 0 else { throw self.failure(path) }
-        // On Linux the mode before binding is the file's; elsewhere the one after counts.
+        // On Linux the file inherits the socket's mode from before `bind`; elsewhere the mode set afterwards counts.
         guard fcntl(descriptor, F_SETFD, FD_CLOEXEC) == 0, fchmod(descriptor, 0o600) == 0,
             self.with(path, { Foundation.bind(descriptor, $0, $1) }) == 0, chmod(path, 0o600) == 0,
             listen(descriptor, 64) == 0
@@ -48,7 +48,8 @@ enum SocketPath {
         return descriptor
     }
 
-    /// -1 with `errno` for a path that is too long for a socket, or what `body` returns.
+    /// Calls `body` with the socket address; returns its result, or -1 with `errno` if the path is too long for a
+    /// socket.
     private static func with(_ path: String, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32) -> Int32 {
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)

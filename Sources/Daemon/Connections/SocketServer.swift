@@ -3,15 +3,15 @@ import NIOCore
 import NIOPosix
 public import ServiceLifecycle
 
-/// Serves a daemon on a Unix socket that only its owner can open. Any number of clients, up to a bound.
+/// Serves a daemon on a Unix socket that only its owner can open, to a bounded number of clients.
 public struct SocketServer: Service {
     public struct Limits: Sendable {
         public var clients = 64
-        /// Bytes of a command.
+        /// Most bytes of a command line.
         public var lineBytes = 16 << 20
-        /// Bytes that wait for a client that does not read; more, and it is dropped.
+        /// Most bytes queued for a slow client; beyond it the client is dropped.
         public var outgoingBytes = 1 << 20
-        /// How long a dropped client's last line may take.
+        /// Deadline for writing a dropped client's last line.
         public var farewell = Duration.seconds(2)
 
         public init() {}
@@ -32,12 +32,12 @@ public struct SocketServer: Service {
         self.logger = logger
     }
 
-    /// Serves from `ready` on until a graceful shutdown or cancellation; the socket is gone then.
+    /// Serves from `ready` on until a graceful shutdown or cancellation, and removes the socket before it returns.
     ///
     /// Throws ``DaemonError/Code/noSocket``.
     public func run() async throws {
         guard await self.engine.waitUntilReady() else {
-            // A service that returns before it is told to hides the reason of the one that failed.
+            // Wait for the shutdown: a service that returns early would hide the error of the one that failed.
             try? await gracefulShutdown()
             return
         }
@@ -74,7 +74,7 @@ public struct SocketServer: Service {
         let descriptor = try SocketPath.bind(self.path)
         do {
             let server = try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
-                // Whoever says all that it has to say and ends its side still waits for the answers.
+                // A client that has shut down its sending side still gets its replies.
                 .childChannelOption(.allowRemoteHalfClosure, value: true)
                 .bind(descriptor) { channel in
                     channel.eventLoop.makeCompletedFuture {
@@ -109,7 +109,7 @@ public struct SocketServer: Service {
         }
     }
 
-    /// Until the client has hung up and everything is written, or it was dropped.
+    /// Serves one client until it has hung up and everything is written, or it was dropped.
     private func converse(
         _ client: DaemonClient, _ inbound: NIOAsyncChannelInboundStream<ByteBuffer>,
         _ outbound: NIOAsyncChannelOutboundWriter<ByteBuffer>
@@ -123,10 +123,10 @@ public struct SocketServer: Service {
             group.addTask {
                 await client.lines.waitUntilClosed()
                 try? await Task.sleep(for: self.limits.farewell)
-                // Whoever does not read holds up the writer for ever; whoever does not write, the reader.
+                // A client that does not read blocks the writer forever, and one that does not write blocks the reader.
                 client.lines.close(dropping: true)
             }
-            // The writer is done, or nobody needs it any more.
+            // The writer has finished or is no longer needed.
             while await group.next() != nil {
                 if client.lines.isDone { group.cancelAll() }
             }

@@ -1,7 +1,7 @@
 import PikaCore
 import Synchronization
 
-/// A value that comes once; one may wait for it.
+/// A one-shot value (promise) with one waiting reader.
 final class Answer<Value: Sendable>: Sendable {
     private struct State {
         var value: Value?
@@ -11,7 +11,7 @@ final class Answer<Value: Sendable>: Sendable {
 
     private let state = Mutex(State())
 
-    /// Only the first value counts; nil says that none will come.
+    /// Sets the value. Only the first call counts; nil means that no value will come.
     func give(_ value: Value?) {
         let waiter = self.state.withLock { state -> CheckedContinuation<Value?, Never>? in
             guard !state.isOver else { return nil }
@@ -22,7 +22,7 @@ final class Answer<Value: Sendable>: Sendable {
         waiter?.resume(returning: value)
     }
 
-    /// The value; nil when none will come, or the task was cancelled.
+    /// Waits for the value; returns nil if none will come or if the task was cancelled.
     func wait() async -> Value? {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
@@ -37,7 +37,7 @@ final class Answer<Value: Sendable>: Sendable {
         }
     }
 
-    /// As ``wait()``, but nil after a time.
+    /// Waits as ``wait()`` does, but returns nil after a timeout.
     func wait(_ milliseconds: Int64, _ clock: any CoreClock) async -> Value? {
         let end = clock.nowMilliseconds + milliseconds
         return await withTaskGroup(of: Value?.self) { group in

@@ -1,25 +1,25 @@
 public import Nostr
 public import PikaCore
 
-/// What a daemon needs of an account's core: ``PikaCore/AppCore``, or a view of it that shows and does less.
+/// The part of an account's core that a daemon uses: ``PikaCore/AppCore``, or a restricted view of it.
 public protocol DaemonCore: Sendable {
     var account: PublicKey { get }
-    /// What happened and is not completed, in order; one reader.
+    /// Events that are not completed yet, in order; for one reader.
     var events: AsyncStream<CoreEvent> { get }
-    /// The newest of ``events`` so far; 0 if there was none.
+    /// Inbox id of the newest event in ``events`` so far; 0 if there was none.
     var newestInboxID: Int64 { get async }
-    /// The newest snapshot, as it is.
+    /// The current snapshot.
     var state: AppState { get async }
 
     /// Enqueues an action and returns at once.
     func dispatch(_ action: AppAction, request: RequestID?)
     /// Marks an event as handled. Returns at once.
     func complete(_ inboxID: Int64, effects: [HandlerEffect])
-    /// Does all of this in one transaction; its outcome comes with ``updates()``.
+    /// Performs all effects in one transaction. The outcome is delivered through ``updates()``.
     func perform(_ effects: [HandlerEffect], request: RequestID)
-    /// Snapshots and outcomes from now on, the newest snapshot first.
+    /// Returns snapshots and outcomes from now on, starting with the current snapshot.
     func updates() -> AsyncStream<AppUpdate>
-    /// A durable value.
+    /// Returns a durable value.
     func value(scope: String, key: String) async throws -> [UInt8]?
 
     func messages(chatID: String, before: StoredMessage.Position?, limit: Int) async throws -> [StoredMessage]
@@ -28,7 +28,7 @@ public protocol DaemonCore: Sendable {
     func callSession(callID: String) async -> CallSession?
     func callMedia(callID: String) -> CallMedia?
 
-    /// What the daemon may see of the account's state.
+    /// Returns the part of the account's state that the daemon may see.
     func shown(_ state: AppState) -> AppState
 }
 

@@ -1,9 +1,9 @@
 import Nostr
 import PikaCore
 
-/// What each command does.
+/// Implementation of each command.
 extension DaemonEngine {
-    /// - Parameter key: the command's idempotency key: what it asks of the core is done once.
+    /// - Parameter key: the command's idempotency key. Requests to the core under the same key are performed once.
     func perform(
         _ command: DaemonCommand, key: String?, _ client: DaemonClient
     ) async throws(DaemonFailure) -> Done {
@@ -65,7 +65,7 @@ extension DaemonEngine {
                 if !relays.contains(relay) { relays.append(relay) }
             } catch { throw DaemonFailure(.badRelays, "parse relay url: \(text): \(error.message)") }
         }
-        // Without any, the pikachat daemon goes back to its first one.
+        // With an empty list the pikachat daemon falls back to its first relay.
         if texts.isEmpty { relays = Array(self.settings.core.relays.prefix(1)) }
         guard !relays.isEmpty else { throw DaemonFailure(.badRelays, "relays list is empty") }
         if relays != self.settings.core.relays {
@@ -94,7 +94,7 @@ extension DaemonEngine {
         let invite = self.state.invites.first {
             ($0.wrapper == id || $0.welcome == id) && self.settings.admits($0.inviter)
         }
-        // An invitation that was accepted under this key is not there any more.
+        // A retry: an invitation accepted under this key before is no longer pending.
         guard let wrapper = invite?.wrapper ?? (key == nil ? nil : id) else {
             throw DaemonFailure(.notFound, "pending welcome not found; \(Self.welcomeHint)")
         }
@@ -111,7 +111,8 @@ extension DaemonEngine {
         }
     }
 
-    /// What was said in the group before is told first.
+    /// Returns the result of a join, after the group's earlier messages were sent to clients; nil if the account is no
+    /// longer in the group.
     private func joined(_ chatID: String) async -> Done? {
         _ = await self.wait(15_000) { !$0.readingChats.contains(chatID) }
         _ = await self.waitUntilTold()
@@ -131,7 +132,7 @@ extension DaemonEngine {
         for join in joins { await self.tellJoin(join) }
     }
 
-    /// Takes up an invitation as if standard input had asked for it.
+    /// Accepts an invitation as if standard input had asked for it.
     func acceptUnasked(_ wrapper: EventID) async {
         let request = DaemonRequest(
             command: .acceptWelcome(id: wrapper.hex), name: "accept_welcome", requestID: "auto-accept",

@@ -1,25 +1,25 @@
 import Nostr
 import PikaCore
 
-/// Asking the core, and waiting for it.
+/// Requests to the core, and waiting for their outcomes.
 extension DaemonEngine {
-    /// What a command has led to.
+    /// The result of a command.
     struct Done: Sendable {
-        /// Told before the reply.
+        /// Events sent before the reply.
         var before: [DaemonEvent] = []
         var result: JSONObject?
-        /// Told after the reply.
+        /// Events sent after the reply.
         var after: [DaemonEvent] = []
-        /// Whether the reply goes to standard output, whoever asked (wire §8.3).
+        /// Whether the reply goes to standard output, whichever client sent the command (wire §8.3).
         var repliesToStandard = false
-        /// What the reply waits for, while other commands go on.
+        /// Computes a delayed reply; other commands run meanwhile.
         var later: (@Sendable () async -> Result<JSONObject, DaemonFailure>)?
-        /// Where the reply is kept, for commands with an idempotency key.
+        /// Where the reply is stored, for commands with an idempotency key.
         var place: ReplyPlace?
     }
 
-    /// Dispatches an action and waits for its outcome; under a key it is done once. Nil when time is up: the core goes
-    /// on with it all the same.
+    /// Dispatches an action and waits for its outcome. With a key the action is performed once. Returns nil on timeout,
+    /// after which the core still completes the action.
     func outcome(of action: AppAction, key: String? = nil, within milliseconds: Int64? = nil) async -> ActionOutcome? {
         guard !self.isEnding else { return nil }
         self.requests += 1
@@ -31,9 +31,9 @@ extension DaemonEngine {
         return await answer.wait(milliseconds ?? self.settings.commandPatience, self.clock)
     }
 
-    /// Makes values durable; returns when they are.
+    /// Stores values, and returns once they are durable.
     func store(_ values: [(key: String, value: JSONObject?)]) async {
-        // Nobody would hear the answer.
+        // After the end no result would arrive.
         guard !self.isEnding else { return }
         self.requests += 1
         let scope = self.settings.scope
@@ -55,7 +55,7 @@ extension DaemonEngine {
         return try? JSONValue(json: bytes).object
     }
 
-    /// Waits until the state is as wanted; false when time is up.
+    /// Waits until the state meets the condition; returns false on timeout.
     func wait(_ milliseconds: Int64, until isMet: @escaping @Sendable (AppState) -> Bool) async -> Bool {
         if isMet(self.state) { return true }
         self.requests += 1
@@ -67,7 +67,7 @@ extension DaemonEngine {
         return result
     }
 
-    /// Waits until everything that the core has put before its handlers so far is told; false when time is up.
+    /// Waits until every event that the core has delivered so far has been sent to clients; returns false on timeout.
     func waitUntilTold(_ milliseconds: Int64 = 10_000) async -> Bool {
         let newest = await self.core.newestInboxID
         guard self.toldInboxID < newest else { return true }
@@ -80,7 +80,7 @@ extension DaemonEngine {
         return result
     }
 
-    /// The core's event was told, or put aside.
+    /// Notes that the core's event was sent to clients, or is held until a command's reply.
     func noteTold(_ inboxID: Int64) {
         self.toldInboxID = max(self.toldInboxID, inboxID)
         for (id, telling) in self.tellings where telling.inboxID <= self.toldInboxID {
@@ -89,16 +89,16 @@ extension DaemonEngine {
         }
     }
 
-    // MARK: Words
+    // MARK: Lookups
 
-    /// The chat that a client's reference means, as ``AppState/chat(named:)``; nil if it means none.
+    /// Returns the chat that a client's reference names, by ``AppState/chat(named:)``; nil if there is none.
     func chat(_ reference: String) throws(DaemonFailure) -> AppState.ChatSummary? {
         do throws(AppCoreError) { return try self.state.chat(named: reference) } catch {
             throw DaemonFailure(.badGroupID, error.message)
         }
     }
 
-    /// A chat that this account is in.
+    /// Returns a chat that this account is a member of.
     func group(_ reference: String) throws(DaemonFailure) -> DaemonGroup {
         guard let chat = try self.chat(reference), chat.isActive else {
             throw DaemonFailure(.badGroupID, "no group has the nostr_group_id \(reference)")
@@ -106,7 +106,7 @@ extension DaemonEngine {
         return DaemonGroup(chat)
     }
 
-    /// Nil for an ambiguous reference too.
+    /// Returns nil for an unknown reference and for an ambiguous one.
     func groupIfThere(_ reference: String) -> DaemonGroup? { try? self.group(reference) }
 
     func eventID(_ text: String, _ message: String = "event_id must be hex") throws(DaemonFailure) -> EventID {
@@ -121,7 +121,7 @@ extension DaemonEngine {
         }
     }
 
-    /// Each once, in their order.
+    /// Returns the keys without duplicates, in order.
     func publicKeys(_ texts: [String]) throws(DaemonFailure) -> [PublicKey] {
         guard !texts.isEmpty else { throw DaemonFailure(.badRequest, "peer_pubkeys must not be empty") }
         var keys: [PublicKey] = []

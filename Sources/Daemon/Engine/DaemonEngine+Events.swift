@@ -4,20 +4,20 @@ import Metrics
 import Nostr
 import PikaCore
 
-/// What happens, and who is told.
+/// Delivery of events to clients.
 extension DaemonEngine {
-    /// Records events and tells of them, in this order, before anything that comes later.
+    /// Records events and then sends them, before any later event.
     func tell(_ events: [DaemonEvent]) async {
         guard !events.isEmpty else { return }
         await self.eventTurn.run { _ = await self.deliver(events, of: .nothing) }
     }
 
-    /// Tells what belongs to a command, some of it before its reply and some after. All of it is recorded first: whoever
-    /// has the reply does not ask again.
+    /// Sends the events of a command, some of them before its reply and some after. All are recorded first, because a
+    /// client that has the reply does not repeat the command.
     func tell(of done: Done, to client: DaemonClient, reply: () async -> Void) async {
         let events = done.before + done.after
         if client.origin == .program {
-            // It is told from the record, and one that does not read its replies holds no event up.
+            // A program gets its events from the log, so an unread reply holds up no event.
             if !events.isEmpty {
                 await self.eventTurn.run { _ = await self.deliver(events, of: .command(done.place)) }
             }
@@ -33,23 +33,24 @@ extension DaemonEngine {
         }
     }
 
-    /// Tells what an event of the core means; it is handled once the standard client's lines are written.
+    /// Sends the events that an event of the core leads to. Completes the core's event once the standard client's lines
+    /// are written.
     func tell(_ events: [DaemonEvent], of event: CoreEvent) async {
         if !events.isEmpty {
             let isTold = await self.eventTurn.run { () -> Bool in
                 await self.isTold(await self.deliver(events, of: .event(event)))
             }
-            // It comes again after the next start.
+            // The core delivers it again after the next start.
             guard isTold else { return }
         }
         self.core.complete(event.inboxID, effects: [])
         self.noteTold(event.inboxID)
     }
 
-    /// Waits until what the standard client was told is written. When it is gone and the daemon goes on, the record
-    /// alone counts: otherwise everything would wait for somebody who never comes.
+    /// Waits until the lines for the standard client are written. Once that client is gone, recording alone counts as
+    /// delivery; otherwise every event would wait for it forever.
     ///
-    /// - Parameter isTaken: whether its queue took the lines.
+    /// - Parameter isTaken: whether the client's queue accepted the lines.
     func isTold(_ isTaken: Bool) async -> Bool {
         if isTaken, await self.standard.lines.flush() { return true }
         guard !self.isEnding, self.standard.lines.isClosed else { return false }
@@ -60,13 +61,13 @@ extension DaemonEngine {
         return true
     }
 
-    /// Returns whether the standard client's queue took everything.
+    /// Records and sends events. Returns whether the standard client's queue accepted all of them.
     private func deliver(_ events: [DaemonEvent], of occasion: Occasion) async -> Bool {
         let (first, isNew) = await self.record(events, of: occasion)
         return await self.hand(events, first, to: self.listeners(from: first, events.count, isNew: isNew))
     }
 
-    /// Who hears of events that were just recorded: whoever is not live now gets them from the log.
+    /// Returns the sessions that get the events live; the others read them from the log.
     private func listeners(from first: Int64, _ count: Int, isNew: Bool) -> [DaemonSession] {
         if isNew {
             self.log.last = first + Int64(count) - 1
@@ -76,13 +77,13 @@ extension DaemonEngine {
             switch session.client.origin {
             case .standard: session.isLive
             case .socket: isNew && (session.subscribes ? session.isLive : self.mayHear(session))
-            // It is told from the record.
+            // Programs read them from the log.
             case .program: false
             }
         }
     }
 
-    /// Returns whether the standard client's queue took everything.
+    /// Sends events to sessions. Returns whether the standard client's queue accepted all of them.
     private func hand(_ events: [DaemonEvent], _ first: Int64, to listeners: [DaemonSession]) async -> Bool {
         var standardLines: [String] = []
         for (offset, event) in events.enumerated() {
@@ -102,7 +103,7 @@ extension DaemonEngine {
         return isTaken
     }
 
-    /// Tells of what passes: it has no number, and nobody gets it again.
+    /// Sends a transient event: it has no cursor and is never replayed.
     func tellPassing(_ event: DaemonEvent) async {
         Counter(label: "daemon_events_total", dimensions: [("type", event.type)]).increment()
         let line = event.line()
@@ -118,11 +119,11 @@ extension DaemonEngine {
 
     private func mayHear(_ session: DaemonSession) -> Bool { !self.settings.requiresToken || session.scope != nil }
 
-    // MARK: From the core
+    // MARK: Events of the core
 
     func take(_ event: CoreEvent) async {
         guard await self.waitForRoom() else {
-            // At the end it stays where it is, and comes again.
+            // During the shutdown it stays in the inbox; the core delivers it again after the next start.
             guard !self.isEnding else { return }
             self.countDeadLetter(.programFull, nil)
             return self.core.complete(event.inboxID, effects: [])
@@ -131,7 +132,7 @@ extension DaemonEngine {
         case .message(let message): await self.tell(await self.events(of: message, in: event.chatID), of: event)
         case .commit(let commit): await self.tell(await self.events(of: commit, in: event.chatID), of: event)
         case .call(let call):
-            // Whether the call is for the program is known only now.
+            // Only now is it known whether the call is for the program.
             if self.settings.program != nil {
                 await self.refreshState()
                 await self.tellCallNews()
@@ -146,7 +147,7 @@ extension DaemonEngine {
         }
     }
 
-    /// Tells of a group that was joined.
+    /// Sends the event for a group that this account has joined.
     func tellJoin(_ event: CoreEvent) async {
         await self.tell(self.groupIfThere(event.chatID).map { [.groupJoined($0)] } ?? [], of: event)
     }
@@ -157,7 +158,8 @@ extension DaemonEngine {
             return []
         }
         if message.isTyping { return [] }
-        // Others can be read until one of them executes the departure, but the client was told `left`.
+        // The group stays readable until another member commits the departure, but the client has already been sent
+        // `left`.
         guard !self.state.chatList.contains(where: { $0.chatID == chatID && $0.endReason == .left }) else { return [] }
         let attachments = await self.attachments(of: message, in: chatID)
         let told = DaemonEvent.messageReceived(
@@ -183,7 +185,7 @@ extension DaemonEngine {
         return await self.update(kind, chatID).map { [.groupUpdated($0)] } ?? []
     }
 
-    /// The group as it is now, under a word for what changed; nil if this account is not in it any more.
+    /// Returns the group's current state with the kind of its change; nil if this account is no longer a member.
     func update(_ kind: DaemonGroupUpdate.Kind, _ chatID: String) async -> DaemonGroupUpdate? {
         guard let group = self.groupIfThere(chatID) else { return nil }
         return DaemonGroupUpdate(
@@ -194,9 +196,9 @@ extension DaemonEngine {
         DaemonGroupUpdate(kind: .left, nostrGroupID: self.state.nostrGroupID(ofChat: chatID))
     }
 
-    // MARK: From the state
+    // MARK: Changes of the state
 
-    /// Invitations that nobody was told of.
+    /// Sends pending invitations that have not been announced yet.
     func tellNews() async {
         let invites = self.state.invites.filter { self.settings.admits($0.inviter) }
         for invite in invites where !self.log.announced.contains(invite.wrapper.hex) {
@@ -214,7 +216,7 @@ extension DaemonEngine {
 }
 
 extension MessageEvent {
-    /// Exactly as the apps send it (wire §8.0).
+    /// Whether the message is a typing indicator, exactly as the apps send it (wire §8.0).
     fileprivate var isTyping: Bool {
         self.kind == .typing && self.content == "typing"
             && self.tags.contains { $0.values.starts(with: ["d", "pika"]) }

@@ -3,11 +3,12 @@ import Logging
 import Nostr
 import PikaCore
 
-/// Files of messages, on their way to disk.
+/// Downloads of message attachments.
 extension DaemonEngine {
-    /// A message's files, each with its place on disk if it could be had in time.
+    /// Returns a message's attachments, each with its local path if the download finished in time.
     ///
-    /// All files of a message have one deadline: they are where the sender says, and what comes later waits for them.
+    /// All files of a message share one deadline, because the sender chooses their servers and later messages wait for
+    /// them.
     func attachments(of message: MessageEvent, in chatID: String) async -> [DaemonMessage.Attachment] {
         let end = self.clock.nowMilliseconds + self.settings.downloadPatience
         var attachments: [DaemonMessage.Attachment] = []
@@ -18,7 +19,7 @@ extension DaemonEngine {
         return attachments
     }
 
-    /// Where a file of a message is, once it is downloaded; nil if it cannot be had.
+    /// Downloads an attachment and returns its path; nil if it is unavailable.
     private func download(
         _ file: MediaAttachment, of messageID: EventID, in chatID: String, until end: Int64
     ) async -> String? {
@@ -53,7 +54,7 @@ extension DaemonEngine {
         }
     }
 
-    /// Files of the same bytes and name are one file.
+    /// Returns the local path of an attachment. Attachments with equal bytes and names share a file.
     func localPath(of file: MediaAttachment) -> String? {
         guard let directory = self.settings.mediaDirectory else { return nil }
         let name = file.filename.allSatisfy { $0 == "." } ? "file" : file.filename

@@ -2,7 +2,7 @@ import Foundation
 import Nostr
 import PikaCore
 
-/// Commands that change a group, or tell what it calls itself.
+/// Commands that change a group, or read and set its profile.
 extension DaemonEngine {
     func changeGroup(_ command: DaemonCommand, key: String?) async throws(DaemonFailure) -> Done {
         switch command {
@@ -74,7 +74,7 @@ extension DaemonEngine {
 
     private func leave(_ text: String, key: String?) async throws(DaemonFailure) -> Done {
         try self.requireRelays()
-        // Left under this key before, the group may be gone.
+        // A retry: the group left under this key may be gone.
         let chatID =
             key == nil ? try self.group(text).chatID : try self.chat(text)?.chatID ?? text.lowercased()
         self.departed.insert(chatID)
@@ -88,7 +88,7 @@ extension DaemonEngine {
             result: ["nostr_group_id": .string(self.state.nostrGroupID(ofChat: chatID))])
     }
 
-    /// Does it, and keeps the core's own report of it from being told a second time.
+    /// Performs the action, and suppresses the core's own report of the change.
     private func change(_ chatID: String, _ action: AppAction, key: String?) async -> ActionOutcome? {
         self.changing.insert(chatID)
         let outcome = await self.outcome(of: action, key: key)
@@ -99,8 +99,8 @@ extension DaemonEngine {
 
     // MARK: Profile
 
-    /// What the group calls itself: the newest profile of an admin in it, and where that says nothing, its name and
-    /// description.
+    /// Returns the group's profile: the newest one that an admin has set in it. The group's name and description
+    /// replace missing fields.
     func profile(of group: DaemonGroup) async -> DaemonGroupProfile {
         let admins = group.members.filter(\.isAdmin).map(\.publicKey)
         let known = (try? await self.core.groupProfiles(chatID: group.chatID)) ?? []
@@ -156,7 +156,7 @@ extension DaemonEngine {
             result: await self.profile(of: group).json)
     }
 
-    // MARK: Words
+    // MARK: Lookups
 
     private func requireRelays() throws(DaemonFailure) {
         guard !self.settings.core.relays.isEmpty else { throw DaemonFailure(.badRelays, "no relays configured") }

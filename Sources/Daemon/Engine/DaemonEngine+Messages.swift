@@ -2,7 +2,7 @@ import Foundation
 import Nostr
 import PikaCore
 
-/// Commands that send something into a group.
+/// Commands that send to a group.
 extension DaemonEngine {
     func send(_ command: DaemonCommand, key: String?) async throws(DaemonFailure) -> Done {
         switch command {
@@ -41,7 +41,7 @@ extension DaemonEngine {
         }
     }
 
-    /// Queues a message and waits until a relay has it.
+    /// Enqueues a message and waits until a relay has accepted it.
     private func send(
         _ action: AppAction, key: String?, within milliseconds: Int64? = nil
     ) async throws(DaemonFailure) -> (messageID: EventID, wrapper: EventID) {
@@ -116,7 +116,7 @@ extension DaemonEngine {
         return Done(result: result)
     }
 
-    /// A message that was just sent is among the newest.
+    /// Returns a message that was just sent; searches the newest messages.
     private func ownMessage(_ id: EventID, in chatID: String) async -> StoredMessage? {
         try? await self.core.messages(chatID: chatID, limit: 200).first { $0.id == id }
     }
@@ -140,7 +140,7 @@ extension DaemonEngine {
         return files
     }
 
-    /// By the name's ending, as the apps guess it.
+    /// Returns the media type by the file name's extension, as the apps guess it.
     private static func mediaType(of filename: String) -> String {
         switch URL(fileURLWithPath: filename).pathExtension.lowercased() {
         case "jpg", "jpeg": "image/jpeg"

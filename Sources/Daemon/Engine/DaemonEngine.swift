@@ -3,12 +3,11 @@ import Metrics
 import Nostr
 public import PikaCore
 
-/// Drives one account by the pikachat daemon protocol (wire §8.3): commands come in as lines, replies and events go
-/// out as lines. Who carries the lines, a process's standard streams or a socket, is none of its business.
+/// Drives one account by the pikachat daemon protocol (wire §8.3): it reads commands as lines, and writes replies and
+/// events as lines. It is independent of the transport, which may be a process's standard streams or a socket.
 ///
-/// Commands are done one after the other, whoever they come from. Everything that happens is recorded before it is
-/// told, and an event of the core counts as handled when the standard client's line about it is written; once that
-/// client is gone, when it is recorded.
+/// Commands of all clients run one at a time. Every event is recorded before it is sent. An event of the core is
+/// handled once the standard client's line about it is written or, after that client is gone, once it is recorded.
 public actor DaemonEngine {
     nonisolated let core: any DaemonCore
     nonisolated let clock: any CoreClock
@@ -18,18 +17,18 @@ public actor DaemonEngine {
     private nonisolated let readiness = Answer<Bool>()
     private nonisolated let firstState = Answer<Bool>()
     nonisolated let ending = Answer<Bool>()
-    /// One command after the other.
+    /// Serialises commands.
     private nonisolated let commandTurn = Turnstile()
-    /// One event after the other.
+    /// Serialises events.
     nonisolated let eventTurn = Turnstile()
-    /// What goes on beside the commands.
+    /// Work that runs beside the commands.
     private nonisolated let backgroundWork: AsyncStream<@Sendable () async -> Void>
     nonisolated let background: AsyncStream<@Sendable () async -> Void>.Continuation
     private nonisolated let stateNews: AsyncStream<Void>
     private nonisolated let stateChanged: AsyncStream<Void>.Continuation
 
     var settings: DaemonSettings
-    /// The newest snapshot.
+    /// The current snapshot.
     var state = AppState()
     var sessions: [ObjectIdentifier: DaemonSession] = [:]
     var log = EventLog()
@@ -38,34 +37,34 @@ public actor DaemonEngine {
     var outcomes: [RequestID: Answer<ActionOutcome>] = [:]
     var conditions: [Int: (isMet: @Sendable (AppState) -> Bool, answer: Answer<Bool>)] = [:]
     var deliveries = RecentDeliveries()
-    /// The newest event of the core that was told.
+    /// Inbox id of the newest event of the core that was sent to clients.
     var toldInboxID: Int64 = 0
     var tellings: [Int: (inboxID: Int64, answer: Answer<Bool>)] = [:]
-    /// Whether an invitation is being accepted: what this account joins meanwhile is told after the reply.
+    /// Whether an invitation is being accepted. Joins in the meantime are announced after the reply.
     var isAccepting = false
     var heldJoins: [CoreEvent] = []
-    /// Of those, whose telling the command at hand does itself.
+    /// Joins among them that the running command announces itself.
     var joinsToComplete: [CoreEvent] = []
-    /// Chats that a command is changing: it tells of the change itself.
+    /// Chats that a command is changing: the command reports the change itself.
     var changing: Set<String> = []
-    /// Chats that were left by a command.
+    /// Chats that a command has left.
     var departed: Set<String> = []
-    /// Invitations that were taken up without being asked, in this run.
+    /// Invitations that were accepted automatically in this run.
     var autoAccepted: Set<EventID> = []
     var calls = DaemonCalls()
     private(set) var isEnding = false
-    /// Whether it was said that nobody reads standard output any more.
+    /// Whether the loss of standard output has been logged.
     var hasLostStandard = false
-    /// What the program has taken that this daemon is for, and the program itself.
+    /// The events that the program of this daemon has consumed, and the program's current run.
     var taken = TakenEvents()
     var feed: Feed?
     var isProgramOver = false
     var waitingForRoom: [Answer<Bool>] = []
 
     /// - Parameters:
-    ///   - core: with an inbox, and an invitation policy that leaves the decision to this daemon; it must not have
-    ///     run yet.
-    ///   - standard: the client that hears everything.
+    ///   - core: needs an inbox and an invitation policy that leaves the decision to this daemon; must not have run
+    ///     yet.
+    ///   - standard: the client that receives every event.
     public init(
         core: any DaemonCore, settings: DaemonSettings, standard: DaemonClient, clock: any CoreClock, logger: Logger
     ) {
@@ -78,14 +77,14 @@ public actor DaemonEngine {
         (self.stateNews, self.stateChanged) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
         (self.backgroundWork, self.background) = AsyncStream.makeStream()
         self.sessions[standard.id] = DaemonSession(standard)
-        // A program has no standard client beside it: what is recorded is handled.
+        // A program has no standard client beside it: its events are handled once they are recorded.
         if settings.program != nil {
             standard.lines.close()
             self.hasLostStandard = true
         }
     }
 
-    // MARK: Life
+    // MARK: Lifecycle
 
     /// Runs until `shutdown`, ``end()`` or cancellation. The core must run beside it.
     ///
@@ -96,7 +95,7 @@ public actor DaemonEngine {
             group.addTask { try await self.work() }
             group.addTask { await self.ending.wait() ?? true }
             defer {
-                // Whoever waits for a client that does not read must not hold up the end.
+                // A writer that waits for a slow client must not delay the end.
                 self.finish()
                 group.cancelAll()
             }
@@ -105,16 +104,16 @@ public actor DaemonEngine {
         }
     }
 
-    /// Ends ``run()``; what is under way is answered no more.
+    /// Ends ``run()``; commands in flight get no reply.
     public nonisolated func end() { self.ending.give(true) }
 
-    /// Returns when `ready` was said; false if it never will be.
+    /// Returns true once `ready` was sent; false if it never will be.
     public nonisolated func waitUntilReady() async -> Bool { await self.readiness.wait() ?? false }
 
     private func work() async throws -> Bool {
         await self.awaitRelay()
         await self.restoreLogs()
-        // A program is told only of chats that there are.
+        // Wait for the first state: a program is only sent events of known chats.
         if self.settings.program != nil { _ = await self.firstState.wait() }
         await self.standard.lines.put(DaemonEvent.ready(account: self.core.account).line())
         self.readiness.give(true)
@@ -131,8 +130,8 @@ public actor DaemonEngine {
         return true
     }
 
-    /// Waits for one of the configured relays. Without one the daemon starts all the same, because its relays keep
-    /// being tried and its commands say what a relay is missing for.
+    /// Waits for one of the configured relays. Without one the daemon starts anyway: it keeps connecting to its relays,
+    /// and commands that need a relay report that none is connected.
     private func awaitRelay() async {
         let relays = self.settings.core.relays
         guard let patience = self.settings.relayPatience, !relays.isEmpty else { return }
@@ -151,7 +150,7 @@ public actor DaemonEngine {
         }
     }
 
-    /// False when the core has ended.
+    /// Returns false when the core has ended.
     private func followUpdates() async -> Bool {
         for await update in self.updates {
             switch update {
@@ -167,7 +166,7 @@ public actor DaemonEngine {
     }
 
     private func show(_ whole: AppState) {
-        // It may have been asked for meanwhile.
+        // A newer state may have been fetched meanwhile.
         guard whole.rev >= self.state.rev else { return }
         let state = self.core.shown(whole)
         self.state = state
@@ -178,7 +177,7 @@ public actor DaemonEngine {
         self.stateChanged.yield()
     }
 
-    /// Looks at the account as it is now: what of it is shown may have changed without it.
+    /// Fetches the account's current state: the part of it that is visible may have changed without a new snapshot.
     func refreshState() async { self.show(await self.core.state) }
 
     private func finish() {
@@ -198,22 +197,22 @@ public actor DaemonEngine {
 
     // MARK: Clients
 
-    /// Takes up a connection of the socket.
+    /// Registers a socket connection.
     public func attach(_ client: DaemonClient) {
         guard !self.isEnding else { return client.lines.close() }
         self.sessions[client.id] = DaemonSession(client)
         Gauge(label: "daemon_clients").record(self.sessions.count - 1)
     }
 
-    /// The connection is gone.
+    /// Unregisters a connection that has ended.
     public func detach(_ client: DaemonClient) {
         self.sessions[client.id] = nil
         client.lines.close()
         Gauge(label: "daemon_clients").record(self.sessions.count - 1)
     }
 
-    /// Does what a line says, and returns when its reply is on its way; what the client says next must wait until
-    /// then. An unreadable line is answered on the socket, and only logged otherwise.
+    /// Executes the command in a line, and returns when its reply is queued; the client's next line must wait until
+    /// then. An unreadable line gets an error reply, except on standard input, where it is only logged.
     public func receive(_ piece: LineAssembler.Piece, from client: DaemonClient) async {
         let text: String
         switch piece {
@@ -231,18 +230,19 @@ public actor DaemonEngine {
         }
     }
 
-    /// A program is told of commands that are wrong; what is no command at all it may have printed by mistake.
+    /// Rejects a line. A program gets error replies for invalid commands only; other lines it may have printed by
+    /// mistake.
     private func refuse(_ failure: DaemonFailure, _ client: DaemonClient, _ requestID: String?? = nil) async {
         Counter(label: "daemon_commands_total", dimensions: [("command", ""), ("result", "parse_error")]).increment()
         if client.origin == .program, requestID == nil { return self.noteGarbage(failure) }
         guard client.origin != .standard else {
-            // Without the line: it may hold what nobody else should read.
+            // Does not log the line, which may be confidential.
             return self.logger.warning("an unreadable command was ignored", metadata: ["reason": "\(failure.message)"])
         }
         await self.send(DaemonReply.error(requestID: requestID ?? nil, failure).line, to: client)
     }
 
-    /// The id of what is a JSON object, if it has one; nil for everything else.
+    /// Returns the request id of a JSON object, which may be nil inside; nil for any other text.
     private static func requestID(of line: String) -> String?? {
         guard let object = try? JSONValue(json: line).object else { return nil }
         return .some(object["request_id"]?.string)
@@ -250,7 +250,7 @@ public actor DaemonEngine {
 
     func obey(_ request: DaemonRequest, of client: DaemonClient) async {
         guard !self.isEnding, self.sessions[client.id] != nil else { return }
-        // A program that is told to end, or has asked for it, does nothing more.
+        // Ignore the commands of a program that was told to end or has asked to.
         if client.origin == .program, client.lines.isClosed { return }
         var result = "ok"
         do {
@@ -285,7 +285,7 @@ public actor DaemonEngine {
         }
     }
 
-    /// A program that says `shutdown` ends itself alone.
+    /// Ends a program that has said `shutdown`, and not the daemon.
     private func letGo(of client: DaemonClient) {
         self.feed?.isShutDown = true
         client.lines.close()
@@ -301,10 +301,11 @@ public actor DaemonEngine {
         self.joinsToComplete = []
     }
 
-    /// Waits for the commands that came before.
+    /// Runs `body` after the commands before it.
     func inTurn(_ body: () async -> Void) async { await self.commandTurn.run(body) }
 
-    /// Some errors of some commands go to standard output, whoever asked (wire §8.3); not for clients of the extension.
+    /// Replies with an error. Some errors of some commands go to standard output, whichever client sent the command
+    /// (wire §8.3), unless that client uses the extension.
     private func answer(_ failure: DaemonFailure, to request: DaemonRequest, of client: DaemonClient) async {
         var target = client
         switch request.command {

@@ -1,41 +1,41 @@
 public import Nostr
 public import PikaCore
 
-/// How a daemon behaves.
+/// Settings of a daemon.
 public struct DaemonSettings: Sendable {
-    /// What the core was started with; `set_relays` changes the relays in it.
+    /// Configuration that the core was started with; `set_relays` changes its relays.
     public var core: CoreConfiguration
-    /// Who may invite this account and be heard; everybody if it is empty.
+    /// Public keys that may invite and message this account; empty admits everybody.
     public var allowed: Set<PublicKey>
     public var acceptsWelcomes: Bool
-    /// Milliseconds that the start waits for a relay before it goes on without one; nil to start at once.
+    /// Milliseconds to wait for a relay at the start before going on without one; nil to start at once.
     public var relayPatience: Int64?
     /// Whether socket clients need a token.
     public var requiresToken: Bool
-    /// The tokens that are good at this moment.
+    /// Returns the tokens that are currently valid.
     public var tokens: @Sendable () -> [DaemonToken]
-    /// Where files of messages are put; nil to download none.
+    /// Directory for downloaded attachments; nil disables downloads.
     public var mediaDirectory: String?
-    /// Milliseconds that a command waits for relays: below the 30 s of the clients that there are.
+    /// Milliseconds that a command waits for relays; less than the 30 s timeout of existing clients.
     public var commandPatience: Int64
     /// Milliseconds that `publish_keypackage` waits for the other relays once one has stored the key package.
     public var otherRelaysPatience: Int64
     /// Milliseconds that a command with files waits for servers and relays.
     public var mediaPatience: Int64
-    /// Milliseconds that a message waits for its files before it is told without them.
+    /// Milliseconds that a message waits for its attachments before it is delivered without them.
     public var downloadPatience: Int64
-    /// Events that are kept for clients that come again.
+    /// Events kept for replay.
     public var keptEvents: Int64
     /// Milliseconds that they are kept.
     public var keptFor: Int64
-    /// Where the daemon's durable values are, and what its requests begin with: its own among those of the account.
+    /// Scope of the daemon's durable values among those of the account, and prefix of its request ids.
     public var scope = "daemon"
-    /// Whether commands that send wait for a relay; otherwise until what they send is durable and on its way.
+    /// Whether sending commands wait for a relay; otherwise they wait until the message is durable and enqueued.
     public var waitsForRelays = true
-    /// The events of the core whose numbers are remembered; more than may be under way at once. For a program, the
-    /// newest of each chat is instead.
+    /// Number of core events whose cursors are remembered; must exceed those in flight at once. For a program, the
+    /// newest one of each chat is remembered instead.
     public var rememberedEvents = 32
-    /// What the program may do that this daemon is for; nil for a daemon with clients.
+    /// Permissions and limits of the program that this daemon serves; nil for a daemon with clients.
     public var program: ProgramRules?
 
     public init(
@@ -63,14 +63,14 @@ public struct DaemonSettings: Sendable {
     func admits(_ peer: PublicKey) -> Bool { self.allowed.isEmpty || self.allowed.contains(peer) }
 }
 
-/// Why a daemon could not start or had to end.
+/// Why a daemon failed to start or ended.
 public struct DaemonError: Error, Hashable, Sendable, CustomStringConvertible {
     public struct Code: Hashable, Sendable, CustomStringConvertible {
         public let description: String
 
-        /// The core ended by itself.
+        /// The core ended unexpectedly.
         public static let coreEnded = Code(description: "core_ended")
-        /// The socket could not be made.
+        /// The socket could not be created.
         public static let noSocket = Code(description: "no_socket")
         /// The file with the tokens cannot be read or written.
         public static let badTokenFile = Code(description: "bad_token_file")

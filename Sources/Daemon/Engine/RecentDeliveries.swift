@@ -1,9 +1,9 @@
 import Nostr
 import PikaCore
 
-/// What became of own messages lately, and who waits to know.
+/// Delivery results of recent own messages, and the commands that wait for them.
 struct RecentDeliveries {
-    /// More are not remembered: a command asks for its message at once.
+    /// Bound on remembered results; enough, because a command asks for its message's result at once.
     private static let capacity = 512
 
     private var known: [EventID: AppState.Delivery] = [:]

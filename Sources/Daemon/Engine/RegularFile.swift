@@ -1,6 +1,6 @@
 import Foundation
 
-/// Files that a command names.
+/// Reads files that a command names.
 enum RegularFile {
     static let maximumBytes = 32 << 20
 
@@ -8,9 +8,9 @@ enum RegularFile {
         let description: String
     }
 
-    /// The bytes of a file; of one that is too large, or none, nothing is read.
+    /// Returns the bytes of a regular file. Reads nothing of a file that is too large or of another type.
     static func read(_ path: String) throws(Failure) -> [UInt8] {
-        // Without waiting for whoever writes into a pipe.
+        // Non-blocking, so that opening a pipe does not wait for its writer.
         let descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
         guard descriptor >= 0 else { throw Failure(description: String(cString: strerror(errno))) }
         defer { close(descriptor) }
@@ -20,7 +20,7 @@ enum RegularFile {
         guard status.st_size <= self.maximumBytes else { throw Failure(description: "file too large (max 32 MB)") }
         do {
             let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: false)
-            // It may grow meanwhile.
+            // The file may grow while it is read.
             let data = try handle.read(upToCount: self.maximumBytes + 1) ?? Data()
             guard data.count <= self.maximumBytes else { throw Failure(description: "file too large (max 32 MB)") }
             return [UInt8](data)

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Lets one after the other through, in the order in which they came.
+/// Runs closures one at a time, in order of arrival.
 final class Turnstile: Sendable {
     private struct State {
         var isTaken = false

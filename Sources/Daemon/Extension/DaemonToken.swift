@@ -2,7 +2,7 @@ import Crypto
 import Foundation
 public import Nostr
 
-/// What a client of the socket shows to be let in. Only its hash is kept.
+/// Access token of a socket client. Only its hash is stored.
 public struct DaemonToken: Hashable, Sendable {
     public enum Scope: String, Sendable, CaseIterable {
         case full
@@ -10,7 +10,7 @@ public struct DaemonToken: Hashable, Sendable {
         case read
     }
 
-    /// For people.
+    /// Name for people to recognise the token by.
     public var name: String
     public var scope: Scope
     /// SHA-256 of the token.
@@ -18,7 +18,7 @@ public struct DaemonToken: Hashable, Sendable {
     /// Unix seconds.
     public var createdAt: Int64
 
-    /// A fresh token, `pikabot_` and 64 hex digits, and what is kept of it.
+    /// Creates a token, `pikabot_` and 64 hex digits, and its stored form.
     public static func make(
         name: String, scope: Scope, now: Int64, using generator: inout some RandomNumberGenerator
     ) -> (text: String, token: DaemonToken) {
@@ -27,7 +27,7 @@ public struct DaemonToken: Hashable, Sendable {
         return (text, DaemonToken(name: name, scope: scope, hash: Self.hash(text), createdAt: now))
     }
 
-    /// What a token allows; nil if it is none of these. Takes the same time for every token of the same length.
+    /// Returns the scope of a token; nil if it is unknown. Runs in constant time for tokens of the same length.
     static func scope(of text: String, in tokens: [DaemonToken]) -> Scope? {
         let hash = Self.hash(text)
         var found: Scope?
@@ -43,7 +43,7 @@ public struct DaemonToken: Hashable, Sendable {
 }
 
 extension DaemonToken {
-    /// Reads the file's text; none if it is empty. Throws ``DaemonError/Code/badTokenFile``.
+    /// Parses the token file; returns no tokens if it is empty. Throws ``DaemonError/Code/badTokenFile``.
     public static func read(_ text: String) throws(DaemonError) -> [DaemonToken] {
         let blank = text.allSatisfy(\.isWhitespace)
         guard !blank else { return [] }

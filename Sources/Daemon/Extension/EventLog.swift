@@ -1,16 +1,16 @@
 import Nostr
 import PikaCore
 
-/// Where the record of events stands: what was told, under ascending numbers, for clients that come again.
+/// Head of the event log: the events sent so far, under ascending cursors, for replay to clients that reconnect.
 ///
-/// The newest ``DaemonSettings/keptEvents`` are kept, in the core's durable values: `log` says where it stands, and
-/// `log/N` holds an event each, N being its number modulo their count.
+/// The newest ``DaemonSettings/keptEvents`` are kept in the core's durable values: `log` holds this head, and each
+/// `log/N` one event, where N is its cursor modulo their count.
 struct EventLog: Sendable {
-    /// The number of the event that was told last; 0 before the first.
+    /// Cursor of the newest event; 0 before the first.
     var last: Int64 = 0
-    /// Invitations that were told and wait still.
+    /// Invitations that were announced and are still pending.
     var announced: Set<String> = []
-    /// Numbers under which the core's latest events were recorded: after a crash they come again.
+    /// Cursors of the core's latest events, because the core delivers those again after a crash.
     var recorded: [(inboxID: Int64, cursor: Int64)] = []
 
     init() {}
@@ -46,17 +46,17 @@ extension DaemonEngine {
         if let stored = await self.stored(TakenEvents.key) { self.taken = TakenEvents(stored) }
     }
 
-    /// What events are recorded for: if that comes again, they have the numbers that they have.
+    /// The cause of recorded events. A repeated cause keeps the cursors of its first time.
     enum Occasion {
         case nothing
         case event(CoreEvent)
-        /// With an idempotency key, if it has a place.
+        /// A command; it has a place if it has an idempotency key.
         case command(ReplyPlace?)
     }
 
-    /// Makes events durable. Returns the number of the first, and whether they were not recorded before.
+    /// Makes events durable. Returns the cursor of the first one, and whether they are new.
     ///
-    /// One at a time: the caller holds ``DaemonEngine/eventTurn``.
+    /// Not reentrant: the caller holds ``DaemonEngine/eventTurn``.
     func record(_ events: [DaemonEvent], of occasion: Occasion) async -> (first: Int64, isNew: Bool) {
         if let known = await self.cursor(of: occasion) { return (known, false) }
         let first = self.log.last + 1
@@ -70,7 +70,7 @@ extension DaemonEngine {
         return (first, true)
     }
 
-    /// Where events are that were recorded before.
+    /// Returns the cursor of events that were recorded before.
     private func cursor(of occasion: Occasion) async -> Int64? {
         switch occasion {
         case .nothing: return nil
@@ -84,8 +84,9 @@ extension DaemonEngine {
         }
     }
 
-    /// Beside a program other bots may be at work on an event for long after it was recorded, but on one of each chat:
-    /// of those, the newest is remembered. A daemon handles one event after the other.
+    /// Remembers the cursor for a cause. With a program, other bots may still be handling an event long after it was
+    /// recorded, but only one per chat, so the newest one of each chat is remembered. A daemon without a program
+    /// handles one event at a time.
     private func note(_ occasion: Occasion, _ cursor: Int64) -> [(key: String, value: JSONObject?)] {
         switch occasion {
         case .nothing, .command(nil): return []
@@ -100,7 +101,7 @@ extension DaemonEngine {
         }
     }
 
-    /// The last record of a chat; earlier versions stored it under the nostrGroupID.
+    /// Returns the last record of a chat; earlier versions stored it under the nostrGroupID.
     private func newest(of chatID: String) async -> JSONObject? {
         if let known = await self.stored(Self.newestKey(chatID)) { return known }
         let earlier = self.state.nostrGroupID(ofChat: chatID)
@@ -111,7 +112,8 @@ extension DaemonEngine {
 
     private func slot(of cursor: Int64) -> String { "log/\(cursor % self.settings.keptEvents)" }
 
-    /// A message is recorded as where it is kept, so that it is gone here when it is gone there.
+    /// Returns the log entry of an event. Messages are stored by reference, so that deleting the message also deletes
+    /// it here.
     private func entry(_ event: DaemonEvent, _ cursor: Int64) -> JSONObject {
         var entry: JSONObject = ["c": .integer(cursor), "t": .integer(self.clock.nowMilliseconds)]
         if case .messageReceived(let message) = event {
@@ -124,10 +126,10 @@ extension DaemonEngine {
         return entry
     }
 
-    /// The number of the oldest event that may still be there.
+    /// Cursor of the oldest event that may still be in the log.
     var oldestCursor: Int64 { max(1, self.log.last - self.settings.keptEvents + 1) }
 
-    /// An event as it was told; nil if it is not kept any more.
+    /// Returns a recorded event; nil if it is no longer kept.
     func recorded(_ cursor: Int64) async -> DaemonEvent? {
         guard let entry = await self.stored(self.slot(of: cursor)), entry["c"]?.integer == cursor,
             let time = entry["t"]?.integer, self.clock.nowMilliseconds - time <= self.settings.keptFor
@@ -149,7 +151,7 @@ extension DaemonEngine {
                 }, tags: stored.rumor.tags))
     }
 
-    /// A stored message; those of its second are looked through.
+    /// Returns a stored message; searches the messages of its second.
     func message(_ id: EventID, createdAt: Int64, in chatID: String) async -> StoredMessage? {
         let (next, overflows) = createdAt.addingReportingOverflow(1)
         guard !overflows, let lowest = try? EventID(bytes: [UInt8](repeating: 0, count: 32)) else { return nil }

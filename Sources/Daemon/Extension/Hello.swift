@@ -3,7 +3,7 @@ import Logging
 import Nostr
 import PikaCore
 
-/// What clients get that say `hello`: numbered events, those that they missed, and replies that are theirs alone.
+/// The `hello` extension: numbered events, replay of missed events, and replies that go only to the client that asked.
 extension DaemonEngine {
     /// The version of the extension.
     static let extensionVersion: Int64 = 2
@@ -40,7 +40,7 @@ extension DaemonEngine {
             session.isLive = false
         }
         if client.origin == .program {
-            // It is told from the record, in its own time.
+            // A program is fed from the log by its ``Feed``.
             session.replayFrom = nil
             session.isLive = true
             result["waiting"] = .integer(self.taken.span(upTo: self.log.last))
@@ -73,7 +73,7 @@ extension DaemonEngine {
         return scope
     }
 
-    /// Whether the connection may have this done.
+    /// Throws unless the connection may run the command.
     func authorize(_ command: DaemonCommand, _ client: DaemonClient) throws(DaemonFailure) {
         if case .hello = command { return }
         guard let session = self.sessions[client.id] else { return }
@@ -85,7 +85,8 @@ extension DaemonEngine {
         }
     }
 
-    /// Sends again what a client has missed, then lets it hear what happens. It is slowed down, not dropped.
+    /// Replays the events that a client has missed, then starts live delivery. A slow client delays the replay and is
+    /// not dropped.
     func replay(to client: DaemonClient) async {
         guard var position = self.sessions[client.id]?.replayFrom else { return }
         self.sessions[client.id]?.replayFrom = nil
@@ -95,7 +96,7 @@ extension DaemonEngine {
                 return
             }
             position += 1
-            // What was kept by reference may be gone: the cursor says that something was there.
+            // A message stored by reference may be gone; the gap in the cursors shows that it existed.
             if let event = await self.recorded(position) { await client.lines.put(event.line(cursor: position)) }
         }
     }

@@ -1,15 +1,15 @@
 import Crypto
 import Nostr
 
-/// Replies to commands with an idempotency key, the newest 1,000: `reply/HASH` holds what was asked and answered,
-/// `reply-slot/N` which key came Nth, modulo 1,000.
+/// Replies to the newest 1,000 commands with an idempotency key: `reply/HASH` holds the request and its reply,
+/// `reply-slot/N` the key of the Nth, modulo 1,000.
 ///
-/// The core itself keeps that an action was done (``PikaCore/RequestID/once(_:)``); this keeps what was said about it.
+/// The core deduplicates the action itself (``PikaCore/RequestID/once(_:)``); this log stores the reply.
 struct ReplyLog: Sendable {
     static let key = "replies"
     static let capacity: Int64 = 1000
 
-    /// How many keys there were.
+    /// Number of keys so far.
     var count: Int64 = 0
 
     init() {}
@@ -19,18 +19,18 @@ struct ReplyLog: Sendable {
     }
 }
 
-/// Where the reply to a command is kept, and what was asked.
+/// Where the reply to a command is stored, and the command's fingerprint.
 struct ReplyPlace: Sendable {
     let name: String
     let fingerprint: String
-    /// The number of the first event that belongs to the command, if they were recorded before.
+    /// Cursor of the command's first event, if its events were recorded before.
     var cursor: Int64?
 }
 
 extension DaemonEngine {
-    /// Does a command unless its key was used before; then the same is said again.
+    /// Executes a command unless its key was used before; then returns the stored reply.
     ///
-    /// Errors are not kept: the command is tried again then, but what it has sent already is not sent twice.
+    /// Errors are not stored: a repeated command is tried again, but does not send again what was sent before.
     func performOnce(_ request: DaemonRequest, for client: DaemonClient) async throws(DaemonFailure) -> Done {
         try self.authorize(request.command, client)
         try await self.passGate(request, client)
@@ -61,7 +61,8 @@ extension DaemonEngine {
         return done
     }
 
-    /// Once what belongs to a command was told: if the process ends before, the command that comes again tells it.
+    /// Stores the reply after the command's events were sent. If the process ends earlier, the repeated command sends
+    /// them.
     func keepReply(_ result: JSONObject?, at place: ReplyPlace) async {
         var record: JSONObject = ["of": .string(place.fingerprint), "done": true]
         record["result"] = result.map(JSONValue.object)

@@ -3,11 +3,11 @@ import Metrics
 import Nostr
 import PikaCore
 
-/// A program that is a bot: it is told of recorded events one after the other, and takes them.
+/// Feeds recorded events to a bot that runs as an external program, and tracks which of them it has consumed.
 extension DaemonEngine {
-    // MARK: One life of the program
+    // MARK: One run of the program
 
-    /// Takes up a program; ``serve(_:)`` must follow, and ``finish(_:because:)``. One program at a time.
+    /// Registers a program; ``serve(_:)`` and ``finish(_:because:)`` must follow. One program at a time.
     public func begin(_ client: DaemonClient) {
         let (news, wake) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         guard !self.isEnding, self.settings.program != nil else { return client.lines.close() }
@@ -15,8 +15,8 @@ extension DaemonEngine {
         self.feed = Feed(client, self.taken, now: self.clock.nowMilliseconds, news: (news, wake))
     }
 
-    /// Says `ready`, then tells what the program has not taken and what comes. Returns when the client's lines are
-    /// closed, or the task is cancelled.
+    /// Sends `ready`, then the events that the program has not consumed, then new ones. Returns when the client's lines
+    /// are closed or the task is cancelled.
     public func serve(_ client: DaemonClient) async {
         guard let rules = self.settings.program, let feed = self.feed, feed.client === client else {
             return
@@ -42,10 +42,10 @@ extension DaemonEngine {
         }
     }
 
-    /// The program is over.
+    /// Ends a run of the program.
     ///
-    /// - Parameter failure: nil if it ended as it was meant to. Otherwise the oldest event that it had and has not taken
-    ///   is to blame; after too many times it is given up.
+    /// - Parameter failure: nil if the program ended as intended. Otherwise its oldest unconsumed event is blamed, and
+    ///   becomes a dead letter after too many failures.
     public func finish(_ client: DaemonClient, because failure: ProgramFailure?) async -> ProgramReport {
         client.lines.close()
         self.sessions[client.id] = nil
@@ -57,7 +57,7 @@ extension DaemonEngine {
     }
 
     private func blame(_ feed: Feed, _ failure: ProgramFailure) async -> (cursor: Int64, count: Int)? {
-        // One that fails at its start does not fail with an event; one that does not listen may have been told nothing.
+        // A program that fails at its start is not failing on an event, and a stalled one may have been sent none.
         guard feed.isProven else { return nil }
         let newest = failure == .stalled(.takesNothing) ? self.log.last : feed.position
         guard let rules = self.settings.program, let cursor = self.taken.oldestOpen(upTo: newest) else { return nil }
@@ -71,7 +71,7 @@ extension DaemonEngine {
         return (cursor, count)
     }
 
-    /// Tells what may be told now.
+    /// Sends the events that may be sent now.
     private func tellOpen(_ client: DaemonClient) async {
         guard let width = self.settings.program?.openEvents else { return }
         while let feed = self.feed, feed.client === client, !client.lines.isClosed,
@@ -80,8 +80,8 @@ extension DaemonEngine {
             self.feed?.position = cursor
             let event = await self.recorded(cursor)
             guard let event, await !self.isWithdrawn(event) else {
-                // What was kept by reference is gone, or is not the program's any more: there is nothing left to take,
-                // nor to write.
+                // The message is gone, or no longer visible to the program: there is nothing left to write or to
+                // consume.
                 if let now = self.feed, now.client === client, now.wish == feed.wish, now.manner == .written {
                     self.feed?.written = max(now.written, cursor)
                 }
@@ -97,7 +97,7 @@ extension DaemonEngine {
         }
     }
 
-    /// Whether an event is of a chat in which the program is not at work any more, or which is gone.
+    /// Returns whether the event belongs to a chat that is gone or that the program no longer works in.
     private func isWithdrawn(_ event: DaemonEvent) async -> Bool {
         guard let chatID = event.chatOfMembers else { return false }
         await self.refreshState()
@@ -115,7 +115,8 @@ extension DaemonEngine {
         if feed.isProven { await self.take(cursor) }
     }
 
-    /// The program works: what was written is taken. If it has said no `hello`, it does not know the extension.
+    /// Marks the program as working, so that its written events count as consumed. Without a `hello` by now, it does
+    /// not know the extension.
     private func prove(_ client: DaemonClient) async {
         guard let feed = self.feed, feed.client === client, !feed.isProven, feed.promised == nil else { return }
         self.feed?.isProven = true
@@ -133,29 +134,30 @@ extension DaemonEngine {
         await self.storeTaken()
     }
 
-    // MARK: What the program says
+    // MARK: Commands of the program
 
-    /// Before a command of a program is done: it is not one that waits with its `hello`.
+    /// Marks the program as working before it runs a command other than `hello`: it is not one that is slow to send
+    /// its `hello`.
     func noteCommand(_ command: DaemonCommand, _ client: DaemonClient) async {
         if case .hello = command { return }
         if client.origin == .program { await self.prove(client) }
     }
 
-    /// What `hello` has asked for; it begins when the reply is on its way.
+    /// Remembers what `hello` has asked for, until its reply is queued.
     func promise(_ hello: DaemonCommand.Hello, _ client: DaemonClient) {
         guard client.origin == .program, let feed = self.feed, feed.client === client else { return }
         if hello.acknowledges {
-            // What was written before the program said that this is not enough comes again.
+            // Replays events written before the program asked to acknowledge them.
             let position = feed.manner == .acknowledged ? self.taken.upTo : feed.taken.upTo
             self.feed?.promised = (.acknowledged, position)
         } else {
-            // What it says that it has is taken; what was not written for sure comes again.
+            // Events up to the program's own cursor are consumed; those not known to be written are sent again.
             let position = hello.cursor.map { max($0, self.oldestCursor - 1) }
             self.feed?.promised = (.written, position ?? max(self.taken.upTo, feed.written))
         }
     }
 
-    /// After the reply to a command.
+    /// Applies the `hello` after its reply.
     func keepPromise(to client: DaemonClient) async {
         guard let feed = self.feed, feed.client === client, let promised = feed.promised else { return }
         if promised.manner == .acknowledged, feed.manner != .acknowledged, feed.taken.upTo < self.taken.upTo {
@@ -185,17 +187,17 @@ extension DaemonEngine {
         return Done()
     }
 
-    /// Refuses what the program may not do.
+    /// Rejects commands that the program may not use.
     func passGate(_ request: DaemonRequest, _ client: DaemonClient) async throws(DaemonFailure) {
         guard client.origin == .program, let rules = self.settings.program else { return }
         switch request.command {
-        // A program may end itself at any time.
+        // A program may always end itself.
         case .hello, .acknowledge, .shutdown: return
         default: try await rules.gate(request.command, request.name)
         }
     }
 
-    // MARK: What it takes
+    // MARK: Consumed events
 
     private func take(_ cursor: Int64) async {
         guard !self.taken.contains(cursor) else { return }
@@ -208,14 +210,14 @@ extension DaemonEngine {
 
     private func storeTaken() async { await self.store([(TakenEvents.key, self.taken.json)]) }
 
-    /// Something was recorded after `before`: who has nothing to do has something now.
+    /// Wakes the feed after new records. If the program was idle, its stall timer starts now.
     func noteRecorded(after before: Int64) {
         guard self.feed != nil else { return }
         if self.feed?.isBehind(self.taken, last: before) == false { self.feed?.movedAt = self.clock.nowMilliseconds }
         self.feed?.news.wake.yield()
     }
 
-    /// Returns what the program has not done for so long, nil when it is over.
+    /// Waits for the program to stall for this long, and returns how; nil when its run is over.
     public func waitForStall(of client: DaemonClient, milliseconds: Int64) async -> ProgramStall? {
         while !Task.isCancelled, let feed = self.feed, feed.client === client {
             let now = self.clock.nowMilliseconds
@@ -228,7 +230,8 @@ extension DaemonEngine {
         return nil
     }
 
-    /// A reply for which there is no room waits, and with it what the program says next; how long, is counted.
+    /// Sends a reply. Without room it waits, which holds up the program's next command, and the stall timer counts the
+    /// time.
     func reply(_ line: String, to client: DaemonClient) async {
         guard client.lines.putNow(line) == nil else { return }
         if self.feed?.client === client { self.feed?.beginWaiting(now: self.clock.nowMilliseconds) }
@@ -236,19 +239,19 @@ extension DaemonEngine {
         if self.feed?.client === client { self.feed?.endWaiting(now: self.clock.nowMilliseconds) }
     }
 
-    /// Recorded events that the program has not taken.
+    /// Number of recorded events that the program has not consumed.
     public var waitingEvents: Int64 { self.taken.span(upTo: self.log.last) - Int64(self.taken.beyond.count) }
 
-    // MARK: Room
+    // MARK: Backlog
 
-    /// What is recorded without an event of the core needs some too.
+    /// Slots reserved for records without an event of the core.
     private static let reserve: Int64 = 64
 
     private var hasRoom: Bool {
         self.taken.span(upTo: self.log.last) < max(1, self.settings.keptEvents - Self.reserve)
     }
 
-    /// Waits until the program has taken enough; false if it never will.
+    /// Waits until the program's backlog has room; returns false if it never will.
     func waitForRoom() async -> Bool {
         guard self.settings.program != nil else { return true }
         while !self.hasRoom {
@@ -266,14 +269,14 @@ extension DaemonEngine {
         self.waitingForRoom = []
     }
 
-    /// No program will come any more: what happens is recorded as long as there is room.
+    /// Notes that no program will run any more: events are recorded only as long as there is room.
     public func endPrograms() {
         self.isProgramOver = true
         for answer in self.waitingForRoom { answer.give(false) }
         self.waitingForRoom = []
     }
 
-    /// An event that the program will never hear of, or never again.
+    /// Counts an event that the program will not get, or not get again.
     func countDeadLetter(_ letter: DeadLetter, _ cursor: Int64?) {
         letter.count()
         self.logger.error(
@@ -282,11 +285,11 @@ extension DaemonEngine {
     }
 
     enum DeadLetter: String {
-        /// The program ended, or did not take it, too often.
+        /// The program failed on it, or did not consume it, too often.
         case programFailed = "program_failed"
-        /// Too many wait for a program that does not run any more.
+        /// The backlog of a program that no longer runs is full.
         case programFull = "program_full"
-        /// It is of a chat in which the program is not at work any more, or which is gone.
+        /// Its chat is gone, or the program no longer works in it.
         case chatWithdrawn = "chat_withdrawn"
 
         func count() {
@@ -294,7 +297,7 @@ extension DaemonEngine {
         }
     }
 
-    /// What a program printed that is no command; said once for every power of ten.
+    /// Counts lines of a program that are not commands; logs at each power of ten.
     func noteGarbage(_ failure: DaemonFailure) {
         self.feed?.garbage += 1
         guard let count = self.feed?.garbage, count.isPowerOfTen else { return }

@@ -1,38 +1,39 @@
 import Nostr
 import PikaCore
 
-/// The program that is there now, and how far it was told.
+/// The current run of the program, and its position in the event log.
 struct Feed {
-    /// When an event counts as taken.
+    /// When an event counts as consumed.
     enum Manner: Hashable {
-        /// It is not known yet: nothing is told until the program has said `hello` or something else, or time is up.
+        /// Undecided: no event is sent until the program has said `hello` or sent another command, or the timeout is
+        /// over.
         case undecided
-        /// When its line is written, and the program has shown that it works (``Feed/isProven``).
+        /// When its line is written and the program has proved that it works (``Feed/isProven``).
         case written
-        /// When the program says `ack`.
+        /// When the program sends `ack`.
         case acknowledged
     }
 
     let client: DaemonClient
-    /// As it was when the program began.
+    /// The consumed events at the start of the run.
     let taken: TakenEvents
     private(set) var manner = Manner.undecided
-    /// Counts what the program has asked for: what is being told for an earlier wish is not told any more.
+    /// Incremented with each decision on ``manner``; events being sent under an earlier one are dropped.
     private(set) var wish = 0
-    /// What `hello` has asked for, once its reply is on the way.
+    /// What `hello` has asked for; applied after its reply.
     var promised: (manner: Manner, position: Int64)?
-    /// The newest event that was told, and the newest whose line is written.
+    /// The newest event that was sent, and the newest whose line is written.
     var position: Int64
     var written: Int64
-    /// Whether it has said something or lives for a while: one that fails at its start has taken nothing.
+    /// Whether the program has sent a command or has run for a while. One that fails at its start has consumed nothing.
     var isProven = false
-    /// Milliseconds: when something was taken last, or something began to wait.
+    /// Milliseconds: when an event was last consumed, or when the first one began to wait.
     var movedAt: Int64
-    /// Replies for which there is no room, and since when none was taken.
+    /// Replies that wait for room, and since when none has been written.
     private var blocked: (count: Int, since: Int64) = (0, 0)
-    /// It wants to end.
+    /// Whether the program has said `shutdown`.
     var isShutDown = false
-    /// Lines that were no commands.
+    /// Number of lines that were not commands.
     var garbage = 0
     let news: News
 
@@ -55,7 +56,7 @@ struct Feed {
         self.news.wake.yield()
     }
 
-    /// Whether something waits for the program.
+    /// Returns whether events wait for the program.
     func isBehind(_ taken: TakenEvents, last: Int64) -> Bool {
         switch self.manner {
         case .undecided: false
@@ -64,7 +65,7 @@ struct Feed {
         }
     }
 
-    /// What it has not done, and since when; nil if nothing waits for it.
+    /// Returns how the program is stalling, and since when; nil if nothing waits for it.
     func behind(_ taken: TakenEvents, last: Int64) -> (stall: ProgramStall, since: Int64)? {
         let isBlocked = self.blocked.count > 0
         guard self.isBehind(taken, last: last) else {
@@ -81,7 +82,7 @@ struct Feed {
 
     mutating func endWaiting(now: Int64) { self.blocked = (max(0, self.blocked.count - 1), now) }
 
-    /// The event to tell now; nil if none may be told.
+    /// Returns the next event to send; nil if none may be sent now.
     func next(_ taken: TakenEvents, last: Int64, width: Int) -> Int64? {
         guard self.manner != .undecided else { return nil }
         if self.manner == .acknowledged, self.open(taken) >= width { return nil }
@@ -90,7 +91,7 @@ struct Feed {
         return cursor <= last ? cursor : nil
     }
 
-    /// How many were told and are not taken.
+    /// Returns the number of sent events that are not consumed.
     private func open(_ taken: TakenEvents) -> Int {
         let beyond = taken.beyond.count { $0 <= self.position }
         return max(0, Int(clamping: self.position - taken.upTo) - beyond)

@@ -1,19 +1,20 @@
-/// What makes a daemon the home of one program that is a bot, instead of an account's only owner.
+/// Rules of a daemon that serves one bot, run as an external program, instead of owning an account.
 ///
-/// Events wait in the record, not in the core's inbox: an event of the core counts as handled when it is recorded, and
-/// leaves the record when the program has taken it. So a program that is slow, or away, holds nobody else up.
+/// Events wait in the event log and not in the core's inbox: an event of the core is handled once it is recorded, and
+/// leaves the log's backlog once the program has consumed it. So a slow or absent program does not hold up anyone else.
 public struct ProgramRules: Sendable {
     /// The bot's name, for logs and metrics.
     public var name: String
-    /// Refuses what the program may not do: the command, and its name on the wire.
+    /// Throws if the program may not use the command, given with its name on the wire.
     public var gate: @Sendable (DaemonCommand, _ name: String) async throws(DaemonFailure) -> Void
-    /// Events that the program may have before it has taken the first of them.
+    /// Most events in flight to the program.
     public var openEvents = 32
-    /// How often an event may end with its program's end or patience before it is given up.
+    /// Failures or timeouts of the program on one event before the event becomes a dead letter.
     public var tries = 3
-    /// Milliseconds that a program has for its first word; then it is one that works, and does not know the extension.
+    /// Milliseconds that a program has for its first command; after that it counts as working and as not knowing the
+    /// extension.
     public var helloPatience: Int64 = 15_000
-    /// The same for one that has said before that it acknowledges events.
+    /// The same timeout for a program that has acknowledged events before.
     public var helloAgainPatience: Int64 = 60_000
 
     public init(
@@ -24,25 +25,25 @@ public struct ProgramRules: Sendable {
     }
 }
 
-/// What became of a program.
+/// Outcome of a program's run.
 public struct ProgramReport: Sendable {
-    /// Whether it has said `shutdown`.
+    /// Whether the program has said `shutdown`.
     public var isShutDown = false
-    /// The event that it had and has not taken, and how often that was to blame for an end.
+    /// The oldest event that it was sent and has not consumed, and the number of failures blamed on it.
     public var blamed: (cursor: Int64, count: Int)?
 }
 
-/// How a program has failed that was not told to end.
+/// Failure of a program that was not told to end.
 public enum ProgramFailure: Sendable, Hashable {
     case ended
-    /// It was killed for it.
+    /// It stalled and was killed.
     case stalled(ProgramStall)
 }
 
-/// What a program has not done for too long.
+/// How a program stalled.
 public enum ProgramStall: String, Sendable, Hashable {
-    /// Events wait for it.
+    /// It did not consume waiting events.
     case takesNothing = "it took nothing of what waited for it"
-    /// Replies wait, and there is no room for more.
+    /// It did not read its replies, and the queue is full.
     case readsNothing = "it did not read the replies to its commands"
 }

@@ -1,30 +1,31 @@
 import Nostr
 import PikaCore
 
-/// Which of the recorded events a program has taken: those are never told again. Kept in the core's durable values.
+/// The recorded events that a program has consumed and that are never sent to it again. Stored in the core's durable
+/// values.
 struct TakenEvents: Hashable, Sendable {
     static let key = "taken"
 
-    /// Every event up to this one is taken.
+    /// Every event up to this one is consumed.
     private(set) var upTo: Int64 = 0
-    /// Events above that are taken too.
+    /// Events after ``upTo`` that are consumed too.
     private(set) var beyond: Set<Int64> = []
-    /// How often an event that is not taken was given up with the program that had it.
+    /// Failures of the program per event that is not consumed.
     private(set) var failures: [Int64: Int] = [:]
-    /// Whether the program acknowledges events; nil as long as no program has shown it.
+    /// Whether the program acknowledges events; nil until a program has shown it.
     var acknowledges: Bool?
 
     init() {}
 
     func contains(_ cursor: Int64) -> Bool { cursor <= self.upTo || self.beyond.contains(cursor) }
 
-    /// The oldest one that is not taken; nil if all up to `last` are.
+    /// Returns the oldest event that is not consumed; nil if all up to `last` are.
     func oldestOpen(upTo last: Int64) -> Int64? {
-        // What stands beyond never begins at the next one: it would be part of `upTo`.
+        // `beyond` never holds the next event: that would be part of `upTo`.
         self.upTo < last ? self.upTo + 1 : nil
     }
 
-    /// How many up to `last` wait, counting those that are taken out of order.
+    /// Returns the number of events from the oldest open one to `last`, including those consumed out of order.
     func span(upTo last: Int64) -> Int64 { max(0, last - self.upTo) }
 
     mutating func take(_ cursor: Int64) {
@@ -34,7 +35,7 @@ struct TakenEvents: Hashable, Sendable {
         while self.beyond.remove(self.upTo + 1) != nil { self.upTo += 1 }
     }
 
-    /// Takes all up to this one.
+    /// Marks all events up to this one as consumed.
     mutating func take(through cursor: Int64) {
         guard cursor > self.upTo else { return }
         self.failures = self.failures.filter { $0.key > cursor }
@@ -43,7 +44,7 @@ struct TakenEvents: Hashable, Sendable {
         while self.beyond.remove(self.upTo + 1) != nil { self.upTo += 1 }
     }
 
-    /// Returns how often it has failed now.
+    /// Counts a failure, and returns their number for this event.
     mutating func noteFailure(of cursor: Int64) -> Int {
         let count = (self.failures[cursor] ?? 0) + 1
         self.failures[cursor] = count

@@ -13,7 +13,7 @@ struct CommandFields {
         return value
     }
 
-    /// Null is as good as nothing.
+    /// Null counts as absent.
     func optionalText(_ name: String) throws(DaemonFailure) -> String? {
         switch self.object[name] {
         case nil, .null?: return nil

@@ -1,5 +1,5 @@
 extension DaemonCommand {
-    /// The group that the command names, as it was written; nil if it names none.
+    /// The command's reference to a group, unparsed; nil if it has none.
     public var chatID: String? {
         switch self {
         case .addMembers(let group, _), .listMembers(let group), .removeMembers(let group, _), .leaveGroup(let group),
@@ -17,7 +17,7 @@ extension DaemonCommand {
         }
     }
 
-    /// The call that the command is about, as it was written; nil if it is about none that there is.
+    /// The command's call id, unparsed; nil if it has none.
     public var callID: String? {
         switch self {
         case .acceptCall(let id), .rejectCall(let id, _), .endCall(let id, _), .sendAudioResponse(let id, _),
@@ -27,8 +27,8 @@ extension DaemonCommand {
         }
     }
 
-    /// The commands that a configuration may allow to a program: `hello`, `ack` and `shutdown` need no permission, and
-    /// the account's relays are the configuration's.
+    /// The commands that a configuration may allow to a program. `hello`, `ack` and `shutdown` need no permission, and
+    /// the relays of the account are set by the configuration only.
     public static let names: Set<String> = [
         "publish_keypackage", "list_pending_welcomes", "accept_welcome", "list_groups", "init_group",
         "add_members", "list_members", "remove_members", "leave_group", "get_group_profile", "update_group_profile",
@@ -37,7 +37,7 @@ extension DaemonCommand {
         "accept_call", "reject_call", "end_call", "send_audio_file", "send_audio_response", "send_call_data",
     ]
 
-    /// Whether the command puts something into a group.
+    /// Whether the command sends something to a group.
     public var isSending: Bool {
         switch self {
         case .sendMessage, .sendHypernote, .react, .submitHypernoteAction, .sendMedia, .sendMediaBatch, .sendTyping:

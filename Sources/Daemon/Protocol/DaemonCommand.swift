@@ -2,12 +2,12 @@ import Nostr
 
 /// A command of the pikachat daemon protocol, version 1 (wire §8.3), with its defaults filled in.
 ///
-/// Texts are as they came: whether a key or an id is one is found out when the command is done.
+/// Keys and ids are unparsed strings; they are validated when the command runs.
 public enum DaemonCommand: Hashable, Sendable {
     case publishKeyPackage(relays: [String])
     case setRelays([String])
     case listPendingWelcomes
-    /// The id of the wrapper, or of the Welcome inside.
+    /// The id of the gift wrap, or of the Welcome inside it.
     case acceptWelcome(id: String)
     case listGroups
     case addMembers(group: String, peers: [String])
@@ -37,7 +37,7 @@ public enum DaemonCommand: Hashable, Sendable {
     case shutdown
     /// The extension's first command.
     case hello(Hello)
-    /// A program that is a bot has done what an event asks for.
+    /// A program has handled an event.
     case acknowledge(cursor: Int64)
 
     public struct File: Hashable, Sendable {
@@ -57,18 +57,18 @@ public enum DaemonCommand: Hashable, Sendable {
         public var relayAuth: String?
     }
 
-    /// What a client says that knows the extension.
+    /// Fields of a client's `hello`.
     public struct Hello: Hashable, Sendable {
         /// At least 2.
         public var version: Int64
         /// A name for logs.
         public var client: String?
         public var token: String?
-        /// Events after this one are wanted again.
+        /// Cursor after which events are to be replayed.
         public var cursor: Int64?
-        /// Whether events come to this connection; those of standard output always do.
+        /// Whether the connection receives events; that of standard output always does.
         public var subscribes: Bool
-        /// Whether events count as taken only when ``DaemonCommand/acknowledge(cursor:)`` says so.
+        /// Whether an event counts as consumed only after ``DaemonCommand/acknowledge(cursor:)``.
         public var acknowledges = false
     }
 
@@ -83,22 +83,22 @@ public enum DaemonCommand: Hashable, Sendable {
     }
 }
 
-/// A line as a command.
+/// A parsed command line.
 public struct DaemonRequest: Hashable, Sendable {
     public var command: DaemonCommand
     /// The command's name on the wire.
     public var name: String
-    /// Comes back with the reply.
+    /// Returned with the reply.
     public var requestID: String?
     /// Part of the extension.
     public var idempotencyKey: String?
-    /// What the command says, without the two ids: the same command has the same.
+    /// The command without its two ids, normalised: equal commands have equal texts.
     var fingerprintText: String
 }
 
 extension DaemonRequest {
-    /// Reads a line. Unknown fields are ignored; anything else that is not as it should be is
-    /// ``DaemonFailure/Code/parseError``, as with the pikachat daemon.
+    /// Parses a line. Ignores unknown fields; throws ``DaemonFailure/Code/parseError`` for any other mistake, as the
+    /// pikachat daemon does.
     public init(line: some StringProtocol) throws(DaemonFailure) {
         let json: JSONValue
         do { json = try JSONValue(json: Array(line.utf8)) } catch {

@@ -1,6 +1,6 @@
 public import Nostr
 
-/// What the daemon tells without being asked (wire §8.3). Ids and keys are hex.
+/// Events that the daemon sends (wire §8.3). Ids and keys are hex.
 public enum DaemonEvent: Hashable, Sendable {
     case ready(account: PublicKey)
     case keyPackagePublished(EventID)
@@ -15,13 +15,14 @@ public enum DaemonEvent: Hashable, Sendable {
     case callDebug(callID: String, sent: UInt64, received: UInt64, dropped: UInt64)
     case callAudioChunk(callID: String, path: String, sampleRate: Int64, channels: Int64)
     case callData(callID: String, payload: [UInt8], track: String)
-    /// As it was logged.
+    /// An event as it is stored in the log.
     case recorded(JSONObject)
 
-    /// The protocol's version, which `ready` says.
+    /// Protocol version in `ready`.
     public static let protocolVersion: Int64 = 1
 
-    /// One line, without its end; a cursor, and a message's tags, only for clients that know the extension.
+    /// Encodes the event as one line, without its line ending. Only clients of the extension get a cursor and a
+    /// message's tags.
     public func line(cursor: Int64? = nil) -> String {
         var object = self.json
         if cursor != nil, case .messageReceived(let message) = self, !message.tags.isEmpty {
@@ -39,8 +40,7 @@ public enum DaemonEvent: Hashable, Sendable {
         }
     }
 
-    /// The chat that an event belongs to and that only its members should hear of; nil for what concerns those who are
-    /// in none.
+    /// The chat whose members alone may see the event; nil for events that also concern non-members.
     var chatOfMembers: String? {
         let json = self.json
         let update = json["update"]

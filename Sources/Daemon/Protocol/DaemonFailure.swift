@@ -1,6 +1,6 @@
-/// Why a command was not done: what an `error` reply says (wire §8.3).
+/// Error of a command, as an `error` reply reports it (wire §8.3).
 public struct DaemonFailure: Error, Hashable, Sendable, CustomStringConvertible {
-    /// A word for programs. Those of the pikachat daemon, and a few of the extension.
+    /// Machine-readable code: those of the pikachat daemon, and a few of the extension.
     public struct Code: Hashable, Sendable, CustomStringConvertible {
         public let description: String
 
@@ -26,28 +26,28 @@ public struct DaemonFailure: Error, Hashable, Sendable, CustomStringConvertible 
         public static let encryptError = Code(description: "encrypt_error")
         public static let uploadFailed = Code(description: "upload_failed")
         public static let ioError = Code(description: "io_error")
-        /// What the group or its rules refuse; the name is the reference implementation's.
+        /// Rejected by the group or its rules; the name is the reference implementation's.
         public static let mdkError = Code(description: "mdk_error")
         public static let runtimeError = Code(description: "runtime_error")
 
         // The extension
-        /// Only after a `hello` with a token that allows it.
+        /// Requires a `hello` with a token that allows the command.
         public static let unauthorized = Code(description: "unauthorized")
-        /// The token is for reading.
+        /// The token is read-only.
         public static let forbidden = Code(description: "forbidden")
         public static let badToken = Code(description: "bad_token")
         public static let badCursor = Code(description: "bad_cursor")
-        /// The idempotency key belongs to another command.
+        /// The idempotency key was used for a different command.
         public static let keyReused = Code(description: "key_reused")
-        /// The client did not read what it was sent.
+        /// The client read too slowly.
         public static let slowClient = Code(description: "slow_client")
         public static let tooManyClients = Code(description: "too_many_clients")
-        /// The configuration does not allow it to the program.
+        /// The configuration does not allow the command to the program.
         public static let notAllowed = Code(description: "not_allowed")
     }
 
     public let code: Code
-    /// What went wrong, in words.
+    /// Description for people.
     public let message: String
 
     public init(_ code: Code, _ message: String) {

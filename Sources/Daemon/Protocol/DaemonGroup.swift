@@ -1,7 +1,7 @@
 public import Nostr
 import PikaCore
 
-/// A group as replies and events show it.
+/// A group in replies and events.
 public struct DaemonGroup: Hashable, Sendable {
     public struct Member: Hashable, Sendable {
         public var publicKey: PublicKey
@@ -14,7 +14,7 @@ public struct DaemonGroup: Hashable, Sendable {
     public var nostrGroupID: String
     public var name: String
     public var description: String
-    /// By key.
+    /// Sorted by key.
     public var members: [Member]
 }
 
@@ -41,7 +41,7 @@ extension DaemonGroup {
     }
 }
 
-/// What a group calls itself: its admin's profile in it, else its name and description.
+/// A group's profile: its admin's profile in it, else its name and description.
 public struct DaemonGroupProfile: Hashable, Sendable {
     public var nostrGroupID: String
     public var owner: PublicKey
@@ -58,7 +58,7 @@ public struct DaemonGroupProfile: Hashable, Sendable {
     }
 }
 
-/// What changed in a group.
+/// A change of a group.
 public struct DaemonGroupUpdate: Hashable, Sendable {
     public enum Kind: String, Sendable {
         case created
@@ -70,7 +70,7 @@ public struct DaemonGroupUpdate: Hashable, Sendable {
 
     public var kind: Kind
     public var nostrGroupID: String
-    /// The group after the change; nil when this account is not in it any more.
+    /// The group after the change; nil if this account is no longer a member.
     public var group: DaemonGroup?
     public var profile: DaemonGroupProfile?
 
@@ -85,7 +85,7 @@ public struct DaemonGroupUpdate: Hashable, Sendable {
     }
 }
 
-/// An invitation that waits.
+/// A pending invitation.
 public struct DaemonWelcome: Hashable, Sendable {
     public var wrapper: EventID
     public var welcome: EventID

@@ -1,7 +1,7 @@
 public import Nostr
 public import PikaCore
 
-/// A message of another member.
+/// A message from another member.
 public struct DaemonMessage: Hashable, Sendable {
     /// Hex of the MLS group id.
     public var chatID: String
@@ -14,12 +14,12 @@ public struct DaemonMessage: Hashable, Sendable {
     public var content: String
     public var createdAt: Int64
     public var media: [Attachment]
-    /// Told to clients of the extension.
+    /// Sent only to clients of the extension.
     public var tags: [Tag] = []
 
     public struct Attachment: Hashable, Sendable {
         public var file: MediaAttachment
-        /// Where the file is, if it was downloaded.
+        /// Path of the file, if it was downloaded.
         public var localPath: String?
 
         var json: JSONValue {

@@ -1,11 +1,11 @@
 public import Nostr
 
-/// The one answer to a command.
+/// The reply to a command.
 public enum DaemonReply: Hashable, Sendable {
     case ok(requestID: String?, result: JSONObject?)
     case error(requestID: String?, DaemonFailure)
 
-    /// One line, without its end; what is absent is left out.
+    /// Encodes the reply as one line, without its line ending; absent fields are left out.
     public var line: String {
         var object = JSONObject()
         switch self {

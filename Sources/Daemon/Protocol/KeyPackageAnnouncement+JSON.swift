@@ -2,7 +2,7 @@ public import Nostr
 public import PikaCore
 
 extension KeyPackageAnnouncement {
-    /// The reply of `publish_keypackage`: the kind 443 event and each relay's answer.
+    /// The reply to `publish_keypackage`: the kind 443 event and each relay's answer.
     public var json: JSONObject {
         var object = JSONObject()
         object["event_id"] = self.event.map { .string($0.hex) }

@@ -2,17 +2,17 @@ import BotKit
 import Marmot
 public import Nostr
 
-/// What others find of an account on relays, and so whether they can invite it.
+/// Checks what others find of an account on relays, and thus whether they can invite it.
 public enum AccountPresence {
-    /// Key packages, and the lists of relays that say where they and invitations go.
+    /// Key packages, and the relay lists that say where to find them and where to send invitations.
     public static let kinds: [Kind] = [.addressableKeyPackage, .keyPackage, .keyPackageRelays, .inboxRelays]
-    /// A key package that ends sooner should have been renewed by now.
+    /// Remaining lifetime below which a key package should have been renewed.
     static let renewal: Int64 = 7 * 86_400
 
     /// - Parameters:
-    ///   - stored: What each relay that answered holds of these kinds.
-    ///   - relays: Those of the configuration.
-    ///   - hasRun: Whether the account has a state here. One that was never started has published nothing.
+    ///   - stored: Each answering relay's events of these kinds.
+    ///   - relays: The configured relays.
+    ///   - hasRun: Whether the account has local state. An account that was never started has published nothing.
     public static func judge(
         _ account: PublicKey, stored: [RelayURL: [Event]], relays: [RelayURL], hasRun: Bool, now: Int64,
         into findings: inout FindingList

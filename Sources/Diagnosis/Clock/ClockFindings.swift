@@ -1,9 +1,9 @@
-/// What servers' clocks say of ours.
+/// Compares the local clock with those of servers.
 public enum ClockFindings {
     static let tolerated = 30.0
     static let harmful = 300.0
 
-    /// - Parameter offsets: Servers' clocks less ours, in seconds.
+    /// - Parameter offsets: Server clocks minus the local clock, in seconds.
     public static func judge(_ offsets: [Double]) -> [Finding] {
         var findings = FindingList("clock")
         guard !offsets.isEmpty else {

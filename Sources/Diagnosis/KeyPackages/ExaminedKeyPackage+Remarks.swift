@@ -2,9 +2,9 @@ import MLS
 import Marmot
 import Nostr
 
-/// What this software reads and others may refuse, or what an event says of its key package that is not so.
+/// Remarks on a key package that this software accepts but others may refuse, and on wrong claims of its event.
 extension ExaminedKeyPackage {
-    /// What OpenMLS accepts: 84 days and the hour for clocks that run behind.
+    /// The longest lifetime that OpenMLS accepts: 84 days, and an hour for clocks that are behind.
     private static let longestLifetime = KeyPackageEvents.lifetime + KeyPackageEvents.backdating
 
     var remarks: [String] {
@@ -12,7 +12,7 @@ extension ExaminedKeyPackage {
         return formRemarks + packageRemarks(invitee) + tagRemarks(invitee.keyPackage.leafNode.capabilities)
     }
 
-    /// Whether it is written as before MIP-00 had its present form.
+    /// Whether it has the format from before the present MIP-00.
     var hasOldForm: Bool { !formRemarks.isEmpty }
 
     private var formRemarks: [String] {
@@ -45,7 +45,7 @@ extension ExaminedKeyPackage {
         return remarks
     }
 
-    /// Tags that promise what the key package itself does not have.
+    /// Returns remarks on tags that contradict the key package.
     private func tagRemarks(_ capabilities: Capabilities) -> [String] {
         let extensions = capabilities.extensions.map(Self.text)
         let proposals = capabilities.proposals.map(Self.text)

@@ -4,10 +4,10 @@ import Marmot
 import Nostr
 import PikaCore
 
-/// A key package event with what the core makes of it.
+/// A key package event and the core's validation result.
 struct ExaminedKeyPackage: Sendable {
     let event: Event
-    /// Nil if it does not pass all checks.
+    /// Nil if any check failed.
     let invitee: Invitee?
     let failure: KeyPackageFailure?
 
@@ -25,12 +25,12 @@ struct ExaminedKeyPackage: Sendable {
         return lifetime
     }
 
-    /// What replaces what: the slot of an addressable event; all others of a kind are one.
+    /// Events in the same slot replace each other: the `d` tag of an addressable event; otherwise one slot per kind.
     var slot: String {
         event.kind == .addressableKeyPackage ? "30443 \(event.firstTag("d")?.value ?? "")" : "443"
     }
 
-    /// Why it is not valid, on one line.
+    /// Why it is invalid, on one line.
     var problem: String? {
         guard let failure else { return nil }
         return "\(failure.check.rawValue): \(failure.error.message)"
@@ -44,7 +44,7 @@ struct ExaminedKeyPackage: Sendable {
             remarks: remarks)
     }
 
-    /// Newest first, kind 30443 before 443, as an inviter looks at them.
+    /// Newest first, kind 30443 before 443: the order in which an inviter tries them.
     static func order(_ left: Self, _ right: Self) -> Bool {
         (-Int64(left.event.kind.rawValue), -left.event.createdAt, left.event.id)
             < (-Int64(right.event.kind.rawValue), -right.event.createdAt, right.event.id)

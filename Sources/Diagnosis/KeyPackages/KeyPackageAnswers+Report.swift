@@ -2,9 +2,9 @@ import BotKit
 import Marmot
 import Nostr
 
-/// What the answers come to.
+/// Evaluation of the answers.
 extension KeyPackageAnswers {
-    /// A key package that ends sooner should have been renewed by now.
+    /// Remaining lifetime below which a key package should have been renewed.
     private static let renewal: Int64 = AccountPresence.renewal
 
     func report(now: Int64, using rng: inout some RandomNumberGenerator) -> KeyPackageReport {
@@ -55,7 +55,7 @@ extension KeyPackageAnswers {
         return holding
     }
 
-    /// In the order of what matters more.
+    /// Conditions in descending order of importance.
     private func state(
         of best: ExaminedKeyPackage, _ newest: ExaminedKeyPackage?, _ now: Int64
     ) -> (RelayHolding.State, String) {
@@ -81,7 +81,7 @@ extension KeyPackageAnswers {
         days(event.createdAt.subtractingReportingOverflow(time).partialValue)
     }
 
-    /// `40 s`, `3 h`, `12 days`.
+    /// Formats a duration: `40 s`, `3 h`, `12 days`.
     private static func days(_ seconds: Int64) -> String {
         switch seconds {
         case ..<7200: "\(seconds) s"
@@ -94,7 +94,7 @@ extension KeyPackageAnswers {
 
     private func list(_ kind: Kind, _ holdings: [RelayHolding]) -> PublishedRelayList {
         var list = PublishedRelayList(kind: kind, relays: listed(kind))
-        // Nobody is asked to publish 10002; it only says where else to look.
+        // Kind 10002 is optional; it only names more relays to query.
         guard kind != .relayList else { return list }
         guard let relays = list.relays else {
             if !events.isEmpty { list.problem = "no relay that answered has one" }

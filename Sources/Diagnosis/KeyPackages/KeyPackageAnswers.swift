@@ -3,14 +3,14 @@ import Marmot
 import Nostr
 import PikaCore
 
-/// What relays have answered about one account, and which of them to ask next.
+/// Relays' answers about one account, and the relays to query next.
 struct KeyPackageAnswers: Sendable {
     static let lists: [Kind] = [.keyPackageRelays, .inboxRelays, .relayList]
     static let kinds: [Kind] = [.addressableKeyPackage, .keyPackage] + lists
 
     let request: KeyPackageProbeRequest
     let configured: [RelayURL]
-    /// All that were considered, in this order.
+    /// All relays considered so far, in order.
     private(set) var relays: [RelayURL] = []
     private(set) var events: [RelayURL: [Event]] = [:]
     private(set) var failures: [RelayURL: String] = [:]
@@ -24,7 +24,7 @@ struct KeyPackageAnswers: Sendable {
 
     func isConfigured(_ relay: RelayURL) -> Bool { configured.contains(relay) }
 
-    /// Those that have not been considered yet; they are from here on.
+    /// Returns the relays that were not considered yet, and marks them as considered.
     mutating func nextRelays() -> [RelayURL] {
         var next: [RelayURL] = []
         for relay in configured + Self.lists.flatMap({ listed($0) ?? [] })
@@ -43,7 +43,7 @@ struct KeyPackageAnswers: Sendable {
         switch outcome {
         case .failed(let reason): failures[relay] = Self.line(reason)
         case .events(let all):
-            // A forged list would lead elsewhere; a forged key package is something to tell of.
+            // Drop forged lists, which would redirect the search, but keep forged key packages, which are reported.
             let own = all.filter { event in
                 event.pubkey == request.account
                     && (!Self.lists.contains(event.kind) || (try? event.verify()) != nil)
@@ -59,7 +59,7 @@ struct KeyPackageAnswers: Sendable {
         for relay in relays { failures[relay] = reason }
     }
 
-    /// The newest list of a kind that any relay has; nil if none has one.
+    /// Returns the newest list of a kind on any relay; nil if there is none.
     func listed(_ kind: Kind) -> [RelayURL]? {
         let all = events.values.flatMap { $0 }.filter { $0.kind == kind }
         guard kind == .relayList else { return RelayListEvents.relays(kind, of: request.account, in: all) }
@@ -67,7 +67,7 @@ struct KeyPackageAnswers: Sendable {
         return newest.flatMap { try? RelayList($0) }.map(\.write)
     }
 
-    /// A stranger's words, on one line that is not too long.
+    /// Truncates untrusted text and removes control characters.
     private static func line(_ text: String) -> String {
         String(text.unicodeScalars.filter { $0.properties.generalCategory != .control }.map(Character.init).prefix(200))
     }

@@ -6,17 +6,18 @@ public import Nostr
 import RelayClient
 
 extension KeyPackageProbe {
-    /// One probe with connections of its own, which are closed at its end; as nobody, so it logs in nowhere.
+    /// Runs one probe with its own connections, which are closed at its end. It has no identity, so it logs in nowhere.
     ///
-    /// - Parameter allowsPrivateAddresses: Whether relays that only the account's lists name may be at private addresses.
+    /// - Parameter allowsPrivateAddresses: Whether relays that only the account's lists name may have private
+    ///   addresses.
     ///
-    /// Throws the transport's error if there can be no connections at all.
+    /// Throws the transport's error if no connections can be made at all.
     public static func once(
         _ request: KeyPackageProbeRequest, home: [RelayURL] = [], allowsPrivateAddresses: Bool = false, logger: Logger
     ) async throws -> KeyPackageReport {
         var configuration = TransportConfiguration()
         configuration.connectTimeout = min(configuration.connectTimeout, request.timeout)
-        // The operator names these; relays that only the peer's lists name must be public.
+        // The operator names the configured relays; those that only the peer's lists name must be public.
         let addresses = AddressGuard(allowsPrivate: allowsPrivateAddresses)
         addresses.nameRelays(home + request.relays)
         let pool = try RelayPool(configuration: configuration, addresses: addresses, logger: logger)

@@ -5,26 +5,26 @@ public import PikaCore
 
 /// Finds an account's key packages as an inviter does, on every relay that may have them, and tries an invitation.
 ///
-/// Reads only. The account is looked at as a stranger's: what its lists name is asked within limits, and what relays
-/// send is bounded.
+/// Read-only. The account is untrusted: the number of relays that its lists name and the size of the answers are
+/// limited.
 public struct KeyPackageProbe: Sendable {
-    /// Asks relays for stored events, as ``PikaCore/RelayTransport/fetch(_:from:timeout:)``.
+    /// Fetches stored events from relays, as ``PikaCore/RelayTransport/fetch(_:from:timeout:)`` does.
     public typealias Fetch = @Sendable ([Filter], [RelayURL], Duration) async -> [RelayURL: FetchOutcome]
-    /// Why a relay that only the account names may not be asked, in words; nil if it may.
+    /// Returns why a relay that only the account names may not be queried; nil if it may.
     public typealias Objection = @Sendable (RelayURL) async -> String?
 
-    /// Relays that only the account's lists name; further ones are not asked.
+    /// Most relays that only the account's lists name; further ones are not queried.
     public static let mostListedRelays = 12
-    /// Events of one kind that are looked at, of one relay.
+    /// Most events of one kind that are examined per relay.
     static let mostEvents = 20
-    /// Of the lists of a list: relays name lists, which name relays.
+    /// Depth of lookups: relays have lists, which name relays.
     private static let rounds = 3
 
     private let home: [RelayURL]
     private let fetch: Fetch
     private let objection: Objection
 
-    /// - Parameter home: The relays of the configuration, which are asked first.
+    /// - Parameter home: The configured relays, which are queried first.
     public init(
         home: [RelayURL], objection: @escaping Objection = { _ in nil }, fetch: @escaping Fetch
     ) {
@@ -41,7 +41,7 @@ public struct KeyPackageProbe: Sendable {
         for round in 1...Self.rounds {
             let relays = await admitted(answers.nextRelays(), &answers)
             guard !relays.isEmpty else { break }
-            // A relay that does not answer takes all the time of its round.
+            // A relay that does not answer uses up the whole time of its round.
             let left = end - ContinuousClock.now
             guard left > .zero else {
                 answers.fail(relays, "there was no time left to ask it")
@@ -67,7 +67,7 @@ public struct KeyPackageProbe: Sendable {
         return relays.filter { objections[$0] == nil }
     }
 
-    /// One for each kind, so that many of one kind push no other out.
+    /// Returns one filter per kind, so that many events of one kind do not crowd out another.
     private static func filters(_ account: PublicKey) -> [Filter] {
         KeyPackageAnswers.kinds.map { kind in
             Filter(authors: [account], kinds: [kind], limit: kind.isReplaceable ? 1 : mostEvents)

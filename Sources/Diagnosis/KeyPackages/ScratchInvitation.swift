@@ -2,12 +2,12 @@ import BotKit
 import Marmot
 import Nostr
 
-/// An invitation as the core makes it, into a group that nobody will ever see.
+/// Creates an invitation as the core does, to a throwaway group.
 enum ScratchInvitation {
     private static let name = "scratch"
 
-    /// Founds a group with the invitee, as a founder who exists for this moment only, and wraps the Welcome; nothing of
-    /// it is kept or sent.
+    /// Creates a group with the invitee under a temporary founder's key, and wraps the Welcome; nothing of it is stored
+    /// or sent.
     static func attempt(
         _ invitee: Invitee, of event: Event, relays: [RelayURL], now: Int64, using rng: inout some RandomNumberGenerator
     ) -> TriedInvitation {

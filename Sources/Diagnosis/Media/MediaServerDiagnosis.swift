@@ -1,14 +1,14 @@
 import NIOHTTP1
 public import PikaCore
 
-/// Whether a media server is there.
+/// Checks whether a media server is reachable.
 public enum MediaServerDiagnosis {
     public static func run(
         _ server: MediaURL, http: HTTPProbe
     ) async -> (findings: [Finding], clockOffset: Double?) {
         var findings = FindingList("media server \(server)")
         do {
-            // Whatever it answers without authorization, it is an answer (BUD-06).
+            // Any response shows that the server is there, even a refusal for want of an authorization (BUD-06).
             let answer = try await http.ask(server.upload.description, .HEAD)
             if answer.status < 500 {
                 findings.ok("http", "answers (\(answer.status))")

@@ -1,21 +1,21 @@
 import NIOCore
 
-/// What there is to say of a host's certificate.
+/// Checks a host's certificate.
 struct CertificateFindings: Sendable {
     let host: String
     let limit: Duration
     let now: Int64
 
-    /// Certificates are renewed by themselves a month before their end, as a rule.
+    /// Certificates are usually renewed automatically a month before they expire.
     private static let renewal: Int64 = 14 * 86_400
 
-    /// Whether TLS connections can be made.
+    /// Returns whether TLS connections succeed.
     func run(_ address: SocketAddress, _ findings: inout FindingList) async -> Bool {
         do {
             judge(try await TLSReach.handshake(with: host, at: address, within: limit), &findings)
             return true
         } catch {
-            // Why a certificate does not hold is seen from the certificate.
+            // Fetch the certificate without verification to find out why it is invalid.
             let shown = try? await TLSReach.handshake(with: host, at: address, isVerified: false, within: limit)
             judge(failure: error, shown, &findings)
             return false

@@ -3,31 +3,31 @@ import Foundation
 import NIOCore
 import NIOHTTP1
 
-/// Small questions over HTTP to servers that are examined.
+/// Small HTTP requests to servers under examination.
 ///
-/// ``shutdown()`` must be called before the last reference goes.
+/// ``shutdown()`` must be called before the last reference is released.
 public final class HTTPProbe: Sendable {
     struct Answer: Sendable {
         let status: Int
         let body: [UInt8]
-        /// What the server's clock said, in seconds since 1970, less what ours said in the middle of the exchange.
+        /// The server's clock minus the local clock at the middle of the exchange, in seconds.
         let clockOffset: Double?
     }
 
-    /// The most that is read of an answer.
+    /// Most bytes read of a response.
     static let mostBytes = 64 << 10
 
     private let client: HTTPClient
     private let limit: Duration
 
-    /// - Parameter limit: How long one question may take.
+    /// - Parameter limit: Timeout of one request.
     public convenience init(limit: Duration = .seconds(10)) {
         var settings = HTTPClient.Configuration()
         settings.redirectConfiguration = .follow(max: 3, allowCycles: false)
         self.init(settings, limit: limit)
     }
 
-    /// Asks one host only, at one of its addresses: an answer that leads elsewhere is followed nowhere.
+    /// Connects to one host at one of its addresses only, and follows no redirects.
     convenience init(host: String, at address: String, trustRootFiles: [String], limit: Duration) throws(NetworkError) {
         var settings = HTTPClient.Configuration()
         settings.redirectConfiguration = .disallow
@@ -54,7 +54,7 @@ public final class HTTPProbe: Sendable {
         request.method = method
         if let accept { request.headers.add(name: "Accept", value: accept) }
         do {
-            // Of its own the client has no limit for a body of which a little comes again and again.
+            // The client itself has no timeout for a body that trickles in.
             return try await inTime(limit) { [client, limit, request] in
                 try await Self.exchange(request, client, limit)
             }
@@ -75,8 +75,8 @@ public final class HTTPProbe: Sendable {
             clockOffset: response.headers.first(name: "Date").flatMap(time).map { $0 - middle })
     }
 
-    /// `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110 §5.6.7), in seconds since 1970; the time was cut, so half a second
-    /// is added.
+    /// Parses a date such as `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110 §5.6.7) into seconds since 1970. Adds half a
+    /// second, because the date was truncated to seconds.
     static func time(_ text: String) -> Double? {
         let format = DateFormatter()
         format.locale = Locale(identifier: "en_US_POSIX")

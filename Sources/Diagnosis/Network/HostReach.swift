@@ -1,15 +1,15 @@
 import Foundation
 import NIOCore
 
-/// From a host's name to somebody who takes connections.
+/// Checks name resolution and TCP connections to a host, and TLS where it is used.
 struct HostReach: Sendable {
     let host: String
     let port: Int
     let limit: Duration
-    /// Whether TLS comes next.
+    /// Whether TLS is checked too.
     let isSecure: Bool
 
-    /// Whether one of its addresses does.
+    /// Returns whether one of the addresses is reachable.
     func run(_ findings: inout FindingList) async -> Bool {
         do {
             let addresses = try await NameLookup.addresses(of: host, port: port)
@@ -37,7 +37,7 @@ struct HostReach: Sendable {
         return false
     }
 
-    /// Every connection tries those addresses first.
+    /// Reports the addresses that failed: every connection tries them first.
     private func note(_ failures: [String], _ findings: inout FindingList) {
         guard !failures.isEmpty else { return }
         findings.warning(

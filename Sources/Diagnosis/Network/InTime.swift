@@ -1,6 +1,6 @@
-/// What `body` gives, if it does so in time; it must heed cancellation.
+/// Runs `body` with a timeout; `body` must respond to cancellation.
 ///
-/// Throws what `body` throws, and `late` when the time is over.
+/// Throws the errors of `body`, and `late` on a timeout.
 package func inTime<Value: Sendable>(
     _ limit: Duration, late: any Error = NetworkError("no answer in time"),
     _ body: @escaping @Sendable () async throws -> Value

@@ -1,7 +1,7 @@
 import NIOCore
 import NIOPosix
 
-/// Whether a program can listen where it is told to.
+/// Checks whether a program can listen at its configured addresses.
 public enum ListenFindings {
     public static func run(host: String, port: Int, http: HTTPProbe) async -> [Finding] {
         let place = "\(host.contains(":") ? "[\(host)]" : host):\(port)"

@@ -9,13 +9,13 @@ import NIOPosix
     import Darwin
 #endif
 
-/// What the system's resolver says of a host.
+/// Resolves host names by the system's resolver.
 enum NameLookup {
-    /// How many addresses of a host are looked at.
+    /// Most addresses of a host that are examined.
     static let mostAddresses = 8
 
-    /// The addresses of a host, each once, in the resolver's order. Throws ``NetworkError``, also when the resolver has
-    /// not answered in time: what it says later is for nobody.
+    /// Returns a host's addresses without duplicates, in the resolver's order. Throws ``NetworkError``, also on a
+    /// timeout; the resolver's later answer is dropped.
     static func addresses(
         of host: String, port: Int, within limit: Duration = .seconds(30)
     ) async throws -> [SocketAddress] {

@@ -11,13 +11,13 @@ import NIOSSL
     import Darwin
 #endif
 
-/// Why something on the network could not be reached, in words for people.
+/// Network failure with a description for people.
 struct NetworkError: Error, Hashable, Sendable, CustomStringConvertible {
     let description: String
 
     init(_ description: String) { self.description = description }
 
-    /// What a library threw, without its insides.
+    /// Converts a library's error, without its internal details.
     init(_ error: any Error) {
         self.init(Self.words(error))
     }

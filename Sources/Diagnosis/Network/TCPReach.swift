@@ -1,9 +1,9 @@
 import NIOCore
 import NIOPosix
 
-/// Whether somebody listens at an address.
+/// Checks whether an address accepts TCP connections.
 enum TCPReach {
-    /// Connects and hangs up. Throws ``NetworkError``.
+    /// Connects and closes the connection. Throws ``NetworkError``.
     static func connect(to address: SocketAddress, within limit: Duration) async throws(NetworkError) {
         do {
             let channel = try await ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup)

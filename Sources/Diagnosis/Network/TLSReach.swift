@@ -4,15 +4,16 @@ import NIOSSL
 import NIOTLS
 import Synchronization
 
-/// A TLS handshake with a host, and what its certificate says.
+/// TLS handshake with a host, and its certificate's data.
 enum TLSReach {
     struct Certificate: Hashable, Sendable {
         /// Unix seconds.
         let begin: Int64
         let end: Int64
-        /// The earliest end in the whole chain that was shown; that of the certificate itself where only it was looked at.
+        /// The earliest expiry in the chain that the host sent, or that of the leaf certificate if only that was
+        /// examined.
         var chainEnd: Int64
-        /// What it is for; from outside, and fit for a terminal.
+        /// The certificate's names; untrusted, but sanitised for a terminal.
         let names: String
 
         init(begin: Int64, end: Int64, chainEnd: Int64? = nil, names: String) {
@@ -20,10 +21,11 @@ enum TLSReach {
         }
     }
 
-    /// How long the other side has to say goodbye; what was looked at is known by then.
+    /// Timeout of the TLS closure; the handshake's result is known by then.
     static let closeTimeout = Duration.milliseconds(200)
 
-    /// The system's authorities, and those in PEM files. Throws ``NetworkError`` for a file that holds none.
+    /// Returns settings with the system's authorities and those in PEM files. Throws ``NetworkError`` for a file
+    /// without any.
     static func settings(_ trustRootFiles: [String] = []) throws(NetworkError) -> TLSConfiguration {
         var settings = TLSConfiguration.makeClientConfiguration()
         settings.shutdownTimeout = TimeAmount(closeTimeout)
@@ -37,22 +39,22 @@ enum TLSReach {
         return settings
     }
 
-    /// Throws ``NetworkError``.
+    /// Performs a handshake. Throws ``NetworkError``.
     ///
-    /// - Parameter isVerified: Whether the certificate must hold for the host and be trusted here; if not the handshake
-    ///   only fetches it, with its chain.
+    /// - Parameter isVerified: Whether the certificate must be trusted and valid for the host; if not, the handshake
+    ///   only fetches the certificate and its chain.
     static func handshake(
         with host: String, at address: SocketAddress, isVerified: Bool = true, trustRootFiles: [String] = [],
         within limit: Duration
     ) async throws(NetworkError) -> Certificate {
         do {
             var settings = try settings(trustRootFiles)
-            // The chain is then taken by the callback; without any verification nobody would be called.
+            // The callback then accepts the chain; with verification off it would not be called.
             if !isVerified { settings.certificateVerification = .noHostnameVerification }
             let context = try NIOSSLContext(configuration: settings)
             let deadline = NIODeadline.now() + TimeAmount(limit)
             let chain = ChainNote()
-            // Server name indication is for names only; an address is compared with the certificate as it is.
+            // Server name indication is for names only; an IP address is compared with the certificate itself.
             let isAddress = (try? SocketAddress(ipAddress: host, port: 0)) != nil
             let handshake = NIOSingletons.posixEventLoopGroup.any().makePromise(of: Certificate.self)
             let channel = try await ClientBootstrap(group: handshake.futureResult.eventLoop)
@@ -86,11 +88,11 @@ enum TLSReach {
     }
 }
 
-/// Takes any certificates, and notes when the first of them ends.
+/// Accepts any certificates, and records their earliest expiry.
 private final class ChainNote: Sendable {
     private let earliest = Mutex<Int64?>(nil)
 
-    /// Unix seconds; nil for none, and for those that were judged otherwise.
+    /// Unix seconds; nil if there were none or if the callback was not used.
     var end: Int64? { earliest.withLock { $0 } }
 
     @Sendable func accept(
@@ -101,7 +103,7 @@ private final class ChainNote: Sendable {
     }
 }
 
-/// Waits for the end of the handshake.
+/// Waits until the handshake is complete.
 private final class HandshakeHandler: ChannelInboundHandler {
     typealias InboundIn = NIOAny
 
@@ -124,7 +126,8 @@ private final class HandshakeHandler: ChannelInboundHandler {
                 names: Self.names(certificate.description)))
     }
 
-    /// The values of `<NIOSSLCertificate;serial_number=…;common_name=…;alternative_names=…>`, the only public form.
+    /// Extracts the names from `<NIOSSLCertificate;serial_number=…;common_name=…;alternative_names=…>`, their only
+    /// public form.
     private static func names(_ text: String) -> String {
         let fields = text.dropLast().split(separator: ";").dropFirst(2).compactMap { $0.split(separator: "=").last }
         let plain = fields.joined(separator: ", ").unicodeScalars.filter { $0.properties.generalCategory != .control }

@@ -5,16 +5,16 @@ import PikaCore
 import RelayClient
 import Synchronization
 
-/// A conversation with one relay as a worker has it: connect, log in if it asks, write, read back.
+/// Exchange with one relay in a worker's order: connect, log in if required, write, read back.
 struct RelayConversation: Sendable {
     private static let subscription = "pikabot-doctor"
 
     let relay: RelayURL
-    /// Who asks; nil writes with a key that is thrown away, and logs in nowhere.
+    /// The account; nil writes with a throwaway key, and does not log in.
     let account: KeyPair?
-    /// Whose key packages and relay lists are looked for.
+    /// Authors whose key packages and relay lists are fetched.
     let authors: [PublicKey]
-    /// Of each step.
+    /// Timeout of each step.
     let limit: Duration
     let logger: Logger
 
@@ -76,7 +76,7 @@ struct RelayConversation: Sendable {
         return record
     }
 
-    // MARK: What is written
+    // MARK: Writing
 
     private func echo(_ pool: RelayPool, _ heard: Heard<RelayUpdate>) async -> RelayRecord.Attempt {
         let event = ThrowawayEvent.make(ThrowawayEvent.echoKind, by: account ?? ThrowawayEvent.keys())
@@ -88,7 +88,7 @@ struct RelayConversation: Sendable {
         let opened = await heard.first(within: limit) {
             switch $0 {
             case .endOfStoredEvents(_, Self.subscription): true
-            // After a login it is opened again.
+            // It is reopened after a login.
             case .closed(_, Self.subscription, let message): !(logsIn && message.hasPrefix("auth-required"))
             default: false
             }
@@ -110,7 +110,7 @@ struct RelayConversation: Sendable {
         if let failure = await failure(of: event, pool) { return failure }
         let outcome = await fetch(Filter(kinds: [.groupEvent], tags: ["h": [group]]), pool)
         let took = ContinuousClock.now - began
-        // The relay may forget it: relays that know no expiration keep it otherwise.
+        // Ask for deletion too: relays without NIP-40 support would keep the event.
         _ = await failure(of: ThrowawayEvent.deletion(of: [event], by: keys), pool)
         guard case .events(let events) = outcome, events.contains(event) else { return .kept }
         return .returned(took)
@@ -122,7 +122,7 @@ struct RelayConversation: Sendable {
         return await failure(of: ThrowawayEvent.make(.giftWrap, by: ThrowawayEvent.keys(), tags), pool) ?? .kept
     }
 
-    /// Nil if the relay has it.
+    /// Publishes an event; returns nil if the relay has accepted it.
     private func failure(of event: Event, _ pool: RelayPool) async -> RelayRecord.Attempt? {
         for await report in await pool.publish(event, to: [relay]) {
             switch report.outcome {
@@ -139,7 +139,7 @@ struct RelayConversation: Sendable {
     }
 }
 
-/// Whether a relay asked who is there.
+/// Records whether a relay sent a NIP-42 challenge.
 private final class ChallengeNote: Sendable {
     private let state = Mutex(false)
 

@@ -1,7 +1,7 @@
 public import Logging
 public import Nostr
 
-/// Examines one relay from its name to what it keeps, a step after the other, and stops where the next makes no sense.
+/// Examines one relay step by step, from its name to its storage, and stops where the next step would be pointless.
 public struct RelayDiagnosis: Sendable {
     public let relay: RelayURL
     let account: KeyPair?
@@ -9,19 +9,19 @@ public struct RelayDiagnosis: Sendable {
     let limit: Duration
     let logger: Logger
 
-    /// What came of it.
+    /// Result of the examination.
     public struct Result: Sendable {
         public var findings: [Finding]
-        /// What the relay holds of the authors' key packages and relay lists; nil if it did not answer.
+        /// The relay's copy of the authors' key packages and relay lists; nil if it did not answer.
         public var stored: [Event]?
-        /// Its clock less ours in seconds, if it told the time.
+        /// The relay's clock minus the local clock, in seconds, if known.
         public var clockOffset: Double?
     }
 
     /// - Parameters:
-    ///   - account: Logs in and writes; nil: a key that is thrown away writes, and nobody logs in.
-    ///   - authors: Whose key packages and relay lists are looked for.
-    ///   - limit: How long each step may take.
+    ///   - account: Logs in and writes; nil writes with a throwaway key and does not log in.
+    ///   - authors: Authors whose key packages and relay lists are fetched.
+    ///   - limit: Timeout of each step.
     public init(
         _ relay: RelayURL, account: KeyPair?, authors: [PublicKey], limit: Duration = .seconds(10), logger: Logger
     ) {
@@ -43,7 +43,7 @@ public struct RelayDiagnosis: Sendable {
         return Result(findings: findings.all, stored: record.stored, clockOffset: offset)
     }
 
-    /// Whether some address of it takes connections.
+    /// Returns whether one of the relay's addresses accepts connections.
     private func reach(_ findings: inout FindingList) async -> Bool {
         await HostReach(host: relay.host, port: relay.port, limit: limit, isSecure: relay.isSecure).run(&findings)
     }
@@ -53,7 +53,7 @@ public struct RelayDiagnosis: Sendable {
         let address = "\(relay.isSecure ? "https" : "http")://\(relay.authority)\(relay.path)"
         let answer: HTTPProbe.Answer
         do { answer = try await http.ask(address, accept: "application/nostr+json") } catch {
-            // The conversation below says what is wrong with the connection.
+            // Connection problems are reported by the conversation that follows.
             findings.warning(
                 "information", "says nothing of itself over HTTP (NIP-11): \(error)", "ask its operator what it allows")
             return nil

@@ -1,16 +1,16 @@
 public import Nostr
 
-/// What a relay says of itself (NIP-11), held against what encrypted groups need of it.
+/// Compares a relay's NIP-11 limits with the needs of encrypted groups.
 public enum RelayLimits {
-    /// A key package, a commit in a small group, and their frames.
+    /// Enough for a key package or a commit in a small group, and its frame.
     static let leastMessageBytes = 16_384
-    /// The event size that groups are kept within (``Marmot/SizeLimits/common``), and its frame.
+    /// The event size that groups stay within (``Marmot/SizeLimits/common``), and its frame.
     static let commonMessageBytes = 65_536
-    /// Group messages, gift wraps, the instance's own, and one for each question that is asked meanwhile.
+    /// Group messages, gift wraps, the instance's own events, and one per concurrent query.
     static let leastSubscriptions = 5
-    /// Of a key package event.
+    /// Tags of a key package event.
     static let leastTags = 12
-    /// Gift wraps are dated up to two days back (NIP-59).
+    /// Gift wraps are dated up to two days in the past (NIP-59).
     static let backdating = 2 * 86_400
 
     /// - Parameter canLogIn: Whether there is a key to log in with (NIP-42).
@@ -61,7 +61,7 @@ public enum RelayLimits {
                 "limits", "wants to be paid by those who write",
                 "pay for the account; group messages come from throwaway keys, which some such relays refuse")
         }
-        // A login may be all that it asks for.
+        // The restriction may just be the required login.
         if limits.restrictedWrites == true, limits.authenticationRequired != true {
             findings.warning(
                 "limits", "lets only some write (restricted_writes)",

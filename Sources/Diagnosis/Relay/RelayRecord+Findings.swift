@@ -1,5 +1,5 @@
 extension RelayRecord {
-    /// In the order in which things were tried.
+    /// Reports the results in the order of the steps.
     ///
     /// - Parameter canLogIn: Whether there was a key to log in with.
     func judge(canLogIn: Bool, into findings: inout FindingList) {
@@ -31,7 +31,7 @@ extension RelayRecord {
         }
     }
 
-    /// - Parameter harm: What suffers if it fails, if that is not the account's whole work.
+    /// - Parameter harm: The consequence of a failure, if it does not stop all of the account's work.
     private func judge(
         _ attempt: Attempt?, _ check: String, _ what: String, _ findings: inout FindingList, harm: String? = nil
     ) {
@@ -76,6 +76,6 @@ extension RelayRecord {
 }
 
 extension Duration {
-    /// Rounded, at least 1.
+    /// Rounded to whole milliseconds, at least 1.
     var inWholeMilliseconds: Int { max(1, Int((self / .milliseconds(1)).rounded())) }
 }

@@ -1,30 +1,30 @@
 import Nostr
 
-/// What came of a conversation with one relay.
+/// Results of the exchange with one relay.
 struct RelayRecord: Hashable, Sendable {
-    /// What became of something that was written.
+    /// Result of publishing an event.
     enum Attempt: Hashable, Sendable {
-        /// It came back, after so long.
+        /// The event was read back, after this time.
         case returned(Duration)
-        /// The relay said that it has it, and did not give it back.
+        /// The relay accepted the event, but did not return it.
         case kept
         case refused(String)
-        /// No answer.
+        /// There was no answer.
         case lost(String)
     }
 
-    /// Why there was no connection; all else is missing then.
+    /// Why the connection failed; the other results are missing then.
     var failure: String?
-    /// The relay asked who is there (NIP-42).
+    /// Whether the relay sent a NIP-42 challenge.
     var wasChallenged = false
-    /// An event that is only passed on, through a subscription of our own.
+    /// An ephemeral event, through an own subscription.
     var echo: Attempt?
-    /// As a group's messages are: kind 445, by a throwaway key.
+    /// Like a group message: kind 445, by a throwaway key.
     var groupEvent: Attempt?
-    /// As an invitation is: kind 1059, by a throwaway key.
+    /// Like an invitation: kind 1059, by a throwaway key.
     var giftWrap: Attempt?
     /// The accounts' key packages and relay lists; nil if the relay did not answer.
     var stored: [Event]?
-    /// Why not.
+    /// Why ``stored`` is nil.
     var storedFailure: String?
 }

@@ -1,9 +1,10 @@
 import Foundation
 import Nostr
 
-/// Events that only have to be taken and given back, by keys that nobody keeps.
+/// Test events signed with throwaway keys.
 enum ThrowawayEvent {
-    /// Of no standard, ephemeral: passed on and not kept. That of the canaries, which a relay may have been told to take.
+    /// Ephemeral kind of no standard, passed on and not stored. The canaries use it too, so a relay's operator may have
+    /// allowed it.
     static let echoKind: Kind = 20_445
 
     static var now: Int64 { Int64(Date().timeIntervalSince1970) }
@@ -13,7 +14,7 @@ enum ThrowawayEvent {
         return KeyPair.generate(using: &generator)
     }
 
-    /// With content that nobody can read, as that of groups.
+    /// Returns an event with unreadable content, like a group's.
     static func make(
         _ kind: Kind, by keys: KeyPair, _ tags: [Tag] = [], at time: Int64 = now, contentBytes: Int = 256
     ) -> Event {
@@ -23,7 +24,7 @@ enum ThrowawayEvent {
             .signed(by: keys, using: &generator)
     }
 
-    /// Asks relays to forget events of one author (NIP-09).
+    /// Returns a request to delete events of one author (NIP-09).
     static func deletion(of events: [Event], by keys: KeyPair, _ tags: [Tag] = [], at time: Int64 = now) -> Event {
         var generator = SystemRandomNumberGenerator()
         var kinds: [Kind] = []

@@ -1,10 +1,10 @@
-/// How long a probe may still take.
+/// Time budget of a probe.
 struct ProbeBudget: Sendable {
-    /// Of all steps but the last.
+    /// Deadline of all steps but the last.
     let end: ContinuousClock.Instant
-    /// The longest that one step may take.
+    /// Timeout of one step.
     let step: Duration
-    /// What is kept for the last step, which is taken in any case.
+    /// Time reserved for the last step, which always runs.
     private let reserve: Duration
 
     init(_ whole: Duration, step: Duration, reserve: Duration = .zero, from now: ContinuousClock.Instant = .now) {
@@ -13,16 +13,16 @@ struct ProbeBudget: Sendable {
         self.reserve = reserve
     }
 
-    /// When the next step must be over.
+    /// Deadline of the next step.
     var deadline: ContinuousClock.Instant { min(end, .now + step) }
 
-    /// When the last step must be over.
+    /// Deadline of the last step.
     var lastDeadline: ContinuousClock.Instant { max(deadline, min(end + reserve, .now + reserve)) }
 
-    /// For the next step.
+    /// Time left for the next step.
     var limit: Duration { max(.zero, min(step, end - .now)) }
 
-    /// Whether the next step would have no time worth the name.
+    /// Whether too little time is left for another step.
     var isSpent: Bool { !has(.milliseconds(50)) }
 
     func has(_ time: Duration) -> Bool { end - .now >= time }

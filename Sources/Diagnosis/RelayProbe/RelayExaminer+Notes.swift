@@ -8,10 +8,10 @@ extension RelayExaminer {
 
     func pass(_ phase: RelayPhase, after duration: Duration, _ text: String) { note(phase, .passed, duration, text) }
 
-    /// Has no place here.
+    /// Marks a phase as not applicable.
     func skip(_ phase: RelayPhase, _ why: String) { note(phase, .skipped, .zero, why) }
 
-    /// Cannot be looked at.
+    /// Marks a phase as impossible to examine.
     func miss(_ phase: RelayPhase, _ why: String) { note(phase, .unreached, .zero, why) }
 
     func fail(
@@ -23,7 +23,7 @@ extension RelayExaminer {
         blame(code, phase, weight, text, advice)
     }
 
-    /// Names a fault without a word on the phase's outcome.
+    /// Reports a fault without setting the phase's outcome.
     func blame(
         _ code: RelayFault, _ phase: RelayPhase, _ weight: RelayProbeReport.Weight, _ text: String, _ advice: String
     ) {
@@ -35,7 +35,7 @@ extension RelayExaminer {
         report.faults.contains { $0.code == code && (phase == nil || $0.phase == phase) }
     }
 
-    /// A refusal for haste: named once, whatever was refused.
+    /// Reports a rate-limit refusal once, whichever event was refused.
     func noteHaste(_ weight: RelayProbeReport.Weight, _ text: String) {
         guard !has(.rateLimited) else { return }
         note(.rate, .failed, .now - began, "lets nobody write so fast: \(text)")
@@ -44,7 +44,7 @@ extension RelayExaminer {
             "ask its operator for a higher rate, or use another relay for busy groups")
     }
 
-    /// The latest word on a phase counts, but for a failure.
+    /// Sets a phase's outcome; the latest counts, except that a failure is final.
     private func note(
         _ phase: RelayPhase, _ outcome: RelayProbeReport.Outcome, _ duration: Duration, _ text: String
     ) {
@@ -55,7 +55,7 @@ extension RelayExaminer {
         if report.phases[index].outcome != .failed { report.phases[index] = entry }
     }
 
-    /// Without them nothing is known of a relay that could be reached.
+    /// Phases without which a reachable relay cannot be judged.
     private var essentials: [RelayPhase] { probe.writes ? [.subscribe, .write, .live, .readback] : [.subscribe] }
 
     private func judgePace() {
@@ -67,7 +67,7 @@ extension RelayExaminer {
             "give the probe more time, or use another relay")
     }
 
-    /// Every phase has a word in the end.
+    /// Gives every remaining phase an outcome.
     func skipRest() {
         judgePace()
         let why =

@@ -3,23 +3,23 @@ import NIOCore
 public import Nostr
 public import RelayClient
 
-/// Looks at one relay as a client of encrypted groups does, from its name to what it keeps and forgets.
+/// Examines one relay as a client of encrypted groups uses it: from its name to what it stores and deletes.
 ///
-/// Everything that it writes is by keys that are thrown away, ends after an hour (NIP-40), and is deleted at the end
-/// (NIP-09). Whatever the relay does, it takes no longer than it may, and listens to no more than a few megabytes.
+/// All events that it writes are signed with throwaway keys, expire after an hour (NIP-40), and are deleted at the end
+/// (NIP-09). Its time is bounded, and it reads no more than a few megabytes, whatever the relay does.
 public struct RelayProbe: Sendable {
     public let relay: RelayURL
     /// Whether anything may be written.
     public var writes = true
-    /// For all of it.
+    /// Timeout of the whole probe.
     public var timeout = Duration.seconds(20)
-    /// For one step.
+    /// Timeout of one step.
     public var patience = Duration.seconds(5)
-    /// Logs in where the relay asks for it (NIP-42); nil: a key that is thrown away does.
+    /// Signer of NIP-42 logins; nil uses a throwaway key.
     public var login: RelayPool.Signer?
     /// PEM files of certificate authorities that are trusted besides the system's.
     public var trustRootFiles: [String] = []
-    /// Whether this address, 4 or 16 bytes in network order, may be connected to.
+    /// Whether connections to this address, 4 or 16 bytes in network order, are allowed.
     public var permits: @Sendable (_ address: [UInt8]) -> Bool = { _ in true }
 
     public init(_ relay: RelayURL) { self.relay = relay }
@@ -43,7 +43,7 @@ public struct RelayProbe: Sendable {
     }
 }
 
-/// One probe at work. Of one task.
+/// A probe in progress; used by one task.
 final class RelayExaminer {
     let probe: RelayProbe
     let relay: RelayURL
@@ -53,25 +53,25 @@ final class RelayExaminer {
     let began = ContinuousClock.now
     var report: RelayProbeReport
     var information: RelayInformation?
-    /// Where the relay is, once it was found.
+    /// The relay's address, once it is resolved.
     var address: SocketAddress?
-    /// Writes everything.
+    /// Signs all events of the probe.
     let author = ThrowawayEvent.keys()
     let visitor = ThrowawayEvent.keys()
     let group = ThrowawayEvent.keys().publicKey.hex
-    /// What is added to our time so that the relay takes events; 0 unless its clock is off.
+    /// Seconds added to the local time so that the relay accepts events; 0 unless its clock is off.
     var shift: Int64 = 0
-    /// What it said `OK` to, and what is to be deleted.
+    /// Events that the relay has accepted; deleted at the end.
     var accepted: [Event] = []
-    /// Whether it ends what it stores with `EOSE`.
+    /// Whether the relay sends `EOSE`.
     var endsStored = true
     var loginOutcome: Publication?
-    /// What it refuses until one has logged in, or even then, in its words.
+    /// What the relay refuses before or even after a login, with its message.
     var barred: [RelayPhase: String] = [:]
 
     init(_ probe: RelayProbe, opened: AsyncStream<RelayWire>.Continuation) {
         (self.probe, self.opened, relay) = (probe, opened, probe.relay)
-        // Whatever happens, what was written is deleted again.
+        // Reserve time to delete the written events in any case.
         let reserve = probe.writes ? min(.seconds(1), probe.timeout / 10) : .zero
         budget = ProbeBudget(probe.timeout, step: probe.patience, reserve: reserve)
         report = RelayProbeReport(probe.relay)
@@ -110,10 +110,10 @@ final class RelayExaminer {
         await hurry()
     }
 
-    /// Nothing more is to be learnt from it.
+    /// Whether the relay cannot be examined any further.
     var isDead: Bool { !report.isReachable }
 
-    /// One more connection; its loss is a fault of the phase that needs it.
+    /// Opens another connection; a failure counts as a fault of the phase that needs it.
     func another(_ phase: RelayPhase) async -> RelayWire? {
         guard let address, !budget.isSpent else { return nil }
         let began = ContinuousClock.now

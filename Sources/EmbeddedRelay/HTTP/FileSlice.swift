@@ -10,9 +10,9 @@ import NIOPosix
     import Darwin
 #endif
 
-/// A part of an open file, still to be sent.
+/// The unsent part of an open file.
 struct FileSlice: Sendable {
-    /// Read and sent at one time.
+    /// Bytes read and sent at a time.
     static let chunk = 256 << 10
 
     let file: OpenFile
@@ -23,7 +23,7 @@ struct FileSlice: Sendable {
         FileSlice(file: file, start: start + count, length: length - count)
     }
 
-    /// The next bytes, at most ``chunk``; at least one unless the file has shrunk, which is an error.
+    /// Reads the next bytes, 1 to ``chunk``. Fails if the file has shrunk.
     func read(on eventLoop: any EventLoop) -> EventLoopFuture<ByteBuffer> {
         NIOThreadPool.singleton.runIfActive(eventLoop: eventLoop) {
             try file.read(min(length, Self.chunk), at: start)
@@ -31,12 +31,12 @@ struct FileSlice: Sendable {
     }
 }
 
-/// A file open for reading, closed when nobody needs it any more.
+/// A file open for reading, closed with its last reference.
 final class OpenFile: Sendable {
     let size: Int
     private let descriptor: Int32
 
-    /// Nil if there is no regular file that can be read at this path.
+    /// Returns nil unless the path is a readable regular file.
     init?(_ path: String) {
         descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
         guard descriptor >= 0 else { return nil }

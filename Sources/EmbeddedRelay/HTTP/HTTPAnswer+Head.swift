@@ -2,14 +2,14 @@ import NIOCore
 import NIOHTTP1
 
 extension HTTPAnswer {
-    /// The head of the response, with the headers that every answer has.
+    /// Returns the response head, with the headers common to all responses.
     ///
     /// - Parameter now: Unix seconds.
     func head(to request: HTTPRequestHead, isLast: Bool, now: Int64) -> HTTPResponseHead {
         var headers = headers
         if let date = HTTPDate.text(now) { headers.replaceOrAdd(name: "Date", value: date) }
         headers.replaceOrAdd(name: "Access-Control-Allow-Origin", value: "*")
-        // The star does not stand for Authorization.
+        // The wildcard does not cover Authorization.
         headers.replaceOrAdd(name: "Access-Control-Allow-Headers", value: "Authorization, *")
         headers.replaceOrAdd(name: "Access-Control-Expose-Headers", value: "*")
         if status != .noContent { headers.replaceOrAdd(name: "Content-Length", value: "\(length)") }

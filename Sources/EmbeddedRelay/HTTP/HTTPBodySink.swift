@@ -1,22 +1,23 @@
 import NIOCore
 import NIOHTTP1
 
-/// Takes the body of one request part by part, on one event loop.
+/// Consumes the body of one request in parts, on one event loop.
 protocol HTTPBodySink: AnyObject {
-    /// Takes the next part; the future ends when there is room for more. An ``HTTPRefusal`` becomes the answer.
+    /// Consumes the next part; the future completes when there is room for more. An ``HTTPRefusal`` becomes the
+    /// response.
     func take(_ part: ByteBuffer) -> EventLoopFuture<Void>
 
-    /// The body is complete.
+    /// Called when the body is complete.
     func finish() -> EventLoopFuture<HTTPAnswer>
 
-    /// The body will never be complete, or nobody wants it.
+    /// Called when the body will not be completed, or is no longer needed.
     func abandon()
 }
 
-/// What a request is answered with instead of what it asked for.
+/// An error response to a request.
 struct HTTPRefusal: Error {
     let status: HTTPResponseStatus
-    /// For people; goes into the body and the header `X-Reason` (BUD-01).
+    /// Reason for people; sent in the body and in the header `X-Reason` (BUD-01).
     let reason: String
 
     init(_ status: HTTPResponseStatus, _ reason: String) {
@@ -26,7 +27,7 @@ struct HTTPRefusal: Error {
 
     var answer: HTTPAnswer {
         var answer = HTTPAnswer.text(self.status, self.reason + "\n")
-        // A header is one line of visible ASCII, whatever the reason quotes.
+        // A header is one line of visible ASCII, whatever text the reason quotes.
         let line = String(
             decoding: self.reason.utf8.map { (0x20...0x7E).contains($0) ? $0 : UInt8(ascii: "?") }, as: UTF8.self)
         answer.headers.add(name: "X-Reason", value: line)

@@ -2,7 +2,7 @@ import Logging
 import NIOCore
 import NIOHTTP1
 
-/// Answers plain HTTP requests; leaves the pipeline when the connection becomes a WebSocket.
+/// Serves plain HTTP requests; leaves the pipeline when the connection becomes a WebSocket.
 final class HTTPConnection: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias OutboundIn = HTTPServerResponsePart
@@ -17,17 +17,17 @@ final class HTTPConnection: ChannelDuplexHandler, RemovableChannelHandler {
 
     private enum Phase {
         case idle
-        /// A short body is gathered.
+        /// A short body is being collected in memory.
         case gathering(Exchange)
-        /// A long body goes on as it comes.
+        /// A long body is being streamed to its sink.
         case streaming(HTTPRequestHead, any HTTPBodySink)
-        /// The answer went out before the body ended; what is left of it is thrown away.
+        /// The response was sent before the body ended; the rest of the body is discarded.
         case discarding(left: Int, answered: EventLoopFuture<Void>)
-        /// The request is complete, its answer on the way.
+        /// The request is complete, and its response is being sent.
         case answering
     }
 
-    /// Bytes that may wait for a sink before the socket is no longer read.
+    /// Bytes queued for a sink beyond which reading from the socket stops.
     private static let mostUnwritten = 1 << 20
 
     private let router: HTTPRouter
@@ -38,13 +38,13 @@ final class HTTPConnection: ChannelDuplexHandler, RemovableChannelHandler {
     private var phase = Phase.idle
     private var unwritten = 0
     private var readIsHeld = false
-    /// Whether the client took something since the last look at a silent connection.
+    /// Whether the client has accepted bytes since the last idle check.
     private var hasProgressed = false
 
     /// - Parameters:
-    ///   - mostDiscarded: bytes of a refused body that are read, so that the client sees the refusal.
+    ///   - mostDiscarded: most bytes read of a refused body, so that the client gets the response.
     ///   - now: Unix seconds.
-    ///   - admits: asked once a request; false for a client that exceeds its rate.
+    ///   - admits: called once per request; false if the client exceeds its rate.
     init(
         router: HTTPRouter, mostDiscarded: Int, now: @escaping @Sendable () -> Int64, logger: Logger,
         admits: @escaping @Sendable () -> Bool
@@ -115,13 +115,13 @@ final class HTTPConnection: ChannelDuplexHandler, RemovableChannelHandler {
     private func streamFailed(
         _ error: any Error, _ head: HTTPRequestHead, _ sink: any HTTPBodySink, _ context: ChannelHandlerContext
     ) {
-        // Once the body is complete the failure comes out of finish().
+        // Once the body is complete, the failure is reported by finish().
         guard case .streaming(_, let current) = phase, current === sink else { return }
         sink.abandon()
         refuse(error, head, context)
     }
 
-    /// Answers before the body has ended; the connection can serve no further request then.
+    /// Responds before the body has ended; the connection can serve no further request then.
     private func refuse(_ error: any Error, _ head: HTTPRequestHead, _ context: ChannelHandlerContext) {
         var answer = self.answer(to: error)
         answer.headers.replaceOrAdd(name: "Connection", value: "close")
@@ -143,7 +143,7 @@ final class HTTPConnection: ChannelDuplexHandler, RemovableChannelHandler {
         }
     }
 
-    // MARK: Answers
+    // MARK: Responses
 
     private func answer(_ exchange: Exchange, _ context: ChannelHandlerContext) {
         switch exchange.resolution {
@@ -178,7 +178,7 @@ final class HTTPConnection: ChannelDuplexHandler, RemovableChannelHandler {
         }
     }
 
-    /// Ends when the client has everything, or is gone.
+    /// Sends a response; the future completes when the client has received all of it or is gone.
     private func send(
         _ answer: HTTPAnswer, to request: HTTPRequestHead, isLast: Bool, _ context: ChannelHandlerContext
     ) -> EventLoopFuture<Void> {
@@ -205,7 +205,7 @@ final class HTTPConnection: ChannelDuplexHandler, RemovableChannelHandler {
                 self.hasProgressed = true
                 self.send(file.dropping(count), context, done)
             case .failure(let error):
-                // The head promised more bytes, so only a broken connection can tell.
+                // The head announced more bytes, so closing the connection is the only way to signal the error.
                 context.close(promise: nil)
                 done.fail(error)
             }
@@ -225,7 +225,7 @@ final class HTTPConnection: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-        // A client that never finishes its request, or never takes its answer.
+        // The client never finishes its request, or never reads its response.
         if event is IdleStateHandler.IdleStateEvent {
             if !hasProgressed { context.close(promise: nil) }
             hasProgressed = false

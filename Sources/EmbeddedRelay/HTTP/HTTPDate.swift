@@ -6,12 +6,13 @@
     import Darwin
 #endif
 
-/// The value of the header `Date`.
+/// Formats the header `Date`.
 enum HTTPDate {
     private static let days = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"]
     private static let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
 
-    /// `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110 §5.6.7); nil outside the years 0 to 9999, which it cannot say.
+    /// Returns a date such as `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110 §5.6.7); nil outside the years 0 to 9999, which
+    /// the format cannot express.
     ///
     /// - Parameter time: Unix seconds.
     static func text(_ time: Int64) -> String? {

@@ -3,7 +3,7 @@ import NIOHTTP1
 import Nostr
 
 extension HTTPRouter {
-    /// The routes of every relay: health, and the information document.
+    /// The routes that every relay has: health, and the NIP-11 document.
     static func relay(_ configuration: RelayConfiguration) -> HTTPRouter {
         let document = ByteBuffer(bytes: configuration.information.json())
         return HTTPRouter(routes: [

@@ -21,19 +21,19 @@ struct HTTPAnswer: Sendable {
     }
 }
 
-/// One kind of request and what answers it. HEAD asks the GET route unless it has one of its own.
+/// A kind of request and its handler. HEAD uses the GET route unless it has one of its own.
 struct HTTPRoute: Sendable {
     let method: HTTPMethod
     /// Whether the path of the request, without its query, belongs to this route.
     let matches: @Sendable (_ path: String) -> Bool
-    /// Bytes of body it takes; a longer one is refused with 413 before `respond` is asked.
+    /// Largest request body in bytes; a larger one is refused with 413 without calling `respond`.
     var maximumBody = 0
-    /// Called on the connection's event loop; an error becomes 500.
+    /// Handles a request. Called on the connection's event loop; an error becomes a 500.
     let respond: @Sendable (HTTPRequest, any EventLoop) -> EventLoopFuture<HTTPAnswer>
-    /// For bodies that are not gathered in memory: asked when the head is there; `respond` is not asked then.
+    /// Handles a body that is streamed; called after the request head, instead of `respond`.
     var openBody: (@Sendable (HTTPRequestHead, any EventLoop) throws(HTTPRefusal) -> any HTTPBodySink)?
 
-    /// A route for one path whose answer needs no waiting.
+    /// A route for one path with an immediate response.
     static func get(_ path: String, _ answer: @escaping @Sendable (HTTPRequestHead) -> HTTPAnswer) -> HTTPRoute {
         HTTPRoute(method: .GET, matches: { $0 == path }) { request, eventLoop in
             eventLoop.makeSucceededFuture(answer(request.head))
@@ -41,7 +41,7 @@ struct HTTPRoute: Sendable {
     }
 }
 
-/// The relay's HTTP side: everything on the port that is not a WebSocket.
+/// Routes all requests on the port that are not WebSocket upgrades.
 struct HTTPRouter: Sendable {
     enum Resolution: Sendable {
         case route(HTTPRoute)
@@ -55,7 +55,7 @@ struct HTTPRouter: Sendable {
         let routes = routes.filter { $0.matches(path) }
         guard !routes.isEmpty else { return .answer(.text(.notFound, "not found\n")) }
         let methods = Set(routes.map(\.method.rawValue)).union(["OPTIONS"])
-        // NIP-11 asks for CORS, and browsers ask for it with OPTIONS.
+        // NIP-11 requires CORS, and browsers send preflight requests with OPTIONS.
         if head.method == .OPTIONS {
             let allow = methods.sorted().joined(separator: ", ")
             return .answer(

@@ -1,7 +1,7 @@
 import Nostr
 
 extension RelayConfiguration {
-    /// What the relay says of itself (NIP-11).
+    /// The relay's NIP-11 document.
     var information: RelayInformation {
         var limitation = RelayInformation.Limitation()
         limitation.maxMessageLength = limits.messageBytes

@@ -1,17 +1,17 @@
 import Nostr
 
-/// What the store knows of one file; kept beside it, and told to clients (BUD-02).
+/// Metadata of one file: stored beside it, and sent to clients (BUD-02).
 struct BlobDescriptor: Sendable, Hashable {
     let hash: Bytes32
     let size: Int
-    /// As the uploader declared it; a type that is none becomes `application/octet-stream`.
+    /// As declared by the uploader; an invalid type becomes `application/octet-stream`.
     let type: String
     /// Unix seconds of the first upload.
     let uploaded: Int64
-    /// Who uploaded it; the file goes when none is left.
+    /// The uploaders; the file is deleted with its last owner.
     var owners: [PublicKey]
 
-    /// What a client gets; `base` is scheme and authority of this server.
+    /// Encodes the descriptor for clients; `base` is the scheme and authority of this server.
     func json(base: String) -> [UInt8] {
         let json: JSONValue = [
             "url": .string("\(base)/\(self.hash.hex).\(self.fileExtension)"), "sha256": .string(self.hash.hex),
@@ -20,7 +20,7 @@ struct BlobDescriptor: Sendable, Hashable {
         return json.json()
     }
 
-    /// How it is kept, version 1.
+    /// Encodes the descriptor for storage, version 1.
     var stored: [UInt8] {
         let json: JSONValue = [
             "v": 1, "sha256": .string(self.hash.hex), "size": .integer(Int64(self.size)), "type": .string(self.type),
@@ -29,7 +29,7 @@ struct BlobDescriptor: Sendable, Hashable {
         return json.json()
     }
 
-    /// Nil for anything that ``stored`` does not write.
+    /// Decodes a stored descriptor; nil for any other bytes.
     init?(stored: [UInt8]) {
         guard let json = try? JSONValue(json: stored), json["v"]?.integer == 1,
             let hash = json["sha256"]?.string.flatMap({ Bytes32(hex: $0) }),
@@ -49,7 +49,7 @@ struct BlobDescriptor: Sendable, Hashable {
         self.owners = owners
     }
 
-    /// A type as it may stand in a header: two tokens (RFC 9110 §8.3.1) without parameters.
+    /// Returns a media type that is safe in a header: two tokens (RFC 9110 §8.3.1) without parameters.
     static func mediaType(_ declared: String?) -> String {
         let type = (declared ?? "").prefix { $0 != ";" }.lowercased()
         let token = Set("abcdefghijklmnopqrstuvwxyz0123456789!#$&-^_.+".utf8)

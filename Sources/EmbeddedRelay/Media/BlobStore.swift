@@ -3,19 +3,19 @@ import NIOHTTP1
 import Nostr
 import Synchronization
 
-/// Files by their SHA-256 in one folder: `ab/abcd…` and what is known of it in `ab/abcd….json`.
+/// Content-addressed files in one folder: `ab/abcd…`, named by their SHA-256, with a descriptor in `ab/abcd….json`.
 ///
-/// Everything here blocks on the disk: call it from a thread that may.
+/// All operations block on the disk: call them from a blocking thread.
 final class BlobStore: Sendable {
     let mostBytes: Int
     let space: BlobSpace
     private let directory: String
     private let isTemporary: Bool
-    /// Serialises changes of the descriptors; the number names drafts.
+    /// Serialises changes of the descriptors; the number makes draft names unique.
     private let changes = Mutex<UInt64>(0)
 
     /// - Parameters:
-    ///   - directory: nil for a folder of its own that ``close()`` removes.
+    ///   - directory: nil for a temporary folder that ``close()`` removes.
     ///   - quota: bytes that all files together may use on disk.
     init(directory: String?, mostBytes: Int, quota: Int64) throws(RelayError) {
         self.mostBytes = mostBytes
@@ -25,13 +25,13 @@ final class BlobStore: Sendable {
             directory
             ?? FileManager.default.temporaryDirectory.appendingPathComponent("relay-media-\(UUID().uuidString)").path
         self.directory = path
-        // A temporary one is made at the first upload: most relays without a folder never see one.
+        // A temporary folder is created at the first upload: most relays without a folder get no uploads.
         if directory != nil { try Self.makeFolder(path + "/draft") }
         if directory != nil { Self.removeDrafts(path + "/draft") }
         if directory != nil { forEachFile { space.count(Self.size($0) ?? 0) } }
     }
 
-    /// Removes a temporary folder.
+    /// Removes the folder if it is temporary.
     func close() {
         if isTemporary { try? FileManager.default.removeItem(atPath: directory) }
     }
@@ -43,7 +43,7 @@ final class BlobStore: Sendable {
         } catch { throw RelayError(.storageFailed, "the media folder \(path) cannot be made", cause: error) }
     }
 
-    /// What uploads left that a crash ended.
+    /// Removes the drafts of uploads that a crash interrupted.
     private static func removeDrafts(_ folder: String) {
         for name in (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? [] {
             try? FileManager.default.removeItem(atPath: folder + "/" + name)
@@ -52,7 +52,7 @@ final class BlobStore: Sendable {
 
     // MARK: Files
 
-    /// A place for bytes whose hash is not known yet.
+    /// Starts an upload, whose hash is not known yet.
     func begin() throws -> IncomingBlob {
         let number = changes.withLock { number in
             number += 1
@@ -63,7 +63,7 @@ final class BlobStore: Sendable {
             path: "\(directory)/draft/\(getpid())-\(number)", mostBytes: mostBytes, space: space)
     }
 
-    /// Keeps a complete upload under its hash, which the caller has checked; the same file again only adds an owner.
+    /// Stores a complete upload under its hash, which the caller has verified; a repeated file only adds an owner.
     func keep(
         _ blob: IncomingBlob, hash: Bytes32, size: Int, type: String, owner: PublicKey, now: Int64
     ) throws -> BlobDescriptor {
@@ -81,14 +81,14 @@ final class BlobStore: Sendable {
             }
             try Self.makeFolder(folder(of: hash))
             let new = BlobDescriptor(hash: hash, size: size, type: type, uploaded: now, owners: [owner])
-            // The descriptor first: a file without one would have no owner.
+            // Write the descriptor first: a file without one would have no owner.
             try write(new)
             try blob.move(to: path(of: hash))
             return new
         }
     }
 
-    /// Every key is free, and the descriptor lists them all.
+    /// Bounded, because anyone can create keys and the descriptor lists all of them.
     static let mostOwners = 1_000
 
     func find(_ hash: Bytes32) -> (BlobDescriptor, OpenFile)? {
@@ -96,10 +96,10 @@ final class BlobStore: Sendable {
         return (descriptor, file)
     }
 
-    /// At most this many are listed, the newest.
+    /// Most files in one listing, the newest ones.
     static let mostListed = 1000
 
-    /// What a key has uploaded at a time within these bounds, newest first. Reads every descriptor there is.
+    /// Returns the files that a key has uploaded within the time bounds, newest first. Reads all descriptors.
     func list(of owner: PublicKey, since: Int64, until: Int64) -> [BlobDescriptor] {
         var found: [BlobDescriptor] = []
         forEachFile { path in
@@ -118,7 +118,7 @@ final class BlobStore: Sendable {
         case notOwner
     }
 
-    /// Takes an owner off the file, and the file away with its last owner.
+    /// Removes an owner of the file, and the file with its last owner.
     func delete(_ hash: Bytes32, owner: PublicKey) throws -> Deletion {
         try changes.withLock { _ in
             guard var known = descriptor(of: hash), FileManager.default.fileExists(atPath: path(of: hash)) else {
@@ -154,7 +154,7 @@ final class BlobStore: Sendable {
         }
     }
 
-    /// The path of every file and descriptor, without drafts.
+    /// Calls `body` with the path of every file and descriptor, except drafts.
     private func forEachFile(_ body: (String) -> Void) {
         let files = FileManager.default
         for folder in (try? files.contentsOfDirectory(atPath: directory)) ?? [] where folder.utf8.count == 2 {
@@ -164,7 +164,7 @@ final class BlobStore: Sendable {
         }
     }
 
-    /// Nil if the file does not exist.
+    /// Returns nil if the file does not exist.
     private static func size(_ path: String) -> Int? {
         var status = stat()
         return stat(path, &status) == 0 ? Int(status.st_size) : nil

@@ -1,7 +1,7 @@
 import NIOCore
 import NIOPosix
 
-/// Writes a request's body into a draft on threads that may block, one part after the other.
+/// Writes a request's body to a draft on blocking threads, one part after the other.
 final class BlobUpload: HTTPBodySink {
     private let blob: EventLoopFuture<IncomingBlob>
     private let eventLoop: any EventLoop
@@ -48,7 +48,8 @@ final class BlobUpload: HTTPBodySink {
     }
 
     func abandon() {
-        // After what is being written, so that nothing is written to a descriptor that another file has by then.
+        // Queued behind pending writes: otherwise one of them could write to a descriptor that was reused for another
+        // file.
         let blob = blob
         written.whenComplete { _ in
             blob.whenSuccess { blob in NIOThreadPool.singleton.submit { _ in blob.discard() } }

@@ -3,7 +3,7 @@ import NIOHTTP1
 import NIOPosix
 import Nostr
 
-/// The media store's HTTP side: BUD-01 (get), BUD-02 (upload, list, delete) and BUD-06 (may I upload).
+/// HTTP routes of the media store: BUD-01 (get), BUD-02 (upload, list, delete) and BUD-06 (upload check).
 struct BlossomRoutes: Sendable {
     private let store: BlobStore
     private let publicURL: RelayURL?
@@ -42,7 +42,7 @@ struct BlossomRoutes: Sendable {
         ]
     }
 
-    /// The hash in `/<64 hex digits>[.ext]`; nil for every other path, so that none can lead out of the folder.
+    /// Returns the hash in `/<64 hex digits>[.ext]`; nil for any other path, so that no path can leave the folder.
     static func hash(path: String) -> Bytes32? {
         let parts = path.utf8.dropFirst().split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         guard path.utf8.first == UInt8(ascii: "/"), (1...2).contains(parts.count), let name = String(parts[0]) else {
@@ -89,7 +89,7 @@ struct BlossomRoutes: Sendable {
         }
     }
 
-    /// An authorization that names blobs allows no others.
+    /// Checks the hash: an authorization that names blobs allows only those.
     private static func check(_ event: Event, _ hash: Bytes32) throws(HTTPRefusal) {
         guard event.firstTag("x") == nil || BlossomAuthorization.allows(event, hash) else {
             throw HTTPRefusal(.forbidden, "the authorization is for another file than \(hash.hex)")
@@ -109,7 +109,7 @@ struct BlossomRoutes: Sendable {
         } catch { throw HTTPRefusal(.unauthorized, error.message) }
     }
 
-    /// Where clients reach this server: the configured address, or the one that this request came to.
+    /// Returns this server's public address: the configured one, or that of the request.
     private func base(_ head: HTTPRequestHead) throws(HTTPRefusal) -> String {
         if let serviceURL { return serviceURL }
         let url = publicURL ?? head.headers.first(name: "Host").flatMap { try? RelayURL("ws://\($0)") }
@@ -126,7 +126,7 @@ struct BlossomRoutes: Sendable {
         var answer = HTTPAnswer(status: .ok, contentType: descriptor.type)
         answer.headers = [
             "Accept-Ranges": "bytes", "Cache-Control": "public, max-age=31536000, immutable",
-            // Whoever uploads chooses the type: no browser is to run it as a page of this server.
+            // The uploader chooses the type: browsers must not run the file as a page of this server.
             "X-Content-Type-Options": "nosniff", "Content-Security-Policy": "sandbox; default-src 'none'",
         ]
         switch ByteRange(head.headers.first(name: "Range"), of: file.size) {
@@ -146,7 +146,7 @@ struct BlossomRoutes: Sendable {
     private func delete(_ head: HTTPRequestHead) throws -> HTTPAnswer {
         let event = try authorized(head, .delete)
         guard let hash = Self.hash(path: path(head)) else { throw HTTPRefusal(.notFound, "no file has this hash") }
-        // Without a name it would delete whatever somebody asks it to.
+        // An authorization that names no blob could be replayed to delete any other one.
         guard BlossomAuthorization.allows(event, hash) else {
             throw HTTPRefusal(.forbidden, "the authorization does not name this file")
         }
@@ -157,7 +157,7 @@ struct BlossomRoutes: Sendable {
         }
     }
 
-    /// The files of the key that asks, newest first; `since` and `until` bound the time of the upload.
+    /// Lists the requester's own files, newest first; `since` and `until` bound the upload time.
     private func list(_ head: HTTPRequestHead) throws(HTTPRefusal) -> HTTPAnswer {
         guard let owner = try? PublicKey(hex: String(path(head).dropFirst("/list/".count))) else {
             throw HTTPRefusal(.badRequest, "the path names no public key")

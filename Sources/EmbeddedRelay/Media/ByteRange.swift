@@ -1,6 +1,6 @@
-/// A `Range` header of one range (RFC 9110 §14.2).
+/// Parser of a `Range` header with one range (RFC 9110 §14.2).
 enum ByteRange {
-    /// Serve everything: no range, or one that need not be understood.
+    /// The whole file: no range, or an unsupported one, which may be ignored.
     case whole
     case part(start: Int, length: Int)
     case unsatisfiable
@@ -10,7 +10,7 @@ enum ByteRange {
         guard let header, header.hasPrefix("bytes="), !header.contains(",") else { return }
         let ends = header.dropFirst("bytes=".count).split(separator: "-", omittingEmptySubsequences: false)
         guard ends.count == 2, ends.allSatisfy({ $0.utf8.allSatisfy { (0x30...0x39).contains($0) } }) else { return }
-        // A number beyond Int lies beyond the file too.
+        // A number that overflows Int is past the end of the file too.
         let first = ends[0].isEmpty ? nil : Int(ends[0]) ?? .max
         let last = ends[1].isEmpty ? nil : Int(ends[1]) ?? .max
         switch (first, last) {

@@ -12,9 +12,9 @@ import Synchronization
     import Darwin
 #endif
 
-/// An upload under way: bytes go to a draft file and are hashed as they come.
+/// An upload in progress: writes bytes to a draft file and hashes them.
 ///
-/// Blocks on the disk. Parts are written in the order of the calls, which must not overlap.
+/// Blocks on the disk. Calls must not overlap; parts are written in their order.
 final class IncomingBlob: Sendable {
     private struct Draft {
         var descriptor: Int32
@@ -28,7 +28,7 @@ final class IncomingBlob: Sendable {
     /// Nil once discarded.
     private let draft: Mutex<Draft?>
 
-    /// - Parameter space: what the draft uses is reserved there until it is discarded; a moved one keeps it.
+    /// - Parameter space: reserves the draft's disk space until it is discarded; a draft that is moved keeps it.
     init(path: String, mostBytes: Int, space: BlobSpace) throws {
         try space.resize(from: nil, to: 0)
         let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
@@ -51,7 +51,7 @@ final class IncomingBlob: Sendable {
             : RelayError(.storageFailed, "a draft cannot be \(doing): \(String(cString: strerror(errno)))")
     }
 
-    /// Throws an ``HTTPRefusal`` when the file grows too large, or the disk is full.
+    /// Appends a part. Throws an ``HTTPRefusal`` when the file grows too large or the disk is full.
     func write(_ part: ByteBuffer) throws {
         try draft.withLock { draft in
             guard let before = draft?.count else { return }
@@ -86,7 +86,7 @@ final class IncomingBlob: Sendable {
         }
     }
 
-    /// Makes the draft durable; its hash and size.
+    /// Makes the draft durable; returns its hash and size.
     func complete() throws -> (hash: Bytes32, size: Int) {
         try draft.withLock { draft in
             guard let whole = draft, fsync(whole.descriptor) == 0, let hash = Bytes32(Array(whole.hasher.finalize()))
@@ -105,7 +105,7 @@ final class IncomingBlob: Sendable {
         }
     }
 
-    /// Removes the draft unless it was moved; more often than once does nothing.
+    /// Removes the draft unless it was moved; idempotent.
     func discard() {
         draft.withLock { draft in
             guard let whole = draft else { return }

@@ -1,10 +1,10 @@
 import Nostr
 
-/// Decides whether an event may enter the relay; what the store knows (duplicates, deletions) is decided there.
+/// Decides whether the relay accepts an event; the store itself checks duplicates and deletions.
 struct Acceptance: Sendable {
     enum Verdict: Hashable, Sendable {
         case store
-        /// Ephemeral (NIP-01): handed to subscribers, never written.
+        /// Ephemeral (NIP-01): delivered to subscribers, never stored.
         case broadcast
         case refuse(Refusal)
     }

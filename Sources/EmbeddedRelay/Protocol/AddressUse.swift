@@ -1,7 +1,7 @@
-/// Connections and message rates by client address.
+/// Connection counts and rate limits by client address.
 ///
-/// Bounded: an address without connections is forgotten as soon as its burst is full again. Until then it is kept, so
-/// that reconnecting does not refill the burst.
+/// Bounded: an address without connections is forgotten once its burst has refilled. It is kept until then, so that
+/// reconnecting does not refill the burst.
 struct AddressUse: Sendable {
     private struct Entry: Sendable {
         var connections = 0
@@ -12,7 +12,7 @@ struct AddressUse: Sendable {
 
     private let limits: RelayLimits
     private var entries: [ClientAddress: Entry] = [:]
-    /// The number of entries at which forgotten ones are removed next.
+    /// The number of entries at which unused ones are swept next.
     private var sweepAt = Self.leastSweep
 
     init(_ limits: RelayLimits) {
@@ -23,7 +23,7 @@ struct AddressUse: Sendable {
 
     private func isLimited(_ address: ClientAddress) -> Bool { limits.limitsLoopback || !address.isLoopback }
 
-    /// Counts a connection, unless the address has as many as it may.
+    /// Counts a connection; returns false if the address has reached its limit.
     mutating func connect(_ address: ClientAddress, now: Int64) -> Bool {
         guard isLimited(address) else { return true }
         if entries[address] == nil { sweep(now) }
@@ -38,7 +38,7 @@ struct AddressUse: Sendable {
         entries[address]?.connections -= 1
     }
 
-    /// Consumes one message of a connected address; false when its rate is exceeded.
+    /// Consumes one message of a connected address's rate; returns false when it is exceeded.
     mutating func consumeMessage(_ address: ClientAddress, now: Int64) -> Bool {
         guard isLimited(address), limits.messagesPerSecondPerAddress != nil else { return true }
         return entries[address]?.rate?.take(at: now) ?? true
@@ -48,7 +48,7 @@ struct AddressUse: Sendable {
         Entry(rate: limits.messagesPerSecondPerAddress.map { RateLimit(perSecond: $0, now: now) })
     }
 
-    /// Costs a constant amount per connection on average, because the bound doubles what was left.
+    /// Amortised constant cost per connection, because the bound doubles what was left.
     private mutating func sweep(_ now: Int64) {
         guard entries.count >= sweepAt else { return }
         entries = entries.filter { _, entry in entry.connections > 0 || entry.rate?.isFull(at: now) == false }

@@ -1,6 +1,6 @@
 import NIOCore
 
-/// The network address of a client, to the precision at which limits tell clients apart.
+/// Network address of a client, at the granularity of the limits.
 struct ClientAddress: Hashable, Sendable {
     /// IPv4: the address. IPv6: its first 64 bits, because a single host usually gets that much. Otherwise empty.
     private let bytes: [UInt8]

@@ -1,16 +1,16 @@
 import Nostr
 
-/// What the relay knows of one client, and what follows from each thing the client says.
+/// Protocol state of one client: each input returns the action for the connection.
 ///
-/// Nothing here reads, writes or waits: every input returns what the connection has to do.
+/// Performs no I/O and never waits.
 struct ClientSession: Sendable {
     enum Action: Hashable, Sendable {
         case reply([RelayMessage])
-        /// Write the event, then answer with `reply(to:outcome:)`.
+        /// Store the event, then answer with `reply(to:outcome:)`.
         case store(Event)
-        /// Hand the ephemeral event to subscribers and send the messages.
+        /// Deliver the ephemeral event to subscribers and send the messages.
         case broadcast(Event, [RelayMessage])
-        /// Start live delivery under the serial, end the replaced one, then answer from the store.
+        /// Start live delivery under the serial, end the replaced subscription, then answer from the store.
         case query(serial: UInt64, name: String, filters: [Filter], replacing: UInt64?)
         case count(name: String, filters: [Filter])
         case unsubscribe(serial: UInt64)
@@ -18,7 +18,7 @@ struct ClientSession: Sendable {
     }
 
     let challenge: String
-    /// The address the client reached the relay by, which its login has to name.
+    /// The address by which the client reached the relay; its login has to name it.
     let address: RelayURL?
     let acceptance: Acceptance
     private(set) var authenticated: Set<PublicKey> = []
@@ -34,7 +34,7 @@ struct ClientSession: Sendable {
         rateLimit = acceptance.limits.messagesPerSecond.map { RateLimit(perSecond: $0, now: now) }
     }
 
-    /// The messages a new client is greeted with.
+    /// Returns the messages for a new client.
     mutating func opened() -> [RelayMessage] {
         guard acceptance.requireAuthentication else { return [] }
         challengeSent = true
@@ -43,7 +43,7 @@ struct ClientSession: Sendable {
 
     /// - Parameter isAddressLimited: whether the client's address has exceeded its rate.
     mutating func received(_ message: ClientMessage, now: Int64, isAddressLimited: Bool = false) -> Action {
-        // Before signatures and queries, whose cost the limits bound.
+        // Checked before signatures and queries, because the limits bound their cost.
         if message.isMetered, isAddressLimited || rateLimit?.take(at: now) == false {
             return .reply(Self.rateLimited(message))
         }
@@ -56,7 +56,7 @@ struct ClientSession: Sendable {
         }
     }
 
-    /// The answer to an event that was given to the store.
+    /// Returns the answer to an event that was passed to the store.
     func reply(to event: EventID, outcome: StoreOutcome) -> RelayMessage {
         .ok(event, accepted: outcome.isAccepted, message: outcome.message)
     }
@@ -134,7 +134,7 @@ extension ClientSession {
         .reply(withChallenge(.closed(subscription: name, message: refusal.message), refusal))
     }
 
-    /// NIP-42: a client can only log in once it has the challenge, so it comes before the first refusal.
+    /// NIP-42: a client can log in only after it has the challenge, so the challenge precedes the first refusal.
     private mutating func withChallenge(_ message: RelayMessage, _ refusal: Refusal) -> [RelayMessage] {
         guard refusal.prefix == .authenticationRequired, !challengeSent else { return [message] }
         challengeSent = true
@@ -145,19 +145,19 @@ extension ClientSession {
 // MARK: - Subscriptions
 
 extension ClientSession {
-    /// A live event for a subscription: what to send now.
+    /// Handles a live event for a subscription; returns what to send now.
     mutating func delivered(_ event: LiveEvent, to name: String, serial: UInt64) -> SubscriptionFeed.Delivery {
         guard feeds[name]?.serial == serial else { return .drop }
         return feeds[name]?.delivered(event, heldLimit: acceptance.limits.backlogBytes) ?? .drop
     }
 
-    /// The stored events of a subscription are out: the live events that waited for that; nil if it has ended.
+    /// Handles the end of stored events; returns the live events held until then, or nil if the subscription has ended.
     mutating func answered(_ name: String, serial: UInt64, snapshot: Int64) -> [LiveEvent]? {
         guard feeds[name]?.serial == serial else { return nil }
         return feeds[name]?.answered(snapshot: snapshot)
     }
 
-    /// The store could not answer: the subscription ends.
+    /// Ends the subscription after the store has failed.
     mutating func failed(_ name: String, serial: UInt64) -> RelayMessage? {
         guard feeds[name]?.serial == serial else { return nil }
         feeds[name] = nil
@@ -166,7 +166,7 @@ extension ClientSession {
 }
 
 extension ClientMessage {
-    /// Whether rate limits count the message. The others cost less than refusing them.
+    /// Whether rate limits count the message. Other messages are cheaper to handle than to refuse.
     var isMetered: Bool {
         switch self {
         case .event, .request, .count, .authenticate: true
@@ -176,7 +176,7 @@ extension ClientMessage {
 }
 
 extension Filter {
-    /// Values of all lists together.
+    /// Number of values in all lists.
     fileprivate var valueCount: Int {
         (ids?.count ?? 0) + (authors?.count ?? 0) + (kinds?.count ?? 0) + tags.values.reduce(0) { $0 + $1.count }
     }

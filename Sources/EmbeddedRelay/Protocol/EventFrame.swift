@@ -1,7 +1,7 @@
 import NIOCore
 import Nostr
 
-/// EVENT messages around events that are JSON already, so that no event is encoded again per subscriber.
+/// Builds EVENT messages around events already encoded as JSON, so that no event is encoded again per subscriber.
 struct EventFrame {
     private let prefix: [UInt8]
 

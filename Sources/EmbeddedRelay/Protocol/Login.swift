@@ -1,9 +1,9 @@
 import Nostr
 
-/// What a NIP-42 login on one connection has to fit.
+/// Requirements of a NIP-42 login on one connection.
 struct Login: Hashable, Sendable {
     let challenge: String
-    /// The relay's address; nil when the client never said which one it used.
+    /// The relay's address; nil when the client's request did not name it.
     let address: RelayURL?
 
     /// - Parameter now: Unix seconds.

@@ -1,9 +1,9 @@
 import Nostr
 
-/// The answer to a message that could not be read.
+/// Answers messages that could not be parsed.
 ///
-/// A client waits for OK or CLOSED with the id it sent, so the id is looked for even in a message that makes no
-/// sense otherwise; NOTICE is for what is left.
+/// A client waits for OK or CLOSED with the id it sent, so an id is extracted even from an otherwise malformed message;
+/// without one the answer is a NOTICE.
 enum MalformedMessage {
     static func reply(to json: [UInt8], _ error: NostrError) -> RelayMessage {
         let text = Refusal(.invalid, error.message).message

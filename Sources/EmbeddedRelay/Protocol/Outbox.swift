@@ -1,9 +1,9 @@
 import NIOCore
 
-/// Messages that wait until a client's socket takes more bytes.
+/// Messages queued until a client's socket accepts more bytes.
 ///
-/// Answers to the client's own requests are bounded by what it may ask before it has read them; live events
-/// come unasked, so they are counted and a client that falls too far behind is given up.
+/// Answers to requests are bounded by the number of requests that a client may make before it has read them. Live
+/// events are unsolicited, so their bytes are counted, and a client that falls too far behind is dropped.
 struct Outbox: Sendable {
     private struct Item: Sendable {
         let message: ByteBuffer
@@ -24,7 +24,7 @@ struct Outbox: Sendable {
         items.append(Item(message: message, isLive: false))
     }
 
-    /// - Returns: false when the client is too far behind; the message is not kept then.
+    /// - Returns: false when the client is too far behind; the message is not queued then.
     mutating func appendLive(_ message: ByteBuffer) -> Bool {
         guard liveBytes + message.readableBytes <= backlogBytes else { return false }
         items.append(Item(message: message, isLive: true))

@@ -1,4 +1,4 @@
-/// A token bucket over a clock of whole seconds.
+/// Token bucket with a clock of whole seconds.
 struct RateLimit: Hashable, Sendable {
     let perSecond: Int
     private(set) var tokens: Int
@@ -15,7 +15,7 @@ struct RateLimit: Hashable, Sendable {
         perSecond > Int.max / 2 ? Int.max : perSecond * 2
     }
 
-    /// Takes one token, or says that there is none.
+    /// Consumes one token; returns false if there is none.
     mutating func take(at now: Int64) -> Bool {
         refill(at: now)
         guard tokens > 0 else { return false }
@@ -23,14 +23,14 @@ struct RateLimit: Hashable, Sendable {
         return true
     }
 
-    /// Whether the burst is unused by then.
+    /// Returns whether the bucket will be full again by then.
     func isFull(at now: Int64) -> Bool {
         var later = self
         later.refill(at: now)
         return later.tokens == Self.capacity(perSecond)
     }
 
-    /// A clock that was set back adds nothing and counts on from its new time.
+    /// A clock that was set back adds no tokens, and counting continues from its new time.
     private mutating func refill(at now: Int64) {
         defer { updated = now }
         guard now > updated else { return }

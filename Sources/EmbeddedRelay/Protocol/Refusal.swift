@@ -1,6 +1,6 @@
 import Nostr
 
-/// Why the relay says no: the text of an OK or CLOSED message, with its machine-readable prefix (NIP-01).
+/// Text of a negative OK or CLOSED message, with its machine-readable prefix (NIP-01).
 struct Refusal: Hashable, Sendable {
     let prefix: MessagePrefix
     let reason: String

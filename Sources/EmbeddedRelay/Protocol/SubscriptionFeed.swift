@@ -1,15 +1,15 @@
 import NIOCore
 
-/// One subscription's way from stored to live events, without a gap and without a repetition.
+/// Transition of one subscription from stored to live events, without gaps and duplicates.
 ///
-/// Live delivery starts before the store is asked, and what arrives meanwhile is held. The store's answer says
-/// up to which place in the store it was complete; held or later live events at or before it are dropped.
+/// Live delivery starts before the store is queried, and live events are held meanwhile. The store's answer states the
+/// last sequence number that it covers; live events up to that number are dropped.
 struct SubscriptionFeed: Hashable, Sendable {
     enum Delivery: Hashable, Sendable {
         case send
-        /// Held, already sent as stored, or for a subscription that is gone.
+        /// Held, already sent as a stored event, or for an ended subscription.
         case drop
-        /// More is held than the client may have waiting.
+        /// The held events exceed the client's backlog limit.
         case overflow
     }
 
@@ -31,7 +31,7 @@ struct SubscriptionFeed: Hashable, Sendable {
             return event.isAfter(after) ? .send : .drop
         case .catchingUp(var held, let bytes):
             guard bytes + event.message.readableBytes <= heldLimit else { return .overflow }
-            // Emptied first, so that appending does not copy what is held.
+            // Emptied first, so that appending does not copy the held events.
             phase = .catchingUp(held: [], bytes: 0)
             held.append(event)
             phase = .catchingUp(held: held, bytes: bytes + event.message.readableBytes)
@@ -39,7 +39,7 @@ struct SubscriptionFeed: Hashable, Sendable {
         }
     }
 
-    /// - Parameter snapshot: the last place in the store that the answer covered.
+    /// - Parameter snapshot: the last sequence number that the answer covers.
     /// - Returns: the held events to send after EOSE, in order.
     mutating func answered(snapshot: Int64) -> [LiveEvent] {
         guard case .catchingUp(let held, _) = phase else { return [] }

@@ -6,14 +6,14 @@ struct SubscriptionKey: Hashable, Sendable {
     let serial: UInt64
 }
 
-/// All live subscriptions of the relay, indexed so that an event meets only filters that share a value with it.
+/// Index of all live subscriptions: an event is matched only against filters that share a value with it.
 ///
-/// Each filter stands under the values of its narrowest field: ids, else its shortest tag list, else authors,
-/// else kinds, else in the list of filters that must be asked every time.
+/// Each filter is indexed by the values of its narrowest field: ids, else its shortest tag list, else authors, else
+/// kinds, else in a list of filters that are always checked.
 struct Subscriptions: Sendable {
     struct Match: Hashable, Sendable {
         let key: SubscriptionKey
-        /// The id the client gave.
+        /// The client's subscription id.
         let name: String
     }
 
@@ -51,7 +51,7 @@ struct Subscriptions: Sendable {
         }
     }
 
-    /// The subscriptions that want this event, each once, in no order.
+    /// Returns the subscriptions that match the event, without duplicates, in no particular order.
     func matches(_ event: Event) -> [Match] {
         var candidates = Set<SubscriptionKey>()
         for term in Self.terms(of: event) {

@@ -3,9 +3,9 @@ import NIOCore
 import Nostr
 
 extension ClientConnection {
-    /// Handles waiting messages until one of them has to be waited for.
+    /// Handles queued messages until one of them has to wait.
     func handleInbox() {
-        // Sending can call back into here.
+        // Sending can re-enter this method.
         guard !isHandlingInbox else { return }
         isHandlingInbox = true
         while phase == .open, !isBusy, let text = inbox.popFirst() { handle(text) }
@@ -48,7 +48,7 @@ extension ClientConnection {
             core.hub.broadcast(event)
         case .query(let serial, let name, let filters, let replaced):
             if let replaced { core.hub.unsubscribe(key(replaced)) }
-            // Before the store is asked, so that no event falls between the two.
+            // Subscribe before querying the store, so that no event falls between the two.
             core.hub.subscribe(key(serial), name: name, filters: filters)
             query(serial, name, filters)
         case .count(let name, let filters):
@@ -71,7 +71,7 @@ extension ClientConnection {
         isAnswering = true
         let connection = NIOLoopBound(self, eventLoop: eventLoop)
         core.store.query(filters, limits: core.limits, now: core.now()) { result in
-            // Framed here, on the reader's queue, to keep it off the event loop.
+            // Encoded here, on the reader's queue, to keep the work off the event loop.
             let frame = EventFrame(subscription: name)
             let answer = result.map { (events: $0.events.map(frame.message), snapshot: $0.snapshot) }
             eventLoop.execute { connection.value.answer(name, serial: serial, answer) }
@@ -124,7 +124,7 @@ extension ClientConnection {
         handleInbox()
     }
 
-    // MARK: From the hub
+    // MARK: Deliveries from the hub
 
     func deliver(_ deliveries: [Delivery]) {
         guard phase != .closed else { return }

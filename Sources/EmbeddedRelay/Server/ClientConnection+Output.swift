@@ -8,7 +8,7 @@ extension ClientConnection {
         outbox.append(ByteBuffer(bytes: message.json()))
     }
 
-    /// Gives the socket what it takes.
+    /// Writes as much as the socket accepts.
     func pump() {
         guard !isPumping, let context, phase == .open || phase == .finishing else { return }
         isPumping = true
@@ -25,7 +25,7 @@ extension ClientConnection {
         watchStall(context)
     }
 
-    /// A client that takes nothing at all for a while is gone, whatever its socket says.
+    /// Closes the connection of a client that accepts no bytes for a while, even if its socket stays open.
     private func watchStall(_ context: ChannelHandlerContext) {
         if context.channel.isWritable {
             stall?.cancel()
@@ -42,16 +42,16 @@ extension ClientConnection {
         context?.writeAndFlush(wrapOutboundOut(WebSocketFrame(fin: true, opcode: opcode, data: data)), promise: nil)
     }
 
-    // MARK: Ends
+    // MARK: Closing
 
-    /// Closes on a client that is too slow; its socket is full, so no close frame would get through.
+    /// Closes the connection of a client that is too slow; its socket is full, so no close frame would get through.
     func giveUp() {
         logger.info("Slow client is disconnected", metadata: ["waiting.bytes": "\(outbox.liveBytes)"])
         outbox.removeAll()
         context?.close(promise: nil)
     }
 
-    /// The relay stops: answers what was accepted, then closes with 1001.
+    /// Handles the relay's shutdown: answers accepted messages, then closes with 1001.
     func goAway() {
         guard phase == .open else { return }
         phase = .finishing
@@ -77,7 +77,7 @@ extension ClientConnection {
         data.write(webSocketErrorCode: code)
         write(.connectionClose, data)
         resumeReading()
-        // Some clients never answer; the connection does not wait for them for ever.
+        // Bounds the wait: some clients never answer a close frame.
         guard let context else { return }
         let connection = NIOLoopBound(self, eventLoop: context.eventLoop)
         stall?.cancel()
@@ -86,7 +86,7 @@ extension ClientConnection {
         }
     }
 
-    /// The client closes, or answers our close frame.
+    /// Handles the client's close frame, which starts the handshake or answers ours.
     func answerClose(_ data: ByteBuffer) {
         guard let context else { return }
         guard phase != .closing else { return context.close(promise: nil) }

@@ -3,10 +3,10 @@ import NIOCore
 import NIOWebSocket
 import Nostr
 
-/// One WebSocket client: frames in, frames out, all on its event loop.
+/// One WebSocket client; runs on its event loop.
 ///
-/// Messages are handled one by one. While a request is being answered, too many events wait for their commit, or
-/// the client does not take what it asked for, further messages wait and the socket is not read.
+/// Handles messages one at a time. While a request is being answered, too many events await their commit, or the client
+/// does not read its answers, further messages wait and reading from the socket stops.
 final class ClientConnection: ChannelDuplexHandler {
     typealias InboundIn = WebSocketFrame
     typealias OutboundIn = Never
@@ -14,9 +14,9 @@ final class ClientConnection: ChannelDuplexHandler {
 
     enum Phase {
         case open
-        /// Told to stop; the close frame follows once every accepted event is answered and no query runs.
+        /// The relay is stopping; the close frame is sent once every accepted event is answered and no query runs.
         case finishing
-        /// Our close frame is out.
+        /// The close frame has been sent.
         case closing
         case closed
     }
@@ -27,7 +27,7 @@ final class ClientConnection: ChannelDuplexHandler {
     var session: ClientSession
     var outbox: Outbox
     var phase = Phase.open
-    /// The hub's number for this connection; 0 before it joined.
+    /// The hub's number for this connection; 0 before it has joined.
     var number: UInt64 = 0
     var context: ChannelHandlerContext?
     var inbox = CircularBuffer<ByteBuffer>()
@@ -35,7 +35,7 @@ final class ClientConnection: ChannelDuplexHandler {
     var isAnswering = false
     var isHandlingInbox = false
     var isPumping = false
-    /// Where the client is, for the log.
+    /// The client's address, for the log.
     private(set) var address = "unknown"
     private var readIsHeld = false
     private var heardSincePing = true
@@ -82,7 +82,7 @@ final class ClientConnection: ChannelDuplexHandler {
         guard phase != .closed else { return }
         switch frame.opcode {
         case .text: if phase == .open { inbox.append(frame.unmaskedData) }
-        // Unless the client takes no pongs: RFC 6455 §5.5.3 lets a later one stand for all.
+        // If the client does not read, skip the pong: RFC 6455 §5.5.3 lets a later one answer earlier pings.
         case .ping: if isWritable { write(.pong, frame.unmaskedData) }
         case .connectionClose: answerClose(frame.unmaskedData)
         case .pong: break
@@ -110,7 +110,7 @@ final class ClientConnection: ChannelDuplexHandler {
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         logger.debug("Client connection failed", metadata: ["error": "\(error)"])
-        // NIO's own handler has sent the close frame for what the frame decoder refused.
+        // NIO's own handler has sent the close frame for errors of the frame decoder.
         if error is NIOWebSocketError { return }
         if error is MaskingRule.Violation { return close(.protocolError) }
         guard let error = error as? NIOWebSocketFrameAggregator.Error else { return context.close(promise: nil) }
@@ -126,12 +126,12 @@ final class ClientConnection: ChannelDuplexHandler {
 
     private var isWritable: Bool { context?.channel.isWritable ?? false }
 
-    /// Whether the next message has to wait. A client that does not take its answers gets no further ones.
+    /// Whether the next message has to wait. A client that does not read its answers gets no further ones.
     var isBusy: Bool {
         isAnswering || pendingEvents >= core.limits.pendingEventsPerConnection || !isWritable
     }
 
-    /// Reads on if reading was held up and nothing speaks against it now.
+    /// Resumes reading if it was held and can go on now.
     func resumeReading() {
         guard readIsHeld, !isBusy else { return }
         readIsHeld = false
@@ -140,7 +140,7 @@ final class ClientConnection: ChannelDuplexHandler {
 
     private func beat() {
         guard phase == .open else { return }
-        // A client that is not read cannot answer a ping; the stall timeout watches over it.
+        // While reading is held, the pong cannot be received; the stall timeout applies instead.
         guard heardSincePing || readIsHeld else {
             context?.close(promise: nil)
             return

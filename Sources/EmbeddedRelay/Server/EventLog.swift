@@ -1,7 +1,7 @@
 import Logging
 import Nostr
 
-/// One line for everything that clients ask and send, to see what happens on a development relay.
+/// Logs client messages and replies, one line each, for development relays.
 struct EventLog: Sendable {
     private let logger: Logger
     private static let mostFilterBytes = 512
@@ -44,7 +44,7 @@ struct EventLog: Sendable {
         text.count > length ? text.prefix(length) + "...(truncated)" : text
     }
 
-    /// Clients must not be able to write lines of their own, or to steer a terminal.
+    /// Escapes a text: clients must not be able to forge log lines or to send terminal control sequences.
     private static func line(_ text: String) -> String {
         var line = ""
         for scalar in text.unicodeScalars {

@@ -1,9 +1,9 @@
 import NIOCore
 import NIOWebSocket
 
-/// RFC 6455 §5.1: a client masks every frame, or the server closes.
+/// Enforces RFC 6455 §5.1: a client masks every frame, or the server closes.
 ///
-/// A handler of its own, because whether a frame was masked is lost when fragments are joined.
+/// A separate handler, because reassembly of fragments loses whether each frame was masked.
 final class MaskingRule: ChannelInboundHandler {
     typealias InboundIn = WebSocketFrame
     typealias InboundOut = WebSocketFrame

@@ -2,7 +2,7 @@ import Logging
 import NIOCore
 import Nostr
 
-/// What all connections of a running relay share.
+/// State shared by all connections of a running relay.
 struct RelayCore: Sendable {
     let configuration: RelayConfiguration
     let hub: RelayHub
@@ -10,7 +10,7 @@ struct RelayCore: Sendable {
     let writer: GroupCommit
     let blobs: BlobStore
     let logger: Logger
-    /// Nil unless everything is to be logged.
+    /// Nil unless messages are logged.
     let eventLog: EventLog?
     /// Unix seconds.
     let now: @Sendable () -> Int64
@@ -38,9 +38,9 @@ struct RelayCore: Sendable {
     var limits: RelayLimits { configuration.limits }
     func isLimited(_ client: ClientAddress) -> Bool { limits.limitsLoopback || !client.isLoopback }
 
-    /// Consumes one message of the client's address; false when its rate is exceeded.
+    /// Consumes one message of the client address's rate; returns false when it is exceeded.
     func consumeMessage(of client: ClientAddress) -> Bool {
-        // Without the lock for loopback clients, which may send many thousands a second.
+        // Takes no lock for loopback clients, which may send many thousands of messages per second.
         !isLimited(client) || hub.consumeMessage(of: client, now: now())
     }
 
@@ -48,8 +48,8 @@ struct RelayCore: Sendable {
 
     /// - Parameters:
     ///   - host: the Host header of the upgrade request.
-    ///   - client: loopback addresses have no rate limit unless the configuration says so.
-    ///   - randomness: where the NIP-42 challenge comes from.
+    ///   - client: loopback addresses have no rate limit unless the configuration sets one.
+    ///   - randomness: source of the NIP-42 challenge.
     func session(
         host: String?, client: ClientAddress, using randomness: inout some RandomNumberGenerator
     ) -> ClientSession {

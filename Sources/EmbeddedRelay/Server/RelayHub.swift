@@ -2,21 +2,21 @@ import NIOCore
 import Nostr
 import Synchronization
 
-/// Reaches one connection from any thread.
+/// Reference to a connection that can be used from any thread.
 struct ClientHandle: Sendable {
     let eventLoop: any EventLoop
     let connection: NIOLoopBound<ClientConnection>
 }
 
-/// Something for one connection to do on its event loop.
+/// Work for one connection on its event loop.
 enum Delivery: Sendable {
     case outcome(EventID, StoreOutcome)
     case live(LiveEvent, Subscriptions.Match)
 }
 
-/// All connections of the relay and what they are subscribed to.
+/// All connections of the relay and their subscriptions.
 ///
-/// Who gets what is decided under the lock; the sending happens after it, once per event loop.
+/// Recipients are determined under the lock; messages are sent after it is released, once per event loop.
 final class RelayHub: Sendable {
     private struct State {
         var nextConnection: UInt64 = 0
@@ -27,20 +27,20 @@ final class RelayHub: Sendable {
     }
 
     private let state = Mutex(State())
-    /// A lock of its own: every message of a limited address consumes from it.
+    /// A separate lock: every message of a limited address uses it.
     private let addresses: Mutex<AddressUse>
 
     init(limits: RelayLimits) {
         addresses = Mutex(AddressUse(limits))
     }
 
-    /// Connections at this moment, WebSocket or HTTP.
+    /// Number of current connections, WebSocket or HTTP.
     var connectionCount: Int { state.withLock { $0.channels.count } }
     var subscriptionCount: Int { state.withLock { $0.subscriptions.count } }
 
     // MARK: Connections
 
-    /// Counts a new connection in, unless there are too many, in all or of its address, or the relay is stopping.
+    /// Counts a new connection; returns false at the global or the address's limit, and while the relay is stopping.
     func admit(_ channel: any Channel, of client: ClientAddress, most: Int, now: Int64) -> Bool {
         guard addresses.withLock({ $0.connect(client, now: now) }) else { return false }
         let isAdmitted = state.withLock { state in
@@ -52,7 +52,7 @@ final class RelayHub: Sendable {
         return isAdmitted
     }
 
-    /// To be called once for each admitted connection.
+    /// Uncounts an admitted connection; called once for each.
     func forget(_ channel: any Channel, of client: ClientAddress) {
         state.withLock { state in
             _ = state.channels.removeValue(forKey: ObjectIdentifier(channel))
@@ -60,12 +60,12 @@ final class RelayHub: Sendable {
         addresses.withLock { $0.disconnect(client) }
     }
 
-    /// Consumes one message of the address's rate; false when it is exceeded.
+    /// Consumes one message of the address's rate; returns false when it is exceeded.
     func consumeMessage(of client: ClientAddress, now: Int64) -> Bool {
         addresses.withLock { $0.consumeMessage(client, now: now) }
     }
 
-    /// - Returns: the number the connection goes by, or nil when the relay is stopping.
+    /// - Returns: the connection's number, or nil when the relay is stopping.
     func join(_ handle: ClientHandle) -> UInt64? {
         state.withLock { state in
             guard !state.isStopping else { return nil }
@@ -84,9 +84,9 @@ final class RelayHub: Sendable {
         }
     }
 
-    /// From now on nobody is let in.
+    /// Stops admitting connections.
     ///
-    /// - Returns: everybody who is in.
+    /// - Returns: all current ones.
     func beginStop() -> (clients: [ClientHandle], channels: [any Channel]) {
         state.withLock { state in
             state.isStopping = true
@@ -104,13 +104,13 @@ final class RelayHub: Sendable {
         state.withLock { $0.subscriptions.remove(key) }
     }
 
-    /// Hands an ephemeral event to its subscribers.
+    /// Delivers an ephemeral event to its subscribers.
     func broadcast(_ event: Event) {
         let matches = state.withLock { $0.subscriptions.matches(event) }
         send(Self.live(event, json: event.json(), sequence: nil, to: matches))
     }
 
-    /// Answers publishers and hands what was stored to subscribers.
+    /// Answers publishers and delivers the stored events to subscribers.
     func committed(_ batch: [GroupCommit.Committed]) {
         let matches = state.withLock { state in
             batch.map { entry -> [Subscriptions.Match] in
@@ -130,7 +130,7 @@ final class RelayHub: Sendable {
     private static func live(
         _ event: Event, json: [UInt8], sequence: Int64?, to matches: [Subscriptions.Match]
     ) -> [(UInt64, Delivery)] {
-        // Subscribers often use the same name, and then share one buffer.
+        // Subscribers often use the same subscription id, and then share one buffer.
         var events: [String: LiveEvent] = [:]
         return matches.map { match in
             let live =

@@ -1,14 +1,14 @@
 import NIOCore
 import NIOPosix
 
-/// The listening socket and its event loops: from bind to the last closed connection.
+/// The listening socket and its event loops, from bind to the last closed connection.
 final class RelayServer: Sendable {
     let core: RelayCore
     let port: Int
     private let group: MultiThreadedEventLoopGroup
     private let listener: any Channel
 
-    /// Binds and starts to accept.
+    /// Binds and starts accepting connections.
     static func start(_ core: RelayCore) async throws -> RelayServer {
         let group = MultiThreadedEventLoopGroup(numberOfThreads: max(1, core.configuration.threads))
         do {
@@ -43,9 +43,9 @@ final class RelayServer: Sendable {
             }
     }
 
-    /// Stops listening, answers what was accepted, closes WebSockets with 1001 and everything else at once.
+    /// Stops listening, answers accepted messages, closes WebSockets with 1001 and all other connections at once.
     ///
-    /// Returns when every connection is closed, the database too, and the threads have ended.
+    /// Returns when every connection and the database are closed, and the threads have ended.
     func stop() async throws {
         try? await listener.close().get()
         let (clients, channels) = core.hub.beginStop()
@@ -61,7 +61,7 @@ final class RelayServer: Sendable {
         }
         try? await EventLoopFuture.andAllComplete(channels.map(\.closeFuture), on: eventLoop).get()
         deadline.cancel()
-        // The database before the threads, because its last answers are given on them.
+        // Close the database before the threads, because its last callbacks run on them.
         let closing = Result { try core.store.close() }
         core.blobs.close()
         try await group.shutdownGracefully()

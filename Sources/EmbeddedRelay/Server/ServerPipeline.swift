@@ -2,7 +2,7 @@ import NIOCore
 import NIOHTTP1
 import NIOWebSocket
 
-/// How an accepted connection is set up: HTTP first, then perhaps a WebSocket.
+/// Configures accepted connections: HTTP first, then possibly a WebSocket.
 struct ServerPipeline: Sendable {
     let core: RelayCore
     let router: HTTPRouter
@@ -50,7 +50,7 @@ struct ServerPipeline: Sendable {
             })
     }
 
-    /// What served the HTTP phase goes when the WebSocket begins.
+    /// Removes the HTTP handlers when the WebSocket begins.
     private static func leaveHTTP(_ pipeline: ChannelPipeline.SynchronousOperations) {
         if let connection = try? pipeline.handler(type: HTTPConnection.self) {
             pipeline.removeHandler(connection, promise: nil)
@@ -60,7 +60,7 @@ struct ServerPipeline: Sendable {
         }
     }
 
-    /// Closes a connection that speaks HTTP. On the channel's event loop only.
+    /// Closes a connection that still speaks HTTP. Call on the channel's event loop only.
     static func closeUnlessUpgraded(_ channel: any Channel) {
         if (try? channel.pipeline.syncOperations.handler(type: ClientConnection.self)) == nil {
             channel.close(promise: nil)

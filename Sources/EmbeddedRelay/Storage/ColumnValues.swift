@@ -10,10 +10,10 @@ extension PublicKey {
 }
 
 extension String {
-    /// UTF-8, because SQLite text would end at the first zero byte.
+    /// UTF-8 bytes, because SQLite text would end at the first zero byte.
     var data: Data { Data(utf8) }
 
-    /// The number under which tags of this name are indexed; nil for names that are not one ASCII letter.
+    /// The number that represents this tag name in the index; nil for names other than one ASCII letter.
     var indexedTagName: Int? {
         guard utf8.count == 1, let byte = utf8.first, byte.isASCIILetter else { return nil }
         return Int(byte)

@@ -1,7 +1,7 @@
 import GRDB
 
 extension EventStore {
-    /// Removes events whose time has come (NIP-40), a thousand a transaction so that writers are not held up.
+    /// Removes expired events (NIP-40), a thousand per transaction so that writers are not blocked for long.
     ///
     /// - Parameter now: Unix seconds.
     /// - Returns: how many events were removed.

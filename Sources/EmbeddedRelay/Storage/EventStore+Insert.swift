@@ -6,8 +6,8 @@ extension EventStore {
     /// Writes one event inside the caller's transaction.
     ///
     /// - Parameters:
-    ///   - sequence: the place the event takes if it is stored; not used otherwise.
-    ///   - isFull: whether a new event is refused; a duplicate is still answered as one.
+    ///   - sequence: the event's sequence number if it is stored; unused otherwise.
+    ///   - isFull: whether new events are refused; duplicates are still recognised.
     func insert(
         _ event: Event, json: [UInt8], sequence: Int64, isFull: Bool = false, _ database: Database
     ) throws -> StoreOutcome {
@@ -25,7 +25,7 @@ extension EventStore {
         return try Row.fetchOne(select, arguments: [id.data]) != nil
     }
 
-    /// Removes the older version of a replaceable or addressable event, or says why the new one is not wanted.
+    /// Removes the older version of a replaceable or addressable event, or returns why the new one is not stored.
     private func makeRoom(
         for event: Event, at address: EventAddress, _ database: Database
     ) throws -> StoreOutcome? {
@@ -36,7 +36,7 @@ extension EventStore {
         let id: Data = row[1]
         let createdAt: Int64 = row[2]
         if id == event.id.data { return .duplicate }
-        // NIP-01: the newest stays, of equally old ones the lowest id.
+        // NIP-01: the newest version stays; of equally old ones, that with the lowest id.
         let isNewer = event.createdAt > createdAt || event.createdAt == createdAt && event.id.data.precedes(id)
         guard isNewer else { return .superseded }
         let delete = try database.cachedStatement(sql: "DELETE FROM event WHERE seq = ?")
@@ -81,7 +81,7 @@ extension EventStore {
         return try Row.fetchOne(byAddress, arguments: arguments) != nil
     }
 
-    /// NIP-09: only the author's own events; a deletion of a deletion does nothing.
+    /// Applies a deletion (NIP-09): only to the author's own events; deleting a deletion has no effect.
     private func delete(_ targets: Deletion, by event: Event, _ database: Database) throws {
         let author = event.pubkey.data
         for id in targets.eventIDs {

@@ -1,7 +1,7 @@
 import GRDB
 
 extension EventStore {
-    /// Numbered and append-only: what a released migration says is never changed.
+    /// Numbered and append-only: a released migration never changes.
     static var migrations: DatabaseMigrator {
         var migrator = DatabaseMigrator()
         migrator.registerMigration("1 events") { database in
@@ -13,7 +13,7 @@ extension EventStore {
         return migrator
     }
 
-    /// Tag values and `d` identifiers are blobs, because text may hold zero bytes.
+    /// Tag values and `d` identifiers are blobs, because text may contain zero bytes.
     private static let eventTables = """
         CREATE TABLE event (
             seq INTEGER PRIMARY KEY,
@@ -45,7 +45,7 @@ extension EventStore {
         END;
         """
 
-    /// What authors deleted, kept so that it cannot be published again.
+    /// Deleted events and addresses, kept so that they cannot be published again.
     private static let deletionTables = """
         CREATE TABLE deleted_event (
             id BLOB NOT NULL,

@@ -2,16 +2,16 @@ import Foundation
 import GRDB
 import Nostr
 
-/// Stored events for a REQ, newest first.
+/// The stored events for a REQ, newest first.
 struct StoredAnswer: Hashable, Sendable {
-    /// Each event as the JSON it was stored with.
+    /// Events in their stored JSON.
     let events: [[UInt8]]
-    /// The last place in the store this answer covers.
+    /// The last sequence number that this answer covers.
     let snapshot: Int64
 }
 
 extension EventStore {
-    /// Finds the events of several filters, each within its own limit, without repetition.
+    /// Returns the events that match several filters, each within its own limit, without duplicates.
     func query(
         _ filters: [Filter], limits: RelayLimits, now: Int64,
         completion: @escaping @Sendable (Result<StoredAnswer, any Error>) -> Void
@@ -21,7 +21,7 @@ extension EventStore {
         }
     }
 
-    /// Counts the events of several filters together (NIP-45); limits do not count.
+    /// Counts the events that match any of several filters (NIP-45); ignores limits.
     func count(
         _ filters: [Filter], now: Int64, completion: @escaping @Sendable (Result<Int, any Error>) -> Void
     ) {
@@ -92,7 +92,7 @@ extension EventStore {
     }
 }
 
-/// Where one event stands in the answer, and where in the store.
+/// An event's position in the answer and in the store.
 private struct Place {
     let createdAt: Int64
     let id: Data

@@ -5,18 +5,18 @@ import Synchronization
 
 /// Events in one SQLite database.
 ///
-/// Writes happen one transaction after another on the database's own queue, reads beside them from snapshots.
-/// Nothing here waits: every call hands its result to a closure that runs on a queue of the database.
+/// Write transactions run one at a time on the database's queue; reads run concurrently on snapshots. No call blocks:
+/// each passes its result to a closure on a queue of the database.
 final class EventStore: Sendable {
     let database: any DatabaseWriter
-    /// The place in the order of writes of the last stored event. Only the writing queue changes it.
+    /// Sequence number of the last stored event. Only the writing queue changes it.
     let lastSequence: Mutex<Int64>
 
     init(_ storage: RelayConfiguration.Storage, synchronousCommits: Bool) throws(RelayError) {
         do {
             database = try Self.open(storage)
             try Self.migrations.migrate(database)
-            // On the open database, because opening a pool sets NORMAL by itself.
+            // Set on the open database, because opening a pool sets NORMAL.
             let level = synchronousCommits ? "FULL" : "NORMAL"
             try database.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = \(level)") }
             lastSequence = Mutex(try database.read(Self.snapshot))
@@ -38,12 +38,12 @@ final class EventStore: Sendable {
         }
     }
 
-    /// The last place in the order of writes that the reader can see.
+    /// Returns the last sequence number that the reader can see.
     static func snapshot(_ database: Database) throws -> Int64 {
         try Int64.fetchOne(database, sql: "SELECT max(seq) FROM event") ?? 0
     }
 
-    /// Bytes of the database without its free pages, which later events use again.
+    /// Returns the size of the database in bytes without its free pages, which later events reuse.
     static func usedBytes(_ database: Database) throws -> Int64 {
         let pages = try Int64.fetchOne(database, sql: "PRAGMA page_count") ?? 0
         let free = try Int64.fetchOne(database, sql: "PRAGMA freelist_count") ?? 0
@@ -52,7 +52,7 @@ final class EventStore: Sendable {
         return overflow ? .max : bytes
     }
 
-    /// Waits for what is running, then closes the file.
+    /// Waits for running operations, then closes the file.
     func close() throws {
         try database.close()
     }

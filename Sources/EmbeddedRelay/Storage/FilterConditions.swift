@@ -1,7 +1,7 @@
 import GRDB
 import Nostr
 
-/// WHERE terms that all must hold, and the values of their question marks in order.
+/// SQL conditions joined by AND, and their arguments in order.
 struct SQLConditions: Sendable {
     private(set) var terms: [String] = []
     private(set) var arguments: [DatabaseValue] = []
@@ -21,7 +21,7 @@ struct SQLConditions: Sendable {
     }
 }
 
-/// The fields of a filter as conditions on the event table `e`.
+/// A filter's fields as conditions on the event table `e`.
 struct FilterConditions: Sendable {
     private let filter: Filter
     private let now: Int64
@@ -31,14 +31,14 @@ struct FilterConditions: Sendable {
         self.now = now
     }
 
-    /// The tag of the filter with the fewest values.
+    /// The filter's tag with the fewest values.
     var narrowestTag: String? {
         filter.tags.min { ($0.value.count, $0.key) < ($1.value.count, $1.key) }?.key
     }
 
     /// - Parameters:
-    ///   - omitted: a tag name the caller has a condition for already.
-    ///   - time: alias of the table whose index on `created_at` is walked.
+    ///   - omitted: a tag name for which the caller already has a condition.
+    ///   - time: alias of the table whose index on `created_at` is scanned.
     func all(except omitted: String? = nil, time: String = "e") -> SQLConditions {
         var conditions = SQLConditions()
         conditions.add("(e.expires_at IS NULL OR e.expires_at > ?)", [now.databaseValue])
@@ -54,7 +54,7 @@ struct FilterConditions: Sendable {
     }
 
     private func add(_ name: String, _ values: [String], to conditions: inout SQLConditions) {
-        // A name that is not indexed can match nothing here.
+        // A tag name that is not indexed matches nothing.
         guard let number = name.indexedTagName else { return conditions.add("0") }
         conditions.add(
             "e.seq IN (SELECT seq FROM tag WHERE name = ? AND value IN (\(SQLConditions.marks(values.count))))",

@@ -1,21 +1,21 @@
 import GRDB
 import Nostr
 
-/// A filter as one or more SELECT statements, each of which one index serves in the order of the answer.
+/// A filter as one or more SELECT statements, each served by one index in the order of the answer.
 ///
-/// A filter with several values in its narrowest field becomes one statement per value, because an index brings
-/// rows newest first for one value at a time; with many values SQLite sorts what one statement finds.
+/// A filter with several values in its narrowest field becomes one statement per value, because an index yields rows
+/// newest first for a single value only. With many values, one statement finds all rows and SQLite sorts them.
 struct FilterQuery: Hashable, Sendable {
-    /// FROM, with the WHERE conditions.
+    /// FROM clause, with the WHERE conditions.
     private let source: String
     private let conditions: [String]
     private let arguments: [DatabaseValue]
-    /// The column alias whose `created_at` the driving index holds.
+    /// Alias of the table whose index on `created_at` drives the query.
     private let driver: String
 
-    /// Statements that together find the filter's events; an event may come from more than one.
+    /// Returns statements that together find the filter's events; an event may be found by more than one.
     ///
-    /// - Parameter now: Unix seconds; what has expired by then is not found.
+    /// - Parameter now: Unix seconds; events that have expired by then are not found.
     static func queries(for filter: Filter, now: Int64) -> [FilterQuery] {
         let rest = FilterConditions(filter, now: now)
         if filter.ids != nil { return [FilterQuery(rest.all(), from: "event e", driver: "e")] }
@@ -48,7 +48,7 @@ struct FilterQuery: Hashable, Sendable {
         return Set(values).map { value in
             var conditions = rest.all(except: name, time: "t")
             conditions.add("t.name = ? AND t.value = ?", [number.databaseValue, value.data.databaseValue])
-            // CROSS JOIN keeps SQLite from starting at the event table.
+            // CROSS JOIN keeps SQLite from scanning the event table first.
             return FilterQuery(conditions, from: "tag t CROSS JOIN event e ON e.seq = t.seq", driver: "t")
         }
     }
@@ -60,7 +60,7 @@ struct FilterQuery: Hashable, Sendable {
         self.driver = driver
     }
 
-    /// Selects `created_at`, `id`, `seq`: newest first, of equally old events the lowest id first (NIP-01).
+    /// Selects `created_at`, `id`, `seq`, newest first; equally old events are sorted by id (NIP-01).
     func page(limit: Int) -> (sql: String, arguments: StatementArguments) {
         let sql = """
             SELECT e.created_at, e.id, e.seq \(body) ORDER BY \(driver).created_at DESC, e.id LIMIT ?
@@ -68,12 +68,12 @@ struct FilterQuery: Hashable, Sendable {
         return (sql, StatementArguments(arguments + [limit.databaseValue]))
     }
 
-    /// Selects `seq` of everything found.
+    /// Selects `seq` of every match.
     var places: (sql: String, arguments: StatementArguments) {
         ("SELECT e.seq \(body)", StatementArguments(arguments))
     }
 
-    /// Selects the number of events found.
+    /// Selects the number of matches.
     var count: (sql: String, arguments: StatementArguments) {
         ("SELECT count(*) \(body)", StatementArguments(arguments))
     }

@@ -3,15 +3,15 @@ import Logging
 import Nostr
 import Synchronization
 
-/// Writes events that wait at the same moment in one transaction.
+/// Group commit: writes all events that are pending in one transaction.
 ///
-/// While one transaction commits, the next events gather; under load a commit is shared by many of them, and a
-/// lone event waits for nobody.
+/// While a transaction commits, the next events are queued. Under load many events share a commit; a single event is
+/// written without delay.
 final class GroupCommit: Sendable {
     struct Submission: Sendable {
         let event: Event
         let json: [UInt8]
-        /// The connection that waits for the outcome.
+        /// The connection that submitted the event.
         let origin: UInt64
     }
 
@@ -31,7 +31,7 @@ final class GroupCommit: Sendable {
     private let state = Mutex(State())
 
     /// - Parameters:
-    ///   - quota: bytes of the database beyond which events are refused.
+    ///   - quota: size of the database in bytes beyond which events are refused.
     ///   - completion: called on the writing queue after each transaction, in the order of submission.
     init(
         _ store: EventStore, quota: Int64, logger: Logger, completion: @escaping @Sendable ([Committed]) -> Void

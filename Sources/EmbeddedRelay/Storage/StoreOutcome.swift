@@ -1,19 +1,19 @@
 import Nostr
 
-/// What became of an event that was given to the store.
+/// Result of storing an event.
 enum StoreOutcome: Hashable, Sendable {
-    /// Committed, at this place in the order of all writes since the relay started.
+    /// Committed, with its sequence number among all writes since the relay started.
     case stored(sequence: Int64)
     case duplicate
-    /// A newer version of the replaceable or addressable event is there.
+    /// A newer version of the replaceable or addressable event is stored.
     case superseded
-    /// Its author deleted it before (NIP-09).
+    /// The author has deleted it (NIP-09).
     case deleted
     /// The database has reached its quota.
     case full
     case failed
 
-    /// A client that publishes again what is settled has succeeded (NIP-01).
+    /// Publishing an event again that is already settled counts as success (NIP-01).
     var isAccepted: Bool {
         switch self {
         case .stored, .duplicate, .superseded: true

@@ -1,17 +1,17 @@
 import Nostr
 
-/// Decides whether an event still fits into the database, within one transaction.
+/// Decides, within one transaction, whether an event still fits into the database.
 struct StoreQuota: Hashable, Sendable {
     let most: Int64
     private(set) var used: Int64
 
-    /// Deletions make room, so they may use a sixteenth more.
+    /// Deletions free space, so they may use a sixteenth more.
     func admits(_ kind: Kind) -> Bool {
         used < (kind == .deletion ? most.saturatingAdd(most / 16) : most)
     }
 
-    /// Counts an event that was stored, generously: its JSON, its tags, and its rows in eight indexes. The next
-    /// transaction measures.
+    /// Counts a stored event with an upper estimate: its JSON, its tags, and its rows in eight indexes. The next
+    /// transaction measures the actual size.
     mutating func add(json: Int) {
         for _ in 0..<6 { used = used.saturatingAdd(Int64(json).saturatingAdd(256)) }
     }

@@ -1,7 +1,7 @@
 import PikaCore
 import Synchronization
 
-/// What was said last in each chat of a program, and whether it has answered. Its memory is bounded.
+/// The latest message in each chat of a program, and whether the program has replied. Its memory is bounded.
 final class ChatTurns: Sendable {
     private static let capacity = 1_024
 
@@ -17,7 +17,7 @@ final class ChatTurns: Sendable {
 
     private let state = Mutex(State())
 
-    /// The program gets a message.
+    /// Records a message that the program receives.
     func heard(_ event: CoreEvent) {
         guard case .message = event.content else { return }
         state.withLock { state in
@@ -28,8 +28,8 @@ final class ChatTurns: Sendable {
         }
     }
 
-    /// What the program answers when it says something in a chat, and whether that is its first answer; nil if it
-    /// speaks unasked.
+    /// Records that the program speaks in a chat. Returns the message that it replies to, and whether this is its first
+    /// reply; nil if it speaks unprompted.
     func said(in chatID: String) -> (event: CoreEvent, isFirst: Bool)? {
         state.withLock { state in
             guard let turn = state.turns[chatID] else { return nil }

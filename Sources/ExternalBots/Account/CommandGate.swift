@@ -1,8 +1,8 @@
 import Daemon
 import PikaCore
 
-/// What a program may do: the commands and the chats that its configuration lists. What is not listed is refused, with
-/// what to write.
+/// The permissions of a program: the commands and the chats that its configuration lists. Other requests are refused,
+/// with advice on the setting to change.
 struct CommandGate: Sendable {
     let bot: ExternalBot
     let account: ProgramAccount
@@ -23,7 +23,7 @@ struct CommandGate: Sendable {
         if command.isSending { await pace.wait() }
     }
 
-    /// Commands about a call touch its chat.
+    /// Returns the chat of a command; a command about a call belongs to the call's chat.
     private func chat(of command: DaemonCommand) async -> String? {
         if let chatID = command.chatID?.lowercased() { return chatID }
         guard let callID = command.callID, let call = await account.state.activeCall, call.callID == callID else {
@@ -32,7 +32,7 @@ struct CommandGate: Sendable {
         return call.chatID
     }
 
-    /// A chat that nobody knows is refused by the command itself.
+    /// Checks the permission for a chat. An unknown chat is refused by the command itself.
     private func judge(_ reference: String) async throws(DaemonFailure) {
         let state = await account.state
         let named: AppState.ChatSummary?

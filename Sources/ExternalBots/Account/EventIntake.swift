@@ -3,13 +3,13 @@ import PikaCore
 import ServiceLifecycle
 import Synchronization
 
-/// Events on their way from an account's dispatcher to the daemon of one program.
+/// Events in transit from an account's dispatcher to the daemon of one program.
 ///
-/// The dispatcher decides what the program gets; whoever hands an event over waits until the daemon has recorded it, for
-/// however long there is no room. So there are never more here than chats that are handled at once.
+/// The dispatcher decides which events the program gets. Handing over an event waits until the daemon has recorded it,
+/// for as long as the record is full. So the intake never holds more events than chats are handled concurrently.
 final class EventIntake: Sendable {
     private struct State {
-        /// Those that the daemon has not fetched, in order.
+        /// Events that the daemon has not fetched, in order.
         var queue: [CoreEvent] = []
         var waiting: [Int64: CheckedContinuation<Void, any Error>] = [:]
         var newest: Int64 = 0
@@ -18,17 +18,17 @@ final class EventIntake: Sendable {
 
     private let state = Mutex(State())
 
-    /// What is handed over, in order; one reader.
+    /// The events handed over, in order; for a single reader.
     var events: AsyncStream<CoreEvent> { AsyncStream { await self.next() } }
 
-    /// The newest event that was handed over; 0 if there was none.
+    /// The inbox row of the newest event handed over; 0 if there is none.
     var newest: Int64 { state.withLock { $0.newest } }
 
-    /// Events that the daemon has not fetched.
+    /// The number of events that the daemon has not fetched.
     var count: Int { state.withLock { $0.queue.count } }
 
-    /// Returns when the event is recorded. Throws when the task is cancelled before, and
-    /// ``BotDispatch/EventPostponed`` when a graceful shutdown begins.
+    /// Hands over an event and returns when it is recorded. Throws when the task is cancelled before, and
+    /// ``BotDispatch/EventPostponed`` when a graceful shutdown starts.
     func take(_ event: CoreEvent) async throws {
         try await withGracefulShutdownHandler {
             try await withTaskCancellationHandler {
@@ -56,13 +56,14 @@ final class EventIntake: Sendable {
             }
             earlier?.resume(throwing: CancellationError())
             reader?.resume(returning: event)
-            // Either may have come before there was anything to give up.
+            // Both may have happened before the continuation was registered.
             if Task.isCancelled { giveUp(event.inboxID, CancellationError()) }
             if Task.isShuttingDownGracefully { giveUp(event.inboxID, EventPostponed()) }
         }
     }
 
-    /// One that the daemon has fetched may still be recorded: then it is known when it comes again.
+    /// Ends the wait for an event. If the daemon has fetched it, it may still be recorded: its redelivery is then
+    /// recognized.
     private func giveUp(_ inboxID: Int64, _ reason: any Error) {
         let waiter = state.withLock { state in
             state.queue.removeAll { $0.inboxID == inboxID }
@@ -71,7 +72,7 @@ final class EventIntake: Sendable {
         waiter?.resume(throwing: reason)
     }
 
-    /// Nil when the task is cancelled.
+    /// Returns the next event; nil when the task is cancelled.
     private func next() async -> CoreEvent? {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in

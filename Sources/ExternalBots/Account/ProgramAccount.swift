@@ -3,14 +3,14 @@ import Daemon
 import Nostr
 import PikaCore
 
-/// An account as one program sees it: the events that are for it, the chats in which it is at work, its own calls.
+/// An account as seen by one program: the events for it, the chats in which it is active, its own calls.
 struct ProgramAccount: DaemonCore {
     private let core: any DaemonCore
     private let bot: ExternalBot
     private let showsInvites: Bool
     private let noteAnswer: @Sendable (CoreEvent) -> Void
 
-    /// - Parameter noteAnswer: told of the messages that the program answers, once each.
+    /// - Parameter noteAnswer: called once for each message that the program replies to.
     init(_ bot: ExternalBot, of core: any DaemonCore, noteAnswer: @escaping @Sendable (CoreEvent) -> Void) {
         self.core = core
         self.noteAnswer = noteAnswer
@@ -21,7 +21,7 @@ struct ProgramAccount: DaemonCore {
     var account: PublicKey { core.account }
     var events: AsyncStream<CoreEvent> { bot.intake.events }
     var newestInboxID: Int64 { get async { bot.intake.newest } }
-    /// The account's, with the chats in which the program is not at work.
+    /// The account's state, including chats in which the program is not active.
     var state: AppState { get async { await core.state } }
 
     func complete(_ inboxID: Int64, effects: [HandlerEffect]) { bot.intake.complete(inboxID) }
@@ -33,7 +33,7 @@ struct ProgramAccount: DaemonCore {
         core.dispatch(marked(action), request: request)
     }
 
-    /// As every bot's: other bots see that no person has written it.
+    /// Marks messages like those of every bot, so that other bots see that no person wrote them.
     private func marked(_ action: AppAction) -> AppAction {
         let effect = HandlerEffect(id: "", operation: .dispatch(action))
         guard let chatID = effect.operation.messageChat else { return action }

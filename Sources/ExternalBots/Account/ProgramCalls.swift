@@ -1,6 +1,6 @@
 import Synchronization
 
-/// The calls that concern a program: those that it was told of, and those that it has made.
+/// The calls of a program: those that it was notified of, and those that it has made.
 final class ProgramCalls: Sendable {
     private static let capacity = 64
 

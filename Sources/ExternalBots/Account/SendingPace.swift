@@ -2,7 +2,8 @@ import Metrics
 import PikaCore
 import Synchronization
 
-/// How fast a program may send: a burst, then so many a second. Who is faster waits; nothing is refused.
+/// The rate limit on a program's messages: a burst, then a fixed number per second. Messages above it are delayed,
+/// never refused.
 final class SendingPace: Sendable {
     private struct State {
         var room: Double
@@ -21,7 +22,7 @@ final class SendingPace: Sendable {
         state = Mutex(State(room: burst, at: clock.nowMilliseconds))
     }
 
-    /// Returns when one more thing may be sent, or the task is cancelled.
+    /// Returns when one more message may be sent, or the task is cancelled.
     func wait() async {
         let delay = take(at: clock.nowMilliseconds)
         guard delay > 0 else { return }
@@ -29,7 +30,7 @@ final class SendingPace: Sendable {
         try? await clock.sleep(untilMilliseconds: clock.nowMilliseconds + delay)
     }
 
-    /// Takes room for one, and returns the milliseconds until it is there.
+    /// Reserves one message, and returns the delay in milliseconds until it may be sent.
     func take(at now: Int64) -> Int64 {
         state.withLock { state in
             let elapsed = Double(max(0, now - state.at)) / 1000

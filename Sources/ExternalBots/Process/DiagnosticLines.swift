@@ -1,4 +1,4 @@
-/// What a program writes to standard error, as lines for the log: cut, and not more than so many a second. Pure.
+/// The standard error of a program as lines for the log: truncated, and rate-limited per second. Pure.
 struct DiagnosticLines {
     static let longestLine = 1_000
     static let linesPerSecond = 50
@@ -7,10 +7,10 @@ struct DiagnosticLines {
     private var isCut = false
     private var second: Int64 = .min
     private var count = 0
-    /// Lines that were left out since ``takeLeftOut()``.
+    /// Lines dropped since ``takeLeftOut(now:)``.
     private var leftOut = 0
 
-    /// The lines that are completed, those that may be logged. `now` is in milliseconds.
+    /// Returns the completed lines that may be logged. `now` is in milliseconds.
     mutating func take(_ bytes: some Sequence<UInt8>, now: Int64) -> [String] {
         var lines: [String] = []
         for byte in bytes {
@@ -23,7 +23,7 @@ struct DiagnosticLines {
         return lines
     }
 
-    /// The line that has no end yet; nil if it is empty or one too many.
+    /// Returns the unfinished line; nil if it is empty or above the rate limit.
     mutating func finish(now: Int64) -> String? {
         defer {
             line.removeAll(keepingCapacity: true)
@@ -43,7 +43,7 @@ struct DiagnosticLines {
         return String(decoding: line, as: UTF8.self) + (isCut ? "…" : "")
     }
 
-    /// How many lines were left out since the last time; 0 as long as lines are still left out.
+    /// Returns the number of lines dropped since the last call; 0 while lines are still being dropped.
     mutating func takeLeftOut(now: Int64) -> Int {
         guard now / 1000 != second else { return 0 }
         defer { leftOut = 0 }

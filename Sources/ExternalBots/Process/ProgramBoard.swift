@@ -1,29 +1,29 @@
 import Synchronization
 
-/// How it stands with a program, for operators.
+/// The status of a program, for operators.
 public struct ProgramStatus: Sendable, Hashable {
     public enum State: String, Sendable {
         case running
-        /// For its next start.
+        /// Waits for its next start.
         case waiting
-        /// It failed too often, and is started again only with the account.
+        /// Failed too often; is started again only with the account.
         case quarantined
-        /// It has ended as its configuration wants it.
+        /// Has exited, and is not restarted according to its configuration.
         case finished
     }
 
     /// The bot's name.
     public var name: String
     public var state: State
-    /// When the life that there is began, Unix milliseconds.
+    /// Unix milliseconds when the current process started.
     public var since: Int64?
-    /// Starts after the first.
+    /// The number of starts after the first.
     public var restarts: Int
-    /// Events that are recorded for it and that it has not taken.
+    /// Events for the program that it has not acknowledged yet.
     public var waiting: Int64
 }
 
-/// What the service of a program notes of it.
+/// The status as recorded by the program's service.
 final class ProgramBoard: Sendable {
     private struct Content {
         var state = ProgramStatus.State.waiting
@@ -34,7 +34,7 @@ final class ProgramBoard: Sendable {
 
     private let content = Mutex(Content())
 
-    /// A way to count what waits.
+    /// Sets the function that counts waiting events.
     func counts(_ waiting: @escaping @Sendable () async -> Int64) { content.withLock { $0.waiting = waiting } }
 
     func began(at milliseconds: Int64) {
@@ -63,6 +63,6 @@ final class ProgramBoard: Sendable {
 }
 
 extension ExternalBot {
-    /// As of now.
+    /// The current status.
     public var status: ProgramStatus { get async { await board.status(of: label) } }
 }

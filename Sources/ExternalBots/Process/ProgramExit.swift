@@ -1,4 +1,4 @@
-/// How a program ended.
+/// The outcome of a program's process.
 enum ProgramExit: Sendable, Hashable, CustomStringConvertible {
     case exited(Int32)
     case signaled(Int32)
@@ -6,7 +6,7 @@ enum ProgramExit: Sendable, Hashable, CustomStringConvertible {
 
     var isSuccess: Bool { self == .exited(0) }
 
-    /// A metric label.
+    /// The metric label.
     var reason: String {
         switch self {
         case .exited: "exit"

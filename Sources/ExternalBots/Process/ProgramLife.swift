@@ -4,18 +4,18 @@ import PikaCore
 import ServiceLifecycle
 import Synchronization
 
-/// One life of a program under its daemon.
+/// One run of a program under its daemon, from start to exit.
 struct ProgramLife: Sendable {
-    /// How it ended.
+    /// The outcome of a run.
     struct End: Sendable, Hashable {
         var exit: ProgramExit
-        /// What it did not do, and was killed for.
+        /// The missed deadline for which the program was killed.
         var stall: ProgramStall?
-        /// It was told to end, or has asked for it.
+        /// Whether it was told to exit, or asked for it.
         var isOrdered = false
 
         var isSuccess: Bool { stall == nil && (isOrdered || exit.isSuccess) }
-        /// A metric label.
+        /// The metric label.
         var reason: String { stall == nil ? exit.reason : "stall" }
         var description: String { stall.map { "stalled: \($0.rawValue)" } ?? "\(exit)" }
     }
@@ -28,7 +28,7 @@ struct ProgramLife: Sendable {
 
     let engine: DaemonEngine
     let program: ExternalBotProgram
-    /// Milliseconds that the program may take for what waits for it.
+    /// The deadline of the program for pending work, in milliseconds.
     let patience: Int64
     let grace: Duration
     let clock: any CoreClock
@@ -65,7 +65,7 @@ struct ProgramLife: Sendable {
             var end = End(exit: .exited(0))
             for await piece in group {
                 switch piece {
-                // Its lines were closed: by `shutdown`, by the engine's end, or because it has ended.
+                // Its input was closed: by `shutdown`, by the engine's end, or because it has exited.
                 case .served: process.stop()
                 case .stalled(let stall):
                     guard let stall else { continue }

@@ -4,26 +4,26 @@ import PikaCore
 import Subprocess
 import SystemPackage
 
-/// One life of a program: spawned, its streams served, ended with all its children, reaped.
+/// The process of a program: spawned, connected by its streams, terminated with all its children, and reaped.
 ///
-/// It has a process group of its own, which is killed as soon as the program itself has ended. The end of its standard
-/// input is the order to end; also when this process ends in whatever way.
+/// It has its own process group, which is killed as soon as the program itself has exited. The end of its standard
+/// input tells the program to exit, also when this process ends for any reason.
 struct ProgramProcess: Sendable {
     private enum Order: Sendable {
-        /// End of input and SIGTERM, then SIGKILL when `grace` is over.
+        /// End of input and SIGTERM, then SIGKILL after `grace`.
         case stop
         case kill
     }
 
     let program: ExternalBotProgram
-    /// What it is told; closed when the program ends.
+    /// The lines for its standard input; closed when the program ends.
     let lines: LineQueue
-    /// How long it may take to end.
+    /// The time that it has to exit.
     let grace: Duration
     private let orders: AsyncStream<Order>
     private let order: AsyncStream<Order>.Continuation
 
-    /// A program that is killed while it is written to must not end this process, as the signal would.
+    /// Ignores SIGPIPE, so that writing to a program that was killed does not terminate this process.
     private static let survivesBrokenPipes: Void = { _ = signal(SIGPIPE, SIG_IGN) }()
 
     init(_ program: ExternalBotProgram, lines: LineQueue, grace: Duration) {
@@ -34,11 +34,12 @@ struct ProgramProcess: Sendable {
         (orders, order) = AsyncStream.makeStream()
     }
 
-    /// Safe at any time, also before the start and after the end.
+    /// Safe at any time, also before the start and after the exit.
     func stop() { order.yield(.stop) }
     func kill() { order.yield(.kill) }
 
-    /// Returns when it is reaped; cancelling the task kills it. Each call of `output` returns before more is read.
+    /// Runs the program and returns when it is reaped; cancelling the task kills it. Each call of `output` returns
+    /// before more is read.
     func run(
         output: @escaping @Sendable (LineAssembler.Piece) async -> Void,
         diagnostics: @escaping @Sendable (_ bytes: [UInt8]) async -> Void
@@ -72,7 +73,7 @@ struct ProgramProcess: Sendable {
             async let errors: Void = Self.read(execution.standardError, diagnostics)
             await Self.readLines(execution.standardOutput, output)
             await errors
-            // A program without its streams is over, and so are its children.
+            // A program that has closed its streams is terminated along with its children.
             lines.close(dropping: true)
             await Self.end(pid, within: grace)
             group.cancelAll()
@@ -91,8 +92,8 @@ struct ProgramProcess: Sendable {
         }
     }
 
-    /// Waits until the program has ended, or its time is over; then kills what is left of its group. The program is not
-    /// reaped yet, so that its id is nobody else's.
+    /// Waits until the program has exited or the grace period is over; then kills the rest of its group. The program is
+    /// not reaped yet, so that its id cannot be reused.
     private static func end(_ pid: pid_t, within grace: Duration) async {
         let end = ContinuousClock.now + grace
         while !hasEnded(pid), ContinuousClock.now < end, !Task.isCancelled {
@@ -109,7 +110,7 @@ struct ProgramProcess: Sendable {
 
     // MARK: Streams
 
-    /// Until the queue is closed, or the program does not read any more.
+    /// Writes until the queue is closed or the program stops reading.
     private func write(to writer: StandardInputWriter) async {
         do {
             while let batch = await lines.next() {
@@ -136,7 +137,7 @@ struct ProgramProcess: Sendable {
         for piece in pieces { await receive(piece) }
     }
 
-    /// A stream that breaks has ended.
+    /// Reads a stream to its end; an error counts as the end.
     private static func read(
         _ stream: SubprocessOutputSequence, _ receive: ([UInt8]) async -> Void
     ) async {

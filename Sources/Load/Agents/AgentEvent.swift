@@ -1,30 +1,30 @@
 import Nostr
 import PikaCore
 
-/// What an agent tells while it lives. Times are taken when it is told.
+/// An agent's event. Its time is that of the report.
 enum AgentEvent: Sendable {
     case connected(RelayURL)
-    /// A connection was lost, or could not be made.
+    /// A connection was lost or failed.
     case disconnected(RelayURL, reason: String)
-    /// A relay has its key package.
+    /// A relay has accepted the agent's key package.
     case keyPackagePublished
-    /// Every relay was read, or does not answer.
+    /// Every relay was read or is unreachable.
     case caughtUp
-    /// An invitation goes out to an account, in this gift wrap; told again whenever it goes out again.
+    /// An invitation to an account was sent in this gift wrap; reported for each attempt.
     case wrapSent(EventID, to: PublicKey)
-    /// A gift wrap came in; from each relay that has it.
+    /// A gift wrap arrived; reported for each relay that delivers it.
     case wrapSeen(EventID)
     case joined(chatID: String)
-    /// - Parameter inboxID: the same if it comes again after a restart.
+    /// - Parameter inboxID: unchanged when the message is delivered again after a restart.
     case message(chatID: String, MessageEvent, inboxID: Int64)
     case commit(chatID: String, CommitEvent)
-    /// What became of an own message.
+    /// Delivery status of an own message.
     case delivery(EventID, AppState.Delivery)
-    /// It ended by itself, which it must not.
+    /// The agent ended unexpectedly.
     case failed(String)
 }
 
-/// Takes what agents tell; called from many tasks, and quick.
+/// Receives agents' events; called from many tasks, must return quickly.
 protocol AgentListener: Sendable {
     func agent(_ index: Int, _ event: AgentEvent)
 }

@@ -7,21 +7,21 @@ import PikaCore
 import RelayClient
 import Storage
 
-/// Gives agents their state and their connections; the state of one that ended is there when it starts again.
+/// Provides agents with their state and connections; an agent's state survives until its next start.
 actor AgentHost {
     private let state: LoadPlan.StateKind
     private let directory: String
     private let logger: Logger
     private var memories: [Int: MemoryCoreStore] = [:]
 
-    /// - Parameter directory: holds the agents' databases.
+    /// - Parameter directory: folder of the agents' databases.
     init(state: LoadPlan.StateKind, directory: String, logger: Logger) {
         self.state = state
         self.directory = directory
         self.logger = logger
     }
 
-    /// Refuses a folder that holds something already: what another run left belongs to other accounts.
+    /// Throws if the folder is not empty: the state of another run belongs to other accounts.
     static func check(_ directory: String) throws(LoadError) {
         let found = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
         guard found.isEmpty else {
@@ -32,7 +32,7 @@ actor AgentHost {
         }
     }
 
-    /// An agent's state, opened.
+    /// An agent's open store.
     struct OpenStore: Sendable {
         let store: any CoreStore
         let close: @Sendable () -> Void

@@ -4,16 +4,17 @@ import PikaCore
 import RelayClient
 import Synchronization
 
-/// One account of a load test, with its own state and connections as a worker has them.
+/// One account of a load test, with its own state and connections, like a worker's.
 ///
-/// ``run()`` does its work; ``start()`` begins a life, ``end()`` ends it at once as if the process were killed.
+/// ``run()`` performs the work; ``start()`` starts the agent, and ``end()`` ends it at once as if the process were
+/// killed.
 final class LoadAgent: Sendable {
-    /// Hears how something ended; called once, and quick.
+    /// Completion handler; called once, must return quickly.
     typealias Done = @Sendable (Result<ActionOutcome, any Error>) -> Void
 
     private struct State {
         var core: AppCore?
-        /// Ends the life under way.
+        /// Ends the current run.
         var ending: AsyncStream<Never>.Continuation?
         var waiting: [RequestID: Done] = [:]
         var lastRequest = 0
@@ -42,13 +43,13 @@ final class LoadAgent: Sendable {
         (starts, nextStart) = AsyncStream.makeStream()
     }
 
-    /// Begins a life; one that is under way goes on.
+    /// Starts the agent; does nothing if it is running.
     func start() { nextStart.yield() }
 
-    /// Ends the life under way; what waits for an answer of it fails.
+    /// Ends the current run; pending actions fail.
     func end() { state.withLock { $0.ending }?.finish() }
 
-    /// Lives whenever it is started, until the task is cancelled.
+    /// Runs the agent after each start, until the task is cancelled.
     func run() async {
         for await _ in starts {
             do { try await live() } catch is CancellationError {} catch {
@@ -58,13 +59,13 @@ final class LoadAgent: Sendable {
         }
     }
 
-    // MARK: What it is told to do
+    // MARK: Actions
 
-    /// Nil between lives.
+    /// Nil while the agent is not running.
     var core: AppCore? { state.withLock { $0.core } }
 
-    /// Does something. It fails with the ``PikaCore/AppCoreError`` of what went wrong, and with ``AgentIsAway`` when the
-    /// agent's life ends first or none is under way.
+    /// Dispatches an action. Fails with the action's ``PikaCore/AppCoreError``, or with ``AgentIsAway`` if the agent is
+    /// not running or ends first.
     func dispatch(_ action: AppAction, _ done: @escaping Done) {
         let isAway = state.withLock { state in
             guard let core = state.core else { return true }
@@ -77,7 +78,7 @@ final class LoadAgent: Sendable {
         if isAway { done(.failure(AgentIsAway(hasBegun: false))) }
     }
 
-    /// As ``dispatch(_:_:)``, and waits for the end; throws ``TookTooLong`` after `limit`.
+    /// Dispatches an action and waits for its outcome; throws ``TookTooLong`` after `limit`.
     func perform(_ action: AppAction, within limit: Duration) async throws -> ActionOutcome {
         let (results, report) = AsyncStream.makeStream(of: Result<ActionOutcome, any Error>.self)
         dispatch(action) {
@@ -99,7 +100,7 @@ final class LoadAgent: Sendable {
         }
     }
 
-    // MARK: One life
+    // MARK: One run
 
     private func live() async throws {
         let opened = try await host.openStore(index, account: key.publicKey)
@@ -119,13 +120,13 @@ final class LoadAgent: Sendable {
             group.addTask { await self.hear(core) }
             group.addTask { await self.follow(updates) }
             group.addTask { for await _ in end {} }
-            // Whatever ends first ends the life.
+            // The first task to end stops the run.
             defer { group.cancelAll() }
             try await group.next()
         }
     }
 
-    /// Is done with every event as soon as it is told.
+    /// Reports each event, and completes it at once.
     private func hear(_ core: AppCore) async {
         for await event in core.events {
             switch event.content {
@@ -170,21 +171,21 @@ final class LoadAgent: Sendable {
     }
 }
 
-/// An agent's life ended before an answer came, or none was under way.
+/// The agent ended before the outcome was known, or was not running.
 struct AgentIsAway: Error, CustomStringConvertible {
-    /// Whether the agent took up what it was told: then it goes on with it in its next life.
+    /// Whether the agent has stored the action, and so completes it in its next run.
     let hasBegun: Bool
 
     var description: String { "the agent was not running" }
 }
 
-/// Something did not end in its time; it may still.
+/// An action exceeded its deadline; it may still complete.
 struct TookTooLong: Error, CustomStringConvertible {
     var description: String { "not done in time" }
 }
 
 extension AppState {
-    /// Whether there are relays, and every one was read or does not answer.
+    /// Whether there are relays, and each was read or is unreachable.
     fileprivate var isRead: Bool {
         !relays.isEmpty
             && relays.allSatisfy { relay in

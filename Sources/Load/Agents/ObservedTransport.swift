@@ -1,8 +1,7 @@
 import Nostr
 import PikaCore
 
-/// A transport that somebody looks at: connections are told, and every gift wrap that goes out or
-/// comes in.
+/// A transport that reports its connections and every gift wrap sent or received.
 struct ObservedTransport<Base: RelayTransport>: RelayTransport {
     let base: Base
     let tell: @Sendable (AgentEvent) -> Void
@@ -43,7 +42,7 @@ struct ObservedTransport<Base: RelayTransport>: RelayTransport {
     func shutdown() async { await base.shutdown() }
 }
 
-/// One consumer's place in a stream.
+/// Holds the iterator of one stream's consumer.
 private actor StreamBox<Element: Sendable> {
     private var iterator: AsyncStream<Element>.Iterator
 

@@ -3,15 +3,15 @@ import NIOPosix
 import Nostr
 import Synchronization
 
-/// A place on the way to a relay where connections can be cut, refused or held up.
+/// TCP proxy in front of a relay that can cut, refuse or stall connections.
 ///
-/// Agents connect to ``address``; what they send goes on to the relay as it is, and back.
+/// Agents connect to ``address``; bytes are forwarded unchanged in both directions.
 final class RelayGate: Sendable {
     enum State: Sendable {
         case open
-        /// Connections are cut, and new ones hung up on.
+        /// Existing connections are cut, and new ones closed.
         case down
-        /// Connections stay, and carry nothing.
+        /// Connections stay open but forward nothing.
         case stalled
     }
 
@@ -20,7 +20,7 @@ final class RelayGate: Sendable {
         var connections: [ObjectIdentifier: GateConnection] = [:]
     }
 
-    /// Where agents find the relay.
+    /// The address that agents connect to.
     let address: RelayURL
     private let listener: any Channel
     private let content: ContentBox
@@ -37,7 +37,7 @@ final class RelayGate: Sendable {
 
     /// Listens on a free port of the loopback address.
     ///
-    /// Throws ``LoadError/Code/badPlan`` for a relay with TLS, whose certificate names another host.
+    /// Throws ``LoadError/Code/badPlan`` for a relay with TLS, because its certificate names another host.
     static func open(to relay: RelayURL) async throws -> RelayGate {
         guard !relay.isSecure else {
             throw LoadError(
@@ -73,7 +73,7 @@ final class RelayGate: Sendable {
         try? await listener.close()
     }
 
-    /// Goes on to the relay with a connection that has come and is not read yet.
+    /// Connects an accepted connection, not read from yet, to the relay.
     private static func connect(_ agent: any Channel, host: String, port: Int, _ content: ContentBox) {
         guard content.value.withLock({ $0.state }) != .down else { return agent.close(promise: nil) }
         ClientBootstrap(group: agent.eventLoop).channelOption(.autoRead, value: false)
@@ -96,7 +96,7 @@ final class RelayGate: Sendable {
     }
 }
 
-/// Says when a connection has come.
+/// Reports accepted connections.
 private final class GateEntrance: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
 
@@ -107,7 +107,7 @@ private final class GateEntrance: ChannelInboundHandler {
     func channelActive(context: ChannelHandlerContext) { entered(context.channel) }
 }
 
-/// An agent's connection and the one that goes on to the relay.
+/// An agent's connection and its counterpart to the relay.
 private final class GateConnection: Sendable {
     private let agent: any Channel
     private let relay: any Channel
@@ -127,7 +127,7 @@ private final class GateConnection: Sendable {
     }
 }
 
-/// Hands on what comes in; both channels are on one event loop.
+/// Forwards incoming bytes; both channels are on one event loop.
 private final class GateHandler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer

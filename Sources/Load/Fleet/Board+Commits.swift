@@ -2,16 +2,16 @@ import LoadReport
 import PikaCore
 import Synchronization
 
-/// A commit that an agent wants, and no relay has yet.
+/// A commit that no relay has accepted yet.
 struct PendingCommit {
     let operation: LoadOperation
     let startedAt: Duration
-    /// When another commit came first.
+    /// When it lost a race against another commit.
     var lostAt: Duration?
 }
 
 extension Board {
-    /// An agent begins to change a group; false if it is at that already.
+    /// Notes that an agent starts to change a group; returns false if it already is changing it.
     func commits(_ agent: Int, to group: Int, _ operation: LoadOperation) -> Bool {
         let now = timeline.now
         let key = JoinKey(agent: agent, group: group)
@@ -35,7 +35,7 @@ extension Board {
         }
     }
 
-    /// Another member's commit, while an own one is under way, has won against it.
+    /// Notes another member's commit that wins against an own pending one.
     func committed(_ index: Int, _ chatID: String, _ commit: CommitEvent, _ now: Duration) {
         let (hasLost, excused) = state.withLock { state in
             guard let group = state.numbers[chatID] else { return (false, 0) }
@@ -57,7 +57,7 @@ extension Board {
 }
 
 extension Error {
-    /// A few words without names in them, so that equal failures count as equal.
+    /// A short reason without names, so that equal failures are counted together.
     var loadReason: String {
         switch self {
         case let error as AppCoreError: "\(error.code)"

@@ -2,16 +2,16 @@ import LoadReport
 import Nostr
 import Synchronization
 
-/// An agent that was invited and has not joined yet.
+/// An invited agent that has not joined yet.
 struct PendingJoin {
     let decidedAt: Duration
     var reached = JoinStage.planned
-    /// When its gift wraps went out: more than one if it was added anew after a lost race.
+    /// When its gift wraps were sent: more than one if it was added again after a lost race.
     var wraps: [EventID: Duration] = [:]
 }
 
 extension Board {
-    /// An agent is to become a member of a group.
+    /// Notes that agents are to become members of a group.
     func invites(_ agents: [Int], to group: Int) {
         let now = timeline.now
         recorder.reached(.planned, count: agents.count)
@@ -23,7 +23,7 @@ extension Board {
         }
     }
 
-    /// Invited agents came so far on their way into a group, and through all that lies before.
+    /// Notes that invited agents have reached a stage, and all stages before it.
     func reached(_ stage: JoinStage, _ agents: [Int], of group: Int) {
         let stages = state.withLock { state in
             agents.flatMap { state.advance(JoinKey(agent: $0, group: group), to: stage) }
@@ -31,7 +31,7 @@ extension Board {
         for stage in stages { recorder.reached(stage) }
     }
 
-    /// An agent will not become a member.
+    /// Notes that an agent will not become a member.
     func lose(_ agent: Int, of group: Int, reason: String) {
         let now = timeline.now
         let pending = state.withLock { state in
@@ -43,7 +43,8 @@ extension Board {
         recorder.failure(.join, reason: reason, at: now)
     }
 
-    /// An agent is to be no member any more: it is owed nothing from now on, and does not wait for what it has sent.
+    /// Notes that an agent leaves a group: from now on no delivery to it is expected, nor of its messages that no relay
+    /// has accepted, and it stops waiting for those.
     func leaves(_ agent: Int, _ group: Int) {
         let (excused, unanswered) = state.withLock { state in
             let sends = state.sends.filter { $0.value.stamp.sender == agent && $0.value.group == group }
@@ -54,7 +55,7 @@ extension Board {
         for send in unanswered { send.done() }
     }
 
-    /// A group is there, and this is the chat of it.
+    /// Notes that a group exists, with its chat id.
     func founded(_ group: Int, by founder: Int, chatID: String) {
         let early = state.withLock { state in
             state.numbers[chatID] = group
@@ -64,12 +65,12 @@ extension Board {
         for join in early { joined(join.agent, chatID, join.at) }
     }
 
-    /// A group that is to be founded.
+    /// Registers a group that is to be founded.
     func plans(_ group: Int, founder: Int) {
         state.withLock { $0.groups[group] = GroupLedger(number: group, founder: founder) }
     }
 
-    /// The agents that nobody sees join any more, and how far they came.
+    /// Gives up pending joins, and records how far each came.
     func giveUpJoins() {
         let pending = state.withLock { $0.joins }
         for (key, join) in pending.sorted(by: { ($0.key.group, $0.key.agent) < ($1.key.group, $1.key.agent) }) {
@@ -83,7 +84,7 @@ extension Board {
         }
     }
 
-    // MARK: What agents tell
+    // MARK: Events of agents
 
     func joined(_ index: Int, _ chatID: String, _ now: Duration) {
         let (join, stages) = state.withLock { state -> (PendingJoin?, [JoinStage]) in
@@ -102,8 +103,8 @@ extension Board {
         recorder.success(.join, from: join.decidedAt, to: now)
     }
 
-    /// A gift wrap does not say which group it is for. One that its sender founds, and of these the one for which none
-    /// has gone out, or the oldest; when it goes out again it is for the same.
+    /// Assigns a gift wrap to a join, since it does not name its group: a join to a group that the sender founds, with
+    /// the fewest gift wraps so far, and the oldest of those. A repeated gift wrap keeps its join.
     func wrapSent(_ wrap: EventID, by sender: Int, to recipient: PublicKey, _ now: Duration) {
         guard let index = indexes[recipient] else { return }
         state.withLock { state in
@@ -132,7 +133,7 @@ extension Board {
 }
 
 extension Board.State {
-    /// Notes how far a join came; returns the stages that are new to it.
+    /// Advances a join to a stage; returns the stages newly reached.
     fileprivate mutating func advance(_ key: Board.JoinKey, to stage: JoinStage) -> [JoinStage] {
         guard let before = joins[key]?.reached, before < stage else { return [] }
         joins[key]?.reached = stage

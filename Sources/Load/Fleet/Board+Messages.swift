@@ -3,22 +3,23 @@ import Nostr
 import PikaCore
 import Synchronization
 
-/// A message that no relay has yet.
+/// A message that no relay has accepted yet.
 struct PendingSend {
     let group: Int
     let stamp: MessageStamp
     let times: SendTimes
-    /// How long its sender thinks before the next, if he waits for each message.
+    /// How long its sender waits before the next message; nil unless it sends one message at a time.
     let thinking: Duration?
-    /// Ends the wait of whoever waits until it is sent, or will not be; may be called again.
+    /// Called when the message is sent or has failed; possibly more than once.
     let done: @Sendable () -> Void
-    /// Whether its sender was started anew or is to leave since, and waits for it no longer. After a new start nobody
-    /// tells a relay's answer that was on its way to be told then.
+    /// Whether its sender was restarted or told to leave since, and no longer waits for it. After a restart, a relay's
+    /// answer that was being delivered before is not reported.
     var isCut = false
 }
 
 extension Board {
-    /// An agent is about to send; nil if the group is not there, or the agent is no member.
+    /// Registers a message that an agent is about to send; returns nil if there is no such group or the agent is not a
+    /// member.
     func sends(_ agent: Int, to group: Int, intended: Duration?) -> (stamp: MessageStamp, times: SendTimes)? {
         let now = timeline.now
         let times = SendTimes(sent: now, intended: intended)
@@ -28,7 +29,7 @@ extension Board {
         return (sent.stamp, times)
     }
 
-    /// The message is on its way, and stays so over a restart.
+    /// Notes that the message is in the outbox, which survives restarts.
     func queued(_ messageID: EventID, _ send: PendingSend) {
         let early = state.withLock { state in
             guard let early = state.earlyDeliveries.removeValue(forKey: messageID) else {
@@ -40,7 +41,7 @@ extension Board {
         if let early { finish(send, early, timeline.now) }
     }
 
-    /// The message will not go out.
+    /// Notes that the message will not be sent.
     func notSent(_ send: PendingSend, reason: String) {
         let now = timeline.now
         let excused = state.withLock { $0.groups[send.group]?.withdraw(send.stamp) ?? 0 }
@@ -49,7 +50,8 @@ extension Board {
         send.done()
     }
 
-    /// Messages that no relay has at the end. They may still be on their way, and stay owed.
+    /// Gives up messages that no relay has accepted by the end. Their deliveries stay expected, since they may still be
+    /// in flight.
     func giveUpSends() {
         let now = timeline.now
         let left = state.withLock { state in
@@ -63,7 +65,7 @@ extension Board {
         }
     }
 
-    // MARK: What agents tell
+    // MARK: Events of agents
 
     func delivered(_ messageID: EventID, _ delivery: AppState.Delivery, _ now: Duration) {
         guard delivery != .pending, delivery != .received else { return }
@@ -80,7 +82,7 @@ extension Board {
     private func finish(_ send: PendingSend, _ delivery: AppState.Delivery, _ now: Duration) {
         if case .failed(let reason) = delivery { return notSent(send, reason: "refused: \(reason)") }
         state.withLock { $0.groups[send.group]?.wentOut(send.stamp) }
-        // Whoever did not wait had his next turn: there is nothing to fill in.
+        // A cut-off sender did not wait, so there is no coordinated omission to correct.
         if let thinking = send.thinking, !send.isCut {
             recorder.success(.send, from: send.times.sent, to: now, thinking: thinking)
         } else {
@@ -92,7 +94,7 @@ extension Board {
     func received(_ index: Int, _ chatID: String, _ message: MessageEvent, _ inboxID: Int64, _ now: Duration) {
         guard let stamp = MessageStamp(message.content) else { return }
         let heard = state.withLock { state -> (GroupLedger.Arrival, Duration?)? in
-            // What was told before a restart, and was not durably done with, comes again: that is no repeat.
+            // Undurable completions are delivered again after a restart: those are no duplicates.
             guard inboxID > state.lastInboxIDs[index] ?? 0, let group = state.numbers[chatID] else { return nil }
             state.lastInboxIDs[index] = inboxID
             guard let arrival = state.groups[group]?.received(stamp, by: index) else { return nil }

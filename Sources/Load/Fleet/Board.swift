@@ -3,22 +3,22 @@ import Nostr
 import PikaCore
 import Synchronization
 
-/// What is going on in the fleet, and who hears of it: turns what agents tell into records.
+/// State of the fleet: turns agents' events into records.
 ///
-/// Everything behind one lock that is held for microseconds.
+/// One lock protects all of it, and is held for microseconds only.
 final class Board: AgentListener {
     struct State {
         var groups: [Int: GroupLedger] = [:]
         var numbers: [String: Int] = [:]
-        /// Joins that were told before it was known which group that is, and when.
+        /// Joins reported before the group's chat id was known, with their times.
         var earlyJoins: [String: [(agent: Int, at: Duration)]] = [:]
         var lives: [Int: Life] = [:]
         var joins: [JoinKey: PendingJoin] = [:]
-        /// Gift wraps of invitations, and which ones they are.
+        /// Gift wraps of invitations, and their joins.
         var wraps: [EventID: JoinKey] = [:]
         var joinedAt: [JoinKey: Duration] = [:]
         var sends: [EventID: PendingSend] = [:]
-        /// What became of messages before it was known which ones they are.
+        /// Delivery status of messages reported before their ids were known.
         var earlyDeliveries: [EventID: AppState.Delivery] = [:]
         var commits: [JoinKey: PendingCommit] = [:]
         var lastInboxIDs: [Int: Int64] = [:]
@@ -31,12 +31,12 @@ final class Board: AgentListener {
         let group: Int
     }
 
-    /// From an agent's start until it ends.
+    /// One run of an agent.
     struct Life {
         let startedAt: Duration
         let isFirst: Bool
         var connections: Set<RelayURL> = []
-        /// Relays that were connected at least once.
+        /// Relays that were connected at least once in this run.
         var reached: Set<RelayURL> = []
         var isPublished = false
         var isRead = false
@@ -44,7 +44,7 @@ final class Board: AgentListener {
 
     let recorder: LoadRecorder
     let timeline: Timeline
-    /// The agents by their keys.
+    /// Agents' indexes by public key.
     let indexes: [PublicKey: Int]
     let state = Mutex(State())
 
@@ -71,10 +71,10 @@ final class Board: AgentListener {
         }
     }
 
-    // MARK: Lives
+    // MARK: Runs
 
-    /// Just before an agent's start. What it has queued goes out in the new life, which tells of it; but nobody waits
-    /// for that.
+    /// Notes an agent's imminent start. Its queued messages are sent and reported in the new run, but nothing waits for
+    /// them any more.
     func starts(_ index: Int) {
         let now = timeline.now
         let unanswered = state.withLock { state in
@@ -102,7 +102,7 @@ final class Board: AgentListener {
             return state.lives[index]?.reached.contains(relay) ?? true
         }
         recorder.gauge(.connections, Double(openConnections), at: now)
-        // One that is lost later is no failure to connect.
+        // A later loss of the connection is not a failure to connect.
         if !hasReached { recorder.failure(.connect, reason: reason, at: now) }
     }
 
@@ -126,7 +126,7 @@ final class Board: AgentListener {
         recorder.success(life.isFirst ? .createIdentity : .coldSync, from: life.startedAt, to: now)
     }
 
-    /// Agents that others can find.
+    /// Number of agents whose key packages are published.
     var publishedAgents: Int { state.withLock { $0.lives.values.count { $0.isPublished || !$0.isFirst } } }
     var hasReachedRelays: Bool { state.withLock { $0.lives.values.contains { !$0.reached.isEmpty } } }
 
@@ -136,10 +136,10 @@ final class Board: AgentListener {
     func isMember(_ agent: Int, of group: Int) -> Bool {
         state.withLock { $0.groups[group]?.memberships[agent] == .member }
     }
-    /// Deliveries that are owed and have not come.
+    /// Number of expected deliveries that have not happened.
     var outstanding: Int { state.withLock { $0.groups.values.reduce(0) { $0 + $1.outstanding } } }
     var pendingJoins: Int { state.withLock { $0.joins.count } }
-    /// Messages of which no relay's answer was told, and may still be.
+    /// Number of messages without a relay's answer that may still get one.
     var pendingSends: Int {
         state.withLock { state in
             state.sends.values.count { !$0.isCut || state.groups[$0.group]?.isOwed($0.stamp) == true }
@@ -148,7 +148,7 @@ final class Board: AgentListener {
     var pendingCommits: Int { state.withLock { $0.commits.count } }
 }
 
-/// The time of a run: from its start on.
+/// The clock of a run: time since its start.
 struct Timeline: Sendable {
     let start = ContinuousClock.now
 

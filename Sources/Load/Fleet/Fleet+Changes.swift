@@ -2,7 +2,7 @@ import LoadReport
 import PikaCore
 
 extension Fleet {
-    /// Members that come and go: in turns somebody is removed, leaves, or is added, in groups of chance.
+    /// Changes memberships of random groups: in turn, a member is removed, one leaves, or agents are added.
     func churn(at rate: PerSecond, until end: Duration) async {
         await arrivals(at: rate, until: end) { _ in
             let groups = foundedGroups
@@ -11,7 +11,7 @@ extension Fleet {
         }
     }
 
-    /// Half of the changes add: groups keep their size.
+    /// Performs one change. Half of the changes add members, so that groups keep their size.
     private func change(_ number: Int, turn: Int) {
         guard let ledger = board.group(number) else { return }
         let others = ledger.members.filter { $0 != ledger.founder }
@@ -44,7 +44,7 @@ extension Fleet {
         perform(.leaveGroup(chatID: chatID), of: member, in: number)
     }
 
-    /// Members who renew their keys, in groups of chance.
+    /// Makes random members renew their keys.
     func commit(at rate: PerSecond, until end: Duration) async {
         await arrivals(at: rate, until: end) { _ in
             guard let (number, member) = someMember({ self.board.group($0)?.members ?? [] }) else { return }
@@ -52,7 +52,7 @@ extension Fleet {
         }
     }
 
-    /// Several members of one group renew their keys at the same moment, again and again: one wins each time.
+    /// Makes several members of one group renew their keys at the same moment, repeatedly: one of them wins each time.
     func storm(_ storm: LoadPlan.Storm, until end: Duration) async {
         var due = timeline.now + storm.every
         while due < end {
@@ -73,7 +73,7 @@ extension Fleet {
         perform(.updateGroupKeys(chatID: chatID), of: member, in: number)
     }
 
-    /// Nobody waits for it: a change that takes long must not hold up the load.
+    /// Starts an action without waiting for it: a slow change must not hold up the load.
     private func perform(_ action: AppAction, of agent: Int, in number: Int) {
         agents[agent].dispatch(action) { [board] result in
             switch result {

@@ -2,13 +2,13 @@ import LoadReport
 import Nostr
 import PikaCore
 
-/// What a member knows of its group.
+/// A member's view of its group.
 struct GroupView: Hashable, Sendable {
     var epoch: UInt64
     var name: String
     var members: Set<String>
 
-    /// Which of the members of one group disagree with most of them; nil is somebody who knows no such group.
+    /// Returns which members of one group disagree with the majority; nil is a member without that group.
     static func diverged(_ views: [GroupView?]) -> [Bool] {
         let tally = Dictionary(grouping: views.compactMap(\.self)) { $0 }.mapValues(\.count)
         let common = tally.max { ($0.value, $0.key.epoch) < ($1.value, $1.key.epoch) }?.key
@@ -17,10 +17,11 @@ struct GroupView: Hashable, Sendable {
 }
 
 extension Fleet {
-    /// Holds what every member knows of its group against what most of them know: epoch, name and members.
+    /// Compares every member's view of its group with the majority's: epoch, name and members.
     ///
-    /// A commit may be on its way even when nothing else is, such as that of a member who left. So it looks until all
-    /// agree, or until `end`, and the last look counts. Says nothing when the test is cancelled: then agents end.
+    /// A commit may still be in flight, such as that of a member who left. So the comparison repeats until all agree or
+    /// until `end`, and the last one counts. Records nothing when the test is cancelled, because the agents are ending
+    /// then.
     func compareGroups(until end: ContinuousClock.Instant) async {
         var diverged = await divergedMembers()
         while diverged.contains(true), ContinuousClock.now < end {
@@ -31,7 +32,7 @@ extension Fleet {
         for isDiverged in diverged { recorder.compared(diverged: isDiverged) }
     }
 
-    /// One after the other, all members of all groups.
+    /// Checks the members of all groups, one after the other.
     private func divergedMembers() async -> [Bool] {
         var diverged: [Bool] = []
         for number in foundedGroups { diverged += GroupView.diverged(await views(of: number)) }
@@ -45,7 +46,7 @@ extension Fleet {
         return views
     }
 
-    /// Nil of an agent that does not run or knows no such group.
+    /// Returns nil for an agent that is not running or lacks the group.
     private func view(of member: Int, _ chatID: String) async -> GroupView? {
         guard let core = agents[member].core,
             let chat = await core.state.chatList.first(where: { $0.chatID == chatID }), chat.isActive

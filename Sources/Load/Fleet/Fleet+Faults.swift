@@ -2,10 +2,10 @@ import LoadReport
 import Nostr
 
 extension Fleet {
-    /// Does to relays and agents what the plan says, at its times from `start` on.
+    /// Injects the plan's faults into relays and agents, at their times from `start` on.
     func injectFaults(from start: Duration, gates: [Int: RelayGate]) async {
         await withDiscardingTaskGroup { tasks in
-            // Those of one relay one after the other: one that ends late must not open the gate in the next.
+            // Faults of one relay run in sequence: one that ends late must not open the gate during the next.
             for faults in Dictionary(grouping: plan.faults, by: \.relay).values {
                 tasks.addTask {
                     for fault in faults.sorted(by: { $0.at < $1.at }) { await self.inject(fault, from: start, gates) }
@@ -29,7 +29,7 @@ extension Fleet {
         } catch { return }
     }
 
-    /// The gate opens again in any case, also when the test is cancelled meanwhile.
+    /// Opens the gate again in any case, also when the test is cancelled.
     private func hold(
         _ relay: Int, _ gate: RelayGate?, _ state: RelayGate.State, _ action: String, for length: Duration
     ) async throws {

@@ -3,7 +3,8 @@ import Nostr
 import PikaCore
 
 extension Fleet {
-    /// Starts all agents, so many a second, and waits until others can find them; false if nobody can find any.
+    /// Starts all agents at the plan's rate, and waits until their key packages are published; returns false if none
+    /// is.
     func ramp() async -> Bool {
         let gap = Duration.seconds(1) / plan.agents.rampPerSecond
         for agent in agents {
@@ -13,7 +14,7 @@ extension Fleet {
             agent.start()
             recorder.gauge(.agents, Double(agent.index + 1), at: timeline.now)
         }
-        // A relay that nobody has reached by then is not there.
+        // A relay that no agent has reached by then counts as down.
         await until(within: Self.patience / 4) { self.board.hasReachedRelays }
         if board.hasReachedRelays {
             await until(within: Self.patience) { self.board.publishedAgents == self.agents.count }
@@ -23,7 +24,7 @@ extension Fleet {
         return missing < agents.count
     }
 
-    /// Founds all groups, some at the same time, and waits until everybody has joined or does not.
+    /// Founds all groups, several at a time, and waits until everybody has joined or was given up.
     func foundGroups() async {
         let queue = Queue((0..<plan.groups.count).map { (number: $0, members: roster(of: $0)) })
         await withDiscardingTaskGroup { group in
@@ -37,7 +38,7 @@ extension Fleet {
         if !Task.isCancelled { board.giveUpJoins() }
     }
 
-    /// Different agents, the founder first: groups overlap as chance has it.
+    /// Returns random distinct agents, the founder first; groups may overlap.
     private func roster(of number: Int) -> [Int] {
         let size = min(plan.groups.size(of: number), agents.count)
         return roll { dice in Array(Array(agents.indices).shuffled(using: &dice).prefix(size)) }
@@ -61,7 +62,7 @@ extension Fleet {
             board.founded(number, by: founder, chatID: chatID)
             recorder.gauge(.groups, Double(chatCount), at: timeline.now)
         } catch {
-            // Nothing is known of what was interrupted.
+            // The outcome of an interrupted action is unknown.
             guard !Task.isCancelled else { return }
             recorder.failure(.createGroup, reason: error.loadReason, at: timeline.now)
             for member in members.dropFirst() {
@@ -89,7 +90,7 @@ extension Fleet {
         }
     }
 
-    /// Waits until somebody ends the stream, not longer than `limit`.
+    /// Waits until the stream ends, at most for `limit`.
     static func wait(for end: AsyncStream<Never>, within limit: Duration) async {
         await withTaskGroup(of: Void.self) { group in
             group.addTask { for await _ in end {} }
@@ -99,7 +100,7 @@ extension Fleet {
         }
     }
 
-    /// Those whose key packages are there.
+    /// Returns the members whose key packages are usable.
     private func findKeyPackages(of members: [Int], by founder: Int, group: Int) async -> [Int] {
         guard !members.isEmpty else { return [] }
         let began = timeline.now
@@ -123,10 +124,9 @@ extension Fleet {
         }
     }
 
-    /// Adds members that were invited, by an admin of whom the board knows that it commits; they join later, or are
-    /// given up.
+    /// Adds invited members by an admin for which the board has noted a commit; they join later or are given up.
     ///
-    /// - Parameter done: called once, when a relay has the commit or it is known that it will not be.
+    /// - Parameter done: called once, when a relay has accepted the commit or it has failed.
     func add(
         _ members: [Int], to number: Int, _ chatID: String, by admin: Int, done: @escaping @Sendable () -> Void
     ) {
@@ -137,7 +137,7 @@ extension Fleet {
                 self.board.commitEnded(admin, to: number, failure: nil)
             } catch {
                 self.board.commitEnded(admin, to: number, failure: error)
-                // Whoever was ended meanwhile adds them in its next life.
+                // An admin that was ended meanwhile adds them in its next run.
                 if (error as? AgentIsAway)?.hasBegun != true {
                     for member in members { self.board.lose(member, of: number, reason: error.loadReason) }
                 }
@@ -146,7 +146,7 @@ extension Fleet {
         }
     }
 
-    /// Notes who was added and who was left out; returns the chat's id.
+    /// Records which members were added and which were left out; returns the chat id.
     private func addedTo(_ outcome: ActionOutcome, _ members: [Int], group: Int) throws -> String {
         switch outcome {
         case .done(let chatID?):
@@ -167,8 +167,8 @@ extension Fleet {
 
     func keys(of members: [Int]) -> [PublicKey] { members.map { agents[$0].key.publicKey } }
 
-    /// Waits until something holds, not longer than `limit`. It looks fifty times a second: to be woken by each of
-    /// thousands of events would cost what the agents need.
+    /// Waits until a condition holds, at most for `limit`. Polls fifty times per second: a wake-up for each of
+    /// thousands of events would take CPU time from the agents.
     func until(within limit: Duration, _ holds: () -> Bool) async {
         let end = ContinuousClock.now + limit
         while !holds(), ContinuousClock.now < end {

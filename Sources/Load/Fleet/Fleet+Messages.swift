@@ -3,7 +3,7 @@ import LoadReport
 import PikaCore
 
 extension Fleet {
-    /// Messages that fall due at random moments at an even rate, whether or not earlier ones have gone out.
+    /// Sends messages at random times with a constant mean rate, without waiting for earlier ones (open model).
     func send(at rate: PerSecond, until end: Duration, bytes: Int) async {
         await arrivals(at: rate, until: end) { due in
             guard let (group, agent) = self.someMember({ self.publishers(of: $0) }) else { return }
@@ -11,7 +11,7 @@ extension Fleet {
         }
     }
 
-    /// Members who each send, wait until a relay has it, think, and send again.
+    /// Members who each send, wait for a relay's answer, think, and send again (closed model).
     func converse(_ users: LoadPlan.Users, until end: Duration, bytes: Int) async {
         let places = foundedGroups.flatMap { group in publishers(of: group).map { (group: group, agent: $0) } }
         guard !places.isEmpty else { return }
@@ -21,7 +21,7 @@ extension Fleet {
                 tasks.addTask { await self.converse(from: place, thinking: users.think, bytes: bytes) }
             }
             try? await ContinuousClock().sleep(until: timeline.instant(end))
-            // Whoever waits for a relay waits no longer; the message is still on its way.
+            // Stop waiting for relays; the messages are still in flight.
             tasks.cancelAll()
         }
     }
@@ -40,7 +40,7 @@ extension Fleet {
         }
     }
 
-    /// - Parameter done: called when a relay has the message or it is known that none will.
+    /// - Parameter done: called when a relay has accepted the message, or sending has failed.
     private func send(
         _ agent: Int, to group: Int, bytes: Int, _ pace: Pace, done: @escaping @Sendable () -> Void
     ) {
@@ -57,22 +57,23 @@ extension Fleet {
         }
     }
 
-    /// Who decides when a message goes out.
+    /// What determines the time of a message.
     private enum Pace {
         /// The plan.
         case due(Duration)
-        /// Its sender, who had an answer to the one before and thought so long.
+        /// The sender's pause after the answer to its previous message.
         case thinking(Duration)
 
         var due: Duration? { if case .due(let time) = self { time } else { nil } }
         var thinking: Duration? { if case .thinking(let time) = self { time } else { nil } }
     }
 
-    // MARK: Chance
+    // MARK: Randomness
 
-    /// Calls `body` with each moment at which something falls due: a Poisson process.
+    /// Calls `body` at the arrival times of a Poisson process.
     ///
-    /// When the machine is late, what fell due meanwhile comes at once, so that the load does not wait for who bears it.
+    /// If the machine is late, overdue arrivals come at once, so that a slow system under test does not slow down the
+    /// load.
     func arrivals(at rate: PerSecond, until end: Duration, _ body: (_ due: Duration) async -> Void) async {
         var due = timeline.now
         while !Task.isCancelled {
@@ -85,7 +86,7 @@ extension Fleet {
         try? await ContinuousClock().sleep(until: timeline.instant(end))
     }
 
-    /// A group and one of its members; nil if nobody is there.
+    /// Returns a random group and one of its members; nil if there is none.
     func someMember(_ members: (Int) -> [Int]) -> (group: Int, agent: Int)? {
         let groups = foundedGroups
         guard let group = roll({ groups.randomElement(using: &$0) }) else { return nil }

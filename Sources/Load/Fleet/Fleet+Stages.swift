@@ -1,7 +1,7 @@
 import Nostr
 
 extension Fleet {
-    /// Everything that a stage asks for, side by side, until its end.
+    /// Runs all activities of a stage concurrently until its end.
     func perform(_ stage: LoadPlan.Stage) async {
         let end = timeline.now + stage.length
         await withDiscardingTaskGroup { group in
@@ -18,7 +18,7 @@ extension Fleet {
         }
     }
 
-    /// Waits until nothing is under way any more and all members agree, but not longer than the plan says.
+    /// Waits until nothing is in flight and all members agree, at most for the plan's settle time.
     func settle() async {
         let end = ContinuousClock.now + plan.settle
         await until(within: plan.settle) {
@@ -32,7 +32,7 @@ extension Fleet {
 }
 
 extension LoadPlan.Stage {
-    /// What it does, in words.
+    /// Description of the stage's activities.
     var title: String {
         let parts = [
             sendRate.map { "send \($0.text)" }, users.map { "\($0.count) users" }, churn.map { "churn \($0.text)" },

@@ -5,18 +5,17 @@ import Nostr
 import PikaCore
 import Synchronization
 
-/// The agents of a test, the groups that they are in, and the dice that decide what they do.
+/// The agents of a test, their groups, and the random generator that drives them.
 final class Fleet: Sendable {
-    /// Groups are founded with so many members at once, and get the others in steps of so many: what fits into one
-    /// commit and its Welcomes.
+    /// Most members in the founding commit and in each later one: as many as fit into one commit and its Welcomes.
     static let membersAtOnce = 40
-    /// What an agent does at a time of its own takes so long at most.
+    /// Timeout of actions that have no deadline of the plan.
     static let patience = Duration.seconds(60)
 
     let plan: LoadPlan
     let agents: [LoadAgent]
     let board: Board
-    /// Chats by the number of their group.
+    /// Chat ids by group number.
     private let chats = Mutex<[Int: String]>([:])
     private let dice: Mutex<SeededGenerator>
 
@@ -30,7 +29,7 @@ final class Fleet: Sendable {
     var timeline: Timeline { board.timeline }
     var recorder: LoadRecorder { board.recorder }
 
-    /// Something that the seed decides.
+    /// Draws from the seeded generator.
     func roll<Value: Sendable>(_ body: (inout SeededGenerator) -> Value) -> Value {
         dice.withLock { body(&$0) }
     }
@@ -40,7 +39,7 @@ final class Fleet: Sendable {
     var chatCount: Int { chats.withLock { $0.count } }
     var foundedGroups: [Int] { chats.withLock { $0.keys.sorted() } }
 
-    /// Those of a group who may send, as far as they are members now.
+    /// Returns the group's current members that may send.
     func publishers(of group: Int) -> [Int] {
         let members = board.group(group)?.members ?? []
         return plan.groups.publishers.map { Array(members.prefix($0)) } ?? members
@@ -48,7 +47,7 @@ final class Fleet: Sendable {
 }
 
 extension LoadPlan.Groups {
-    /// Members of a group, by its number from 0 on.
+    /// Returns the number of members of a group, by its number from 0 on.
     func size(of number: Int) -> Int {
         switch sizes {
         case .fixed(let size): size

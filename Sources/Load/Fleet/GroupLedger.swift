@@ -1,35 +1,35 @@
-/// What was sent into one group, and who has it: the truth that deliveries are held against.
+/// Expected and actual deliveries of one group.
 ///
-/// Everybody who is a member when a message is sent, and stays one, is to get it once, and each sender's messages in
-/// their order. Who leaves is owed nothing more from when that was decided.
+/// Everybody who is a member when a message is sent and who stays one must receive it once, and each sender's messages
+/// in order. Nothing is expected for a leaving member from the moment the decision is made.
 struct GroupLedger: Sendable {
     enum Membership: Sendable, Hashable {
-        /// Invited, or being added.
+        /// Invited or being added.
         case coming
         case member
         /// Leaving, or out.
         case leaving
     }
 
-    /// A message that not everybody has.
+    /// A message with outstanding deliveries.
     private struct Open: Sendable {
         let times: SendTimes
         var owed: MemberSet
-        /// Whether a relay has it, as far as is known.
+        /// Whether a relay is known to have accepted it.
         var isOut = false
     }
 
-    /// What a delivery was worth.
+    /// Evaluation of a delivery.
     struct Arrival: Sendable, Hashable {
         let verdict: SequenceTracker.Verdict
-        /// When it was sent, if it was owed to this member.
+        /// When it was sent, if this delivery was expected.
         let owedSince: SendTimes?
         let isFirstForMember: Bool
     }
 
     let number: Int
     let founder: Int
-    /// Deliveries that are owed and have not come.
+    /// Number of expected deliveries that have not happened.
     private(set) var outstanding = 0
     private(set) var memberships: [Int: Membership] = [:]
     private var places: [Int: Int] = [:]
@@ -58,8 +58,8 @@ struct GroupLedger: Sendable {
         haveHeard.remove(agent)
     }
 
-    /// From now on it is owed nothing, nor is anybody what it has sent and no relay has yet: the group may be rid of it
-    /// before. Returns how many deliveries are not asked for any more.
+    /// Stops expecting deliveries to the agent, and deliveries of its messages that no relay has accepted, because it
+    /// may be removed before they are sent. Returns the number of deliveries no longer expected.
     mutating func leaves(_ agent: Int) -> Int {
         memberships[agent] = .leaving
         let unsent = open.filter { $0.key.sender == agent && !$0.value.isOut }.keys
@@ -73,14 +73,14 @@ struct GroupLedger: Sendable {
         return excused
     }
 
-    /// It did not leave, or was not added, after all.
+    /// Undoes a departure or an invitation that failed.
     mutating func forget(_ agent: Int) { memberships[agent] = nil }
 
     var members: [Int] { memberships.filter { $0.value == .member }.map(\.key).sorted() }
 
     // MARK: Messages
 
-    /// A message goes out; returns what it is to say of itself, and to how many it is owed. Nil if the sender is no
+    /// Registers a message; returns its stamp and the number of expected deliveries. Returns nil if the sender is not a
     /// member.
     mutating func send(from sender: Int, _ times: SendTimes) -> (stamp: MessageStamp, owed: Int)? {
         guard memberships[sender] == .member else { return nil }
@@ -95,13 +95,13 @@ struct GroupLedger: Sendable {
         return (stamp, owed.count)
     }
 
-    /// Whether somebody is to get the message still.
+    /// Returns whether deliveries of the message are outstanding.
     func isOwed(_ stamp: MessageStamp) -> Bool { open[stamp] != nil }
 
-    /// A relay has the message.
+    /// Notes that a relay has accepted the message.
     mutating func wentOut(_ stamp: MessageStamp) { open[stamp]?.isOut = true }
 
-    /// The message never went out: nobody is owed it. Returns how many were.
+    /// Withdraws a message that was never sent; returns the number of deliveries no longer expected.
     mutating func withdraw(_ stamp: MessageStamp) -> Int {
         let owed = open.removeValue(forKey: stamp)?.owed.count ?? 0
         outstanding -= owed
@@ -126,9 +126,9 @@ struct GroupLedger: Sendable {
     }
 }
 
-/// When a message was sent, in the time of the run.
+/// When a message was sent, as time since the start of the run.
 struct SendTimes: Sendable, Hashable {
     let sent: Duration
-    /// When the plan wanted it; nil where nobody plans, but somebody waits his turn.
+    /// When it was due by the plan; nil in the closed model.
     var intended: Duration?
 }

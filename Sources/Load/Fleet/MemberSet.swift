@@ -1,4 +1,4 @@
-/// Members of a group by their places in it: a bit each.
+/// Bit set of group members, by their positions.
 struct MemberSet: Sendable, Hashable {
     private var words: [UInt64] = []
 
@@ -9,7 +9,7 @@ struct MemberSet: Sendable, Hashable {
         words[place / 64] |= 1 << UInt64(place % 64)
     }
 
-    /// Whether it was in.
+    /// Removes a member; returns whether it was in the set.
     @discardableResult
     mutating func remove(_ place: Int) -> Bool {
         guard contains(place) else { return false }

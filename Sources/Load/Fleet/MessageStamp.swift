@@ -1,12 +1,12 @@
-/// What a load message says of itself, so that whoever reads it knows which one it is.
+/// Identifies a load message by its content.
 ///
-/// `load SENDER SEQUENCE` and as many dots as fill it up: agents are numbered, and each counts its messages in a group.
+/// `load SENDER SEQUENCE`, padded with dots. Agents are numbered, and each counts its messages in a group.
 struct MessageStamp: Hashable, Sendable {
     let sender: Int
-    /// From 0, for each sender and group.
+    /// Starts at 0 for each sender and group.
     let sequence: Int
 
-    /// - Parameter bytes: Its length is this, or what the numbers need.
+    /// - Parameter bytes: Its length, unless the numbers need more.
     func text(bytes: Int) -> String {
         let head = "load \(sender) \(sequence) "
         return head + String(repeating: ".", count: max(0, bytes - head.utf8.count))
@@ -16,7 +16,7 @@ struct MessageStamp: Hashable, Sendable {
         (self.sender, self.sequence) = (sender, sequence)
     }
 
-    /// Nil for any other text.
+    /// Parses a message; nil for any other text.
     init?(_ text: String) {
         let words = text.split(separator: " ", maxSplits: 3)
         guard words.count >= 3, words[0] == "load", let sender = Int(words[1]), let sequence = Int(words[2]),

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Work that several take from.
+/// Work queue for several consumers.
 final class Queue<Element: Sendable>: Sendable {
     private let rest: Mutex<ArraySlice<Element>>
 

@@ -1,18 +1,18 @@
-/// Which of a sender's messages one receiver has seen: what came twice, and what came after a later one.
+/// Detects duplicates and reordering of one sender's messages at one receiver.
 struct SequenceTracker: Sendable {
     enum Verdict: Sendable, Hashable {
         case inOrder
-        /// A later one came before it.
+        /// A later message came before it.
         case late
         case repeated
     }
 
     private var highest = -1
-    /// Below the highest, those that have not come; few while all goes well.
+    /// Sequence numbers below the highest that have not arrived; usually few.
     private var missing: Set<Int> = []
-    /// A receiver that came later misses nothing of before.
+    /// First sequence number received; a receiver that joined later does not miss earlier ones.
     private var first: Int?
-    /// Those before the first one that came.
+    /// Received sequence numbers below the first one.
     private var earlier: Set<Int> = []
 
     mutating func note(_ sequence: Int) -> Verdict {

@@ -2,10 +2,10 @@ import BotKit
 import Nostr
 
 extension LoadPlan {
-    /// How long all stages are to take.
+    /// Planned duration of all stages.
     var loaded: Duration { stages.reduce(.zero) { $0 + $1.length } }
 
-    /// What a plan that was read can still have wrong when its relays are others than the file's.
+    /// Checks the faults of a parsed plan again, because its relays may have been replaced since.
     func checkFaults() throws(LoadError) {
         for (number, fault) in faults.enumerated() {
             guard let index = fault.relay else { continue }
@@ -26,7 +26,7 @@ extension LoadPlan {
 }
 
 extension LoadPlan.Fault {
-    /// Which relay it is about; nil if about none.
+    /// Index of the affected relay; nil if the fault affects none.
     var relay: Int? {
         switch action {
         case .down(let relay, _), .stall(let relay, _): relay
@@ -34,7 +34,7 @@ extension LoadPlan.Fault {
         }
     }
 
-    /// How long it lasts.
+    /// Duration of the fault.
     var length: Duration {
         switch action {
         case .down(_, let length), .stall(_, let length): length
@@ -43,9 +43,9 @@ extension LoadPlan.Fault {
     }
 }
 
-/// When the faults of a plan happen: while its stages last, and on each relay one after the other.
+/// Checks fault times: within the stages, and without overlap on each relay.
 struct FaultTimes {
-    /// When the stages end; nil if nobody knows, as they cannot be read.
+    /// End of the stages; nil if it is unknown because they are invalid.
     let end: Duration?
     private var taken: [Int: [Range<Duration>]] = [:]
 

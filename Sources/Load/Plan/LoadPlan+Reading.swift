@@ -3,13 +3,13 @@ import LoadReport
 import Nostr
 
 extension LoadPlan {
-    /// The largest plan that one process is given.
+    /// Most agents of one process.
     static let maximumAgents = 100_000
     static let longestMessage = 16_384
-    /// What a Welcome can carry: NIP-44 encrypts 65,535 bytes at most.
+    /// Limited by the Welcome: NIP-44 encrypts at most 65,535 bytes.
     static let largestGroup = 80
 
-    /// Reads what a file holds. Throws ``BotKit/BotSettingsError`` with everything that is wrong.
+    /// Parses a plan. Throws ``BotKit/BotSettingsError`` with all errors.
     public init(settings: BotSettings) throws(BotSettingsError) {
         let root = SettingsReader(settings)
         _ = root.int("version", in: 1...1, required: true)
@@ -121,7 +121,7 @@ extension LoadPlan {
             return Fault(at: at, action: .restartAgents(share: share))
         }
         guard let action else {
-            // Whatever belongs to the action cannot be judged.
+            // Without a valid action its parameters cannot be checked.
             for key in ["share", "relay", "for"] { _ = reader.value(key) }
             return nil
         }
@@ -149,6 +149,6 @@ extension LoadPlan {
 }
 
 extension LoadPlan.Stage {
-    /// Whether it needs groups.
+    /// Whether the stage needs groups.
     var isBusy: Bool { sendRate != nil || users != nil || churn != nil || commitRate != nil || storm != nil }
 }

@@ -1,18 +1,18 @@
 public import LoadReport
 public import Nostr
 
-/// What a load test does: how many agents, in which groups, how busy, what goes wrong, and what must hold.
+/// A load test's plan: agents, groups, load, faults and thresholds.
 public struct LoadPlan: Sendable, Hashable {
     public var seed: UInt64
-    /// All groups are on all of them.
+    /// Every group uses all of them.
     public var relays: [RelayURL]
     public var agents: Agents
     public var groups: Groups
     public var stages: [Stage]
     public var faults: [Fault]
-    /// How long is waited at the end for what is under way.
+    /// Longest wait at the end for actions in flight.
     public var settle: Duration
-    /// By what they are about, such as `join.p95`: `< 3s`.
+    /// Conditions by key, such as `< 3s` for `join.p95`.
     public var thresholds: [Threshold]
     public var report: Report
 
@@ -23,18 +23,18 @@ public struct LoadPlan: Sendable, Hashable {
     }
 
     public enum StateKind: String, Sendable, Hashable, CaseIterable {
-        /// Nothing is written: what the protocol costs, and what the machine can hold.
+        /// In memory: measures the cost of the protocol and the capacity of the machine.
         case memory
-        /// A database for each agent, as a worker has it.
+        /// One database per agent, as for a worker.
         case disk
     }
 
     public struct Groups: Sendable, Hashable {
         public var count: Int
         public var sizes: Sizes
-        /// Members of each group that send; nil for all.
+        /// Sending members per group; nil for all.
         public var publishers: Int?
-        /// Groups that are founded at the same time.
+        /// Groups that are founded concurrently.
         public var founding: Int
     }
 
@@ -44,20 +44,20 @@ public struct LoadPlan: Sendable, Hashable {
         case power(max: Int)
     }
 
-    /// A time of even load.
+    /// A period of constant load.
     public struct Stage: Sendable, Hashable {
         public var length: Duration
-        /// Messages that are due, of all agents together, whether or not earlier ones have gone out: an open model.
+        /// Rate of messages of all agents together, sent without waiting for earlier ones: an open model.
         public var sendRate: PerSecond?
         /// Members who each send, wait until a relay has it, think, and send again: a closed model.
         public var users: Users?
-        /// Members that leave, are removed or are added.
+        /// Rate of members that leave, are removed or are added.
         public var churn: PerSecond?
-        /// Members that renew their keys, in groups of chance.
+        /// Rate of key renewals by random members.
         public var commitRate: PerSecond?
-        /// Members that commit at the same moment in one group, again and again.
+        /// Members of one group that commit at the same moment, repeatedly.
         public var storm: Storm?
-        /// Bytes of a message.
+        /// Size of a message in bytes.
         public var messageBytes: Int
     }
 
@@ -72,16 +72,16 @@ public struct LoadPlan: Sendable, Hashable {
     }
 
     public struct Fault: Sendable, Hashable {
-        /// From the beginning of the first stage.
+        /// Time since the start of the first stage.
         public var at: Duration
         public var action: Action
 
         public enum Action: Sendable, Hashable {
-            /// Connections to a relay are cut, and refused for so long.
+            /// Connections to a relay are cut, and refused for this long.
             case down(relay: Int, length: Duration)
-            /// Connections to a relay stay, and carry nothing for so long.
+            /// Connections to a relay stay open but forward nothing for this long.
             case stall(relay: Int, length: Duration)
-            /// A share of the agents is ended at once and started anew from its state.
+            /// A share of the agents is killed and restarted from its state.
             case restartAgents(share: Double)
         }
     }
@@ -97,13 +97,13 @@ public struct LoadPlan: Sendable, Hashable {
     }
 }
 
-/// How often, in events a second.
+/// A rate in events per second.
 public struct PerSecond: Sendable, Hashable {
     public var value: Double
 
     public init(_ value: Double) { self.value = value }
 
-    /// `20/s`, `30/min`, `2.5/s` or `100/h`; nil for anything else, and for nothing.
+    /// Parses `20/s`, `30/min`, `2.5/s` or `100/h`; nil for anything else, and for a rate of 0.
     public init?(configurationText text: String) {
         let halves = text.split(separator: "/", omittingEmptySubsequences: false)
         guard halves.count == 2, let count = Double(halves[0]), count.isFinite, count > 0, count <= 1_000_000 else {

@@ -1,7 +1,7 @@
 private import Foundation
 
 extension HostFacts {
-    /// This machine and this build; what the system does not say is `unknown`.
+    /// Facts about this machine and build; unavailable ones are `unknown`.
     public static func current() -> HostFacts {
         func text(_ path: String) -> String { (try? String(contentsOfFile: path, encoding: .utf8)) ?? "" }
         let process = ProcessInfo.processInfo
@@ -15,7 +15,7 @@ extension HostFacts {
             compiler: compilerName, build: buildMode)
     }
 
-    /// The value of the first line `key … separator value` of a system's file, without quotes around it.
+    /// Returns the value of the first line `key … separator value` in a system file, without quotes.
     static func value(_ key: String, separator: Character, in text: String) -> String? {
         for line in text.split(separator: "\n") {
             guard let middle = line.firstIndex(of: separator),
@@ -30,7 +30,7 @@ extension HostFacts {
 
     private static func firstLine(_ text: String) -> String? { text.split(separator: "\n").first.map(String.init) }
 
-    /// Assertions run in debug builds only.
+    /// Detects the build mode: assertions run in debug builds only.
     private static var buildMode: String {
         var mode = "release"
         assert(

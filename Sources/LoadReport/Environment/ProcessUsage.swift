@@ -6,9 +6,9 @@
     import Darwin
 #endif
 
-/// What a process used of the machine so far.
+/// Resource usage of a process so far.
 public struct ProcessUsage: Equatable, Sendable {
-    /// Processor seconds in the program, and in the kernel for it.
+    /// CPU seconds in user mode and in the kernel.
     public var userSeconds: Double
     public var systemSeconds: Double
     public var peakMemoryBytes: UInt64
@@ -19,7 +19,7 @@ public struct ProcessUsage: Equatable, Sendable {
         self.peakMemoryBytes = peakMemoryBytes
     }
 
-    /// This process's, from `getrusage`; nil when the system does not say.
+    /// Returns this process's usage from `getrusage`; nil if it is unavailable.
     public static func current() -> ProcessUsage? {
         var usage = rusage()
         #if canImport(Glibc)
@@ -35,7 +35,7 @@ public struct ProcessUsage: Equatable, Sendable {
             peakMemoryBytes: UInt64(max(0, usage.ru_maxrss)) * unit)
     }
 
-    /// What was used since an earlier reading; the peak of memory stays the process's.
+    /// Returns the usage since an earlier reading; peak memory stays that of the whole process.
     public func since(_ earlier: ProcessUsage) -> ProcessUsage {
         ProcessUsage(
             userSeconds: max(0, userSeconds - earlier.userSeconds),

@@ -1,6 +1,6 @@
-/// A run in progress as text; the caller prints it, anew every second on a terminal.
+/// Formats a run in progress; the caller prints it, every second on a terminal.
 public enum LiveProgress {
-    /// Lines for a terminal, none of them wider than `width`.
+    /// Returns lines for a terminal, at most `width` wide.
     public static func table(_ snapshot: LoadSnapshot, width: Int) -> [String] {
         var table = TextTable(["operation", "ok", "failed", "now", "p50", "p95", "p99"], left: [0])
         for row in snapshot.operations {
@@ -14,7 +14,7 @@ public enum LiveProgress {
         return (head + faults + (snapshot.operations.isEmpty ? [] : [""] + table.lines)).map { cut($0, to: width) }
     }
 
-    /// One line for a log, every few seconds.
+    /// Returns one log line; printed every few seconds.
     public static func line(_ snapshot: LoadSnapshot) -> String {
         var parts = [clock(snapshot)] + facts(snapshot)
         let failures = snapshot.operations.reduce(0) { $0 + $1.failures }
@@ -40,7 +40,7 @@ public enum LiveProgress {
         return facts
     }
 
-    /// A bar of how much of the plan is over, if that is known.
+    /// Returns a progress bar, if the plan's duration is known.
     private static func progress(_ snapshot: LoadSnapshot, width: Int) -> String {
         guard let planned = snapshot.planned, planned > 0 else { return clock(snapshot) }
         let cells = min(30, max(10, width - 30))

@@ -1,15 +1,15 @@
 import Synchronization
 
-/// How a run stands at a moment, for people who watch it.
+/// State of a run at one moment, for observers.
 public struct LoadSnapshot: Equatable, Sendable {
     /// One operation so far.
     public struct Operation: Equatable, Sendable {
         public var operation: LoadOperation
         public var count: Int
         public var failures: Int
-        /// Successes a second in the last seconds.
+        /// Successes per second over the last seconds.
         public var recentRate: Double
-        /// Of the run so far as it was measured, in seconds, nothing filled in; nil when nothing succeeded.
+        /// Measured latency so far in seconds, without correction for coordinated omission; nil without a success.
         public var p50: Double?
         public var p95: Double?
         public var p99: Double?
@@ -28,16 +28,16 @@ public struct LoadSnapshot: Equatable, Sendable {
         }
     }
 
-    /// Seconds of the run.
+    /// Time since the start, in seconds.
     public var elapsed: Double
-    /// When the last stage of the plan is to end, in seconds; nil when nobody knows.
+    /// Planned end of the last stage, in seconds; nil if it is unknown.
     public var planned: Double?
     public var gauges: [LoadGauge: Double]
     public var operations: [Operation]
     public var correctness: LoadCorrectness
-    /// The generator's lag, p99 in seconds; nil when nothing had an intended start.
+    /// The generator's lag (p99) in seconds; nil when no operation had an intended start.
     public var lag: Double?
-    /// Faults that are in force now.
+    /// Active faults.
     public var faults: [String]
 
     public init(
@@ -55,9 +55,9 @@ public struct LoadSnapshot: Equatable, Sendable {
 }
 
 extension LoadRecorder {
-    /// How the run stands; percentiles of everything so far, rates of the last five seconds.
+    /// Returns the state of the run: percentiles over the whole run so far, rates over the last five seconds.
     ///
-    /// - Parameter planned: When the last stage of the plan is to end.
+    /// - Parameter planned: Planned end of the last stage.
     public func snapshot(at moment: Duration, planned: Duration? = nil) -> LoadSnapshot {
         let now = moment.loadNanoseconds
         let tallies = tallies.withLock { $0 }
@@ -80,7 +80,7 @@ extension OperationTrack.State {
             p99: latency.percentile(99)?.loadSeconds)
     }
 
-    /// Over the last five seconds that are over, or the last slot when slots are longer.
+    /// Returns the rate over the last five complete seconds, or over the last slot when slots are longer.
     private func recentRate(at now: UInt64) -> Double {
         let second = Int(now / 1_000_000_000)
         let end = second / slots.width

@@ -1,7 +1,7 @@
-/// Latencies of a short time as counts by size, sparse: some bytes for each size that occurred.
+/// Sparse histogram of latencies over a short time: a few bytes for each bucket in use.
 ///
-/// A size is the value's leading seven bits, so a value is known to one part in 128. One second of an operation takes
-/// a few hundred bytes, and seconds can be merged into longer times without loss.
+/// A bucket is identified by the value's leading seven bits, so the precision is one part in 128. One second of an
+/// operation takes a few hundred bytes, and histograms can be merged without loss.
 struct CompactCounts: Equatable, Sendable {
     private var keys: [UInt16] = []
     private var counts: [UInt32] = []
@@ -17,7 +17,7 @@ struct CompactCounts: Equatable, Sendable {
         for (key, count) in zip(other.keys, other.counts) { add(key: key, count: count) }
     }
 
-    /// The size that `percent` of the values did not exceed, in microseconds; nil when there are none.
+    /// Returns the latency that `percent` of the values did not exceed, in microseconds; nil when there are none.
     func percentile(_ percent: Double) -> UInt64? {
         guard total > 0 else { return nil }
         let wanted = max(1, UInt64((percent / 100 * Double(total)).rounded(.up)))
@@ -41,7 +41,7 @@ struct CompactCounts: Equatable, Sendable {
         }
     }
 
-    /// Where the key is, or is to be inserted.
+    /// Returns the key's index or insertion point.
     private func position(_ key: UInt16) -> Int {
         var (low, high) = (0, keys.count)
         while low < high {
@@ -51,7 +51,7 @@ struct CompactCounts: Equatable, Sendable {
         return low
     }
 
-    // A key is the number of bits that were dropped, then the leading ones; keys are ordered as the values are.
+    // A key is the number of dropped bits, then the leading bits; keys sort like their values.
     static func key(_ value: UInt64) -> UInt16 {
         let dropped = max(0, 57 - value.leadingZeroBitCount)
         return UInt16(dropped) << 7 | UInt16(value >> UInt64(dropped))

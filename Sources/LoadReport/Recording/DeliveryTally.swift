@@ -1,14 +1,14 @@
-/// What became of a message at one of the members it was for.
+/// Result of a message at one of its receivers.
 public enum Delivery: Sendable {
-    /// Decrypted for the first time, and after every earlier message of its sender that arrives at all.
+    /// Decrypted for the first time, and after every earlier message of its sender that arrives.
     case inOrder
     /// Decrypted for the first time, but after a later one of the same sender.
     case outOfOrder
-    /// Handed out once more.
+    /// Delivered again.
     case duplicate
 }
 
-/// Deliveries in one slot of time.
+/// Deliveries in one time slot.
 struct DeliverySlot: TimeSlot {
     var expected = 0
     var delivered = 0
@@ -19,7 +19,7 @@ struct DeliverySlot: TimeSlot {
     }
 }
 
-/// A gauge in one slot of time: its last value.
+/// A gauge's last value in one time slot.
 struct GaugeSlot: TimeSlot {
     var value: Double?
 

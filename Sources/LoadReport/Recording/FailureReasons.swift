@@ -1,13 +1,13 @@
-/// Why an operation failed, counted by reason; a bounded number of reasons of a bounded length.
+/// Failure counts by reason; the number of reasons and their lengths are bounded.
 struct FailureReasons: Sendable {
-    /// One reason: how often, and when first and last, in nanoseconds of the run.
+    /// Count of one reason, with its first and last occurrence in nanoseconds of the run.
     struct Tally: Sendable {
         var count = 0
         var first: UInt64
         var last: UInt64
     }
 
-    /// Where the reasons go that come after the table is full.
+    /// Counts further reasons once the table is full.
     static let other = "other"
     static let limit = 32
     static let lengthLimit = 160

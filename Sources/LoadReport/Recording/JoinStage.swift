@@ -1,16 +1,16 @@
-/// How far an invited agent came on its way into one group; each stage is reached after the one before.
+/// Stages of an invited agent's join to one group, in order.
 public enum JoinStage: Int, CaseIterable, Sendable, Comparable {
     /// The plan says that the agent is to be a member.
     case planned
-    /// The inviter has a key package of it.
+    /// The inviter has fetched the agent's key package.
     case keyPackage
-    /// A relay took the commit that adds it.
+    /// A relay has accepted the commit that adds it.
     case added
-    /// The gift wrap of its Welcome came to the agent.
+    /// The gift wrap of its Welcome has reached the agent.
     case welcomeSeen
     /// The agent is a member.
     case joined
-    /// The agent decrypted a message of the group.
+    /// The agent has decrypted a message of the group.
     case firstMessage
 
     public static func < (left: JoinStage, right: JoinStage) -> Bool { left.rawValue < right.rawValue }

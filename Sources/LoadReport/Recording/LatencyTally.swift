@@ -1,8 +1,8 @@
 import Histogram
 
-/// The latencies of one operation: a histogram of microseconds with three significant digits, and exact extremes.
+/// Latencies of one operation: a histogram of microseconds with three significant digits, and exact extremes.
 ///
-/// About 16 kB when new and 120 kB when it has seen ten seconds, however many values it holds.
+/// Uses about 16 kB when new and 120 kB once it has recorded ten seconds, however many values it holds.
 struct LatencyTally: Sendable {
     private(set) var histogram = Histogram<UInt64>(numberOfSignificantValueDigits: .three)
     private(set) var sumNanoseconds = 0.0
@@ -18,11 +18,11 @@ struct LatencyTally: Sendable {
         maximum = max(maximum, nanoseconds)
     }
 
-    /// With the values that closed users would have found had they not waited: who acts once in an interval and waited
-    /// for `value` missed `value - interval`, `value - 2 * interval` and so on, as HdrHistogram fills them in. The
-    /// interval is how long they think and their median latency. Extremes and sum stay those of what was measured.
+    /// Returns a tally corrected for coordinated omission in the closed model, as HdrHistogram does it: a user who acts
+    /// once per interval and waited for `value` has missed `value - interval`, `value - 2 * interval` and so on. The
+    /// interval is the think time plus the median latency. Extremes and sum stay the measured ones.
     ///
-    /// - Parameter closed: What of this closed users found, by how long they think, in nanoseconds.
+    /// - Parameter closed: The latencies of closed users among these, by think time in nanoseconds.
     func fillingIn(_ closed: [UInt64: LatencyTally]) -> LatencyTally {
         var filled = self
         for (think, found) in closed {
@@ -35,7 +35,7 @@ struct LatencyTally: Sendable {
     private mutating func fillIn(_ found: Histogram<UInt64>, every interval: UInt64) {
         for entry in found.recordedValues() {
             var missing = found.medianEquivalentForValue(entry.value)
-            // At most so many values are filled in, lest a tiny interval hold up the report.
+            // Bounds the number of added values, because a tiny interval would slow down the report.
             let step = max(interval, missing / 10_000, 1)
             while missing >= 2 * step {
                 missing -= step
@@ -44,19 +44,19 @@ struct LatencyTally: Sendable {
         }
     }
 
-    /// The latency that `percent` of all samples did not exceed, in nanoseconds; nil when there is none.
+    /// Returns the latency that `percent` of all samples did not exceed, in nanoseconds; nil when there are none.
     func percentile(_ percent: Double) -> UInt64? {
         guard samples > 0 else { return nil }
         let (nanoseconds, over) = histogram.valueAtPercentile(percent).multipliedReportingOverflow(by: 1_000)
         return over ? maximum : min(max(nanoseconds, minimum), maximum)
     }
 
-    /// How many samples were at most so many microseconds, to the histogram's precision.
+    /// Returns the number of samples up to this latency, to the histogram's precision.
     func count(upTo microseconds: UInt64) -> UInt64 { histogram.count(within: 0...microseconds) }
 }
 
 extension Duration {
-    /// Whole nanoseconds, within 0 and 30 days: more is a mistake of a clock, and histograms need a bound.
+    /// Whole nanoseconds, clamped to 0 to 30 days: longer times are clock errors, and histograms need a bound.
     var loadNanoseconds: UInt64 {
         let limit: Int64 = 30 * 86_400
         let (seconds, attoseconds) = components

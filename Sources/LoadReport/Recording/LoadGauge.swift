@@ -1,13 +1,13 @@
-/// A number of the run that goes up and down, kept over time.
+/// A value of the run that can go up and down, recorded over time.
 public enum LoadGauge: String, CaseIterable, Codable, CodingKeyRepresentable, Sendable {
-    /// Agents that run.
+    /// Running agents.
     case agents
     /// Groups that exist.
     case groups
     /// Open connections to relays.
     case connections
-    /// Memory of the generator's process, in bytes.
+    /// Resident memory of the generator's process, in bytes.
     case memory
-    /// Processors that the generator keeps busy: 1 is one of them, wholly.
+    /// CPU usage of the generator; 1 is one processor fully used.
     case processors
 }

@@ -1,6 +1,6 @@
-/// Something an agent does that is counted and timed.
+/// An operation of an agent that is counted and timed.
 ///
-/// The name is what reports, metrics and thresholds call it (`join.p95`), so it never changes once released.
+/// Its name is part of reports, metrics and thresholds (`join.p95`), so it never changes once released.
 public enum LoadOperation: Int, CaseIterable, Sendable, Hashable {
     /// From an agent's start until a relay is connected; one for each relay.
     case connect
@@ -11,7 +11,7 @@ public enum LoadOperation: Int, CaseIterable, Sendable, Hashable {
     case createGroup
     /// Adding members: from the decision to the relay's `OK` for the commit and the Welcomes.
     case add
-    /// From the Welcome's publication until the gift wrap that it is in has come to the invited agent.
+    /// From the Welcome's publication until its gift wrap has reached the invited agent.
     case welcomeSeen
     /// From the decision to invite until the invited agent is a member.
     case join
@@ -22,16 +22,16 @@ public enum LoadOperation: Int, CaseIterable, Sendable, Hashable {
     /// From when a message was due until one member has decrypted it; one sample a receiver.
     case deliver
     case commit
-    /// Making a commit anew that lost a race: from the loss until the new one is accepted.
+    /// Repeating a commit that lost a race: from the loss until the new one is accepted.
     case conflictRetry
     case remove
     case leave
-    /// An agent that starts with an old or empty state: from its start until it has caught up.
+    /// An agent's start with an old or empty state: until it has caught up.
     case coldSync
 }
 
 extension LoadOperation {
-    /// The short name: letters only, as thresholds and metrics spell it.
+    /// Short name in thresholds and metrics: letters only.
     public var name: String {
         switch self {
         case .connect: "connect"
@@ -53,13 +53,13 @@ extension LoadOperation {
         }
     }
 
-    /// The operation of a short name.
+    /// Looks up an operation by its short name.
     public init?(name: String) {
         guard let operation = Self.allCases.first(where: { $0.name == name }) else { return nil }
         self = operation
     }
 
-    /// What it is, in words for people.
+    /// Description for people.
     public var title: String {
         switch self {
         case .connect: "connect to a relay"
@@ -81,7 +81,7 @@ extension LoadOperation {
         }
     }
 
-    /// What it belongs to; the first column of Locust's tables.
+    /// Group of operations; the first column of Locust's tables.
     public var family: String {
         switch self {
         case .connect: "relay"
@@ -93,7 +93,7 @@ extension LoadOperation {
         }
     }
 
-    /// Whether it changes a group that others can change too, so that a conflict could have happened.
+    /// Whether the operation changes a group that others can change too, so that conflicts are possible.
     var commits: Bool {
         switch self {
         case .add, .commit, .conflictRetry, .remove, .leave: true

@@ -1,13 +1,13 @@
 import Synchronization
 
-/// Where a load run writes down what happens, from any number of threads.
+/// Records the measurements of a load run; thread-safe.
 ///
-/// Every moment is the time since the start of the run, as the caller's clock says. One record costs about a
-/// microsecond at most and never waits for a report; memory is bounded, however long the run is.
+/// Every moment is a time since the start of the run by the caller's clock. One record costs a microsecond at most and
+/// never waits for a report; memory is bounded, however long the run is.
 public final class LoadRecorder: Sendable {
-    /// How much of the course of the run is kept.
+    /// Resolution of the recorded time series.
     public struct Configuration: Sendable {
-        /// At most so many slots of time; a run of more seconds has slots of two, four, eight … seconds.
+        /// Most time slots; a run with more seconds has slots of two, four, eight … seconds.
         public var slots: Int
 
         public init(slots: Int = 600) { self.slots = slots }
@@ -17,7 +17,7 @@ public final class LoadRecorder: Sendable {
     let tracks: [OperationTrack]
     let tallies: Mutex<RunTallies>
 
-    /// Faults past this number are not written down.
+    /// Most faults recorded.
     static let faultLimit = 1_000
 
     public init(_ configuration: Configuration = Configuration()) {
@@ -30,11 +30,11 @@ public final class LoadRecorder: Sendable {
 // MARK: Operations
 
 extension LoadRecorder {
-    /// An operation succeeded.
+    /// Records a successful operation.
     ///
     /// - Parameters:
-    ///   - intended: When the plan wanted it to start, at an open arrival rate. The latency counts from there, so what it
-    ///     waited for its turn is part of it; the time from `start` is kept beside it as the service time.
+    ///   - intended: When the plan wanted the operation to start (open model). The latency counts from there, so it
+    ///     includes the wait for the start; the time from `start` is recorded as the service time.
     public func success(
         _ operation: LoadOperation, from start: Duration, to end: Duration, intended: Duration? = nil
     ) {
@@ -48,22 +48,23 @@ extension LoadRecorder {
         track.success(latency: latency, service: service, at: end.loadNanoseconds)
     }
 
-    /// An operation of a closed user succeeded, who thinks after it and only then does the next one. What a long wait
-    /// suppressed is filled in when percentiles are told (HdrHistogram's correction for coordinated omission).
+    /// Records a successful operation of a closed user, who thinks after it and only then starts the next one.
+    /// Percentiles are corrected for the operations that a long wait suppressed (HdrHistogram's correction for
+    /// coordinated omission).
     public func success(_ operation: LoadOperation, from start: Duration, to end: Duration, thinking: Duration) {
         tracks[operation.rawValue].success(
             latency: (end - start).loadNanoseconds, thinking: thinking.loadNanoseconds, at: end.loadNanoseconds)
     }
 
-    /// An operation failed.
+    /// Records a failed operation.
     ///
-    /// - Parameter reason: Some short words without numbers or names in them. Of more than 32 different ones the rest
-    ///   is counted as `other`.
+    /// - Parameter reason: A few words without numbers or names. After 32 different reasons, further ones are counted
+    ///   as `other`.
     public func failure(_ operation: LoadOperation, reason: String, at moment: Duration) {
         tracks[operation.rawValue].failure(reason, at: moment.loadNanoseconds)
     }
 
-    /// The generator started something, later than the plan wanted or in time: its lag.
+    /// Records the generator's lag: the delay of a start against the plan.
     public func started(intended: Duration, actual: Duration) {
         let lag = (actual - intended).loadNanoseconds
         tallies.withLock { $0.lag.record(lag) }
@@ -73,7 +74,7 @@ extension LoadRecorder {
 // MARK: Messages
 
 extension LoadRecorder {
-    /// A message was accepted by a relay that `count` members are to read.
+    /// Records that a relay has accepted a message for `count` members.
     public func expectDeliveries(_ count: Int, at moment: Duration) {
         tallies.withLock { tallies in
             tallies.correctness.expected += count
@@ -81,7 +82,7 @@ extension LoadRecorder {
         }
     }
 
-    /// So many of the expected deliveries cannot be asked for any more: the member was removed, or left.
+    /// Records deliveries that are no longer expected, because a member was removed or left.
     public func excuseDeliveries(_ count: Int, at moment: Duration) {
         tallies.withLock { tallies in
             tallies.correctness.expected -= count
@@ -90,7 +91,7 @@ extension LoadRecorder {
         }
     }
 
-    /// A member decrypted a message; its latency is recorded on its own, as ``LoadOperation/deliver``.
+    /// Records that a member decrypted a message; its latency is recorded separately, as ``LoadOperation/deliver``.
     public func delivered(_ delivery: Delivery, at moment: Duration) {
         tallies.withLock { $0.count(delivery, at: moment.loadNanoseconds) }
     }
@@ -99,20 +100,20 @@ extension LoadRecorder {
 // MARK: Groups
 
 extension LoadRecorder {
-    /// `count` invited agents reached a stage.
+    /// Records that `count` invited agents reached a stage.
     public func reached(_ stage: JoinStage, count: Int = 1) {
         tallies.withLock { $0.reached[stage.rawValue] += count }
     }
 
-    /// An invited agent never reached this stage.
+    /// Records that an invited agent will not reach this stage.
     public func lost(before stage: JoinStage, reason: String, at moment: Duration) {
         tallies.withLock { $0.lost[stage.rawValue].add(reason, at: moment.loadNanoseconds) }
     }
 
-    /// A commit lost a race against another of the same epoch.
+    /// Records a commit that lost a race against another one of the same epoch.
     public func conflict() { tallies.withLock { $0.correctness.conflicts += 1 } }
 
-    /// A member's view of its group (epoch, members, secret) was compared with the others'.
+    /// Records a comparison of a member's view of its group (epoch, members, secret) with the others'.
     public func compared(diverged: Bool) {
         tallies.withLock { tallies in
             tallies.correctness.compared += 1
@@ -124,13 +125,13 @@ extension LoadRecorder {
 // MARK: The run
 
 extension LoadRecorder {
-    /// The value of a gauge from now on.
+    /// Sets a gauge's value from now on.
     public func gauge(_ gauge: LoadGauge, _ value: Double, at moment: Duration) {
         guard value.isFinite else { return }
         tallies.withLock { $0.note(gauge, value, at: moment.loadNanoseconds, capacity: configuration.slots) }
     }
 
-    /// A fault was put into the run; returns its number, for ``ended(fault:at:)``, and nil if there were too many.
+    /// Records the start of a fault; returns its number for ``ended(fault:at:)``, or nil if there were too many.
     @discardableResult
     public func injected(_ fault: LoadFault) -> Int? {
         tallies.withLock { tallies in
@@ -140,7 +141,7 @@ extension LoadRecorder {
         }
     }
 
-    /// A fault was over, whenever it was to be.
+    /// Records the actual end of a fault.
     public func ended(fault number: Int?, at moment: Duration) {
         tallies.withLock { tallies in
             if let number, tallies.faults.indices.contains(number) {
@@ -149,7 +150,7 @@ extension LoadRecorder {
         }
     }
 
-    /// Something went wrong in the generator itself, so that the result may not be what it seems.
+    /// Records an internal error of the generator, which may have distorted the result.
     public func exception(_ message: String, at moment: Duration) {
         tallies.withLock { $0.exceptions.add(message, at: moment.loadNanoseconds) }
     }

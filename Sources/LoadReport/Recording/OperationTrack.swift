@@ -1,12 +1,12 @@
 import Synchronization
 
-/// Everything recorded about one operation, behind a lock of its own.
+/// All records of one operation, under a lock of its own.
 final class OperationTrack: Sendable {
     struct State: Sendable {
         var latency = LatencyTally()
-        /// Without the time spent waiting for the start; kept from the first success on that has an intended start.
+        /// Latencies without the wait for the start; separate from the first success with an intended start on.
         var service: LatencyTally?
-        /// Of these, what users found who act again only when they were answered, by how long they think in between.
+        /// Latencies of closed users among these, by think time.
         var closed: [UInt64: LatencyTally] = [:]
         var successes = 0
         var failures = FailureReasons()
@@ -55,7 +55,7 @@ final class OperationTrack: Sendable {
 }
 
 extension OperationTrack.State {
-    /// Until now both were the same.
+    /// Starts to record service times separately; so far they equal the latencies.
     fileprivate mutating func keepService() {
         if service == nil { service = latency }
     }
@@ -66,7 +66,7 @@ extension OperationTrack.State {
     }
 }
 
-/// One operation in one slot of time.
+/// One operation in one time slot.
 struct OperationSlot: TimeSlot {
     var counts = CompactCounts()
     var failures = 0
@@ -89,13 +89,13 @@ struct OperationSlot: TimeSlot {
         maximum = max(maximum, later.maximum)
     }
 
-    /// The latency that `percent` of the slot's successes did not exceed, in seconds.
+    /// Returns the latency that `percent` of the slot's successes did not exceed, in seconds.
     func percentile(_ percent: Double) -> Double? {
         counts.percentile(percent).map { min(max($0 * 1_000, minimum), maximum).loadSeconds }
     }
 }
 
 extension UInt64 {
-    /// Nanoseconds as seconds.
+    /// Converts nanoseconds to seconds.
     var loadSeconds: Double { Double(self) / 1e9 }
 }

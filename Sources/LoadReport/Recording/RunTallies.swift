@@ -1,4 +1,4 @@
-/// What is counted over the whole run, beside the operations.
+/// Counters of the whole run, apart from the operations.
 struct RunTallies: Sendable {
     var correctness = LoadCorrectness()
     var reached = [Int](repeating: 0, count: JoinStage.allCases.count)

@@ -1,12 +1,12 @@
-/// Something that is kept for each slot of time and can be put together with the next one's.
+/// Data of one time slot that can be merged with the next slot's.
 protocol TimeSlot: Sendable {
     init()
     mutating func merge(_ later: Self)
 }
 
-/// What happened in each second; when there are too many seconds, in each two, four, eight and so on.
+/// Time series with a slot per second; when there are too many, per two, four, eight seconds and so on.
 struct TimeSlots<Slot: TimeSlot>: Sendable {
-    /// How long a slot is, in seconds: a power of two.
+    /// Width of a slot in seconds: a power of two.
     private(set) var width = 1
     private(set) var slots: [Slot] = []
     private let capacity: Int
@@ -22,7 +22,7 @@ struct TimeSlots<Slot: TimeSlot>: Sendable {
         change(&slots[index])
     }
 
-    /// The slots of a width that is this one's or a later one's.
+    /// Returns the slots merged to a width that is this one or a larger one.
     func coarsened(to wanted: Int) -> [Slot] {
         var copy = self
         while copy.width < wanted { copy.coarsen() }

@@ -1,10 +1,10 @@
-/// How many invited agents got how far into their groups, and why the others did not.
+/// Number of invited agents that reached each stage of their joins, and why the others did not.
 public struct JoinFunnel: Codable, Equatable, Sendable {
     public struct Stage: Codable, Equatable, Sendable {
         public var name: String
-        /// How many reached it.
+        /// Number of agents that reached it.
         public var count: Int
-        /// Why agents that reached the stage before did not reach this one.
+        /// Why agents that had reached the previous stage did not reach this one.
         public var lost: [FailureReason]
 
         public init(name: String, count: Int, lost: [FailureReason]) {
@@ -19,9 +19,9 @@ public struct JoinFunnel: Codable, Equatable, Sendable {
 
     public init(stages: [Stage]) { self.stages = stages }
 
-    /// How many reached a stage.
+    /// Returns the number of agents that reached a stage.
     public func count(_ stage: JoinStage) -> Int { stages.first { $0.name == stage.name }?.count ?? 0 }
 
-    /// Members of all that were to be members; nil when nobody was to be.
+    /// Share of planned members that joined; nil if none were planned.
     public var joinRatio: Double? { LoadCorrectness.ratio(count(.joined), of: count(.planned)) }
 }

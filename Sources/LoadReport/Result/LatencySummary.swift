@@ -1,17 +1,17 @@
-/// How long something took; all times in seconds.
+/// Latency statistics; all times in seconds.
 public struct LatencySummary: Codable, Equatable, Sendable {
-    /// How many samples were measured; minimum, mean, maximum, sum and buckets are of these.
+    /// Number of measured samples; minimum, mean, maximum, sum and buckets refer to these.
     public var samples: Int
     public var min: Double
     public var mean: Double
     public var max: Double
     public var sum: Double
-    /// Percentiles to three significant digits, with what closed users missed filled in.
+    /// Percentiles to three significant digits, corrected for coordinated omission of closed users.
     public var percentiles: [LoadPercentile: Double]
-    /// How many samples were at most as long as each of ``bounds``.
+    /// Number of samples up to each of ``bounds``.
     public var buckets: [Int]
 
-    /// Upper bounds of the buckets, in seconds; the last bucket ends nowhere and holds all samples.
+    /// Upper bounds of the buckets in seconds; the last bucket is unbounded and contains all samples.
     public static let bounds: [Double] = [
         0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60,
     ]
@@ -29,9 +29,9 @@ public struct LatencySummary: Codable, Equatable, Sendable {
         self.buckets = buckets
     }
 
-    /// Nil when there are no samples: nothing is known then, which is not the same as zero.
+    /// Returns nil without samples: the latency is unknown then, not zero.
     ///
-    /// - Parameter closed: What of it closed users found, by how long they think.
+    /// - Parameter closed: Latencies of closed users among these, by think time.
     init?(_ tally: LatencyTally, closed: [UInt64: LatencyTally] = [:]) {
         guard tally.samples > 0 else { return nil }
         let filled = tally.fillingIn(closed)

@@ -1,12 +1,12 @@
-/// Where and with what the run was made.
+/// Environment of the run.
 public struct LoadEnvironment: Codable, Equatable, Sendable {
     public var host: HostFacts
-    /// The software and its version: `pikabot 0.6.0`.
+    /// Software and version: `pikabot 0.6.0`.
     public var software: String
-    /// Where the agents keep their state: `memory`, `disk /var/lib/…`.
+    /// Storage of the agents' state: `memory`, `disk /var/lib/…`.
     public var store: String
     public var relays: [String]
-    /// Anything else a reader should know: `relay: nostr-sdk LocalRelay, same machine`.
+    /// Further notes: `relay: nostr-sdk LocalRelay, same machine`.
     public var notes: [String]
 
     public init(host: HostFacts, software: String, store: String, relays: [String], notes: [String] = []) {
@@ -18,7 +18,7 @@ public struct LoadEnvironment: Codable, Equatable, Sendable {
     }
 }
 
-/// The machine, its system, and how this program was built.
+/// Machine, operating system and build.
 public struct HostFacts: Codable, Equatable, Sendable {
     public var name: String
     public var processor: String
@@ -28,7 +28,7 @@ public struct HostFacts: Codable, Equatable, Sendable {
     public var kernel: String
     /// The compiler: `Swift 6.3`.
     public var compiler: String
-    /// `release`, or `debug`, whose figures say nothing about the program.
+    /// `release`, or `debug`, whose figures are not representative.
     public var build: String
 
     public init(
@@ -46,13 +46,13 @@ public struct HostFacts: Codable, Equatable, Sendable {
     }
 }
 
-/// What the generator itself cost, agents included: they are in its process.
+/// Resource usage of the generator, including the agents in its process.
 public struct GeneratorCost: Codable, Equatable, Sendable {
-    /// Processor seconds of the run.
+    /// CPU seconds of the run.
     public var userSeconds: Double
     public var systemSeconds: Double
     public var peakMemoryBytes: UInt64
-    /// How late things started, compared with the plan; nil when nothing had an intended start.
+    /// Delay of starts against the plan; nil when no operation had an intended start.
     public var lag: LatencySummary?
 
     public init(userSeconds: Double, systemSeconds: Double, peakMemoryBytes: UInt64, lag: LatencySummary?) {

@@ -1,12 +1,12 @@
-/// A fault that was put into the run on purpose.
+/// A deliberate fault of the run.
 public struct LoadFault: Codable, Equatable, Sendable {
     /// When it began, in seconds of the run.
     public var from: Double
-    /// When it ended, or is to end while it lasts; nil when it was over at once (agents started anew).
+    /// When it ended, or is planned to end; nil for an instantaneous fault (agents restarted).
     public var to: Double?
-    /// What was done: `relay down`.
+    /// The action: `relay down`.
     public var action: String
-    /// To whom: `ws://127.0.0.1:7777`, `6 agents`.
+    /// The target: `ws://127.0.0.1:7777`, `6 agents`.
     public var target: String
 
     public init(from: Duration, to: Duration? = nil, action: String, target: String) {
@@ -17,9 +17,9 @@ public struct LoadFault: Codable, Equatable, Sendable {
     }
 }
 
-/// A part of the plan, and when it really ran.
+/// A stage of the plan, and its actual times.
 public struct LoadStage: Codable, Equatable, Sendable {
-    /// What it is to do: `send 20/s`.
+    /// The planned load: `send 20/s`.
     public var name: String
     /// In seconds of the run.
     public var from: Double

@@ -1,10 +1,10 @@
-/// The percentiles that are reported.
+/// The reported percentiles.
 public enum LoadPercentile: String, CaseIterable, Codable, CodingKeyRepresentable, Sendable {
     case p10, p25, p50, p66, p75, p80, p90, p95, p98, p99
     case p99d9 = "p99.9"
     case p99d99 = "p99.99"
 
-    /// How many of a hundred are at most as large.
+    /// Percentage of samples that are at most as large.
     public var percent: Double {
         switch self {
         case .p10: 10

@@ -1,12 +1,12 @@
 import Synchronization
 
 extension LoadRecorder {
-    /// What was recorded until `moment`, put together.
+    /// Returns the result of everything recorded until `moment`.
     ///
     /// - Parameters:
-    ///   - cost: The generator's processor time and memory over the run; its lag is added here.
-    ///   - loaded: How long the plan's stages took, which rates are of; nil where there are none, for the whole run.
-    ///   - thresholds: Judged at once; an empty list when there are none.
+    ///   - cost: The generator's CPU time and memory over the run; its lag is added here.
+    ///   - loaded: Duration of the plan's stages, the base of rates; nil uses the whole run.
+    ///   - thresholds: Thresholds to evaluate; may be empty.
     public func result(
         _ run: LoadRun, cost: ProcessUsage, at moment: Duration, loaded: Duration? = nil,
         thresholds: [LoadThreshold] = []

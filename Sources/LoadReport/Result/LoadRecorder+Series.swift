@@ -1,5 +1,5 @@
 extension LoadSeries {
-    /// Brings all operations and gauges to one width of slots and one length.
+    /// Merges all operations and gauges to a common slot width and length.
     init(_ states: [(LoadOperation, OperationTrack.State)], _ tallies: RunTallies) {
         let widths = states.map(\.1.slots.width) + tallies.gauges.values.map(\.width) + [tallies.deliveries.width]
         let width = widths.max() ?? 1

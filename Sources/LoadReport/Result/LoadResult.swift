@@ -1,6 +1,6 @@
-/// Everything that is known about a load run when it is over; what all reports are made from.
+/// Complete result of a finished load run; the source of all reports.
 public struct LoadResult: Codable, Equatable, Sendable {
-    /// The version of this shape in JSON. It changes when a reader of the one before would go wrong.
+    /// Version of the JSON schema. Changes when readers of the previous version would misread it.
     public static let schemaVersion = 1
 
     public var schemaVersion = LoadResult.schemaVersion
@@ -9,30 +9,30 @@ public struct LoadResult: Codable, Equatable, Sendable {
     /// Seconds.
     public var duration: Double
     public var generator: GeneratorCost
-    /// The operations that were tried, in the order of ``LoadOperation``.
+    /// The operations that were attempted, in the order of ``LoadOperation``.
     public var operations: [OperationResult]
     public var funnel: JoinFunnel
     public var correctness: LoadCorrectness
     public var faults: [LoadFault]
-    /// What went wrong in the generator itself.
+    /// Internal errors of the generator.
     public var exceptions: [FailureReason]
-    /// The last value of each gauge, and the largest.
+    /// Last and largest value of each gauge.
     public var gauges: [LoadGauge: GaugeResult]
     public var series: LoadSeries
-    /// The thresholds as they were judged; empty when there are none.
+    /// Evaluated thresholds; empty when there are none.
     public var thresholds: [ThresholdOutcome] = [] {
         didSet { passed = thresholds.allSatisfy(\.passed) }
     }
     /// Whether every threshold holds.
     public private(set) var passed = true
 
-    /// The result of an operation; nil when it was never tried.
+    /// Returns the result of an operation; nil if it was never attempted.
     public func operation(_ operation: LoadOperation) -> OperationResult? {
         operations.first { $0.name == operation.name }
     }
 }
 
-/// A gauge at the end of the run.
+/// Final values of a gauge.
 public struct GaugeResult: Codable, Equatable, Sendable {
     public var last: Double
     public var peak: Double
@@ -43,9 +43,9 @@ public struct GaugeResult: Codable, Equatable, Sendable {
     }
 }
 
-/// What is known of a run beside what the recorder counted.
+/// Metadata of a run.
 public struct LoadRun: Codable, Equatable, Sendable {
-    /// A short name: the file's, say.
+    /// A short name, such as the file name.
     public var name: String
     public var seed: UInt64
     /// The plan as its author wrote it.

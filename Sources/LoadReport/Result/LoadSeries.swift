@@ -1,4 +1,4 @@
-/// The course of the run: every list has one entry for each slot of `interval` seconds, from the start on.
+/// Time series of the run: every list has one entry for each slot of `interval` seconds, from the start on.
 public struct LoadSeries: Codable, Equatable, Sendable {
     /// One operation over time.
     public struct Operation: Codable, Equatable, Sendable {
@@ -6,13 +6,13 @@ public struct LoadSeries: Codable, Equatable, Sendable {
         /// Successes in each slot.
         public var count: [Int]
         public var failures: [Int]
-        /// Seconds; nil where nothing succeeded.
+        /// Seconds; nil in slots without a success.
         public var p50: [Double?]
         public var p95: [Double?]
         public var p99: [Double?]
     }
 
-    /// All operations together, from the start to the end of a slot.
+    /// All operations together, cumulated up to the end of a slot.
     public struct Aggregate: Codable, Equatable, Sendable {
         public var count: Int
         public var failures: Int
@@ -23,16 +23,16 @@ public struct LoadSeries: Codable, Equatable, Sendable {
         public var percentiles: [LoadPercentile: Double]
     }
 
-    /// Seconds in a slot.
+    /// Width of a slot in seconds.
     public var interval: Int
     public var operations: [Operation]
-    /// The last value in each slot; nil where none was said.
+    /// The last value in each slot; nil if there was none.
     public var gauges: [LoadGauge: [Double?]]
-    /// Deliveries that became due, and that happened.
+    /// Deliveries expected and completed.
     public var expected: [Int]
     public var delivered: [Int]
     public var aggregate: [Aggregate]
 
-    /// How many slots there are.
+    /// Number of slots.
     public var length: Int { aggregate.count }
 }

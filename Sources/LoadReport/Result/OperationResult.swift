@@ -1,21 +1,21 @@
-/// One operation over the whole run.
+/// Result of one operation over the whole run.
 public struct OperationResult: Codable, Equatable, Sendable {
     /// The short name (`join`), as in thresholds.
     public var name: String
-    /// What it is, in words.
+    /// Description for people.
     public var title: String
-    /// What it belongs to: `group`, `message` …
+    /// Group of operations: `group`, `message` …
     public var family: String
-    /// How often it succeeded.
+    /// Number of successes.
     public var count: Int
-    /// How often it failed.
+    /// Number of failures.
     public var failures: Int
     public var failureReasons: [FailureReason]
-    /// Successes for each second of the plan's stages, or of the whole run if it has none.
+    /// Successes per second of the plan's stages, or of the whole run without stages.
     public var rate: Double
-    /// From the intended start to the end, so with the time waited for a turn; nil when nothing succeeded.
+    /// From the intended start to the end, including the wait for the start; nil without a success.
     public var latency: LatencySummary?
-    /// From the actual start to the end; nil when that is the same.
+    /// From the actual start to the end; nil if it equals the latency.
     public var service: LatencySummary?
 
     public init(
@@ -33,11 +33,11 @@ public struct OperationResult: Codable, Equatable, Sendable {
         self.service = service
     }
 
-    /// How often it was tried.
+    /// Number of attempts.
     public var attempts: Int { count + failures }
 }
 
-/// Why something failed, and how often.
+/// A failure reason and its count.
 public struct FailureReason: Codable, Equatable, Sendable {
     public var reason: String
     public var count: Int
@@ -53,7 +53,7 @@ public struct FailureReason: Codable, Equatable, Sendable {
 }
 
 extension FailureReasons {
-    /// The reasons, the commonest first.
+    /// Returns the reasons, most frequent first.
     func reasons(since start: WallTime) -> [FailureReason] {
         tallies.map { reason, tally in
             FailureReason(

@@ -1,13 +1,13 @@
-/// A moment of the calendar, to the millisecond; in JSON as `2026-11-21T23:45:01.250Z` (RFC 3339, UTC).
+/// A UTC time with millisecond precision; in JSON as `2026-11-21T23:45:01.250Z` (RFC 3339).
 public struct WallTime: Hashable, Sendable {
     public let unixMilliseconds: Int64
 
-    /// Within the years 1970 to 9999; what is outside becomes the nearest moment inside.
+    /// Clamped to the years 1970 to 9999.
     public init(unixMilliseconds: Int64) {
         self.unixMilliseconds = min(max(unixMilliseconds, 0), 253_402_300_799_999)
     }
 
-    /// The moment so much later.
+    /// Returns the time advanced by a duration.
     public func advanced(by duration: Duration) -> WallTime {
         WallTime(unixMilliseconds: unixMilliseconds + Int64(duration.loadNanoseconds / 1_000_000))
     }
@@ -18,7 +18,7 @@ public struct WallTime: Hashable, Sendable {
 extension WallTime: CustomStringConvertible {
     public var description: String { text(milliseconds: true) }
 
-    /// With or without the milliseconds.
+    /// Formats the time with or without milliseconds.
     public func text(milliseconds: Bool) -> String {
         let (days, second) = unixSeconds.quotientAndRemainder(dividingBy: 86_400)
         let (year, month, day) = Self.civil(days: days)
@@ -32,7 +32,7 @@ extension WallTime: CustomStringConvertible {
         return String(repeating: "0", count: max(0, width - digits.count)) + digits
     }
 
-    /// The date of a day since 1970-01-01 (Howard Hinnant's `civil_from_days`, years from March).
+    /// Returns the date of a day number since 1970-01-01 (Howard Hinnant's `civil_from_days`, years from March).
     private static func civil(days: Int64) -> (year: Int64, month: Int64, day: Int64) {
         let shifted = days + 719_468
         let (era, dayOfEra) = shifted.quotientAndRemainder(dividingBy: 146_097)
@@ -67,7 +67,7 @@ extension WallTime: Codable {
         try container.encode(description)
     }
 
-    /// Reads exactly what `description` writes.
+    /// Parses exactly the format of `description`.
     init?(_ text: String) {
         let numbers = text.split(whereSeparator: { !$0.isASCII || !$0.isNumber }).compactMap { Int64($0) }
         guard text.utf8.count == 24, numbers.count == 7, (1...12).contains(numbers[1]) else { return nil }

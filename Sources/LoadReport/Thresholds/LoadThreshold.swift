@@ -1,4 +1,4 @@
-/// Something that must hold for a run to have passed: `join.p95: "< 3s"`.
+/// A condition that a run must meet to pass: `join.p95: "< 3s"`.
 public struct LoadThreshold: Hashable, Sendable {
     public enum Comparison: String, CaseIterable, Sendable {
         case less = "<"
@@ -11,12 +11,12 @@ public struct LoadThreshold: Hashable, Sendable {
 
     public let key: ThresholdKey
     public let comparison: Comparison
-    /// In the key's unit: seconds, of one, a count, or a second.
+    /// In the key's unit: seconds, a ratio, a count, or a rate per second.
     public let bound: Double
     /// The condition as it was written.
     public let condition: String
 
-    /// - Throws: ``LoadReportError`` that says what was expected and found, and how to mend it.
+    /// - Throws: ``LoadReportError`` with the expectation, the finding and the fix.
     public init(key name: String, condition: String) throws(LoadReportError) {
         key = try ThresholdKey(name)
         let sign = condition.drop { $0 == " " }.prefix { "<>=!".contains($0) }
@@ -34,7 +34,7 @@ public struct LoadThreshold: Hashable, Sendable {
         self.condition = sign + " " + bare
     }
 
-    /// All thresholds of a plan, in the order of their names; every mistake in one error.
+    /// Parses all thresholds of a plan, sorted by name; reports all mistakes in one error.
     public static func all(_ conditions: [String: String]) throws(LoadReportError) -> [LoadThreshold] {
         var thresholds: [LoadThreshold] = []
         var errors: [LoadReportError] = []

@@ -1,6 +1,6 @@
-/// What a threshold is about: a statistic of an operation, or something of the whole run.
+/// The value that a threshold checks: a statistic of an operation, or a value of the whole run.
 public enum ThresholdKey: Hashable, Sendable {
-    /// One number of an operation, of the generator's lag, or of anything else that is timed.
+    /// A statistic of an operation, of the generator's lag, or of another timed value.
     public enum Statistic: Hashable, Sendable {
         case percentile(LoadPercentile)
         case min, mean, max
@@ -8,24 +8,24 @@ public enum ThresholdKey: Hashable, Sendable {
     }
 
     case operation(LoadOperation, Statistic)
-    /// How late the generator was.
+    /// The generator's lag.
     case lag(Statistic)
-    /// Deliveries of those expected.
+    /// Delivered per expected.
     case delivery
-    /// Deliveries in order of all.
+    /// In order per delivered.
     case order
-    /// Duplicates for each delivery.
+    /// Duplicates per delivery.
     case duplicates
-    /// Members that disagree with their group; a count.
+    /// Number of members that disagree with their group.
     case divergence
-    /// Members of those that were to be.
+    /// Joined per planned members.
     case joins
-    /// Commits that lost a race; a count.
+    /// Number of commits that lost a race.
     case conflicts
 }
 
 extension ThresholdKey {
-    /// Every key there is.
+    /// All keys.
     public static let all: [ThresholdKey] =
         whole
         + LoadOperation.allCases.flatMap { operation in
@@ -37,7 +37,7 @@ extension ThresholdKey {
 
     private static let byName = Dictionary(uniqueKeysWithValues: all.map { ($0.name, $0) })
 
-    /// As it is written in a plan: `join.p95`, `delivery`.
+    /// The key in a plan: `join.p95`, `delivery`.
     public var name: String {
         switch self {
         case .operation(let operation, let statistic): operation.name + "." + statistic.name
@@ -51,7 +51,7 @@ extension ThresholdKey {
         }
     }
 
-    /// The key of a name.
+    /// Parses a key.
     public init(_ name: String) throws(LoadReportError) {
         guard let key = Self.byName[name] else { throw Self.unknown(name) }
         self = key
@@ -74,7 +74,7 @@ extension ThresholdKey {
             "nothing called \"\(shown)\" is measured; expected \(known); did you mean \"\(nearest(to: shown))\"?")
     }
 
-    /// Among those that begin with the same word, if it is a known one.
+    /// Returns the most similar key; only those with the same first word, if that is a known one.
     private static func nearest(to name: String) -> String {
         let names = all.map(\.name)
         let alike = names.filter { $0.hasPrefix(name.prefix { $0 != "." } + ".") }
@@ -108,7 +108,7 @@ extension ThresholdKey.Statistic {
     }
 }
 
-/// How many letters must be changed, added or dropped to make one word the other.
+/// Returns the edit distance (Levenshtein) of two words.
 func editDistance(_ left: String, _ right: String) -> Int {
     let (left, right) = (Array(left.lowercased()), Array(right.lowercased()))
     var row = Array(0...right.count)

@@ -1,13 +1,13 @@
-/// What became of a threshold.
+/// Evaluation of a threshold.
 public struct ThresholdOutcome: Codable, Equatable, Sendable {
     public var key: String
     /// As it was written: `< 3s`.
     public var condition: String
     public var unit: ThresholdUnit
-    /// What was measured, in the unit; nil when it never was.
+    /// The measured value in the key's unit; nil if it was never measured.
     public var value: Double?
     public var passed: Bool
-    /// What was found, in words: `2.31 s`, or why nothing was.
+    /// The measured value as text, such as `2.31 s`, or why it is missing.
     public var found: String
 
     public init(
@@ -23,7 +23,7 @@ public struct ThresholdOutcome: Codable, Equatable, Sendable {
 }
 
 extension LoadThreshold {
-    /// Compares it with a result. What was never measured does not pass, whatever the condition says.
+    /// Evaluates the threshold. A value that was never measured fails, whatever the condition.
     public func judge(_ result: LoadResult) -> ThresholdOutcome {
         let value = key.value(in: result)
         return ThresholdOutcome(
@@ -34,7 +34,7 @@ extension LoadThreshold {
 }
 
 extension ThresholdKey {
-    /// The value; nil when it was never measured.
+    /// Returns the value; nil if it was never measured.
     func value(in result: LoadResult) -> Double? {
         let correctness = result.correctness
         return switch self {
@@ -65,7 +65,7 @@ extension ThresholdKey {
 }
 
 extension ThresholdKey.Statistic {
-    /// Of an operation; how often it happened is known even if it never did.
+    /// Returns a statistic of an operation; the count is 0 for an operation that was never attempted.
     fileprivate func value(_ operation: OperationResult?) -> Double? {
         switch self {
         case .count: Double(operation?.count ?? 0)
@@ -87,7 +87,7 @@ extension ThresholdKey.Statistic {
 }
 
 extension LoadResult {
-    /// Whether a commit was made, or lost a race.
+    /// Whether there was a commit or a conflict.
     fileprivate var hasCommits: Bool {
         correctness.conflicts > 0 || LoadOperation.allCases.contains { $0.commits && operation($0)?.count ?? 0 > 0 }
     }

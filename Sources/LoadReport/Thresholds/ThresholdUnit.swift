@@ -1,14 +1,14 @@
-/// What a threshold's value is measured in.
+/// Unit of a threshold's value.
 public enum ThresholdUnit: String, Codable, Sendable {
     case seconds
-    /// Of one: 0 to 1.
+    /// A ratio from 0 to 1.
     case ratio
     case count
     case perSecond
 }
 
 extension ThresholdUnit {
-    /// Reads a value as it is written: `250ms`, `0.999` or `99.9%`, `0`, `20/s`.
+    /// Parses a value: `250ms`, `0.999` or `99.9%`, `0`, `20/s`.
     func value(of text: String) throws(ThresholdValueProblem) -> Double {
         let digits = text.prefix { $0.isASCII && ($0.isNumber || $0 == ".") }
         let suffix = text.dropFirst(digits.count).drop { $0 == " " }
@@ -24,8 +24,7 @@ extension ThresholdUnit {
         }
     }
 
-    /// What was measured as 35 ms has to equal what is written as `35ms`, and 0.999 what is written as `99.9%`: rounded
-    /// to a millionth of a millionth, both are the same number.
+    /// Scales and rounds to 1e-12, so that a measured 35 ms equals `35ms`, and 0.999 equals `99.9%`.
     private func scaled(_ number: Double, _ factor: Double) -> Double {
         switch self {
         case .seconds, .ratio: number * factor < 9_000 ? (number * factor * 1e12).rounded() / 1e12 : number * factor
@@ -34,7 +33,7 @@ extension ThresholdUnit {
         }
     }
 
-    /// What is accepted, for a message.
+    /// Accepted formats, for an error message.
     var expectation: String {
         switch self {
         case .seconds: "a time with its unit (250ms, 3s, 2min)"
@@ -44,7 +43,7 @@ extension ThresholdUnit {
         }
     }
 
-    /// A value of this kind that is written right, nearest to what was meant.
+    /// Returns the closest valid value.
     func suggestion(for text: String) -> String {
         let digits = String(text.prefix { $0.isASCII && ($0.isNumber || $0 == ".") })
         let number = Double(digits) ?? 0
@@ -56,7 +55,7 @@ extension ThresholdUnit {
         }
     }
 
-    /// By what a number is multiplied; for rates, divided.
+    /// Factors by unit suffix; rates are divided by them.
     private var factors: [String: Double] {
         switch self {
         case .seconds:
@@ -68,7 +67,7 @@ extension ThresholdUnit {
     }
 }
 
-/// Why a value is not one of its unit.
+/// Why a value is invalid for its unit.
 enum ThresholdValueProblem: Error {
     case notANumber
     case wrongUnit

@@ -1,8 +1,8 @@
 private import Foundation
 
-/// Numbers for people.
+/// Number formats for people.
 enum Figures {
-    /// A time in the unit that suits it, to three digits: `850 µs`, `23.4 ms`, `1.25 s`, `2 min 5 s`.
+    /// Formats a time in a suitable unit with three digits: `850 µs`, `23.4 ms`, `1.25 s`, `2 min 5 s`.
     static func time(_ seconds: Double) -> String {
         switch seconds {
         case 0: "0 s"
@@ -13,14 +13,14 @@ enum Figures {
         }
     }
 
-    /// Three digits, without zeros at the end of a fraction: 0.001, 23.4, 850, 1250.
+    /// Formats with three significant digits, without trailing zeros in a fraction: 0.001, 23.4, 850, 1250.
     static func significant(_ number: Double) -> String {
         let size = abs(number)
         let places = size >= 99.95 ? 0 : size >= 9.995 ? 1 : size >= 0.9995 ? 2 : 3
         return fixed(number, places)
     }
 
-    /// So many places at most, without zeros at the end.
+    /// Formats with a maximum number of decimals, without trailing zeros.
     static func fixed(_ number: Double, _ places: Int) -> String {
         guard number.isFinite else { return "–" }
         var text = String(format: "%.\(places)f", number)
@@ -30,7 +30,7 @@ enum Figures {
         return text == "-0" ? "0" : text
     }
 
-    /// A part of one as a percentage that never says 100 % of what is less, nor 0 % of what is more.
+    /// Formats a ratio as a percentage; values below 1 are never shown as 100 %, nor values above 0 as 0 %.
     static func percent(_ ratio: Double) -> String {
         let percent = ratio * 100
         for places in 2...6 where (percent - 100).magnitude > 1e-9 && percent > 0 {
@@ -40,7 +40,7 @@ enum Figures {
         return fixed(percent, 2) + " %"
     }
 
-    /// Whole numbers with thin groups of three: `12 345`.
+    /// Formats a count in groups of three with thin spaces: `12 345`.
     static func count(_ number: Int) -> String {
         let digits = String(number.magnitude)
         var grouped = ""
@@ -53,7 +53,7 @@ enum Figures {
 
     static func rate(_ perSecond: Double) -> String { significant(perSecond) + "/s" }
 
-    /// Memory in binary units: `512 MiB`.
+    /// Formats memory in binary units: `512 MiB`.
     static func bytes(_ bytes: UInt64) -> String {
         var (number, index) = (Double(bytes), 0)
         let units = ["B", "KiB", "MiB", "GiB", "TiB"]
@@ -61,7 +61,7 @@ enum Figures {
         return significant(number) + " " + units[index]
     }
 
-    /// A time of the run: `1:05`, `1:02:03`.
+    /// Formats a time of the run: `1:05`, `1:02:03`.
     static func clock(_ seconds: Double) -> String {
         let whole = Int64(min(max(seconds, 0), 1e9))
         let tail = WallTime.pad(whole % 60, 2)
@@ -78,7 +78,7 @@ enum Figures {
 }
 
 extension ThresholdUnit {
-    /// A value of this unit, for people.
+    /// Formats a value of this unit.
     func text(_ value: Double) -> String {
         switch self {
         case .seconds: Figures.time(value)

@@ -1,4 +1,4 @@
-/// A result as JUnit XML: one test case a threshold, in one suite.
+/// Writes a result as JUnit XML: one suite with a test case per threshold.
 public enum JUnitReport {
     public static func xml(_ result: LoadResult) -> String {
         let failed = result.thresholds.count { !$0.passed }
@@ -38,11 +38,11 @@ public enum JUnitReport {
         ]
     }
 
-    /// Text for XML 1.0, which has no control characters at all, and turns line ends in attributes into spaces.
+    /// Escapes text for XML 1.0, which excludes control characters and turns line ends in attributes into spaces.
     private static func escaped(_ text: String) -> String { Markup.escaped(Plain.line(text)) }
 }
 
-/// Text inside of XML and HTML.
+/// Escapes text for XML and HTML.
 enum Markup {
     static func escaped(_ text: String) -> String {
         var escaped = ""

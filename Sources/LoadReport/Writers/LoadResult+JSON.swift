@@ -1,14 +1,14 @@
 public import Foundation
 
 extension LoadResult {
-    /// The result as JSON: `schemaVersion` says which shape, times are seconds, moments are RFC 3339.
+    /// Encodes the result as JSON, with its `schemaVersion`; times are seconds, moments are RFC 3339.
     public func json() throws -> Data {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .prettyPrinted, .withoutEscapingSlashes]
         return try encoder.encode(self)
     }
 
-    /// Reads what ``json()`` wrote.
+    /// Decodes the output of ``json()``.
     ///
     /// - Throws: ``LoadReportError`` of `unsupported_schema` for another version, `malformed_result` for anything else.
     public init(json: Data) throws(LoadReportError) {

@@ -1,7 +1,7 @@
-/// A result as the four files that Locust (2.x) writes with `--csv`, column by column.
+/// Writes a result as the four files of Locust's (2.x) `--csv`, with the same columns.
 ///
-/// As there, a request is an attempt and times are milliseconds; ours have fractions, and percentiles are of successes.
-/// Locust's sizes of answers have no counterpart and are 0. A fifth file says where the run was made.
+/// As there, a request is an attempt and times are milliseconds; here they have fractions, and percentiles cover
+/// successes only. Locust's response sizes have no counterpart and are 0. A fifth file describes the environment.
 public enum LocustCSV {
     static let percentiles: [(name: String, key: LoadPercentile?)] = [
         ("50%", .p50), ("66%", .p66), ("75%", .p75), ("80%", .p80), ("90%", .p90), ("95%", .p95), ("98%", .p98),
@@ -53,7 +53,7 @@ public enum LocustCSV {
                 + result.exceptions.map { [String($0.count), $0.reason, "", node] })
     }
 
-    /// Not one of Locust's, whose tables have no place for it.
+    /// Not a file of Locust, whose tables have no columns for it.
     static func environment(_ result: LoadResult) -> String {
         let rows = [("seed", String(result.run.seed))] + result.environmentRows.map { ($0.name, $0.value) }
         return table([["Name", "Value"]] + rows.map { [$0.0, $0.1] })
@@ -89,7 +89,7 @@ public enum LocustCSV {
         let width = min(
             Double(result.series.interval), max(result.duration - Double(index * result.series.interval), 0))
         let rate = { (count: Int) in width > 0 ? Figures.fixed(Double(count) / width, 6) : "0" }
-        // A row is written at the end of its slot.
+        // A row is dated at the end of its slot.
         let end = min(Double((index + 1) * result.series.interval), result.duration)
         let timestamp = result.run.startedAt.advanced(by: .milliseconds(Int64(end * 1_000))).unixSeconds
         let agents = result.series.gauges[.agents].flatMap { $0.prefix(index + 1).last { $0 != nil } ?? nil } ?? 0
@@ -98,16 +98,16 @@ public enum LocustCSV {
             + [String(entry.attempts), String(entry.failures)] + entry.times + ["0"]
     }
 
-    // MARK: Form
+    // MARK: Format
 
-    /// As Python's `csv.writer` writes it: RFC 4180 line ends, quotes only where needed.
+    /// Formats like Python's `csv.writer`: RFC 4180 line ends, quotes only where needed.
     private static func table(_ rows: [[String]]) -> String {
         rows.map { $0.map(quoted).joined(separator: ",") + "\r\n" }.joined()
     }
 
     private static func quoted(_ cell: String) -> String {
         let plain = Plain.lines(cell)
-        // A character can be a quotation mark and what is put onto it; readers know scalars only.
+        // Scalars rather than characters: a quotation mark with a combining mark would be one character.
         let scalars = plain.unicodeScalars
         guard scalars.contains(where: { $0 == "," || $0 == "\"" || $0 == "\n" }) else { return plain }
         var quoted = String.UnicodeScalarView("\"".unicodeScalars)
@@ -116,7 +116,7 @@ public enum LocustCSV {
     }
 }
 
-/// The numbers of one row of Locust's tables.
+/// The numbers of one Locust row.
 struct LocustEntry {
     let attempts: Int
     let failures: Int
@@ -137,7 +137,7 @@ struct LocustEntry {
             percentiles: point.percentiles)
     }
 
-    /// All operations together, as the course of the run ends.
+    /// All operations together, from the last entry of the time series.
     init(_ result: LoadResult) {
         if let last = result.series.aggregate.last {
             self.init(last)

@@ -1,8 +1,8 @@
-/// A result as metrics.
+/// Writes a result as metrics.
 public enum MetricsSnapshot {
-    /// How metrics are written down.
+    /// Text formats of metrics.
     public enum Format: Sendable {
-        /// OpenMetrics 1.0, with units and an end.
+        /// OpenMetrics 1.0, with units and an end marker.
         case openMetrics
         /// Prometheus' text format 0.0.4.
         case prometheus
@@ -20,7 +20,7 @@ public enum MetricsSnapshot {
         return page.text
     }
 
-    /// The seed and the environment, as labels of a constant.
+    /// Adds the seed and the environment as labels of a constant metric.
     private static func info(_ result: LoadResult, _ page: inout MetricsPage) {
         let (run, host) = (result.run, result.run.environment.host)
         let labels = [
@@ -29,7 +29,7 @@ public enum MetricsSnapshot {
             ("processor", host.processor), ("processors", String(host.processors)), ("kernel", host.kernel),
         ]
         let sample = [Sample("load_run_info", 1, labels.map { (name: $0.0, value: Plain.lines($0.1)) })]
-        // A gauge, as Prometheus' text format has no type of its own for constants.
+        // A gauge, because Prometheus' text format has no info type.
         page.family("load_run_info", "gauge", "Where the run was made.", sample)
     }
 
@@ -83,7 +83,7 @@ struct Sample {
     }
 }
 
-/// Families of metrics, one after the other.
+/// Writer of metric families.
 struct MetricsPage {
     let format: MetricsSnapshot.Format
     private var lines: [String] = []
@@ -98,7 +98,7 @@ struct MetricsPage {
         lines += samples.map(line)
     }
 
-    /// A counter's samples end in `_total`; in OpenMetrics the family's name does not.
+    /// Adds a counter. Its sample ends in `_total`; in OpenMetrics the family's name does not.
     mutating func counter(_ name: String, _ help: String, _ value: Int) {
         let sample = [Sample(name + "_total", Double(value))]
         family(format == .openMetrics ? name : name + "_total", "counter", help, sample)

@@ -1,18 +1,18 @@
 private import Foundation
 
-/// A form in which a result can be written.
+/// Output format of a result.
 public enum ReportFormat: String, CaseIterable, Codable, Sendable {
     /// Tables for a terminal.
     case text
-    /// Everything; see ``LoadResult/json()``.
+    /// The complete result; see ``LoadResult/json()``.
     case json
-    /// Four files shaped as Locust's.
+    /// Four files in Locust's format.
     case csv
-    /// One test case a threshold.
+    /// One test case per threshold.
     case junit
-    /// A snapshot of the metrics: one file of OpenMetrics, and one of Prometheus' older text format for node_exporter.
+    /// A metrics snapshot: one OpenMetrics file, and one in Prometheus' older text format for node_exporter.
     case openmetrics
-    /// A page with charts that needs nothing else.
+    /// A self-contained page with charts.
     case html
 }
 
@@ -28,7 +28,7 @@ public struct ReportFile: Equatable, Sendable {
 }
 
 extension ReportFormat {
-    /// The files of a result in this form, their names beginning with `base`.
+    /// Returns the files of a result in this format; their names start with `base`.
     public func files(of result: LoadResult, base: String = "load") throws -> [ReportFile] {
         switch self {
         case .text: [ReportFile(name: base + ".txt", contents: TextReport.text(result))]

@@ -1,7 +1,7 @@
-/// One of the questions whether messages and groups are right, answered.
+/// A row of the correctness table.
 struct CorrectnessRow {
     let name: String
-    /// Nil when it was never measured.
+    /// Nil if it was never measured.
     let ratio: Double?
     let counts: String
 
@@ -38,12 +38,12 @@ extension LoadResult {
             ? "passed, \(thresholds.count) thresholds hold" : "FAILED, \(failed) of \(thresholds.count) thresholds"
     }
 
-    /// Processors that the generator kept busy, on average.
+    /// Average number of busy processors of the generator.
     var processors: Double {
         duration > 0 ? (generator.userSeconds + generator.systemSeconds) / duration : 0
     }
 
-    /// Where the run was made, row by row.
+    /// The environment as table rows.
     var environmentRows: [(name: String, value: String)] {
         let (environment, host) = (run.environment, run.environment.host)
         return [

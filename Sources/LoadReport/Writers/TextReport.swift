@@ -1,4 +1,4 @@
-/// A result as tables for a terminal.
+/// Writes a result as tables for a terminal.
 public enum TextReport {
     public static func text(_ result: LoadResult) -> String {
         let parts = [

@@ -1,10 +1,10 @@
-/// Rows of text in columns as wide as their widest cell.
+/// Text table whose columns are as wide as their widest cell.
 struct TextTable {
     private let header: [String]
     private let left: Set<Int>
     private var rows: [[String]] = []
 
-    /// - Parameter left: Columns that are aligned left; the others hold numbers and are aligned right.
+    /// - Parameter left: Left-aligned columns; the others hold numbers and are right-aligned.
     init(_ header: [String], left: Set<Int>) {
         self.header = header
         self.left = left

@@ -8,7 +8,7 @@ public import TLSCodec
 //     };
 // } Credential;
 
-/// Who a leaf says it is (RFC 9420 §5.3); whether that is true is the application's question.
+/// Identity stated by a leaf (RFC 9420 §5.3). The application decides whether to believe it.
 public enum Credential: Hashable, Sendable {
     case basic(identity: [UInt8])
     /// A chain of DER certificates, end entity first.

@@ -8,14 +8,14 @@ enum AEAD: Sendable {
     case aes256GCM
     case chaCha20Poly1305
 
-    /// AEAD.Nk, bytes.
+    /// AEAD.Nk, in bytes.
     var keyLength: Int { self == .aes128GCM ? 16 : 32 }
-    /// AEAD.Nn, bytes.
+    /// AEAD.Nn, in bytes.
     var nonceLength: Int { 12 }
-    /// Bytes that the tag adds to the plaintext.
+    /// Length of the tag, in bytes.
     var tagLength: Int { 16 }
 
-    /// Ciphertext with the tag appended.
+    /// Returns the ciphertext followed by the tag.
     func seal(_ plaintext: [UInt8], key: Secret, nonce: [UInt8], additionalData: [UInt8]) throws -> [UInt8] {
         switch self {
         case .aes128GCM, .aes256GCM:
@@ -38,7 +38,7 @@ enum AEAD: Sendable {
         }
     }
 
-    /// Plaintext of a ciphertext with its tag, or ``MLSError/Code/decryptionFailed``.
+    /// Returns the plaintext of a ciphertext with its tag, or throws ``MLSError/Code/decryptionFailed``.
     func open(_ ciphertext: [UInt8], key: Secret, nonce: [UInt8], additionalData: [UInt8]) throws(MLSError) -> [UInt8] {
         guard ciphertext.count >= self.tagLength else {
             throw MLSError(
@@ -66,7 +66,7 @@ enum AEAD: Sendable {
     }
 
     private func openChaCha20(_ ciphertext: [UInt8], key: Secret, nonce: [UInt8], additionalData: [UInt8]) -> [UInt8]? {
-        // One byte more than needed: libsodium wants a non-null pointer even for an empty plaintext.
+        // One byte more than needed, because libsodium requires a non-null pointer even for an empty plaintext.
         var output = [UInt8](repeating: 0, count: ciphertext.count - self.tagLength + 1)
         var keyBytes = key.copyBytes()
         defer { keyBytes.wipe() }

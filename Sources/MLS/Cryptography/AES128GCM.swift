@@ -1,13 +1,13 @@
-/// AES-128-GCM (NIST SP 800-38D) for protocols that ride on MLS and encrypt with an exported secret.
+/// AES-128-GCM (NIST SP 800-38D) for protocols on top of MLS that encrypt with an exported secret.
 public enum AES128GCM {
-    /// Bytes of a key.
+    /// Length of a key in bytes.
     public static let keyLength = 16
-    /// Bytes that the tag adds.
+    /// Length of the tag in bytes.
     public static let tagLength = 16
-    /// Bytes of a nonce.
+    /// Length of a nonce in bytes.
     public static let nonceLength = 12
 
-    /// Ciphertext with the tag appended; `key` has 16 bytes, `nonce` 12, and the two together are used once.
+    /// Returns the ciphertext followed by the tag. `key` has 16 bytes and `nonce` 12; never use the same pair twice.
     public static func seal(
         _ plaintext: [UInt8], key: Secret, nonce: [UInt8], additionalData: [UInt8] = []
     ) throws -> [UInt8] {
@@ -15,7 +15,7 @@ public enum AES128GCM {
         return try AEAD.aes128GCM.seal(plaintext, key: key, nonce: nonce, additionalData: additionalData)
     }
 
-    /// The plaintext, or ``MLSError/Code/decryptionFailed``.
+    /// Returns the plaintext, or throws ``MLSError/Code/decryptionFailed``.
     public static func open(
         _ ciphertext: [UInt8], key: Secret, nonce: [UInt8], additionalData: [UInt8] = []
     ) throws(MLSError) -> [UInt8] {

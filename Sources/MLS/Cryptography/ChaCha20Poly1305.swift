@@ -1,11 +1,11 @@
-/// ChaCha20-Poly1305 (RFC 8439) for protocols that ride on MLS and encrypt with an exported secret.
+/// ChaCha20-Poly1305 (RFC 8439) for protocols on top of MLS that encrypt with an exported secret.
 public enum ChaCha20Poly1305 {
-    /// Bytes that the tag adds.
+    /// Length of the tag in bytes.
     public static let tagLength = 16
-    /// Bytes of a nonce.
+    /// Length of a nonce in bytes.
     public static let nonceLength = 12
 
-    /// Ciphertext with the tag appended; `key` has 32 bytes, `nonce` 12.
+    /// Returns the ciphertext followed by the tag; `key` has 32 bytes, `nonce` 12.
     public static func seal(
         _ plaintext: [UInt8], key: Secret, nonce: [UInt8], additionalData: [UInt8] = []
     ) throws -> [UInt8] {
@@ -13,7 +13,7 @@ public enum ChaCha20Poly1305 {
         return try AEAD.chaCha20Poly1305.seal(plaintext, key: key, nonce: nonce, additionalData: additionalData)
     }
 
-    /// The plaintext, or ``MLSError/Code/decryptionFailed``.
+    /// Returns the plaintext, or throws ``MLSError/Code/decryptionFailed``.
     public static func open(
         _ ciphertext: [UInt8], key: Secret, nonce: [UInt8], additionalData: [UInt8] = []
     ) throws(MLSError) -> [UInt8] {

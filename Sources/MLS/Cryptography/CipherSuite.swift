@@ -1,6 +1,6 @@
 public import TLSCodec
 
-/// A cipher suite of RFC 9420 §17.1: which HPKE, AEAD, hash and signature a group uses.
+/// Cipher suite of RFC 9420 §17.1: the HPKE, AEAD, hash and signature algorithms of a group.
 public struct CipherSuite: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
     public let rawValue: UInt16
 
@@ -19,7 +19,7 @@ public struct CipherSuite: RawRepresentable, Hashable, Sendable, CustomStringCon
     /// MLS_256_DHKEMP384_AES256GCM_SHA384_P384.
     public static let p384AES256GCM = CipherSuite(rawValue: 7)
 
-    /// Every suite that this library can do.
+    /// Every suite that this library supports.
     public static let supported: [CipherSuite] = [
         .x25519AES128GCM, .p256AES128GCM, .x25519ChaCha20Poly1305, .p521AES256GCM, .p384AES256GCM,
     ]
@@ -29,7 +29,7 @@ public struct CipherSuite: RawRepresentable, Hashable, Sendable, CustomStringCon
         return "0x" + String(repeating: "0", count: 4 - digits.count) + digits
     }
 
-    /// Throws ``MLSError/Code/unsupportedCipherSuite`` for a suite that this library cannot do.
+    /// Throws ``MLSError/Code/unsupportedCipherSuite`` for a suite that this library does not support.
     func requireSupported() throws(MLSError) {
         guard Self.supported.contains(self) else {
             let reason =
@@ -73,7 +73,7 @@ public struct CipherSuite: RawRepresentable, Hashable, Sendable, CustomStringCon
         }
     }
 
-    /// KDF.Nh, bytes of a hash and of every epoch secret.
+    /// KDF.Nh: length in bytes of a hash and of every epoch secret.
     var hashLength: Int { self.hash.length }
 }
 

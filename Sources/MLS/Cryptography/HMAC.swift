@@ -1,10 +1,12 @@
 import CSodium
 
-/// HMAC (RFC 2104) and HKDF (RFC 5869) on swift-crypto's hash values.
+/// HMAC (RFC 2104) and HKDF (RFC 5869) on swift-crypto's hash functions.
 ///
-/// Its own HMAC allocates several times a call and costs four times as much, eight times a message.
+/// swift-crypto's own HMAC allocates several times per call and costs four times as much; each message needs eight
+/// calls.
 extension HashAlgorithm {
-    /// HMAC of the concatenation of `parts` under `key`, written to a new secret of `length` or fewer bytes.
+    /// Returns the HMAC of the concatenation of `parts` under `key` as a new secret, truncated to `count` bytes if
+    /// given.
     func hmac(key: UnsafeRawBufferPointer, _ parts: [UnsafeRawBufferPointer], truncatedTo count: Int? = nil) -> Secret {
         let size = self.blockLength
         return withUnsafeTemporaryAllocation(byteCount: size, alignment: 16) { pad in
@@ -33,21 +35,21 @@ extension HashAlgorithm {
         }
     }
 
-    /// HMAC of `message` under `key`.
+    /// Returns the HMAC of `message` under `key`.
     func hmac(key: Secret, _ message: [UInt8]) -> [UInt8] {
         key.withUnsafeBytes { key in
             message.withUnsafeBytes { self.hmac(key: key, [$0]).copyBytes() }
         }
     }
 
-    /// HKDF-Extract(salt, ikm), RFC 5869 §2.2.
+    /// Returns HKDF-Extract(salt, ikm), RFC 5869 §2.2.
     func extract(salt: Secret, inputKeyMaterial: Secret) -> Secret {
         salt.withUnsafeBytes { salt in
             inputKeyMaterial.withUnsafeBytes { self.hmac(key: salt, [$0]) }
         }
     }
 
-    /// HKDF-Expand(prk, info, length), RFC 5869 §2.3; `length` is at most 255 digests.
+    /// Returns HKDF-Expand(prk, info, length), RFC 5869 §2.3; `length` is at most 255 digests.
     func expand(_ pseudorandomKey: Secret, info: [UInt8], length: Int) -> Secret {
         pseudorandomKey.withUnsafeBytes { key in
             info.withUnsafeBytes { info in

@@ -1,9 +1,10 @@
-/// HPKE in base mode (RFC 9180), on the primitives.
+/// HPKE in base mode (RFC 9180), built from the primitives.
 ///
-/// A library call would hash `info` anew for every recipient; all recipients of a Welcome share an `info` that holds
-/// the whole encrypted GroupInfo, so that adding would be quadratic. Here it is hashed once.
+/// A library's HPKE would hash `info` again for every recipient. All recipients of a Welcome share an `info` that
+/// contains the whole encrypted GroupInfo, so the cost of adding members would be quadratic. Here `info` is hashed
+/// once.
 struct HPKE: Sendable {
-    /// `info`, hashed: shared by all recipients of one Welcome, or of one node's path secret.
+    /// Hashed `info`, shared by all recipients of one Welcome or of one node's path secret.
     struct Info: Sendable {
         fileprivate let hash: Secret
     }
@@ -40,7 +41,7 @@ struct HPKE: Sendable {
         Info(hash: self.kdf.labeledExtract(salt: .empty, suite: self.suite, label: "info_hash", info))
     }
 
-    /// SealBase: the encapsulated key and the ciphertext.
+    /// Runs SealBase and returns the encapsulated key and the ciphertext.
     func seal(
         _ plaintext: Secret, to publicKey: [UInt8], info: Info, using rng: inout some RandomNumberGenerator
     ) throws -> HPKECiphertext {
@@ -55,7 +56,7 @@ struct HPKE: Sendable {
             ciphertext: try self.aead.seal(bytes, key: key, nonce: nonce, additionalData: []))
     }
 
-    /// OpenBase, or ``MLSError/Code/decryptionFailed``.
+    /// Runs OpenBase and returns the plaintext, or throws ``MLSError/Code/decryptionFailed``.
     func open(
         _ sealed: HPKECiphertext, with key: HPKEPrivateKey, info: Info, additionalData: [UInt8] = []
     ) throws(MLSError) -> Secret {
@@ -68,7 +69,7 @@ struct HPKE: Sendable {
         return Secret(bytes)
     }
 
-    /// SetupBaseS and its exported secret: how an external commit makes the init secret (RFC 9420 §8.3).
+    /// Runs SetupBaseS and exports a secret, from which an external commit creates the init secret (RFC 9420 §8.3).
     func setupSender(
         to publicKey: [UInt8], info: Info, exporting context: [UInt8], length: Int,
         using rng: inout some RandomNumberGenerator
@@ -79,7 +80,7 @@ struct HPKE: Sendable {
         return (ephemeral.publicKey, self.export(shared, info, context, length))
     }
 
-    /// SetupBaseR and its exported secret (RFC 9420 §8.3).
+    /// Runs SetupBaseR and exports a secret (RFC 9420 §8.3).
     func setupRecipient(
         kemOutput: [UInt8], with key: HPKEPrivateKey, info: Info, exporting context: [UInt8], length: Int
     ) throws(MLSError) -> Secret {
@@ -92,7 +93,7 @@ struct HPKE: Sendable {
         [0] + self.pskIDHash.copyBytes() + info.hash.copyBytes()
     }
 
-    /// KeySchedule of RFC 9180 §5.1, base mode; the sequence number is always 0, so base_nonce is the nonce.
+    /// Runs KeySchedule of RFC 9180 §5.1 in base mode. The sequence number is always 0, so base_nonce is the nonce.
     private func schedule(_ shared: Secret, _ info: Info) -> (key: Secret, nonce: [UInt8]) {
         let context = self.context(info)
         let secret = self.kdf.labeledExtract(salt: shared, suite: self.suite, label: "secret", .empty)
@@ -113,7 +114,7 @@ struct HPKE: Sendable {
 }
 
 extension KEM {
-    /// An ephemeral key pair; X25519 takes any 32 bytes, the other curves derive theirs.
+    /// Generates an ephemeral key pair; X25519 accepts any 32 bytes, the other curves derive theirs.
     fileprivate func generateEphemeral(using rng: inout some RandomNumberGenerator) throws(MLSError) -> HPKEPrivateKey {
         self == .x25519
             ? try HPKEPrivateKey(self, bytes: .random(count: 32, using: &rng)) : try self.generateKeyPair(using: &rng)
@@ -121,12 +122,12 @@ extension KEM {
 }
 
 extension HashAlgorithm {
-    /// LabeledExtract of RFC 9180 §4.
+    /// Returns LabeledExtract of RFC 9180 §4.
     func labeledExtract(salt: Secret, suite: [UInt8], label: String, _ inputKeyMaterial: Secret) -> Secret {
         inputKeyMaterial.withUnsafeBytes { self.labeledExtract(salt: salt, suite: suite, label: label, $0) }
     }
 
-    /// LabeledExtract of RFC 9180 §4.
+    /// Returns LabeledExtract of RFC 9180 §4.
     func labeledExtract(salt: Secret, suite: [UInt8], label: String, _ inputKeyMaterial: [UInt8]) -> Secret {
         inputKeyMaterial.withUnsafeBytes { self.labeledExtract(salt: salt, suite: suite, label: label, $0) }
     }
@@ -140,7 +141,7 @@ extension HashAlgorithm {
         }
     }
 
-    /// LabeledExpand of RFC 9180 §4.
+    /// Returns LabeledExpand of RFC 9180 §4.
     func labeledExpand(_ prk: Secret, suite: [UInt8], label: String, info: [UInt8], length: Int) -> Secret {
         let prefix = [UInt8(length >> 8), UInt8(length & 0xFF)] + Array("HPKE-v1".utf8) + suite + Array(label.utf8)
         return self.expand(prk, info: prefix + info, length: length)

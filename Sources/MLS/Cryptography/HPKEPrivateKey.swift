@@ -1,9 +1,9 @@
 import Crypto
 import FoundationEssentials
 
-/// An HPKE private key of a cipher suite, held as a ready object with its public half.
+/// HPKE private key of a cipher suite, kept imported together with its public key.
 ///
-/// Re-importing a key for every operation doubles the cost of opening.
+/// Importing the key again for every operation would double the cost of opening.
 public final class HPKEPrivateKey: Sendable, CustomStringConvertible {
     private enum Value: Sendable {
         case x25519(Curve25519.KeyAgreement.PrivateKey)
@@ -48,7 +48,7 @@ public final class HPKEPrivateKey: Sendable, CustomStringConvertible {
         try self.init(suite.kem, bytes: Secret(repeatElement(0, count: missing) + bytes))
     }
 
-    /// A fresh key pair.
+    /// Generates a key pair.
     public static func generate(
         _ suite: CipherSuite, using rng: inout some RandomNumberGenerator
     ) throws(MLSError) -> HPKEPrivateKey {
@@ -66,7 +66,7 @@ public final class HPKEPrivateKey: Sendable, CustomStringConvertible {
         }
     }
 
-    /// DH(sk, pk), RFC 9180 §4.1; an all-zero X25519 result is refused (RFC 9180 §7.1.4).
+    /// Returns DH(sk, pk), RFC 9180 §4.1; refuses an all-zero X25519 result (RFC 9180 §7.1.4).
     func agree(with peer: [UInt8]) throws(MLSError) -> Secret {
         let shared: Secret
         do {

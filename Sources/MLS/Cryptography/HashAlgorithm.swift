@@ -6,7 +6,7 @@ enum HashAlgorithm: Sendable {
     case sha384
     case sha512
 
-    /// Digest length, bytes.
+    /// Digest length in bytes.
     var length: Int {
         switch self {
         case .sha256: 32
@@ -15,10 +15,10 @@ enum HashAlgorithm: Sendable {
         }
     }
 
-    /// Block length, bytes (RFC 2104 pads keys to it).
+    /// Block length in bytes (RFC 2104 pads keys to it).
     var blockLength: Int { self == .sha256 ? 64 : 128 }
 
-    /// Digest of the concatenation of `parts`.
+    /// Returns the digest of the concatenation of `parts`.
     func digest(_ parts: [UInt8]...) -> [UInt8] {
         var state = HashState(self)
         for part in parts { state.update(part) }
@@ -26,10 +26,10 @@ enum HashAlgorithm: Sendable {
     }
 }
 
-/// A running hash of any of the suites' algorithms.
+/// Incremental hash with any of the suites' algorithms.
 struct HashState {
-    // One of the three is set. Optionals, not an enum payload: they are updated in place, which the library's
-    // copy-on-write storage needs to stay cheap.
+    // Exactly one of the three is set. Optionals rather than an enum payload, because they can be updated in place,
+    // which keeps the library's copy-on-write storage cheap.
     private var sha256: SHA256?
     private var sha384: SHA384?
     private var sha512: SHA512?

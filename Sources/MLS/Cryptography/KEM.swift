@@ -26,7 +26,7 @@ enum KEM: Sendable {
         }
     }
 
-    /// Npk = Nenc, bytes of a serialised public key.
+    /// Npk = Nenc: length in bytes of a serialised public key.
     var publicKeyLength: Int {
         switch self {
         case .x25519: 32
@@ -36,7 +36,7 @@ enum KEM: Sendable {
         }
     }
 
-    /// Nsk, bytes of a serialised private key.
+    /// Nsk: length in bytes of a serialised private key.
     var privateKeyLength: Int {
         switch self {
         case .x25519, .p256: 32
@@ -63,7 +63,7 @@ enum KEM: Sendable {
         }
     }
 
-    /// DeriveKeyPair(ikm), RFC 9180 §7.1.3.
+    /// Returns DeriveKeyPair(ikm), RFC 9180 §7.1.3.
     func deriveKeyPair(_ inputKeyMaterial: Secret) throws(MLSError) -> HPKEPrivateKey {
         let suite = self.suiteIdentifier
         let prk = self.hash.labeledExtract(salt: .empty, suite: suite, label: "dkp_prk", inputKeyMaterial)
@@ -75,13 +75,13 @@ enum KEM: Sendable {
             let candidate = self.hash.labeledExpand(
                 prk, suite: suite, label: "candidate", info: [counter], length: self.privateKeyLength)
             let masked = self == .p521 ? candidate.maskingFirstByte(0x01) : candidate
-            // The library refuses 0 and values not below the order, which is the loop's condition.
+            // The import fails for 0 and for values not below the order, which is the condition of the RFC's loop.
             if let key = try? HPKEPrivateKey(self, bytes: masked) { return key }
         }
         throw MLSError(.invalidKey, "no key could be derived in 256 attempts (RFC 9180 §7.1.3)")
     }
 
-    /// Fresh key pair from `rng`.
+    /// Generates a key pair from `rng`.
     func generateKeyPair(using rng: inout some RandomNumberGenerator) throws(MLSError) -> HPKEPrivateKey {
         try self.deriveKeyPair(Secret.random(count: self.privateKeyLength, using: &rng))
     }
@@ -90,7 +90,7 @@ enum KEM: Sendable {
         [0x4B, 0x45, 0x4D, UInt8(self.identifier >> 8), UInt8(self.identifier & 0xFF)]
     }
 
-    /// ExtractAndExpand(dh, kem_context), RFC 9180 §4.1.
+    /// Returns ExtractAndExpand(dh, kem_context), RFC 9180 §4.1.
     func extractAndExpand(_ sharedPoint: Secret, context: [UInt8]) -> Secret {
         let suite = self.suiteIdentifier
         let prk = self.hash.labeledExtract(salt: .empty, suite: suite, label: "eae_prk", sharedPoint)
@@ -102,7 +102,7 @@ enum KEM: Sendable {
 extension Secret {
     static let empty = Secret(count: 0) { _ in }
 
-    /// `count` bytes from `rng`.
+    /// Returns `count` random bytes from `rng`.
     public static func random(count: Int, using rng: inout some RandomNumberGenerator) -> Secret {
         Secret(count: count) { rng.fill($0) }
     }
@@ -129,7 +129,7 @@ extension RandomNumberGenerator {
         }
     }
 
-    /// `count` random bytes that are not secret, a nonce for example.
+    /// Returns `count` random bytes that are not secret, for example for a nonce.
     mutating func bytes(_ count: Int) -> [UInt8] {
         [UInt8](unsafeUninitializedCapacity: count) { output, written in
             self.fill(UnsafeMutableRawBufferPointer(output))
@@ -150,7 +150,7 @@ enum X25519LowOrder {
         Self.point("eeffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f"),
     ]
 
-    /// Whether `key` is one of them; the top bit is ignored, as X25519 does (RFC 7748 §5).
+    /// Returns whether `key` is one of these points. Ignores the top bit, as X25519 does (RFC 7748 §5).
     static func contains(_ key: [UInt8]) -> Bool {
         guard key.count == 32 else { return false }
         var masked = key

@@ -7,7 +7,7 @@ extension HPKE {
     //   opaque context<V>;
     // } EncryptContext;
 
-    /// The hashed `EncryptContext` of EncryptWithLabel (RFC 9420 §5.1.3).
+    /// Returns the hashed `EncryptContext` of EncryptWithLabel (RFC 9420 §5.1.3).
     func encryptContext(label: String, context: [UInt8]) -> Info {
         var writer = TLSWriter(capacity: context.count + label.utf8.count + 16)
         writer.writeOpaque(Array("MLS 1.0 ".utf8) + Array(label.utf8))
@@ -17,7 +17,7 @@ extension HPKE {
 }
 
 extension [UInt8] {
-    /// Overwrites the bytes with zeros, for a copy of something secret whose time is over.
+    /// Overwrites the bytes with zeros; for copies of secrets that are no longer needed.
     mutating func wipe() {
         let count = self.count
         self.withUnsafeMutableBytes { if let base = $0.baseAddress { sodium_memzero(base, count) } }

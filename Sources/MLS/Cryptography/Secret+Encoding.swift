@@ -1,12 +1,12 @@
 import TLSCodec
 
 extension TLSWriter {
-    /// Appends a secret as `opaque<V>`; the caller answers for the buffer.
+    /// Appends a secret as `opaque<V>`; the caller must wipe the buffer.
     mutating func writeSecret(_ secret: Secret) {
         secret.withUnsafeBytes { self.writeOpaque($0) }
     }
 
-    /// Everything written so far as a secret; the buffer is wiped.
+    /// Returns everything written so far as a secret and wipes the buffer.
     mutating func takeSecret() -> Secret {
         var bytes = self.takeBytes()
         defer { bytes.wipe() }
@@ -15,12 +15,12 @@ extension TLSWriter {
 }
 
 extension TLSReader {
-    /// Reads `opaque<V>` straight into a secret.
+    /// Reads `opaque<V>` directly into a secret.
     mutating func readSecret() throws(TLSCodecError) -> Secret { Secret(try self.readOpaqueSlice()) }
 }
 
 extension Secret {
-    /// Decodes the bytes with `body`, which must consume them all, and wipes the copy that it read from.
+    /// Decodes the bytes with `body`, which must consume all of them, and wipes the temporary copy.
     func decode<Value>(
         _ body: (inout TLSReader) throws(TLSCodecError) -> Value
     ) throws(TLSCodecError) -> Value {

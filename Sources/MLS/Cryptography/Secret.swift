@@ -1,10 +1,11 @@
 import CSodium
 
-/// Secret bytes in memory of their own, wiped when the last owner lets go.
+/// Secret bytes in their own memory, wiped when the last reference is released.
 ///
-/// The box is immutable, so that values which hold secrets can be copied freely; equality takes constant time.
+/// The object is immutable, so values that contain secrets can be copied freely. Equality takes constant time.
 public final class Secret: Equatable, Sendable, CustomStringConvertible {
-    // Safe: written only inside `init`, before any other reference exists; freed in `deinit`, when none is left.
+    // Safe: written only inside `init`, before any other reference exists; freed in `deinit`, after the last one is
+    // gone.
     private nonisolated(unsafe) let storage: UnsafeMutableRawBufferPointer
 
     /// Allocates `count` bytes and lets `body` fill them.
@@ -14,7 +15,7 @@ public final class Secret: Equatable, Sendable, CustomStringConvertible {
         try body(self.storage)
     }
 
-    /// Copies `bytes`; the caller's copy is the caller's to wipe.
+    /// Copies `bytes`; the caller must wipe its own copy.
     public convenience init(_ bytes: some Collection<UInt8>) {
         self.init(count: bytes.count) { $0.copyBytes(from: bytes) }
     }
@@ -32,7 +33,8 @@ public final class Secret: Equatable, Sendable, CustomStringConvertible {
         try body(UnsafeRawBufferPointer(self.storage))
     }
 
-    /// A copy of the bytes that nobody wipes: for tests, for sealing before storage, and for handing a key out.
+    /// Returns a copy of the bytes that is not wiped automatically: for tests, for sealing before storage and for
+    /// exporting a key.
     public func copyBytes() -> [UInt8] { Array(self.storage) }
 
     public static func == (left: Secret, right: Secret) -> Bool {
@@ -44,7 +46,7 @@ public final class Secret: Equatable, Sendable, CustomStringConvertible {
     public var description: String { "Secret(\(self.count) bytes)" }
 }
 
-/// Compares two byte strings in a time that depends on their lengths only.
+/// Compares two byte strings in time that depends only on their lengths.
 func constantTimeEqual(_ left: [UInt8], _ right: [UInt8]) -> Bool {
     left.count == right.count && sodium_memcmp(left, right, left.count) == 0
 }

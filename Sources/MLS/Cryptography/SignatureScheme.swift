@@ -2,14 +2,14 @@ import CSodium
 import Crypto
 import FoundationEssentials
 
-/// The signature scheme of a cipher suite (RFC 9420 §5.1).
+/// Signature scheme of a cipher suite (RFC 9420 §5.1).
 enum SignatureScheme: Sendable {
     case ed25519
     case p256
     case p384
     case p521
 
-    /// Whether `signature` is one of `message` under the serialised `publicKey`.
+    /// Returns whether `signature` is valid for `message` under the serialised `publicKey`.
     ///
     /// Ed25519 is verified by libsodium, which refuses small-order keys; ECDSA signatures are DER (RFC 9420 §5.1.2).
     func verify(_ signature: [UInt8], of message: [UInt8], publicKey: [UInt8]) -> Bool {
@@ -35,7 +35,7 @@ enum SignatureScheme: Sendable {
         }
     }
 
-    /// Bytes of a serialised private key.
+    /// Length of a serialised private key in bytes.
     var privateKeyLength: Int {
         switch self {
         case .ed25519, .p256: 32
@@ -45,7 +45,7 @@ enum SignatureScheme: Sendable {
     }
 }
 
-/// A signature private key of a cipher suite, held as a ready object with its public half.
+/// Signature private key of a cipher suite, kept imported together with its public key.
 public final class SignaturePrivateKey: Sendable, CustomStringConvertible {
     private enum Value: Sendable {
         case ed25519(Curve25519.Signing.PrivateKey)
@@ -88,7 +88,7 @@ public final class SignaturePrivateKey: Sendable, CustomStringConvertible {
         }
     }
 
-    /// A fresh key.
+    /// Generates a key.
     public static func generate(
         _ suite: CipherSuite, using rng: inout some RandomNumberGenerator
     ) throws(MLSError) -> SignaturePrivateKey {
@@ -111,7 +111,7 @@ public final class SignaturePrivateKey: Sendable, CustomStringConvertible {
         }
     }
 
-    /// Signature of `message`; ECDSA signatures are DER (RFC 9420 §5.1.2).
+    /// Signs `message`; ECDSA signatures are DER (RFC 9420 §5.1.2).
     func sign(_ message: [UInt8]) throws -> [UInt8] {
         switch self.value {
         case .ed25519(let key): [UInt8](try key.signature(for: message))

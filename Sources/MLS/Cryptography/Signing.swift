@@ -7,7 +7,7 @@ import TLSCodec
 
 /// SignWithLabel and VerifyWithLabel (RFC 9420 §5.1.2); labels are listed in §17.6.
 enum Signing {
-    /// The signed structure: "MLS 1.0 " + label, then the content.
+    /// Returns the structure to sign: "MLS 1.0 " + label, then the content.
     static func signContent(label: String, _ content: [UInt8]) -> [UInt8] {
         var writer = TLSWriter(capacity: content.count + label.utf8.count + 16)
         writer.writeOpaque(Array("MLS 1.0 ".utf8) + Array(label.utf8))

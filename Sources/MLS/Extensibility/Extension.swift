@@ -5,9 +5,9 @@ public import TLSCodec
 //     opaque extension_data<V>;
 // } Extension;
 
-/// A typed blob in a leaf, key package, GroupContext or GroupInfo (RFC 9420 §13.4).
+/// Typed data in a leaf, key package, GroupContext or GroupInfo (RFC 9420 §13.4).
 public struct Extension: Hashable, Sendable, TLSEncodable, TLSDecodable {
-    /// A registered or private extension number (RFC 9420 §17.3).
+    /// Registered or private extension number (RFC 9420 §17.3).
     public struct ExtensionType: RawRepresentable, Hashable, Sendable {
         public let rawValue: UInt16
 
@@ -23,7 +23,7 @@ public struct Extension: Hashable, Sendable, TLSEncodable, TLSDecodable {
         /// Marks a key package that may be used more than once (MLS extensions draft).
         public static let lastResort = ExtensionType(rawValue: 0x000A)
 
-        /// Types 1 to 5, which everybody supports and nobody lists (RFC 9420 §7.2).
+        /// Whether the type is one of 1 to 5, which every client supports without listing them (RFC 9420 §7.2).
         var isDefault: Bool { (1...5).contains(self.rawValue) }
     }
 
@@ -47,7 +47,7 @@ public struct Extension: Hashable, Sendable, TLSEncodable, TLSDecodable {
 }
 
 extension [Extension] {
-    /// The data of the first extension of `type`.
+    /// Returns the data of the first extension of `type`.
     public func data(of type: Extension.ExtensionType) -> [UInt8]? {
         self.first { $0.type == type }?.data
     }

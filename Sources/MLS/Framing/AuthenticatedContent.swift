@@ -6,7 +6,7 @@ public import TLSCodec
 //     FramedContentAuthData auth;   // opaque signature<V>; for a commit also MAC confirmation_tag
 // } AuthenticatedContent;
 
-/// Content with its signature, and for a commit the confirmation tag (RFC 9420 §6.1).
+/// Content with its signature and, for a commit, the confirmation tag (RFC 9420 §6.1).
 public struct AuthenticatedContent: Hashable, Sendable, TLSEncodable, TLSDecodable {
     public let wireFormat: WireFormat
     public let content: FramedContent
@@ -51,7 +51,7 @@ public struct AuthenticatedContent: Hashable, Sendable, TLSEncodable, TLSDecodab
         if let confirmationTag { writer.writeOpaque(confirmationTag) }
     }
 
-    /// FramedContentTBS (RFC 9420 §6.1); `context` is the encoded GroupContext of the message's epoch.
+    /// Returns FramedContentTBS (RFC 9420 §6.1); `context` is the encoded GroupContext of the message's epoch.
     static func toBeSigned(_ content: FramedContent, wireFormat: WireFormat, context: [UInt8]) -> [UInt8] {
         var writer = TLSWriter(capacity: content.encoded.count + context.count + 4)
         writer.write(ProtocolVersion.mls10)
@@ -69,7 +69,7 @@ public struct AuthenticatedContent: Hashable, Sendable, TLSEncodable, TLSDecodab
         return suite.verify(self.signature, label: "FramedContentTBS", of: content, publicKey: publicKey)
     }
 
-    /// ProposalRef of a proposal message (RFC 9420 §5.2).
+    /// Returns the ProposalRef of a proposal message (RFC 9420 §5.2).
     func proposalReference(_ suite: CipherSuite) -> [UInt8] {
         suite.referenceHash(label: "MLS 1.0 Proposal Reference", self.tlsEncoded())
     }

@@ -8,7 +8,7 @@ import TLSCodec
 
 /// Encryption of a message's content (RFC 9420 §6.3.1).
 enum ContentEncryption {
-    /// Encrypts signed content with a key of the sender's ratchet; `padding` zero bytes are added.
+    /// Encrypts signed content with a key of the sender's ratchet and adds `padding` zero bytes.
     static func seal(
         _ authenticated: AuthenticatedContent, _ suite: CipherSuite, key: MessageKey, generation: UInt32,
         leafIndex: LeafIndex, senderDataSecret: Secret, padding: Int, using rng: inout some RandomNumberGenerator
@@ -34,7 +34,7 @@ enum ContentEncryption {
             ciphertext: ciphertext)
     }
 
-    /// Decrypts the content; padding other than zeros is refused (RFC 9420 §6.3.1).
+    /// Decrypts the content; refuses non-zero padding (RFC 9420 §6.3.1).
     static func open(
         _ message: PrivateMessage, _ suite: CipherSuite, key: MessageKey, senderData: SenderData
     ) throws(MLSError) -> AuthenticatedContent {

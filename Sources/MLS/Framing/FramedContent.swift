@@ -13,7 +13,7 @@ public import TLSCodec
 //     };
 // } FramedContent;
 
-/// The content of a message before framing (RFC 9420 §6).
+/// Content of a message before framing (RFC 9420 §6).
 public struct FramedContent: Hashable, Sendable, TLSEncodable, TLSDecodable {
     public enum Body: Hashable, Sendable {
         case application([UInt8])
@@ -50,9 +50,9 @@ public struct FramedContent: Hashable, Sendable, TLSEncodable, TLSDecodable {
     public let sender: Sender
     public let authenticatedData: [UInt8]
     public let body: Body
-    /// The encoding as received or as made: what is signed and hashed.
+    /// The encoding as received or as created: the bytes that are signed and hashed.
     let encoded: [UInt8]
-    /// Where the body starts in `encoded`.
+    /// Offset of the body in `encoded`.
     let bodyOffset: Int
 
     public var contentType: ContentType { self.body.contentType }
@@ -70,7 +70,7 @@ public struct FramedContent: Hashable, Sendable, TLSEncodable, TLSDecodable {
         self.encoded = writer.bytes
     }
 
-    /// Content that was decrypted: the body's bytes are kept as they came.
+    /// Creates decrypted content, keeping the body's bytes as received.
     init(
         groupID: [UInt8], epoch: Epoch, sender: Sender, authenticatedData: [UInt8], body: Body,
         bodyBytes: ArraySlice<UInt8>

@@ -20,8 +20,9 @@ public enum MLSMessage: Hashable, Sendable, TLSEncodable, TLSDecodable {
     case groupInfo(GroupInfo)
     case keyPackage(KeyPackage)
 
-    /// Decodes a message that fills `bytes`, or throws ``MLSError/Code/unsupportedVersion`` or
-    /// ``MLSError/Code/malformed``.
+    /// Decodes a message that fills `bytes`.
+    ///
+    /// - Throws: ``MLSError/Code/unsupportedVersion`` or ``MLSError/Code/malformed``.
     public init(_ bytes: [UInt8]) throws(MLSError) {
         if bytes.count >= 2, bytes[0] != 0 || bytes[1] != ProtocolVersion.mls10 {
             throw MLSError(.unsupportedVersion, "the message's version is not mls10 (RFC 9420 §6)")

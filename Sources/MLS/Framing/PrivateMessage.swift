@@ -9,7 +9,7 @@ public import TLSCodec
 //     opaque ciphertext<V>;
 // } PrivateMessage;
 
-/// An encrypted message (RFC 9420 §6.3).
+/// Encrypted message (RFC 9420 §6.3).
 public struct PrivateMessage: Hashable, Sendable, TLSEncodable, TLSDecodable {
     public let groupID: [UInt8]
     public let epoch: Epoch

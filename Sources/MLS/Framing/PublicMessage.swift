@@ -9,7 +9,7 @@ public import TLSCodec
 //     };
 // } PublicMessage;
 
-/// A signed message in the clear (RFC 9420 §6.2).
+/// Signed, unencrypted message (RFC 9420 §6.2).
 public struct PublicMessage: Hashable, Sendable, TLSEncodable, TLSDecodable {
     public let authenticated: AuthenticatedContent
     public let membershipTag: [UInt8]?
@@ -25,7 +25,7 @@ public struct PublicMessage: Hashable, Sendable, TLSEncodable, TLSDecodable {
         }
     }
 
-    /// Frames signed content of a member.
+    /// Frames a member's signed content.
     init(_ authenticated: AuthenticatedContent, _ suite: CipherSuite, membershipKey: Secret, context: [UInt8]) {
         self.authenticated = authenticated
         self.membershipTag = Self.tag(authenticated, suite, membershipKey: membershipKey, context: context)
@@ -37,7 +37,7 @@ public struct PublicMessage: Hashable, Sendable, TLSEncodable, TLSDecodable {
         if let membershipTag { writer.writeOpaque(membershipTag) }
     }
 
-    /// Throws ``MLSError/Code/badMembershipTag`` unless a member of the epoch made this.
+    /// Throws ``MLSError/Code/badMembershipTag`` unless a member of the epoch created the message.
     func verifyMembershipTag(_ suite: CipherSuite, membershipKey: Secret, context: [UInt8]) throws(MLSError) {
         let expected = Self.tag(self.authenticated, suite, membershipKey: membershipKey, context: context)
         guard let membershipTag, constantTimeEqual(membershipTag, expected) else {
@@ -45,7 +45,7 @@ public struct PublicMessage: Hashable, Sendable, TLSEncodable, TLSDecodable {
         }
     }
 
-    /// MAC over AuthenticatedContentTBM: the signed structure and the auth data.
+    /// Computes the MAC over AuthenticatedContentTBM: the signed structure and the auth data.
     private static func tag(
         _ authenticated: AuthenticatedContent, _ suite: CipherSuite, membershipKey: Secret, context: [UInt8]
     ) -> [UInt8] {

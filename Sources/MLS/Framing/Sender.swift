@@ -10,7 +10,7 @@ public import TLSCodec
 //     };
 // } Sender;
 
-/// Who a message is from (RFC 9420 §6).
+/// Sender of a message (RFC 9420 §6).
 public enum Sender: Hashable, Sendable, TLSEncodable, TLSDecodable {
     case member(LeafIndex)
     case external(UInt32)

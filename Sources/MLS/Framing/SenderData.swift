@@ -6,7 +6,7 @@ import TLSCodec
 //     opaque reuse_guard[4];
 // } SenderData;
 
-/// Who sent a private message, and with which key (RFC 9420 §6.3.2).
+/// Sender of a private message and the generation of its key (RFC 9420 §6.3.2).
 struct SenderData: Hashable, Sendable, TLSEncodable, TLSDecodable {
     var leafIndex: LeafIndex
     var generation: UInt32
@@ -44,7 +44,7 @@ struct SenderData: Hashable, Sendable, TLSEncodable, TLSDecodable {
         return writer.bytes
     }
 
-    /// Key and nonce come from a sample of the content's ciphertext (RFC 9420 §6.3.2).
+    /// Derives key and nonce from a sample of the content's ciphertext (RFC 9420 §6.3.2).
     static func key(_ suite: CipherSuite, senderDataSecret: Secret, ciphertext: [UInt8]) -> MessageKey {
         let sample = Array(ciphertext.prefix(suite.hashLength))
         return MessageKey(
@@ -62,7 +62,7 @@ struct SenderData: Hashable, Sendable, TLSEncodable, TLSDecodable {
             additionalData: Self.additionalData(groupID: groupID, epoch: epoch, contentType: contentType))
     }
 
-    /// Opens the sender data of a message.
+    /// Decrypts the sender data of a message.
     init(_ suite: CipherSuite, of message: PrivateMessage, senderDataSecret: Secret) throws(MLSError) {
         let key = Self.key(suite, senderDataSecret: senderDataSecret, ciphertext: message.ciphertext)
         let plaintext = try suite.aead.open(

@@ -1,4 +1,4 @@
-/// How a message is framed (RFC 9420 §6, §17.2).
+/// Framing of a message (RFC 9420 §6, §17.2).
 public enum WireFormat: UInt16, Sendable {
     case publicMessage = 1
     case privateMessage = 2
@@ -7,7 +7,7 @@ public enum WireFormat: UInt16, Sendable {
     case keyPackage = 5
 }
 
-/// What a framed message carries (RFC 9420 §6).
+/// Content type of a framed message (RFC 9420 §6).
 public enum ContentType: UInt8, Sendable {
     case application = 1
     case proposal = 2

@@ -1,11 +1,11 @@
-/// What is needed to open the messages of one epoch: its secrets, and who its senders were (RFC 9420 §15.3).
+/// State for opening the messages of one epoch: its secrets and its senders' leaves (RFC 9420 §15.3).
 struct EpochMessages: Sendable {
     let epoch: Epoch
-    /// The encoded GroupContext, which member signatures cover.
+    /// The encoded GroupContext, which is covered by members' signatures.
     let context: [UInt8]
     let senderDataSecret: Secret
     var secretTree: SecretTree
-    /// Leaves (nil: blank) that the commit which ended this epoch replaced; all others are as in the epoch after.
+    /// Leaves (nil: blank) replaced by the commit that ended this epoch; all others are as in the next epoch.
     var replacedLeaves: [LeafIndex: LeafNode?] = [:]
 
     init(epoch: Epoch, context: [UInt8], senderDataSecret: Secret, secretTree: SecretTree) {

@@ -1,12 +1,12 @@
-/// How a client treats a group; it is local and not on the wire.
+/// Local settings of one client for a group; never on the wire.
 public struct GroupConfiguration: Hashable, Sendable {
-    /// Unused message keys of this many generations before the newest are kept (RFC 9420 §15.3).
+    /// Number of generations behind the newest whose unused message keys are kept (RFC 9420 §15.3).
     public var outOfOrderTolerance: UInt32
-    /// A message may be this many generations ahead (RFC 9420 §15.3).
+    /// Maximum number of generations that a message may be ahead (RFC 9420 §15.3).
     public var maximumForwardDistance: UInt32
-    /// Secrets of this many past epochs are kept for late messages (RFC 9420 §15.3).
+    /// Number of past epochs whose secrets are kept for late messages (RFC 9420 §15.3).
     public var maximumPastEpochs: Int
-    /// Private messages are padded to a multiple of this many bytes (RFC 9420 §15.1); 0 for no padding.
+    /// Multiple, in bytes, to which private messages are padded (RFC 9420 §15.1); 0 for no padding.
     public var paddingSize: Int
 
     public init(

@@ -1,6 +1,6 @@
-/// An MLS group id (RFC 9420 §8.1): opaque bytes that the group's creator chooses and that never change.
+/// MLS group id (RFC 9420 §8.1): opaque bytes that the group's creator chooses and that never change.
 ///
-/// The only identity of a group. A routing label that members can change is not one.
+/// It is the only identity of a group. A routing label that members can change is not an identity.
 public struct GroupID: Sendable, Hashable, Comparable, CustomStringConvertible {
     public let bytes: [UInt8]
 
@@ -8,7 +8,7 @@ public struct GroupID: Sendable, Hashable, Comparable, CustomStringConvertible {
         self.bytes = Array(bytes)
     }
 
-    /// Reads ``hex``, in either case; nil for an odd number of digits or any other character.
+    /// Parses ``hex`` in either case; nil for an odd number of digits or any other character.
     public init?(hex: some StringProtocol) {
         var bytes: [UInt8] = []
         var high: UInt8?
@@ -45,7 +45,7 @@ public struct GroupID: Sendable, Hashable, Comparable, CustomStringConvertible {
 
     public var description: String { self.hex }
 
-    /// By bytes; a prefix comes first.
+    /// Orders ids by their bytes; a prefix comes first.
     public static func < (left: GroupID, right: GroupID) -> Bool {
         left.bytes.lexicographicallyPrecedes(right.bytes)
     }

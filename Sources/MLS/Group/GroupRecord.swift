@@ -1,17 +1,17 @@
-/// The name of one part of a stored group. A message changes one or a few parts, a commit those along its path.
+/// Name of one record of a stored group. A message changes one or a few records, a commit those along its path.
 public enum GroupRecord: Hashable, Sendable, CustomStringConvertible {
     /// Context, own keys, epoch secrets, pending proposals.
     case core
     /// A node of the ratchet tree by its array index (RFC 9420 Appendix C).
     case node(Int)
-    /// What opens messages of an epoch, apart from its ratchets.
+    /// State for opening messages of an epoch, except its ratchets.
     case epoch(Epoch)
-    /// A secret of an epoch's secret tree.
+    /// One node secret of an epoch's secret tree.
     case treeSecret(epoch: Epoch, node: Int)
     /// The two ratchets of a leaf in an epoch.
     case ratchets(epoch: Epoch, leaf: UInt32)
 
-    /// A text form for use as a key: "core", "node/7", "epoch/3", "secret/3/7", "ratchet/3/2".
+    /// Text form for use as a key: "core", "node/7", "epoch/3", "secret/3/7", "ratchet/3/2".
     public var description: String {
         switch self {
         case .core: "core"
@@ -22,7 +22,7 @@ public enum GroupRecord: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// Reads the text form; nil if it is not one.
+    /// Parses the text form; nil if it is invalid.
     public init?(_ description: some StringProtocol) {
         let parts = description.split(separator: "/", omittingEmptySubsequences: false)
         let numbers = parts.dropFirst().compactMap { UInt64($0) }

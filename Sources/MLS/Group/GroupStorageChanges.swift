@@ -1,8 +1,8 @@
-/// What a store must do to hold a group as it is now; also the difference between two values of a group.
+/// Changes that bring a store up to date with a group; also used as the difference between two values of a group.
 public struct GroupStorageChanges: Sendable {
-    /// Whether every earlier record of the group must go first.
+    /// Whether the store must first delete every earlier record of the group.
     public var replacesAll: Bool
-    /// New contents (secret: seal them), or nil for a record to delete.
+    /// New contents, which are secret and must be sealed; nil for a record to delete.
     public var records: [GroupRecord: Secret?]
 
     public init(replacesAll: Bool, records: [GroupRecord: Secret?]) {
@@ -10,7 +10,7 @@ public struct GroupStorageChanges: Sendable {
         self.records = records
     }
 
-    /// Makes the same changes to records in memory.
+    /// Applies these changes to records in memory.
     public func apply(to stored: inout [GroupRecord: Secret]) {
         if self.replacesAll { stored = [:] }
         for (name, content) in self.records { stored[name] = content }

@@ -1,8 +1,8 @@
 extension MLSGroup {
-    /// Whether a handshake message of the current epoch that names this member as its sender really is this member's,
-    /// although this state did not make it: another copy of the state did (RFC 9420 §6.1).
+    /// Returns whether a handshake message of the current epoch that names this member as its sender is signed by this
+    /// member although this state did not create it, but another copy of the state did (RFC 9420 §6.1).
     ///
-    /// False for what this state itself has sent encrypted, since the key is gone then.
+    /// False for encrypted messages that this state sent, because their key has been deleted.
     public func isSignedByOwnLeaf(_ message: MLSMessage) -> Bool {
         switch message {
         case .publicMessage(let message):
@@ -27,11 +27,12 @@ extension MLSGroup {
         }
     }
 
-    /// Uses up the key of an encrypted message that this member sent and this state did not: another copy of the state
-    /// did, or a later state that was rolled back. Returns the message's epoch; nil, and no change, for anything else.
+    /// Consumes the key of an encrypted message that this member sent but this state did not: it comes from another
+    /// copy of the state, or from a later state that was rolled back. Returns the message's epoch; for anything else
+    /// returns nil and changes nothing.
     ///
-    /// Anyone with the epoch's secrets can name this member as the sender, so the message must decrypt and its signature
-    /// must verify. Commits are left out: ``isSignedByOwnLeaf(_:)``.
+    /// Anyone with the epoch's secrets can name this member as the sender, so the message must decrypt and its
+    /// signature must verify. Commits are excluded; see ``isSignedByOwnLeaf(_:)``.
     public mutating func consumeOwnKey(of message: MLSMessage) -> Epoch? {
         guard case .privateMessage(let message) = message, message.contentType != .commit,
             message.groupID == self.groupID,

@@ -1,6 +1,6 @@
 import TLSCodec
 
-/// Reading a stored group back.
+/// Restoring a stored group.
 extension MLSGroup {
     /// Restores a group from all of its records, or throws ``MLSError/Code/invalidStoredForm``.
     public init(records: [GroupRecord: Secret]) throws(MLSError) {
@@ -45,7 +45,7 @@ extension MLSGroup {
         try self.requireConsistency()
     }
 
-    /// Checks what the rest of the library takes for granted: damaged records must not trap later.
+    /// Checks the invariants that the rest of the library relies on, so that damaged records cannot trap later.
     private mutating func requireConsistency() throws(MLSError) {
         guard self.tree.rootHash() == self.context.treeHash else {
             throw MLSError(.invalidStoredForm, "the stored ratchet tree does not match the stored context")

@@ -1,12 +1,13 @@
 import TLSCodec
 
-/// The stored form, version 1: records that change independently (see ``GroupRecord``). Equal states have equal bytes.
+/// Stored form, version 1: records that change independently (see ``GroupRecord``). Equal states have equal bytes.
 extension MLSGroup {
     private static let version: UInt16 = 1
 
-    /// Hands over what changed since the last call, and starts to note changes anew.
+    /// Returns the changes since the last call and resets change tracking.
     ///
-    /// The caller writes it in one transaction; if that fails, this value must be dropped and read back.
+    /// The caller must write them in one transaction. If that fails, drop this value and restore the group from the
+    /// store.
     public mutating func drainChanges() -> GroupStorageChanges {
         var names = self.changedRecords
         let changedNodes = self.tree.changedNodes
@@ -22,12 +23,13 @@ extension MLSGroup {
         return GroupStorageChanges(replacesAll: changedNodes == nil, records: records)
     }
 
-    /// Makes the next ``drainChanges()`` hand over everything, after an older value took this one's place.
+    /// Makes the next ``drainChanges()`` return everything, after an older value replaced this one.
     public mutating func markAllChanged() {
         self.tree.markAllChanged()
     }
 
-    /// Notes that records changed; a group that was never stored is handed over whole anyway.
+    /// Marks records as changed; unnecessary for a group that was never stored, since all of it will be returned
+    /// anyway.
     mutating func note(_ records: some Sequence<GroupRecord>) {
         guard self.tree.changedNodes != nil else { return }
         self.changedRecords.formUnion(records)
@@ -39,7 +41,7 @@ extension MLSGroup {
         self.note([.core])
     }
 
-    /// The names of all records but the tree's nodes.
+    /// The names of all records except the tree's nodes.
     var allRecords: Set<GroupRecord> {
         var names: Set<GroupRecord> = [.core]
         for messages in [self.messages] + self.past { names.formUnion(messages.records) }
@@ -50,7 +52,7 @@ extension MLSGroup {
         epoch == self.epoch ? self.messages : self.past.first { $0.epoch == epoch }
     }
 
-    /// A record's content; nil if there is no such record now.
+    /// Returns a record's content; nil if the record does not exist now.
     func content(of record: GroupRecord) -> Secret? {
         var writer = TLSWriter(capacity: 512)
         switch record {
@@ -149,7 +151,7 @@ extension EpochMessages {
 }
 
 extension SecretTree.Change {
-    /// The records that this change touches.
+    /// Returns the names of the records that this change affects.
     func records(epoch: Epoch) -> Set<GroupRecord> {
         var names: Set<GroupRecord> = [.ratchets(epoch: epoch, leaf: self.leaf.rawValue)]
         for node in self.nodeSecrets.keys { names.insert(.treeSecret(epoch: epoch, node: node)) }

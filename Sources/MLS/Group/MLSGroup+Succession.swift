@@ -1,7 +1,7 @@
-/// From one epoch's value to the next one's, and back.
+/// Transitions from one epoch's value to the next and back.
 extension MLSGroup {
-    /// The value after a commit of one's own that was made earlier in this epoch (``PendingCommit/next``). Message keys
-    /// that this value has used since then stay used.
+    /// Returns the group after this member's own commit, created earlier in this epoch (``PendingCommit/next``).
+    /// Message keys that this value has consumed since then stay consumed.
     ///
     /// - Precondition: `next` is of this group and of the epoch after this one.
     public func merging(_ next: MLSGroup) -> MLSGroup {
@@ -20,9 +20,10 @@ extension MLSGroup {
         return merged
     }
 
-    /// What leads from this value's stored form to that of `next`, the value after a commit made in this epoch.
+    /// Returns the changes from this value's stored form to that of `next`, the value after a commit created in this
+    /// epoch.
     ///
-    /// Ratchets that both hold are left out unless everything is in it: they belong to the value that uses them.
+    /// Ratchets that both values hold are excluded, unless the changes replace everything: the value in use owns them.
     public func changes(to next: MLSGroup) -> GroupStorageChanges {
         var copy = next
         var changes = copy.drainChanges()
@@ -32,7 +33,7 @@ extension MLSGroup {
         return changes
     }
 
-    /// The value that ``changes(to:)`` leads to, read back; ``merging(_:)`` makes it the group's.
+    /// Restores the value that ``changes(to:)`` leads to; ``merging(_:)`` then makes it the group's value.
     public func successor(by changes: GroupStorageChanges) throws(MLSError) -> MLSGroup {
         var records = self.records
         changes.apply(to: &records)
@@ -48,9 +49,9 @@ extension MLSGroup {
         return next
     }
 
-    /// What leads back from the stored form of `next`, the successor of this value, to this value's.
+    /// Returns the changes from the stored form of `next`, the successor of this value, back to this value's.
     ///
-    /// Ratchets that `next` still holds are not in it: what is used up there stays used up.
+    /// Ratchets that `next` still holds are excluded, so that keys consumed there stay consumed.
     public func undo(of next: MLSGroup) -> GroupStorageChanges {
         var names = next.changedRecords
         if let nodes = next.tree.changedNodes {
@@ -68,7 +69,7 @@ extension MLSGroup {
         return GroupStorageChanges(replacesAll: false, records: records)
     }
 
-    /// The value that a chain of ``undo(of:)`` leads back to, the latest first. All of it counts as changed.
+    /// Returns the value that a chain of ``undo(of:)`` leads back to, latest first. All of it counts as changed.
     public func reverting(_ undos: [GroupStorageChanges]) throws(MLSError) -> MLSGroup {
         var records = self.records
         for undo in undos { undo.apply(to: &records) }
@@ -86,7 +87,7 @@ extension MLSGroup {
         return records
     }
 
-    /// One record of this value; nil if there is none of that name.
+    /// Returns one record of this value; nil if it does not exist.
     public func record(_ name: GroupRecord) -> Secret? { self.content(of: name) }
 }
 

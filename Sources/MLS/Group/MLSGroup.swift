@@ -1,11 +1,11 @@
 import TLSCodec
 
-/// One member's view of a group: a value.
+/// One member's view of a group, as a value.
 ///
-/// A commit gives the next value and leaves this one as it is. Copies share their storage; a copy that changes pays
-/// for what it changes.
+/// A commit produces the next value and leaves this one unchanged. Copies share storage; mutating a copy copies only
+/// what changes.
 public struct MLSGroup: Sendable {
-    /// What all members of this epoch agree on.
+    /// GroupContext shared by all members of this epoch.
     public internal(set) var context: GroupContext
     /// The encoded ``context``.
     var contextBytes: [UInt8]
@@ -19,29 +19,29 @@ public struct MLSGroup: Sendable {
     var messages: EpochMessages
     /// Message secrets of past epochs, newest first.
     var past: [EpochMessages]
-    /// Resumption PSKs of past epochs (RFC 9420 §8.6), newest first; as many as past epochs are kept.
+    /// Resumption PSKs of past epochs (RFC 9420 §8.6), newest first; kept for as many epochs as message secrets.
     var pastResumptionSecrets: [(epoch: Epoch, secret: Secret)]
-    /// Proposals of this epoch that no commit has taken up, in the order they came.
+    /// Uncommitted proposals of this epoch, in order of arrival.
     var proposals: [CachedProposal] = []
-    /// Private keys for Update proposals of one's own that no commit has taken up.
+    /// Private keys for this member's own uncommitted Update proposals.
     var pendingLeafKeys: [PendingLeafKeys] = []
-    /// Limits and padding of this member; stored with the group, and free to change.
+    /// Limits and padding of this member; stored with the group and changeable at any time.
     public var configuration: GroupConfiguration {
         didSet { self.note([.core]) }
     }
-    /// Whether the last commit was a ReInit: nothing more may be sent in this group (RFC 9420 §12.4.2).
+    /// Whether the last commit was a ReInit, after which nothing may be sent in this group (RFC 9420 §12.4.2).
     public internal(set) var isReinitialized = false
     /// Records that changed since the group was last stored.
     var changedRecords: Set<GroupRecord> = []
 
-    /// A proposal that arrived, or was sent, in this epoch.
+    /// Proposal received or sent in this epoch.
     struct CachedProposal: Sendable {
         let reference: [UInt8]
         let sender: LeafIndex
         let proposal: Proposal
     }
 
-    /// Private keys of a leaf that this member proposed for itself.
+    /// Private keys of a leaf that this member proposed in an Update.
     struct PendingLeafKeys: Sendable {
         let encryptionKey: HPKEPrivateKey
         let signatureKey: SignaturePrivateKey
@@ -52,13 +52,13 @@ public struct MLSGroup: Sendable {
     public var epoch: Epoch { self.context.epoch }
     public var extensions: [Extension] { self.context.extensions }
     public var ownLeafIndex: LeafIndex { self.own.leafIndex }
-    /// A value that differs between members who do not share this epoch (RFC 9420 §8.7).
+    /// Value that differs between members who do not share this epoch (RFC 9420 §8.7).
     public var epochAuthenticator: Secret { self.secrets.authenticator }
 
-    /// The members from left to right.
+    /// The members in leaf order.
     public var members: [(index: LeafIndex, leaf: LeafNode)] { self.tree.members }
 
-    /// The leaf of a member; nil if there is none.
+    /// Returns a member's leaf; nil if the leaf is blank or outside the tree.
     public func member(_ index: LeafIndex) -> LeafNode? { self.tree.leaf(index) }
 
     /// This member's own leaf.
@@ -69,27 +69,28 @@ public struct MLSGroup: Sendable {
         return leaf
     }
 
-    /// The ratchet tree as the `ratchet_tree` extension carries it (RFC 9420 §12.4.3.3).
+    /// The ratchet tree, encoded as in the `ratchet_tree` extension (RFC 9420 §12.4.3.3).
     public var encodedRatchetTree: [UInt8] { self.tree.encoded() }
 
-    /// MLS-Exporter (RFC 9420 §8.5): `length` bytes, at most 255 digests, bound to this epoch, label and context.
+    /// Runs MLS-Exporter (RFC 9420 §8.5): returns `length` bytes, at most 255 digests, bound to this epoch, label and
+    /// context.
     public func export(label: String, context: [UInt8], length: Int) -> Secret {
         self.cipherSuite.export(self.secrets.exporter, label: Array(label.utf8), context: context, length: length)
     }
 
-    /// Throws ``MLSError/Code/unsupported`` once the group was reinitialised.
+    /// Throws ``MLSError/Code/unsupported`` once the group has been reinitialised.
     func requireActive() throws(MLSError) {
         guard !self.isReinitialized else {
             throw MLSError(.unsupported, "the group was reinitialised, nothing more may be sent (RFC 9420 §12.4.2)")
         }
     }
 
-    /// The pending proposals of this epoch, in the order they came.
+    /// The pending proposals of this epoch, in order of arrival.
     public var pendingProposals: [ReceivedProposal] {
         self.proposals.map { ReceivedProposal(reference: $0.reference, sender: $0.sender, proposal: $0.proposal) }
     }
 
-    /// Forgets proposals that this member will not commit.
+    /// Drops proposals that this member will not commit.
     public mutating func dropPendingProposals(where isDropped: (ReceivedProposal) -> Bool) {
         self.proposals.removeAll {
             isDropped(ReceivedProposal(reference: $0.reference, sender: $0.sender, proposal: $0.proposal))

@@ -1,16 +1,16 @@
-/// Which of a member's messages of one epoch a message is.
+/// Position of a message among its sender's messages in one epoch.
 public struct MessagePlace: Hashable, Sendable {
     public let epoch: Epoch
     public let sender: LeafIndex
-    /// Counts the application messages that the sender has encrypted in that epoch (RFC 9420 §9.1).
+    /// Number of application messages that the sender encrypted before it in that epoch (RFC 9420 §9.1).
     public let generation: UInt32
 }
 
 extension MLSGroup {
-    /// Where an encrypted application message stands among those of its sender, without taking it in; nil for any other
-    /// message, and without the secrets of its epoch.
+    /// Returns the position of an encrypted application message among its sender's messages, without consuming its key.
+    /// Nil for any other message, and if the secrets of its epoch are unavailable.
     ///
-    /// Any member can state any place: only taking the message in shows whether it is genuine.
+    /// Any member can claim any position; only decrypting and verifying the message proves it.
     public func place(of message: MLSMessage) -> MessagePlace? {
         guard case .privateMessage(let message) = message, message.contentType == .application,
             message.groupID == self.groupID,

@@ -1,4 +1,4 @@
-/// What a framed message turned out to be.
+/// Content of a processed framed message.
 public enum Received: Sendable {
     case application(ApplicationMessage)
     case proposal(ReceivedProposal)
@@ -11,13 +11,13 @@ public struct ApplicationMessage: Sendable, Hashable {
     public let sender: LeafIndex
     /// The sender's leaf in that epoch.
     public let senderLeaf: LeafNode
-    /// Signed along, but not encrypted.
+    /// Authenticated data: signed but not encrypted.
     public let authenticatedData: [UInt8]
     /// The plaintext.
     public let data: [UInt8]
 }
 
-/// A proposal that waits for a commit.
+/// Proposal that waits for a commit.
 public struct ReceivedProposal: Sendable, Hashable {
     /// ProposalRef (RFC 9420 §5.2).
     public let reference: [UInt8]
@@ -25,18 +25,18 @@ public struct ReceivedProposal: Sendable, Hashable {
     public let proposal: Proposal
 }
 
-/// A verified commit of another member that was not applied yet: applying it is assigning ``next``.
+/// Verified commit of another member, not yet applied; assign ``next`` to the group to apply it.
 public struct StagedCommit: Sendable {
     /// The epoch that the commit ends.
     public let epoch: Epoch
     public let changes: CommitChanges
-    /// The group after the commit; nil when the commit removed this member.
+    /// The group after the commit; nil if the commit removed this member.
     public let next: MLSGroup?
 }
 
-/// What a commit does, in terms of members.
+/// Effects of a commit on the group's members.
 public struct CommitChanges: Sendable, Hashable {
-    /// A member before and after.
+    /// A member's leaf before and after.
     public struct Update: Sendable, Hashable {
         public let index: LeafIndex
         public let old: LeafNode
@@ -48,7 +48,7 @@ public struct CommitChanges: Sendable, Hashable {
         public let leaf: LeafNode
     }
 
-    /// One proposal, with the member that made it.
+    /// Proposal and the member that made it.
     public struct Proposed: Sendable, Hashable {
         public let sender: LeafIndex
         public let proposal: Proposal
@@ -60,10 +60,10 @@ public struct CommitChanges: Sendable, Hashable {
     public let proposals: [Proposed]
     public internal(set) var added: [Member]
     public internal(set) var removed: [Member]
-    /// Update proposals and the committer's own new leaf.
+    /// Leaves replaced by Update proposals, and the committer's own new leaf.
     public internal(set) var updated: [Update]
-    /// Whether the committer brought in fresh keys.
+    /// Whether the commit has a path, which gives the committer fresh keys.
     public let hasPath: Bool
-    /// The GroupContext extensions after the commit, if it changed them.
+    /// The GroupContext extensions after the commit; nil if unchanged.
     public internal(set) var extensions: [Extension]?
 }

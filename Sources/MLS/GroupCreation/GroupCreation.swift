@@ -1,7 +1,7 @@
 import TLSCodec
 
 extension MLSGroup {
-    /// A group of one at epoch 0 (RFC 9420 §11).
+    /// Creates a group with one member at epoch 0 (RFC 9420 §11).
     ///
     /// - Parameter member: the creator's key package and keys; its init key is not used.
     public static func create(
@@ -27,7 +27,7 @@ extension MLSGroup {
             signatureKey: member.signatureKey, secrets: secrets, confirmationTag: tag, configuration: configuration)
     }
 
-    /// A group that starts at `context`: created, or joined.
+    /// Creates the state of a group at `context`, after creating or joining it.
     init(
         context: GroupContext, tree: RatchetTree, own: PrivateTree, signatureKey: SignaturePrivateKey,
         secrets: EpochSecrets, confirmationTag: [UInt8], configuration: GroupConfiguration

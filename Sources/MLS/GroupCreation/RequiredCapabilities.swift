@@ -6,7 +6,7 @@ public import TLSCodec
 //     CredentialType credential_types<V>;
 // } RequiredCapabilities;
 
-/// What every member must support (RFC 9420 §11.1).
+/// Capabilities that every member must support (RFC 9420 §11.1).
 public struct RequiredCapabilities: Hashable, Sendable, TLSEncodable, TLSDecodable {
     public var extensions: [UInt16]
     public var proposals: [UInt16]
@@ -33,7 +33,7 @@ public struct RequiredCapabilities: Hashable, Sendable, TLSEncodable, TLSDecodab
     /// The extension that carries these requirements.
     public var asExtension: Extension { Extension(type: .requiredCapabilities, data: self.tlsEncoded()) }
 
-    /// The requirements in `extensions`, if there are any.
+    /// Reads the requirements from `extensions`; nil if there are none.
     init?(in extensions: [Extension]) throws(MLSError) {
         guard let data = extensions.data(of: .requiredCapabilities) else { return nil }
         do { try self.init(tlsEncoded: data) } catch { throw MLSError(decoding: "required_capabilities", error) }

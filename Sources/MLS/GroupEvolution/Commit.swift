@@ -8,7 +8,7 @@ public import TLSCodec
 //     };
 // } ProposalOrRef;
 
-/// A proposal inside a commit, or the hash of one that was sent before (RFC 9420 §12.4).
+/// A proposal inside a commit, or the hash of one sent earlier (RFC 9420 §12.4).
 public enum ProposalOrRef: Hashable, Sendable, TLSEncodable, TLSDecodable {
     case proposal(Proposal)
     case reference([UInt8])
@@ -39,7 +39,7 @@ public enum ProposalOrRef: Hashable, Sendable, TLSEncodable, TLSDecodable {
 //     optional<UpdatePath> path;
 // } Commit;
 
-/// The step from one epoch to the next (RFC 9420 §12.4).
+/// Transition from one epoch to the next (RFC 9420 §12.4).
 public struct Commit: Hashable, Sendable, TLSEncodable, TLSDecodable {
     public var proposals: [ProposalOrRef]
     public var path: UpdatePath?

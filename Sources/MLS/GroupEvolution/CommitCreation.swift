@@ -1,33 +1,34 @@
 import TLSCodec
 
-/// What a commit shall do.
+/// Contents of a commit to create.
 public struct CommitRequest: Sendable {
     public var adding: [VerifiedKeyPackage] = []
     public var removing: [LeafIndex] = []
-    /// The complete new list of GroupContext extensions, or nil to leave it.
+    /// The complete new list of GroupContext extensions; nil to keep the current one.
     public var extensions: [Extension]?
     /// External and resumption PSKs to mix in, with their secrets; each gets a fresh nonce.
     public var preSharedKeys: [PreSharedKey] = []
-    /// Proposals of others to commit, by ProposalRef.
+    /// Other members' proposals to commit, by ProposalRef.
     public var references: [[UInt8]] = []
-    /// Whether fresh keys are made even if nothing asks for them: removes whoever knew the old ones.
+    /// Whether to create fresh keys even if no proposal requires it, which locks out anyone who knew the old keys.
     public var forcesPath = true
-    /// New keys and capabilities for this member's leaf; each nil keeps what is.
+    /// New keys and capabilities for this member's leaf; nil keeps the current value.
     public var signatureKey: SignaturePrivateKey?
     public var capabilities: Capabilities?
     public var leafExtensions: [Extension]?
     public var wireFormat: WireFormat = .privateMessage
     public var authenticatedData: [UInt8] = []
-    /// Unix seconds, for the lifetime of key packages that others proposed; nil skips that check.
+    /// Time in Unix seconds for checking the lifetime of key packages that others proposed; nil skips that check.
     public var now: UInt64?
-    /// Whether the Welcome carries the ratchet tree.
+    /// Whether the Welcome includes the ratchet tree.
     public var includesRatchetTree = true
 
     public init() {}
 }
 
 extension MLSGroup {
-    /// Makes a commit (RFC 9420 §12.4.1). The group itself only uses up a message key; the next epoch is in the result.
+    /// Creates a commit (RFC 9420 §12.4.1). The group itself only consumes a message key; the next epoch is in the
+    /// result.
     public mutating func commit(
         _ request: CommitRequest, using rng: inout some RandomNumberGenerator
     ) throws -> PendingCommit {
@@ -109,8 +110,8 @@ extension MLSGroup {
         return OwnPath(new: new, update: update, own: own)
     }
 
-    /// The GroupContext that path secrets are encrypted under (RFC 9420 §12.4.1): the new epoch's, but for the
-    /// transcript hash, which depends on the commit.
+    /// Returns the GroupContext under which path secrets are encrypted (RFC 9420 §12.4.1): the new epoch's, except for
+    /// the transcript hash, which depends on the commit.
     func provisionalContext(_ state: inout ProvisionalState) throws(MLSError) -> [UInt8] {
         GroupContext(
             cipherSuite: self.cipherSuite, groupID: self.groupID, epoch: try self.nextEpoch,

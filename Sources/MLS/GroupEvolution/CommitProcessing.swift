@@ -1,7 +1,7 @@
 import TLSCodec
 
 extension MLSGroup {
-    /// Verifies another member's commit and works out the next epoch (RFC 9420 §12.4.2).
+    /// Verifies another member's commit and computes the next epoch (RFC 9420 §12.4.2).
     func stage(
         _ commit: Commit, _ authenticated: AuthenticatedContent, from sender: LeafIndex, now: UInt64?,
         preSharedKeys: [PreSharedKey]
@@ -47,7 +47,7 @@ extension MLSGroup {
         return queued
     }
 
-    /// This member's private keys after the commit's Update proposals, one of which may be its own.
+    /// Returns this member's private keys after the commit's Update proposals, one of which may be its own.
     private func ownKeys(after state: ProvisionalState) -> (PrivateTree, SignaturePrivateKey) {
         var own = self.own
         var signatureKey = self.signatureKey

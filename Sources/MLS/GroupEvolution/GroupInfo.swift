@@ -8,7 +8,7 @@ public import TLSCodec
 //     opaque signature<V>;
 // } GroupInfo;
 
-/// What a newcomer must know of a group (RFC 9420 §12.4.3), signed by a member.
+/// Description of a group for new members (RFC 9420 §12.4.3), signed by a member.
 public struct GroupInfo: Hashable, Sendable, TLSEncodable, TLSDecodable {
     public let context: GroupContext
     public let extensions: [Extension]

@@ -1,10 +1,10 @@
 import TLSCodec
 
 extension MLSGroup {
-    /// Joins by a Welcome (RFC 9420 §12.4.3.1). That no other group has this group id is for the caller to check.
+    /// Joins by a Welcome (RFC 9420 §12.4.3.1). The caller must check that it has no other group with this group id.
     ///
     /// - Parameters:
-    ///   - ratchetTree: the tree's encoding if the Welcome does not carry it.
+    ///   - ratchetTree: the encoded tree if the Welcome does not include it.
     ///   - preSharedKeys: external PSKs that this member knows.
     public static func join(
         _ welcome: Welcome, with bundle: KeyPackageBundle, ratchetTree: [UInt8]? = nil,

@@ -1,13 +1,13 @@
 import TLSCodec
 
-/// The step to the next epoch, the same for committer and receiver (RFC 9420 §8, §8.2, §12.4).
+/// Key schedule and context of the next epoch, equal for committer and receiver (RFC 9420 §8, §8.2, §12.4).
 struct NextEpoch {
     let context: GroupContext
     let contextBytes: [UInt8]
     let schedule: KeySchedule
     let confirmationTag: [UInt8]
 
-    /// - Parameter commit: signed; a confirmation tag it may carry is not looked at.
+    /// - Parameter commit: signed; its confirmation tag, if any, is ignored.
     init(
         _ group: MLSGroup, commit: AuthenticatedContent, treeHash: [UInt8], extensions: [Extension],
         commitSecret: Secret,
@@ -29,7 +29,7 @@ struct NextEpoch {
 }
 
 extension MLSGroup {
-    /// The number of the epoch after this one; an inviter may have put the group at the last one there is.
+    /// Number of the next epoch. Throws at the last epoch, which an inviter may have chosen for the group.
     var nextEpoch: Epoch {
         get throws(MLSError) {
             guard let next = self.epoch.next else {
@@ -39,7 +39,7 @@ extension MLSGroup {
         }
     }
 
-    /// This group one epoch later; what this epoch still can open moves to the past epochs.
+    /// Returns this group one epoch later, with the current message secrets moved to the past epochs.
     func advanced(
         to epoch: NextEpoch, _ state: ProvisionalState, own: PrivateTree, signatureKey: SignaturePrivateKey
     ) -> MLSGroup {
@@ -60,7 +60,7 @@ extension MLSGroup {
         return next
     }
 
-    /// The PSKs that a commit's proposals name, in their order (RFC 9420 §8.4).
+    /// Returns the PSKs named by a commit's proposals, in that order (RFC 9420 §8.4).
     func resolve(_ proposals: [QueuedProposal], _ known: [PreSharedKey]) throws(MLSError) -> [PreSharedKey] {
         var keys: [PreSharedKey] = []
         for case .preSharedKey(let id) in proposals.map(\.proposal) {

@@ -13,7 +13,7 @@ public import TLSCodec
 //     };
 // } Proposal;
 
-/// A change that a commit may bring about (RFC 9420 §12.1).
+/// Change that a commit can apply (RFC 9420 §12.1).
 public enum Proposal: Hashable, Sendable {
     case add(KeyPackage)
     case update(LeafNode)
@@ -22,7 +22,8 @@ public enum Proposal: Hashable, Sendable {
     case reInit(ReInit)
     case externalInit(kemOutput: [UInt8])
     case groupContextExtensions([Extension])
-    /// The sender leaves; nobody else may remove itself by reference (MLS extensions draft, type 0x000a).
+    /// The sender leaves the group. Only the sender can propose it, and only another member can commit it, by reference
+    /// (MLS extensions draft, type 0x000a).
     case selfRemove
 
     /// The registered type number (RFC 9420 §17.4).
@@ -39,7 +40,7 @@ public enum Proposal: Hashable, Sendable {
         }
     }
 
-    /// Whether everybody supports the type without listing it (RFC 9420 §7.2).
+    /// Whether every client supports the type without listing it (RFC 9420 §7.2).
     var isDefault: Bool { (1...7).contains(self.type) }
 
     var isReInit: Bool {

@@ -8,7 +8,7 @@ struct ProvisionalState {
 
     var addedLeaves: Set<LeafIndex> { Set(self.changes.added.map(\.index)) }
 
-    /// Old leaves at the places that the commit changes, for messages that come late.
+    /// Old leaves at the positions that the commit changes, for verifying late messages.
     var replacedLeaves: [LeafIndex: LeafNode?] {
         var replaced: [LeafIndex: LeafNode?] = [:]
         for member in self.changes.added { replaced[member.index] = .some(nil) }
@@ -18,7 +18,7 @@ struct ProvisionalState {
     }
 }
 
-/// Applying proposals (RFC 9420 §12.3): extensions, updates, removals, then additions.
+/// Application of proposals (RFC 9420 §12.3): extensions, updates, removals, then additions.
 extension ProposalList {
     func apply(to group: MLSGroup, hasPath: Bool, now: UInt64?) throws(MLSError) -> ProvisionalState {
         guard let committerLeaf = group.tree.leaf(self.committer) else {
@@ -123,7 +123,7 @@ extension RatchetTree {
         }
     }
 
-    /// Checks that the keys of leaves that a commit brings in stand nowhere else in the tree (RFC 9420 §7.3, §12.2).
+    /// Throws if a key of a leaf that the commit brings in occurs twice in the tree (RFC 9420 §7.3, §12.2).
     func requireUniqueKeys(of leaves: [LeafNode]) throws(MLSError) {
         var encryptionKeys = KeyFilter(leaves.map(\.encryptionKey))
         var signatureKeys = KeyFilter(leaves.map(\.signatureKey))

@@ -1,4 +1,4 @@
-/// What a list of proposals may hold (RFC 9420 §12.2), before it is applied.
+/// List of a commit's proposals, validated (RFC 9420 §12.2) before it is applied.
 struct ProposalList {
     let committer: LeafIndex
     let proposals: [QueuedProposal]
@@ -7,7 +7,7 @@ struct ProposalList {
         MLSError(.invalidProposals, message + " (RFC 9420 §12.2)")
     }
 
-    /// Checks the list against the members as they are before the commit.
+    /// Validates the list against the members before the commit.
     func validate(_ group: MLSGroup) throws(MLSError) {
         var touched: Set<LeafIndex> = []
         var contextChanges = 0
@@ -51,7 +51,7 @@ struct ProposalList {
         try self.requireSupportedTypes(group)
     }
 
-    /// A type that is not a default one must be supported by everybody who processes the commit.
+    /// Throws unless every member that processes the commit supports its non-default proposal types.
     private func requireSupportedTypes(_ group: MLSGroup) throws(MLSError) {
         let types = Set(self.proposals.lazy.map(\.proposal).filter { !$0.isDefault }.map(\.type))
         guard !types.isEmpty else { return }

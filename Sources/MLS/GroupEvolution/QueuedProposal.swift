@@ -1,10 +1,10 @@
-/// A proposal on its way into a commit, with who made it.
+/// Proposal to be committed, with its sender.
 struct QueuedProposal {
     let proposal: Proposal
     let sender: LeafIndex
-    /// ProposalRef if the commit names it by reference.
+    /// ProposalRef if the commit refers to the proposal by reference.
     let reference: [UInt8]?
-    /// Whether an added key package was verified before.
+    /// Whether an added key package has already been verified.
     var isVerified = false
 
     var inCommit: ProposalOrRef {

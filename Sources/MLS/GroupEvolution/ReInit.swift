@@ -7,7 +7,7 @@ public import TLSCodec
 //     Extension extensions<V>;
 // } ReInit;
 
-/// The wish to start the group anew with other parameters (RFC 9420 §12.1.5).
+/// Proposal to restart the group with other parameters (RFC 9420 §12.1.5).
 public struct ReInit: Hashable, Sendable, TLSEncodable, TLSDecodable {
     public var groupID: [UInt8]
     public var version: UInt16

@@ -5,7 +5,7 @@ public import TLSCodec
 //     HPKECiphertext encrypted_group_secrets;
 // } EncryptedGroupSecrets;
 
-/// The group secrets for one newcomer (RFC 9420 §12.4.3.1).
+/// Group secrets encrypted to one new member (RFC 9420 §12.4.3.1).
 public struct EncryptedGroupSecrets: Hashable, Sendable, TLSEncodable, TLSDecodable {
     public let newMember: [UInt8]
     public let encryptedGroupSecrets: HPKECiphertext
@@ -32,7 +32,7 @@ public struct EncryptedGroupSecrets: Hashable, Sendable, TLSEncodable, TLSDecoda
 //     opaque encrypted_group_info<V>;
 // } Welcome;
 
-/// An invitation into a group for all newcomers of a commit (RFC 9420 §12.4.3.1).
+/// Invitation to a group for all members that a commit adds (RFC 9420 §12.4.3.1).
 public struct Welcome: Hashable, Sendable, TLSEncodable, TLSDecodable {
     public let cipherSuite: CipherSuite
     public let secrets: [EncryptedGroupSecrets]
@@ -56,7 +56,7 @@ public struct Welcome: Hashable, Sendable, TLSEncodable, TLSDecodable {
         writer.writeOpaque(self.encryptedGroupInfo)
     }
 
-    /// Key and nonce of the encrypted GroupInfo (RFC 9420 §12.4.3.1).
+    /// Derives key and nonce of the encrypted GroupInfo (RFC 9420 §12.4.3.1).
     static func key(_ suite: CipherSuite, welcomeSecret: Secret) -> MessageKey {
         MessageKey(
             key: suite.expandWithLabel(welcomeSecret, "key", length: suite.aead.keyLength),
@@ -70,7 +70,7 @@ public struct Welcome: Hashable, Sendable, TLSEncodable, TLSDecodable {
 //     PreSharedKeyID psks<V>;
 // } GroupSecrets;
 
-/// What a newcomer needs to derive the epoch (RFC 9420 §12.4.3.1).
+/// Secrets from which a new member derives the epoch (RFC 9420 §12.4.3.1).
 struct GroupSecrets: Sendable, TLSDecodable {
     let joinerSecret: Secret
     let pathSecret: Secret?
@@ -93,7 +93,7 @@ struct GroupSecrets: Sendable, TLSDecodable {
         self.psks = try reader.readVector(of: PreSharedKeyID.self)
     }
 
-    /// The encoding as a secret of its own.
+    /// Returns the encoding as a secret.
     func encoded() -> Secret {
         var writer = TLSWriter(capacity: 256)
         writer.writeSecret(self.joinerSecret)

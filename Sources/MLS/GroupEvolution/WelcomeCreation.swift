@@ -1,7 +1,8 @@
 import TLSCodec
 
 extension MLSGroup {
-    /// The Welcome for everybody that the commit added (RFC 9420 §12.4.3.1); this is the group after the commit.
+    /// Creates the Welcome for all members that the commit added (RFC 9420 §12.4.3.1); `self` is the group after the
+    /// commit.
     func welcome(
         for state: ProvisionalState, path: RatchetTree.NewPath?, _ epoch: NextEpoch, _ preSharedKeys: [PreSharedKey],
         includesTree: Bool, using rng: inout some RandomNumberGenerator
@@ -32,12 +33,12 @@ extension MLSGroup {
         ).tlsEncoded()
     }
 
-    /// The secret of the lowest path node above a newcomer.
+    /// Returns the path secret of the lowest path node above a new member.
     private func pathSecret(for index: LeafIndex, _ path: RatchetTree.NewPath) -> Secret? {
         path.path.firstIndex { $0.node.leafRange.contains(Int(index.rawValue)) }.map { path.pathSecrets[$0] }
     }
 
-    /// The signed description of this epoch (RFC 9420 §12.4.3).
+    /// Creates the signed description of this epoch (RFC 9420 §12.4.3).
     func groupInfo(includesTree: Bool) throws -> GroupInfo {
         let tree = includesTree ? [Extension(type: .ratchetTree, data: self.tree.encoded())] : []
         return try GroupInfo(

@@ -1,4 +1,4 @@
-/// A key package whose signatures, keys and lifetime were checked (RFC 9420 §10.1).
+/// Key package whose signatures, keys and lifetime have been verified (RFC 9420 §10.1).
 public struct VerifiedKeyPackage: Hashable, Sendable {
     public let keyPackage: KeyPackage
 
@@ -6,9 +6,9 @@ public struct VerifiedKeyPackage: Hashable, Sendable {
 }
 
 extension KeyPackage {
-    /// Checks everything that can be known without a group (RFC 9420 §10.1, §7.3).
+    /// Performs all checks that need no group (RFC 9420 §10.1, §7.3).
     ///
-    /// - Parameter now: Unix seconds; nil skips the lifetime, for replaying recorded packages.
+    /// - Parameter now: Unix seconds; nil skips the lifetime check, for replaying recorded packages.
     public func verified(now: UInt64?) throws(MLSError) -> VerifiedKeyPackage {
         try self.cipherSuite.requireSupported()
         try self.cipherSuite.kem.validate(publicKey: self.initKey)

@@ -9,7 +9,7 @@ public import TLSCodec
 //     opaque signature<V>;
 // } KeyPackage;
 
-/// An invitation to add a client to groups, as published (RFC 9420 §10); not verified yet.
+/// Published data for adding a client to groups (RFC 9420 §10); not yet verified.
 public struct KeyPackage: Hashable, Sendable, TLSEncodable, TLSDecodable {
     public let cipherSuite: CipherSuite
     public let initKey: [UInt8]

@@ -1,6 +1,6 @@
 import TLSCodec
 
-/// A key package with its private keys: what a client keeps until a Welcome arrives.
+/// Key package with its private keys, kept by the client until a Welcome arrives.
 public struct KeyPackageBundle: Sendable {
     public let keyPackage: KeyPackage
     public let initKey: HPKEPrivateKey
@@ -17,7 +17,7 @@ public struct KeyPackageBundle: Sendable {
         self.signatureKey = signatureKey
     }
 
-    /// Makes and signs a new key package (RFC 9420 §10).
+    /// Generates and signs a new key package (RFC 9420 §10).
     public static func generate(
         _ suite: CipherSuite, credential: Credential, capabilities: Capabilities, lifetime: Lifetime,
         signatureKey: SignaturePrivateKey, extensions: [Extension] = [], leafExtensions: [Extension] = [],
@@ -46,9 +46,9 @@ extension KeyPackageBundle {
     }
 }
 
-/// The stored form, version 1.
+/// Stored form, version 1.
 extension KeyPackageBundle {
-    /// The key package and its private keys, to be sealed by the caller.
+    /// The key package and its private keys; the caller must seal them.
     public var stored: Secret {
         var writer = TLSWriter(capacity: 1024)
         writer.write(UInt16(1))
@@ -59,7 +59,7 @@ extension KeyPackageBundle {
         return writer.takeSecret()
     }
 
-    /// Reads ``stored`` back.
+    /// Restores a bundle from ``stored``.
     public init(stored: Secret) throws(MLSError) {
         do {
             var bytes = stored.copyBytes()

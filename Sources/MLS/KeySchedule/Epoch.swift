@@ -1,8 +1,9 @@
 public import TLSCodec
 
-/// The number of an epoch (RFC 9420 §8.1).
+/// Number of an epoch (RFC 9420 §8.1).
 ///
-/// An inviter chooses it, so no operation traps: steps saturate at both ends, and ages are distances rather than sums.
+/// An inviter chooses it, so no operation may trap: steps saturate at both ends, and ages are computed as distances
+/// rather than sums.
 public struct Epoch: RawRepresentable, Hashable, Comparable, Sendable {
     public let rawValue: UInt64
 
@@ -12,7 +13,7 @@ public struct Epoch: RawRepresentable, Hashable, Comparable, Sendable {
     public static let first = Epoch(rawValue: 0)
     /// The highest epoch that can be represented; nothing follows it.
     public static let max = Epoch(rawValue: .max)
-    /// The highest epoch at which this implementation joins a group: a real group never comes near it.
+    /// The highest epoch at which this implementation joins a group; no real group reaches it.
     public static let highestJoinable = Epoch(rawValue: 1 << 62)
 
     /// The epoch after this one; nil after the last.
@@ -21,27 +22,27 @@ public struct Epoch: RawRepresentable, Hashable, Comparable, Sendable {
     /// The epoch before this one; nil before the first.
     public var previous: Epoch? { self == .first ? nil : self.earlier(by: 1) }
 
-    /// The epoch `count` steps on, at most the last.
+    /// Returns the epoch `count` steps later, at most the last.
     public func later(by count: Int) -> Epoch {
         let (sum, overflow) = self.rawValue.addingReportingOverflow(UInt64(clamping: count))
         return Epoch(rawValue: overflow ? .max : sum)
     }
 
-    /// The epoch `count` steps back, at least the first.
+    /// Returns the epoch `count` steps earlier, at least the first.
     public func earlier(by count: Int) -> Epoch {
         let (difference, overflow) = self.rawValue.subtractingReportingOverflow(UInt64(clamping: count))
         return Epoch(rawValue: overflow ? 0 : difference)
     }
 
-    /// How many epochs this one comes after `other`, clamped to the range of `Int`; 0 if it does not.
+    /// Returns how many epochs this one comes after `other`, clamped to the range of `Int`; 0 if it does not.
     public func distance(since other: Epoch) -> Int {
         self > other ? Int(clamping: self.rawValue &- other.rawValue) : 0
     }
 
-    /// Whether this epoch is `other`, one of the `count` before it, or any after it.
+    /// Returns whether this epoch is `other`, one of the `count` before it, or any after it.
     public func isWithin(_ count: Int, of other: Epoch) -> Bool { other.distance(since: self) <= count }
 
-    /// Whether `other` comes directly after this epoch.
+    /// Returns whether `other` directly follows this epoch.
     public func isFollowed(by other: Epoch) -> Bool { self.next == other }
 
     public static func < (left: Epoch, right: Epoch) -> Bool { left.rawValue < right.rawValue }
@@ -69,10 +70,10 @@ extension Epoch: TLSEncodable, TLSDecodable {
 }
 
 extension Epoch {
-    /// Eight bytes, big-endian.
+    /// The number as eight bytes, big-endian.
     public var bytes: [UInt8] { self.tlsEncoded() }
 
-    /// Reads ``bytes``; nil unless there are eight.
+    /// Parses ``bytes``; nil unless there are eight.
     public init?(bytes: some Collection<UInt8>) {
         guard bytes.count == 8 else { return nil }
         self.init(rawValue: bytes.reduce(0) { $0 << 8 | UInt64($1) })

@@ -22,7 +22,7 @@ struct EpochSecrets: Sendable {
         self.initSecret = suite.deriveSecret(epochSecret, "init")
     }
 
-    /// The secrets that a stored epoch still needs; the encryption secret lives on in the secret tree alone.
+    /// Restores the secrets that a stored epoch still needs; the encryption secret exists only in the secret tree.
     init(stored secrets: [Secret]) throws(MLSError) {
         guard secrets.count == 8 else {
             throw MLSError(.invalidStoredForm, "a stored epoch has \(secrets.count) secrets, not 8")
@@ -32,7 +32,7 @@ struct EpochSecrets: Sendable {
             membership: secrets[4], resumption: secrets[5], authenticator: secrets[6], initSecret: secrets[7])
     }
 
-    /// The same without the encryption secret: keeping that would keep every message key of the epoch.
+    /// These secrets without the encryption secret: keeping it would keep every message key of the epoch.
     var withoutEncryption: EpochSecrets {
         EpochSecrets(
             senderData: self.senderData, exporter: self.exporter, external: self.external,
@@ -55,7 +55,7 @@ struct EpochSecrets: Sendable {
         self.initSecret = initSecret
     }
 
-    /// What ``init(stored:)`` takes.
+    /// The secrets in the order that ``init(stored:)`` expects.
     var stored: [Secret] {
         [
             self.senderData, self.exporter, self.external, self.confirmation, self.membership, self.resumption,

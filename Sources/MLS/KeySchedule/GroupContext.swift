@@ -10,7 +10,7 @@ public import TLSCodec
 //     Extension extensions<V>;
 // } GroupContext;
 
-/// What all members of an epoch agree on (RFC 9420 §8.1).
+/// State that all members of an epoch share (RFC 9420 §8.1).
 public struct GroupContext: Hashable, Sendable, TLSEncodable, TLSDecodable {
     public var cipherSuite: CipherSuite
     public var groupID: [UInt8]
@@ -52,11 +52,11 @@ public struct GroupContext: Hashable, Sendable, TLSEncodable, TLSDecodable {
     }
 }
 
-/// The protocol version (RFC 9420 §6): there is one.
+/// The protocol version (RFC 9420 §6); only one exists.
 enum ProtocolVersion {
     static let mls10: UInt16 = 1
 
-    /// Reads a version and refuses every other than mls10.
+    /// Reads a version and refuses any other than mls10.
     static func read(from reader: inout TLSReader) throws(TLSCodecError) {
         let start = reader.offset
         let version = try reader.readUInt16()

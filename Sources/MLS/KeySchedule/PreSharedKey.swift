@@ -9,9 +9,9 @@ public import TLSCodec
 //   opaque psk_nonce<V>;
 // } PreSharedKeyID;
 
-/// Which pre-shared key is mixed into an epoch (RFC 9420 §8.4).
+/// Identifier of a pre-shared key mixed into an epoch (RFC 9420 §8.4).
 public struct PreSharedKeyID: Hashable, Sendable, TLSEncodable, TLSDecodable {
-    /// Why a resumption PSK is used (RFC 9420 §8.6).
+    /// Purpose of a resumption PSK (RFC 9420 §8.6).
     public enum ResumptionUsage: UInt8, Sendable {
         case application = 1
         case reinit = 2
@@ -62,7 +62,7 @@ public struct PreSharedKeyID: Hashable, Sendable, TLSEncodable, TLSDecodable {
     }
 }
 
-/// A pre-shared key with its id, in the order of its proposals.
+/// Pre-shared key with its id; lists are in the order of the proposals.
 public struct PreSharedKey: Sendable {
     public let id: PreSharedKeyID
     public let secret: Secret
@@ -74,7 +74,7 @@ public struct PreSharedKey: Sendable {
 }
 
 extension MLSGroup {
-    /// The id under which a PSK is injected once: with a random nonce of KDF.Nh bytes (RFC 9420 §8.4).
+    /// Returns an id for injecting a PSK once, with a random nonce of KDF.Nh bytes (RFC 9420 §8.4).
     func freshID(of key: PreSharedKeyID.Key, using rng: inout some RandomNumberGenerator) -> PreSharedKeyID {
         PreSharedKeyID(key: key, nonce: rng.bytes(self.cipherSuite.hashLength))
     }
@@ -87,9 +87,9 @@ extension MLSGroup {
 // } PSKLabel;
 
 extension CipherSuite {
-    /// psk_secret of RFC 9420 §8.4; all zeros when there is no PSK.
+    /// Returns psk_secret of RFC 9420 §8.4; all zeros without PSKs.
     ///
-    /// Throws ``MLSError/Code/unknownPSK`` for more keys than PSKLabel can count.
+    /// - Throws: ``MLSError/Code/unknownPSK`` for more keys than PSKLabel can count.
     func pskSecret(_ keys: [PreSharedKey]) throws(MLSError) -> Secret {
         guard let count = UInt16(exactly: keys.count) else {
             throw MLSError(.unknownPSK, "expected at most \(UInt16.max) PSKs, found \(keys.count) (RFC 9420 §8.4)")

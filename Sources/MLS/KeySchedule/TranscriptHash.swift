@@ -11,7 +11,7 @@ import TLSCodec
 // } InterimTranscriptHashInput;
 
 extension CipherSuite {
-    /// confirmed_transcript_hash[n] (RFC 9420 §8.2).
+    /// Returns confirmed_transcript_hash[n] (RFC 9420 §8.2).
     func confirmedTranscriptHash(interim: [UInt8], commit: AuthenticatedContent) -> [UInt8] {
         var writer = TLSWriter(capacity: commit.content.encoded.count + 128)
         writer.write(commit.wireFormat.rawValue)
@@ -20,7 +20,7 @@ extension CipherSuite {
         return self.hash.digest(interim, writer.bytes)
     }
 
-    /// interim_transcript_hash[n] (RFC 9420 §8.2).
+    /// Returns interim_transcript_hash[n] (RFC 9420 §8.2).
     func interimTranscriptHash(confirmed: [UInt8], confirmationTag: [UInt8]) -> [UInt8] {
         var writer = TLSWriter(capacity: 80)
         writer.writeOpaque(confirmationTag)

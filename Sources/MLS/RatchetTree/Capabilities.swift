@@ -8,7 +8,7 @@ public import TLSCodec
 //     CredentialType credentials<V>;
 // } Capabilities;
 
-/// What a client can do (RFC 9420 §7.2); unknown numbers are kept, since the leaf that holds them is signed.
+/// Capabilities of a client (RFC 9420 §7.2); unknown numbers are kept, since the leaf that contains them is signed.
 public struct Capabilities: Hashable, Sendable, TLSEncodable, TLSDecodable {
     public var versions: [UInt16]
     public var cipherSuites: [UInt16]
@@ -43,17 +43,17 @@ public struct Capabilities: Hashable, Sendable, TLSEncodable, TLSDecodable {
         writer.writeVector(self.credentials)
     }
 
-    /// Whether the extension type is a default one or listed.
+    /// Returns whether the extension type is a default one or listed.
     func supports(_ type: Extension.ExtensionType) -> Bool {
         type.isDefault || self.extensions.contains(type.rawValue)
     }
 
-    /// Why these capabilities do not meet `required`, or nil (RFC 9420 §11.1).
+    /// Returns which part of `required` these capabilities lack; nil if none (RFC 9420 §11.1).
     func missing(from required: RequiredCapabilities) -> String? {
         for type in required.extensions where !self.supports(.init(rawValue: type)) {
             return "extension type \(type) is required and not supported"
         }
-        // Proposal types 1 to 7 are default (RFC 9420 §7.2).
+        // Proposal types 1 to 7 are default types (RFC 9420 §7.2).
         for type in required.proposals where !(1...7).contains(type) && !self.proposals.contains(type) {
             return "proposal type \(type) is required and not supported"
         }

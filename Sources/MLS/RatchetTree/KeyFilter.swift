@@ -1,4 +1,4 @@
-/// A few public keys to look for among many: nearly every other key is told apart by its last byte.
+/// Small set of public keys to search for among many: the last byte rules out nearly every other key.
 struct KeyFilter {
     private var keys: Set<[UInt8]> = []
     private var lastBytes: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
@@ -8,7 +8,7 @@ struct KeyFilter {
         for key in keys { _ = self.insert(key) }
     }
 
-    /// Adds a key and says whether it is new.
+    /// Inserts a key and returns whether it is new.
     mutating func insert(_ key: [UInt8]) -> Bool {
         let last = key.last ?? 0
         let bit = UInt64(1) << UInt64(last & 63)
@@ -21,7 +21,7 @@ struct KeyFilter {
         return self.keys.insert(key).inserted
     }
 
-    /// Whether a key that ends in `last` may be one of the keys.
+    /// Returns whether a key that ends in `last` may be in the set.
     func mayContain(lastByte last: UInt8) -> Bool {
         let word =
             switch last >> 6 {
@@ -35,17 +35,17 @@ struct KeyFilter {
 
     func contains(_ key: [UInt8]) -> Bool { self.keys.contains(key) }
 
-    /// Whether `key` is one of the keys and was met before.
+    /// Returns whether `key` is in the set and was already passed to this function.
     mutating func meetsAgain(_ key: [UInt8]) -> Bool {
         self.contains(key) && !self.met.insert(key).inserted
     }
 }
 
-/// The last bytes of all keys of a tree, so that looking for a key does not touch each node.
+/// The last bytes of all keys of a tree, so that searching for a key need not visit every node.
 struct KeyBytes: Sendable {
-    /// Of each node's encryption key; 0 for a blank node.
+    /// Last byte of each node's encryption key; 0 for a blank node.
     private(set) var encryption: [UInt8]
-    /// Of each leaf's signature key; 0 for other nodes.
+    /// Last byte of each leaf's signature key; 0 for other nodes.
     private(set) var signature: [UInt8]
 
     init(_ nodes: [RatchetTree.Node]) {
@@ -58,7 +58,7 @@ struct KeyBytes: Sendable {
         self.signature[position] = node.signatureKey?.last ?? 0
     }
 
-    /// Follows the tree when it grows or shrinks; new nodes are blank.
+    /// Resizes the arrays with the tree; new nodes are blank.
     mutating func resize(nodeCount: Int) {
         let missing = nodeCount - self.encryption.count
         if missing < 0 {

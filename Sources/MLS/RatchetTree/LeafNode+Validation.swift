@@ -1,5 +1,5 @@
 extension LeafNode {
-    /// The checks of RFC 9420 §7.3 that need neither a group nor a signature.
+    /// Performs the checks of RFC 9420 §7.3 that need neither a group nor a signature.
     func validateAlone(_ suite: CipherSuite) throws(MLSError) {
         try suite.kem.validate(publicKey: self.encryptionKey)
         guard !self.extensions.hasDuplicates else {
@@ -21,7 +21,7 @@ extension LeafNode {
         }
     }
 
-    /// Whether the leaf can live with the group's extensions (RFC 9420 §7.3, §11.1, §13.4).
+    /// Throws unless the leaf supports the group's extensions and requirements (RFC 9420 §7.3, §11.1, §13.4).
     func validate(groupExtensions: [Extension], required: RequiredCapabilities?) throws(MLSError) {
         for entry in groupExtensions where !self.capabilities.supports(entry.type) {
             throw MLSError(

@@ -15,14 +15,14 @@ public import TLSCodec
 //     opaque signature<V>;
 // } LeafNode;
 
-/// Where a leaf came from, with what only that origin carries (RFC 9420 §7.2).
+/// Origin of a leaf, with the data specific to that origin (RFC 9420 §7.2).
 public enum LeafNodeSource: Hashable, Sendable {
     case keyPackage(Lifetime)
     case update
     case commit(parentHash: [UInt8])
 }
 
-/// A member's leaf (RFC 9420 §7.2): immutable, so trees share it and keep the bytes that were signed.
+/// A member's leaf (RFC 9420 §7.2), immutable so that trees can share it; it keeps the bytes that were signed.
 public final class LeafNode: Sendable, Hashable, TLSEncodable, TLSDecodable {
     public let encryptionKey: [UInt8]
     public let signatureKey: [UInt8]
@@ -33,7 +33,7 @@ public final class LeafNode: Sendable, Hashable, TLSEncodable, TLSDecodable {
     public let signature: [UInt8]
     /// The encoding as received or as signed.
     let encoded: [UInt8]
-    /// Bytes of `encoded` before the signature.
+    /// Number of bytes of `encoded` before the signature.
     private let unsignedCount: Int
 
     public init(from reader: inout TLSReader) throws(TLSCodecError) {
@@ -56,7 +56,7 @@ public final class LeafNode: Sendable, Hashable, TLSEncodable, TLSDecodable {
         self.encoded = Array(reader.bytes[start..<reader.offset])
     }
 
-    /// Signs a new leaf; `position` is nil for a key package and names the place in the group otherwise.
+    /// Creates and signs a new leaf; `position` is nil for a key package, otherwise the leaf's position in the group.
     init(
         encryptionKey: [UInt8], credential: Credential, capabilities: Capabilities, source: LeafNodeSource,
         extensions: [Extension], position: Position?, signedBy key: SignaturePrivateKey
@@ -93,13 +93,13 @@ public final class LeafNode: Sendable, Hashable, TLSEncodable, TLSDecodable {
         writer.writeFixed(self.encoded)
     }
 
-    /// Where in which group a leaf stands: what binds an update or commit leaf to its place (RFC 9420 §7.2).
+    /// Group and position of a leaf, to which the signature of an update or commit leaf is bound (RFC 9420 §7.2).
     struct Position {
         let groupID: [UInt8]
         let leafIndex: LeafIndex
     }
 
-    /// Whether the signature holds for this place; a key package's leaf is signed without one.
+    /// Returns whether the signature is valid for this position; a key package's leaf is signed without one.
     func hasValidSignature(_ suite: CipherSuite, position: Position?) -> Bool {
         let content = Self.toBeSigned(
             Array(self.encoded[..<self.unsignedCount]), source: self.source, position: position)

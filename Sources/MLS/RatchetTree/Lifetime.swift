@@ -5,7 +5,7 @@ public import TLSCodec
 //     uint64 not_after;
 // } Lifetime;
 
-/// When a key package may be used, in Unix seconds, both ends included (RFC 9420 §7.2).
+/// Period in which a key package may be used, in Unix seconds, both ends included (RFC 9420 §7.2).
 public struct Lifetime: Hashable, Sendable, TLSEncodable, TLSDecodable {
     public var notBefore: UInt64
     public var notAfter: UInt64
@@ -25,6 +25,6 @@ public struct Lifetime: Hashable, Sendable, TLSEncodable, TLSDecodable {
         writer.write(self.notAfter)
     }
 
-    /// Whether `time` (Unix seconds) lies inside.
+    /// Returns whether `time` (Unix seconds) lies within the lifetime.
     public func contains(_ time: UInt64) -> Bool { self.notBefore <= time && time <= self.notAfter }
 }

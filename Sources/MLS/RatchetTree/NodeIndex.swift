@@ -1,6 +1,6 @@
 public import TLSCodec
 
-/// The number of a leaf, counted from the left (RFC 9420 §4.1.1).
+/// Index of a leaf, counted from the left (RFC 9420 §4.1.1).
 public struct LeafIndex: RawRepresentable, Hashable, Comparable, Sendable, CustomStringConvertible {
     public let rawValue: UInt32
 
@@ -12,7 +12,7 @@ public struct LeafIndex: RawRepresentable, Hashable, Comparable, Sendable, Custo
         self.rawValue = UInt32(value)
     }
 
-    /// The leaf's place among all nodes; only for leaves that exist in a tree, so that doubling cannot overflow.
+    /// The leaf's node index; only for leaves that exist in a tree, so that doubling cannot overflow.
     var node: NodeIndex { NodeIndex(Int(self.rawValue) * 2) }
 
     public static func < (left: LeafIndex, right: LeafIndex) -> Bool { left.rawValue < right.rawValue }
@@ -29,7 +29,7 @@ extension LeafIndex: TLSEncodable, TLSDecodable {
     }
 }
 
-/// The number of a node in the array form of a complete binary tree (RFC 9420 Appendix C): leaves are even.
+/// Index of a node in the array form of a complete binary tree (RFC 9420 Appendix C), in which leaves are even.
 struct NodeIndex: Hashable, Comparable, Sendable {
     let value: Int
 
@@ -56,7 +56,7 @@ struct NodeIndex: Hashable, Comparable, Sendable {
         return level == 0 ? nil : NodeIndex(self.value ^ (3 << (level - 1)))
     }
 
-    /// The parent in a tree that is wide enough; the caller stops at the root.
+    /// The parent in a sufficiently large tree; the caller must stop at the root.
     var parent: NodeIndex {
         let level = self.level
         return NodeIndex((self.value | 1 << level) & ~(1 << (level + 1)))
@@ -76,15 +76,15 @@ struct NodeIndex: Hashable, Comparable, Sendable {
     static func < (left: NodeIndex, right: NodeIndex) -> Bool { left.value < right.value }
 }
 
-/// The shape of a complete tree with a power-of-two number of leaves (RFC 9420 §4.1.1).
+/// Shape of a complete tree with a power-of-two number of leaves (RFC 9420 §4.1.1).
 struct TreeShape: Hashable, Sendable {
-    /// Number of leaves, blank ones included; a power of two.
+    /// Number of leaves including blank ones; a power of two.
     let leafCount: Int
 
-    /// The largest tree that is read: its encoding would be near the limit of a vector.
+    /// Leaf count of the largest tree that is read: its encoding would be near the size limit of a vector.
     static let maximumLeafCount = 1 << 22
 
-    /// Whether a tree can have this many leaves: a power of two, and not too large.
+    /// Returns whether a tree can have this many leaves: a power of two, and not too large.
     static func isValid(leafCount: Int) -> Bool {
         leafCount > 0 && leafCount & (leafCount - 1) == 0 && leafCount <= Self.maximumLeafCount
     }
@@ -92,7 +92,7 @@ struct TreeShape: Hashable, Sendable {
     var nodeCount: Int { 2 * self.leafCount - 1 }
     var root: NodeIndex { NodeIndex(self.leafCount - 1) }
 
-    /// From the parent of `node` up to the root.
+    /// Returns the nodes from the parent of `node` up to the root.
     func directPath(of node: NodeIndex) -> [NodeIndex] {
         var path: [NodeIndex] = []
         var current = node
@@ -103,7 +103,7 @@ struct TreeShape: Hashable, Sendable {
         return path
     }
 
-    /// The lowest node above both leaves; nil if they are the same.
+    /// Returns the lowest node above both leaves; nil if they are the same.
     func commonAncestor(_ first: LeafIndex, _ second: LeafIndex) -> NodeIndex? {
         guard first != second else { return nil }
         let range = Int(second.rawValue)

@@ -7,7 +7,8 @@ import TLSCodec
 // } ParentHashInput;
 
 extension RatchetTree {
-    /// The parent hash of a node with respect to the child whose sibling hashes to `siblingHash` (RFC 9420 §7.9).
+    /// Returns the parent hash of a node with respect to the child whose sibling hashes to `siblingHash` (RFC 9420
+    /// §7.9).
     func parentHash(of parent: ParentNode, siblingHash: [UInt8]) -> [UInt8] {
         var writer = TLSWriter(capacity: 160)
         writer.writeOpaque(parent.encryptionKey)
@@ -26,10 +27,10 @@ extension RatchetTree {
     }
 }
 
-/// Verifies the parent hashes of a hashed tree and counts its work.
+/// Verifier of a hashed tree's parent hashes that counts its work.
 ///
-/// The sender of a Welcome chooses the tree. Every list of unmerged leaves is read in order and never searched from
-/// its start, so the work is at most the depth of the tree times the number of nodes and unmerged leaves.
+/// The sender of a Welcome chooses the tree. Every list of unmerged leaves is read in order and never searched from its
+/// start, so the work is at most the depth of the tree times the number of nodes and unmerged leaves.
 struct ParentHashCheck {
     let tree: RatchetTree
     /// Nodes visited and unmerged leaves read.
@@ -84,8 +85,9 @@ struct ParentHashCheck {
         }
     }
 
-    /// The tree hash of a subtree before `excluded` leaves were added (RFC 9420 §7.9): they count as blank and are
-    /// removed from every list of unmerged leaves. All of them are below `index`, in ascending order.
+    /// Returns the tree hash of a subtree before the `excluded` leaves were added (RFC 9420 §7.9): they count as blank
+    /// and are removed from every list of unmerged leaves. `excluded` is ascending, and all its leaves are below
+    /// `index`.
     private mutating func hash(of index: NodeIndex, excluding excluded: ArraySlice<UInt32>) -> [UInt8] {
         self.work += 1
         guard !excluded.isEmpty else {
@@ -110,7 +112,7 @@ struct ParentHashCheck {
 }
 
 extension RandomAccessCollection where Element == UInt32, Index == Int {
-    /// The position of the first element of an ascending list that is not less than `value`.
+    /// Returns the position of the first element of an ascending list that is not less than `value`.
     func lowerBound(of value: Int) -> Int {
         var (low, high) = (self.startIndex, self.endIndex)
         while low < high {
@@ -120,7 +122,7 @@ extension RandomAccessCollection where Element == UInt32, Index == Int {
         return low
     }
 
-    /// Whether an ascending list holds `value`.
+    /// Returns whether an ascending list contains `value`.
     func containsAscending(_ value: UInt32) -> Bool {
         let position = self.lowerBound(of: Int(value))
         return position < self.endIndex && self[position] == value
@@ -128,7 +130,7 @@ extension RandomAccessCollection where Element == UInt32, Index == Int {
 }
 
 extension ArraySlice<UInt32> {
-    /// The elements of an ascending list that lie in `range`.
+    /// Returns the elements of an ascending list that lie in `range`.
     fileprivate func within(_ range: Range<Int>) -> ArraySlice<UInt32> {
         let start = self.lowerBound(of: range.lowerBound)
         return self[start..<self[start...].lowerBound(of: range.upperBound)]
@@ -136,7 +138,7 @@ extension ArraySlice<UInt32> {
 }
 
 extension [UInt32] {
-    /// An ascending list without the elements of another one.
+    /// Returns an ascending list without the elements of another ascending list.
     fileprivate func removing(_ other: ArraySlice<UInt32>) -> [UInt32] {
         var result: [UInt32] = []
         var rest = other

@@ -6,11 +6,11 @@ public import TLSCodec
 //     uint32 unmerged_leaves<V>;
 // } ParentNode;
 
-/// An inner node of the ratchet tree (RFC 9420 §7.1): immutable, so trees share it.
+/// Parent node of the ratchet tree (RFC 9420 §7.1), immutable so that trees can share it.
 public final class ParentNode: Sendable, TLSEncodable, TLSDecodable {
     public let encryptionKey: [UInt8]
     public let parentHash: [UInt8]
-    /// Leaves below that do not hold this node's key, ascending.
+    /// Leaves below that do not hold this node's key, in ascending order.
     public let unmergedLeaves: [UInt32]
 
     init(encryptionKey: [UInt8], parentHash: [UInt8], unmergedLeaves: [UInt32]) {

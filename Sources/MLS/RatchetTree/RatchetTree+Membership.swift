@@ -1,6 +1,6 @@
 /// Adding, updating and removing leaves (RFC 9420 §7.7, §12.1.1 to §12.1.3).
 extension RatchetTree {
-    /// Puts a leaf into the leftmost blank place, doubling the tree if there is none, and marks it unmerged above.
+    /// Adds a leaf at the leftmost blank position, doubling the tree if there is none, and marks it unmerged above.
     @discardableResult
     mutating func add(_ leaf: LeafNode, searchingFrom start: Int = 0) -> LeafIndex {
         let blank = (start..<self.shape.leafCount).first { self.nodes[$0 * 2].isBlank }
@@ -19,13 +19,13 @@ extension RatchetTree {
         return index
     }
 
-    /// Replaces a leaf and blanks everything above it.
+    /// Replaces a leaf and blanks all nodes above it.
     mutating func update(_ leaf: LeafNode, at index: LeafIndex) {
         self.set(.leaf(leaf), at: index.node)
         self.blankPath(of: index)
     }
 
-    /// Blanks a leaf and everything above it; ``truncate()`` comes after the last removal.
+    /// Blanks a leaf and all nodes above it; call ``truncate()`` after the last removal.
     mutating func remove(_ index: LeafIndex) {
         self.set(.blank, at: index.node)
         self.blankPath(of: index)

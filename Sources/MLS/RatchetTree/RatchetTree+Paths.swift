@@ -1,8 +1,8 @@
 import TLSCodec
 
-/// Making and taking in update paths (RFC 9420 §7.4 to §7.6, §7.9.1).
+/// Creation and application of update paths (RFC 9420 §7.4 to §7.6, §7.9.1).
 extension RatchetTree {
-    /// A path that was made but not encrypted yet.
+    /// Update path that has been created but not yet encrypted.
     struct NewPath {
         let path: [(node: NodeIndex, copath: NodeIndex)]
         /// Secret of each node on the path, from the leaf upward.
@@ -12,7 +12,7 @@ extension RatchetTree {
         let leaf: LeafNode
     }
 
-    /// Everything that makes a committer's new leaf but its keys.
+    /// Contents and keys of a committer's new leaf.
     struct LeafParameters {
         let groupID: [UInt8]
         let credential: Credential
@@ -22,7 +22,7 @@ extension RatchetTree {
         let encryptionKey: HPKEPrivateKey
     }
 
-    /// Sets fresh keys from `leaf` to the root, with parent hashes and a signed leaf.
+    /// Sets fresh keys from the leaf at `index` to the root, with parent hashes and a signed leaf.
     mutating func setNewPath(
         of index: LeafIndex, leaf parameters: LeafParameters, using rng: inout some RandomNumberGenerator
     ) throws -> NewPath {
@@ -86,7 +86,7 @@ extension RatchetTree {
         return UpdatePath(leafNode: new.leaf, nodes: nodes)
     }
 
-    /// Takes in another member's path: public keys, parent hashes and leaf (RFC 9420 §7.5, §12.4.2).
+    /// Applies another member's path: public keys, parent hashes and leaf (RFC 9420 §7.5, §12.4.2).
     mutating func apply(_ update: UpdatePath, from sender: LeafIndex) throws(MLSError) {
         let path = self.filteredDirectPath(of: sender)
         guard path.count == update.nodes.count else {
@@ -105,7 +105,7 @@ extension RatchetTree {
         self.set(.leaf(update.leafNode), at: sender.node)
     }
 
-    /// RFC 9420 §7.3: the signature key of a path's leaf belongs to no other leaf. A key that stays was checked before.
+    /// Checks RFC 9420 §7.3: no other leaf has the path leaf's signature key. An unchanged key was checked before.
     private func requireUniqueSignatureKey(_ key: [UInt8], of index: LeafIndex) throws(MLSError) {
         guard key != self.leaf(index)?.signatureKey else { return }
         for case .leaf(let other) in self.nodes where other.signatureKey == key {
@@ -115,7 +115,7 @@ extension RatchetTree {
         }
     }
 
-    /// RFC 9420 §12.4.2: no public key of the path may be in the tree, and none twice in the path.
+    /// Checks RFC 9420 §12.4.2: no public key of the path occurs in the tree, or twice in the path.
     private func requireNewKeys(_ update: UpdatePath) throws(MLSError) {
         var fresh = KeyFilter()
         _ = fresh.insert(update.leafNode.encryptionKey)
@@ -133,9 +133,9 @@ extension RatchetTree {
         }
     }
 
-    /// Opens the path secret meant for `own` and derives the keys from there to the root (RFC 9420 §7.6).
+    /// Decrypts the path secret meant for `own` and derives the keys from there to the root (RFC 9420 §7.6).
     ///
-    /// The path was applied to this tree already. `added` leaves are not in the resolutions it was encrypted to.
+    /// The path must already be applied to this tree. It was not encrypted to `added` leaves.
     func decrypt(
         _ update: UpdatePath, from sender: LeafIndex, own: inout PrivateTree, context: [UInt8],
         excluding added: Set<LeafIndex>
@@ -153,7 +153,7 @@ extension RatchetTree {
             throw MLSError(
                 .invalidCommit, "a path node has \(ciphertexts.count) ciphertexts, \(targets.count) are needed")
         }
-        // Not the first node above this leaf: a member that was added unmerged holds no key for it (RFC 9420 §7.6).
+        // Not simply the first node above this leaf: a member added as unmerged holds no key for it (RFC 9420 §7.6).
         guard let slot = targets.firstIndex(where: { own.key(for: $0) != nil }), let key = own.key(for: targets[slot])
         else {
             throw MLSError(.invalidCommit, "no path secret is encrypted to a key of this member (RFC 9420 §7.6)")

@@ -1,8 +1,8 @@
-/// The checks of a whole tree, for those who join (RFC 9420 §12.4.3.1, §7.3, §7.9.2).
+/// Validation of a whole tree when joining (RFC 9420 §12.4.3.1, §7.3, §7.9.2).
 extension RatchetTree {
     /// Checks structure, parent hashes, every leaf and its signature.
     ///
-    /// Linear in the number of members, apart from what the unmerged leaves add.
+    /// Takes time linear in the number of members, plus the cost of unmerged leaves.
     mutating func validate(groupID: [UInt8], extensions: [Extension]) throws(MLSError) {
         try self.validateUnmergedLeaves()
         try self.verifyParentHashes()
@@ -10,7 +10,8 @@ extension RatchetTree {
         try self.validateLeaves(groupID: groupID, extensions: extensions)
     }
 
-    /// Keys must differ between leaves, and encryption keys between all nodes (RFC 9420 §12.4.3.1, §7.3).
+    /// Requires unique signature keys among leaves, and unique encryption keys among all nodes (RFC 9420 §12.4.3.1,
+    /// §7.3).
     func validateUniqueKeys() throws(MLSError) {
         var encryptionKeys: Set<[UInt8]> = []
         var signatureKeys: Set<[UInt8]> = []
@@ -36,7 +37,7 @@ extension RatchetTree {
         }
     }
 
-    /// The same after a single leaf changed: nothing to do unless its credentials did.
+    /// Runs ``validateCredentialSupport()`` after one leaf changed, only if its credential types changed.
     func validateCredentialSupport(after leaf: LeafNode, replaces old: LeafNode) throws(MLSError) {
         guard
             leaf.credential.type != old.credential.type || leaf.capabilities.credentials != old.capabilities.credentials
@@ -44,9 +45,9 @@ extension RatchetTree {
         try self.validateCredentialSupport()
     }
 
-    /// Every member must support every credential type in use (RFC 9420 §7.3).
+    /// Requires that every member supports every credential type in use (RFC 9420 §7.3).
     func validateCredentialSupport() throws(MLSError) {
-        // Rarely more than one: an array is quicker than a set.
+        // Rarely more than one type, so an array is faster than a set.
         var inUse: [UInt16] = []
         for case .leaf(let leaf) in self.nodes where !inUse.contains(leaf.credential.type) {
             inUse.append(leaf.credential.type)
@@ -58,9 +59,9 @@ extension RatchetTree {
         }
     }
 
-    /// RFC 9420 §12.4.3.1: each unmerged leaf is below its node, not blank, and unmerged in every node between.
+    /// Checks RFC 9420 §12.4.3.1: each unmerged leaf is below its node, not blank, and unmerged in all nodes between.
     func validateUnmergedLeaves() throws(MLSError) {
-        // All lists must ascend before any is searched: the sender of a Welcome chooses their order and length.
+        // Check that all lists are ascending before searching any: a Welcome's sender chooses their order and length.
         for position in stride(from: 1, to: self.nodes.count, by: 2) {
             guard let parent = self.parent(NodeIndex(position)) else { continue }
             let range = NodeIndex(position).leafRange

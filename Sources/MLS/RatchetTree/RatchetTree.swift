@@ -1,6 +1,6 @@
 import TLSCodec
 
-/// The public ratchet tree of a group (RFC 9420 §4.1): a flat array of shared nodes, and the hash of each.
+/// Public ratchet tree of a group (RFC 9420 §4.1): a flat array of shared nodes and the hash of each.
 ///
 /// Copying it copies two array references. Changing one node copies the arrays once, not the nodes.
 struct RatchetTree: Sendable {
@@ -32,18 +32,18 @@ struct RatchetTree: Sendable {
     private(set) var shape: TreeShape
     /// All `2 * leafCount - 1` nodes, in the order of RFC 9420 Appendix C.
     private(set) var nodes: [Node]
-    /// Tree hashes of RFC 9420 §7.8, kept between changes.
+    /// Tree hashes of RFC 9420 §7.8, cached between changes.
     var hashes: TreeHashes
     private(set) var keyBytes: KeyBytes
-    /// Nodes that changed since the group was last stored; nil when all did.
+    /// Nodes that changed since the group was last stored; nil if all did.
     private(set) var changedNodes: Set<Int>?
 
-    /// A tree of one leaf.
+    /// Creates a tree with one leaf.
     init(cipherSuite: CipherSuite, leaf: LeafNode) {
         self.init(cipherSuite: cipherSuite, nodes: [.leaf(leaf)])
     }
 
-    /// `nodes` must be a complete tree.
+    /// Creates a tree from `nodes`, which must form a complete tree.
     init(cipherSuite: CipherSuite, nodes: [Node]) {
         self.cipherSuite = cipherSuite
         self.shape = TreeShape(leafCount: (nodes.count + 1) / 2)
@@ -55,7 +55,7 @@ struct RatchetTree: Sendable {
 
     subscript(_ index: NodeIndex) -> Node { self.nodes[index.value] }
 
-    /// The leaf, or nil if it is blank or outside the tree.
+    /// Returns the leaf, or nil if it is blank or outside the tree.
     func leaf(_ index: LeafIndex) -> LeafNode? {
         guard index.rawValue < self.shape.leafCount, case .leaf(let leaf) = self[index.node] else { return nil }
         return leaf
@@ -72,7 +72,7 @@ struct RatchetTree: Sendable {
         }
     }
 
-    /// Replaces a node and forgets the hashes that depend on it.
+    /// Replaces a node and invalidates the hashes that depend on it.
     mutating func set(_ node: Node, at index: NodeIndex) {
         self.nodes[index.value] = node
         self.keyBytes.set(node, at: index.value)
@@ -81,7 +81,7 @@ struct RatchetTree: Sendable {
         var current = index
         while current != self.shape.root {
             current = current.parent
-            // An ancestor that is not hashed has no hashed ancestor either.
+            // The ancestors of a node without a hash have no hashes either.
             guard self.hashes.invalidate(current) else { break }
         }
     }
@@ -109,22 +109,22 @@ struct RatchetTree: Sendable {
         }
     }
 
-    /// Starts to note changes anew, after the tree was stored.
+    /// Resets change tracking after the tree was stored.
     mutating func markStored() {
         self.changedNodes = []
     }
 
-    /// Counts a node as changed.
+    /// Marks a node as changed.
     mutating func noteChanged(_ index: Int) {
         self.changedNodes?.insert(index)
     }
 
-    /// Counts every node as changed.
+    /// Marks every node as changed.
     mutating func markAllChanged() {
         self.changedNodes = nil
     }
 
-    /// The resolution of a node (RFC 9420 §4.1.1): the fewest nodes that cover all members below.
+    /// Returns the resolution of a node (RFC 9420 §4.1.1): the smallest set of nodes that covers all members below.
     func resolution(of index: NodeIndex) -> [NodeIndex] {
         var result: [NodeIndex] = []
         self.appendResolution(of: index, to: &result)
@@ -144,13 +144,13 @@ struct RatchetTree: Sendable {
         }
     }
 
-    /// Whether the resolution of a node is empty: nobody is below.
+    /// Returns whether the resolution of a node is empty, i.e. no member is below it.
     func hasEmptyResolution(_ index: NodeIndex) -> Bool {
         index.leafRange.allSatisfy { self.nodes[$0 * 2].isBlank }
     }
 
-    /// The filtered direct path of a leaf (RFC 9420 §4.1.2): each node above it with someone below the other child,
-    /// and that child.
+    /// Returns the filtered direct path of a leaf (RFC 9420 §4.1.2): each node above it that has a member below its
+    /// other child, together with that child.
     func filteredDirectPath(of leaf: LeafIndex) -> [(node: NodeIndex, copath: NodeIndex)] {
         var path: [(NodeIndex, NodeIndex)] = []
         var current = leaf.node

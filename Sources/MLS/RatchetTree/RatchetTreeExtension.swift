@@ -11,7 +11,7 @@ import TLSCodec
 // optional<Node> ratchet_tree<V>;
 
 extension RatchetTree {
-    /// The `ratchet_tree` extension's data (RFC 9420 §12.4.3.3): nodes up to the last that is not blank.
+    /// Returns the `ratchet_tree` extension's data (RFC 9420 §12.4.3.3): all nodes up to the last non-blank one.
     func encoded() -> [UInt8] {
         let count = (self.nodes.lastIndex { !$0.isBlank } ?? -1) + 1
         var writer = TLSWriter(capacity: count * 160)
@@ -53,7 +53,7 @@ extension RatchetTree {
         }
     }
 
-    /// Reads the extension's data; a tree that ends in a blank node is refused (RFC 9420 §12.4.3.3).
+    /// Parses the extension's data; refuses a tree that ends in a blank node (RFC 9420 §12.4.3.3).
     init(cipherSuite: CipherSuite, encoded: [UInt8]) throws(MLSError) {
         do {
             var reader = TLSReader(encoded)

@@ -1,6 +1,6 @@
 import TLSCodec
 
-/// The tree hash of every node, side by side in one buffer, and which of them hold (RFC 9420 §7.8).
+/// Cached tree hashes of all nodes in one buffer, and which of them are valid (RFC 9420 §7.8).
 struct TreeHashes: Sendable {
     private let hashLength: Int
     private var bytes: [UInt8]
@@ -24,7 +24,7 @@ struct TreeHashes: Sendable {
         self.known[index.value] = true
     }
 
-    /// Forgets a hash and says whether there was one.
+    /// Invalidates a hash and returns whether it was valid.
     @discardableResult
     mutating func invalidate(_ index: NodeIndex) -> Bool {
         guard self.known[index.value] else { return false }
@@ -52,10 +52,10 @@ struct TreeHashes: Sendable {
 // } TreeHashInput;
 
 extension RatchetTree {
-    /// The tree hash of the whole tree; only what changed is hashed again.
+    /// Returns the tree hash of the whole tree, recomputing only changed parts.
     mutating func rootHash() -> [UInt8] { self.hash(of: self.shape.root) }
 
-    /// The tree hash of a subtree.
+    /// Returns the tree hash of a subtree.
     mutating func hash(of index: NodeIndex) -> [UInt8] {
         if let hash = self.hashes[index] { return hash }
         let hash: [UInt8]

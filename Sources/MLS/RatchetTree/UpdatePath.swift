@@ -5,10 +5,10 @@ public import TLSCodec
 //     HPKECiphertext encrypted_path_secret<V>;
 // } UpdatePathNode;
 
-/// One node of an update path (RFC 9420 §7.6).
+/// Node of an update path (RFC 9420 §7.6).
 public struct UpdatePathNode: Hashable, Sendable, TLSEncodable, TLSDecodable {
     public var encryptionKey: [UInt8]
-    /// One ciphertext for each node of the copath child's resolution, in its order.
+    /// One ciphertext for each node in the copath child's resolution, in that order.
     public var encryptedPathSecrets: [HPKECiphertext]
 
     init(encryptionKey: [UInt8], encryptedPathSecrets: [HPKECiphertext]) {
@@ -35,7 +35,7 @@ public struct UpdatePathNode: Hashable, Sendable, TLSEncodable, TLSDecodable {
 /// Fresh keys from a leaf to the root (RFC 9420 §7.6).
 public struct UpdatePath: Hashable, Sendable, TLSEncodable, TLSDecodable {
     public var leafNode: LeafNode
-    /// One node of the sender's filtered direct path each, from the leaf upward.
+    /// One element for each node of the sender's filtered direct path, from the leaf upward.
     public var nodes: [UpdatePathNode]
 
     init(leafNode: LeafNode, nodes: [UpdatePathNode]) {

@@ -1,6 +1,6 @@
 import TLSCodec
 
-/// Which of a member's two ratchets a message uses (RFC 9420 §9).
+/// The two ratchets of a member (RFC 9420 §9).
 enum RatchetType: Sendable {
     case handshake
     case application
@@ -39,13 +39,14 @@ struct LeafRatchets: Sendable {
     }
 }
 
-/// The message keys of one epoch (RFC 9420 §9): a sparse tree of secrets that shrinks as senders appear.
+/// Message keys of one epoch (RFC 9420 §9): a sparse tree of secrets that shrinks as senders appear.
 ///
-/// It holds what is needed and no more, so copying it costs by the number of senders seen, not by the members.
+/// It stores only secrets still needed, so the cost of copying depends on the number of senders seen, not on the number
+/// of members.
 struct SecretTree: Sendable {
     let cipherSuite: CipherSuite
     let shape: TreeShape
-    /// Secrets of nodes below which nobody has sent yet.
+    /// Secrets of nodes below which no member has sent yet.
     private(set) var nodeSecrets: [Int: Secret]
     private(set) var ratchets: [UInt32: LeafRatchets]
 
@@ -65,15 +66,15 @@ struct SecretTree: Sendable {
         self.ratchets = ratchets
     }
 
-    /// What taking a key changes; applied only once the message has proved genuine.
+    /// Changes caused by consuming a key, to be applied only once the message has been authenticated.
     struct Change: Sendable {
         let leaf: LeafIndex
         fileprivate(set) var ratchets: LeafRatchets
-        /// Node secrets that come and (nil) go.
+        /// Node secrets to add, or (nil) to delete.
         fileprivate(set) var nodeSecrets: [Int: Secret?]
     }
 
-    /// The next key of one's own ratchet.
+    /// Returns the next key of this member's own ratchet.
     func nextKey(
         of leaf: LeafIndex, _ type: RatchetType
     ) throws(MLSError) -> (generation: UInt32, key: MessageKey, change: Change) {
@@ -82,7 +83,7 @@ struct SecretTree: Sendable {
         return (generation, key, change)
     }
 
-    /// The key of another member's message.
+    /// Returns the key of another member's message.
     func key(
         of leaf: LeafIndex, _ type: RatchetType, generation: UInt32, limits: RatchetLimits
     ) throws(MLSError) -> (key: MessageKey, change: Change) {
@@ -96,8 +97,8 @@ struct SecretTree: Sendable {
         for (node, secret) in change.nodeSecrets { self.nodeSecrets[node] = secret }
     }
 
-    /// Whether every leaf has its ratchets or one secret above it, and all keys fit the suite: always true but for a
-    /// stored form that was damaged.
+    /// Whether every leaf has either its ratchets or exactly one secret above it, and all keys fit the suite. Only a
+    /// damaged stored form can make this false.
     var isWellFormed: Bool {
         guard TreeShape.isValid(leafCount: self.shape.leafCount) else { return false }
         var covered = Array(repeating: false, count: self.shape.leafCount)

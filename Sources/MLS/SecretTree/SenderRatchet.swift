@@ -6,21 +6,21 @@ struct MessageKey: Sendable {
     let nonce: Secret
 }
 
-/// How far a ratchet tolerates disorder (RFC 9420 §15.3), in generations.
+/// Tolerance of a ratchet for out-of-order messages (RFC 9420 §15.3), in generations.
 struct RatchetLimits: Sendable, Hashable {
-    /// Unused keys of this many generations before the newest are kept.
+    /// Number of generations behind the newest whose unused keys are kept.
     var outOfOrder: UInt32
-    /// A message may be this many generations ahead.
+    /// Maximum number of generations that a message may be ahead.
     var forward: UInt32
 }
 
-/// One sender's chain of message keys (RFC 9420 §9.1): a key is derived once and forgotten when it was used.
+/// One sender's chain of message keys (RFC 9420 §9.1): each key is derived once and deleted after use.
 struct SenderRatchet: Sendable {
-    /// The secret of `generation`; nil when the last generation was used up.
+    /// The secret of `generation`; nil once the last generation has been used.
     private(set) var secret: Secret?
-    /// The first generation that was not derived yet.
+    /// The first generation that has not been derived yet.
     private(set) var generation: UInt32
-    /// Keys of earlier generations whose messages have not come.
+    /// Keys of earlier generations whose messages have not arrived.
     private(set) var skipped: [UInt32: MessageKey]
 
     init(secret: Secret) {
@@ -29,7 +29,7 @@ struct SenderRatchet: Sendable {
         self.skipped = [:]
     }
 
-    /// The key for sending, and its generation.
+    /// Returns the next key for sending, and its generation.
     mutating func next(_ suite: CipherSuite) throws(MLSError) -> (generation: UInt32, key: MessageKey) {
         let generation = self.generation
         guard let key = self.step(suite) else {
@@ -38,7 +38,7 @@ struct SenderRatchet: Sendable {
         return (generation, key)
     }
 
-    /// Takes out the key of `generation` (RFC 9420 §9.2).
+    /// Consumes and returns the key of `generation` (RFC 9420 §9.2).
     mutating func take(_ generation: UInt32, _ suite: CipherSuite, limits: RatchetLimits) throws(MLSError) -> MessageKey
     {
         if generation < self.generation {
@@ -60,7 +60,7 @@ struct SenderRatchet: Sendable {
             if generation - current <= limits.outOfOrder {
                 self.skipped[current] = self.step(suite)
             } else if let secret = self.secret {
-                // Beyond the tolerance anyway: its key is not even derived.
+                // Older than the tolerance allows, so do not derive its key.
                 self.advance(secret, suite)
             }
         }
@@ -73,7 +73,7 @@ struct SenderRatchet: Sendable {
         return key
     }
 
-    /// Derives the key of the current generation and moves on.
+    /// Derives the key of the current generation and advances to the next.
     private mutating func step(_ suite: CipherSuite) -> MessageKey? {
         guard let secret = self.secret else { return nil }
         let key = MessageKey(
@@ -102,7 +102,7 @@ struct SenderRatchet: Sendable {
 
 extension SenderRatchet {
     init(from reader: inout TLSReader) throws(TLSCodecError) {
-        // An empty stored secret stands for none.
+        // An empty stored secret means none.
         let secret = try reader.readSecret()
         self.secret = secret.count > 0 ? secret : nil
         self.generation = try reader.readUInt32()
@@ -131,7 +131,7 @@ extension SenderRatchet {
 }
 
 extension SenderRatchet {
-    /// Whether the stored keys fit the suite.
+    /// Returns whether the stored keys fit the suite.
     func isWellFormed(_ suite: CipherSuite) -> Bool {
         self.skipped.values.allSatisfy {
             $0.key.count == suite.aead.keyLength && $0.nonce.count == suite.aead.nonceLength

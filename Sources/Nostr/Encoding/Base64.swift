@@ -32,8 +32,8 @@ public enum Base64 {
         }
     }
 
-    /// Nil for any character outside the alphabet (whitespace too), missing or misplaced padding, and unused bits
-    /// that are not zero: one byte string has exactly one text.
+    /// Decodes Base64. Nil for any character outside the alphabet (including whitespace), missing or misplaced padding,
+    /// and unused bits that are not zero, so every byte string has exactly one valid encoding.
     public static func decode(_ text: some StringProtocol) -> [UInt8]? {
         let whole = text.utf8.withContiguousStorageIfAvailable { decode($0) }
         return whole ?? Array(text.utf8).withUnsafeBufferPointer { decode($0) }

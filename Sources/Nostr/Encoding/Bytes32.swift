@@ -1,8 +1,8 @@
-/// Thirty-two bytes held in place, without an allocation; ordered as byte strings are.
+/// Thirty-two bytes stored inline, without an allocation; ordered like byte strings.
 public struct Bytes32: Hashable, Comparable, Sendable {
     public static let count = 32
 
-    // Four big-endian words: their numeric order is the order of the bytes.
+    // Four big-endian words, whose numeric order equals the order of the bytes.
     private var words: Words
 
     private struct Words: Hashable, Sendable {
@@ -12,18 +12,18 @@ public struct Bytes32: Hashable, Comparable, Sendable {
         var fourth: UInt64 = 0
     }
 
-    /// Nil unless there are exactly 32 bytes.
+    /// Copies `bytes`; nil unless there are exactly 32.
     public init?(_ bytes: some Collection<UInt8>) {
         guard bytes.count == Bytes32.count else { return nil }
         self.init { buffer in
-            // A step of a generic collection costs more than the copy of an array.
+            // Iterating a generic collection costs more than copying contiguous storage.
             if bytes.withContiguousStorageIfAvailable({ buffer.copyBytes(from: $0.prefix(Bytes32.count)) }) == nil {
                 for (index, byte) in bytes.enumerated() where index < Bytes32.count { buffer[index] = byte }
             }
         }
     }
 
-    /// Nil unless there are exactly 64 hexadecimal digits, of either case.
+    /// Parses hexadecimal; nil unless there are exactly 64 digits, of either case.
     public init?(hex: String) {
         let value = hex.utf8.withContiguousStorageIfAvailable { Bytes32(digits: $0, lowercaseOnly: false) }
         guard let value = value ?? Bytes32(digits: Array(hex.utf8), lowercaseOnly: false) else { return nil }
@@ -43,7 +43,7 @@ public struct Bytes32: Hashable, Comparable, Sendable {
         self.words = Words(first: words.0, second: words.1, third: words.2, fourth: words.3)
     }
 
-    /// The 32 bytes that `fill` writes into a zeroed buffer.
+    /// Creates a value from the 32 bytes that `fill` writes into a zeroed buffer.
     init(fill: (UnsafeMutableRawBufferPointer) -> Void) {
         var storage = (UInt64(0), UInt64(0), UInt64(0), UInt64(0))
         withUnsafeMutableBytes(of: &storage, fill)
@@ -52,7 +52,7 @@ public struct Bytes32: Hashable, Comparable, Sendable {
             third: UInt64(bigEndian: storage.2), fourth: UInt64(bigEndian: storage.3))
     }
 
-    /// 32 random bytes.
+    /// Returns 32 random bytes.
     public static func random(using generator: inout some RandomNumberGenerator) -> Bytes32 {
         var value = Bytes32 { _ in }
         value.words = Words(
@@ -69,7 +69,7 @@ public struct Bytes32: Hashable, Comparable, Sendable {
 
     public var bytes: [UInt8] { withUnsafeBytes { [UInt8]($0) } }
 
-    /// 64 lower-case digits.
+    /// The bytes as 64 lower-case hexadecimal digits.
     public var hex: String {
         String(unsafeUninitializedCapacity: 2 * Bytes32.count) { output in
             writeHex(into: output)
@@ -77,7 +77,7 @@ public struct Bytes32: Hashable, Comparable, Sendable {
         }
     }
 
-    /// Writes 64 digits at the start of `output`, which must have room for them.
+    /// Writes 64 hexadecimal digits at the start of `output`, which must have room for them.
     func writeHex(into output: UnsafeMutableBufferPointer<UInt8>) {
         withUnsafeBytes { bytes in
             for index in 0..<Bytes32.count {

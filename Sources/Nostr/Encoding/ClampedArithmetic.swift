@@ -1,4 +1,4 @@
-/// Arithmetic on numbers that others choose: results outside the type's range become its nearest bound.
+/// Arithmetic on untrusted numbers: a result outside the type's range becomes the nearest bound.
 extension FixedWidthInteger {
     public func clampedAdding(_ other: Self) -> Self {
         let (sum, overflow) = self.addingReportingOverflow(other)

@@ -1,12 +1,12 @@
 import CSodium
 import Crypto
 
-/// HMAC-SHA-256 (RFC 2104) with the key hashed once: each further message costs only its own blocks.
+/// HMAC-SHA-256 (RFC 2104) that hashes the key once, so that each further message costs only its own blocks.
 struct HMACSHA256 {
     private let inner: SHA256
     private let outer: SHA256
 
-    /// A key of at most 64 bytes, the block of SHA-256; every key of NIP-44 is 32 bytes or shorter.
+    /// Creates an HMAC with a key of at most 64 bytes, SHA-256's block size; every key of NIP-44 has at most 32 bytes.
     init(key: UnsafeRawBufferPointer) {
         precondition(key.count <= 64, "longer keys would have to be hashed first")
         var block = [UInt8](repeating: 0, count: 64)
@@ -22,7 +22,7 @@ struct HMACSHA256 {
         self.outer = outer
     }
 
-    /// The code of the concatenation of `parts`.
+    /// Returns the authentication code of the concatenation of `parts`.
     func code(_ parts: [UInt8]...) -> [UInt8] {
         var hash = inner
         for part in parts { hash.update(data: part) }

@@ -1,4 +1,4 @@
-/// Hexadecimal text (RFC 4648 §8): written in lower case, read in either.
+/// Hexadecimal encoding (RFC 4648 §8): written in lower case, read in either case.
 public enum Hex {
     static let digits: [UInt8] = Array("0123456789abcdef".utf8)
 
@@ -12,7 +12,7 @@ public enum Hex {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// Nil for an odd number of digits or any other character.
+    /// Decodes hexadecimal; nil for an odd number of digits or any other character.
     public static func decode(_ text: some StringProtocol) -> [UInt8]? {
         let digits = text.utf8
         let count = digits.count

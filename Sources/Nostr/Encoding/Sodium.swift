@@ -1,21 +1,21 @@
 import CSodium
 
-/// The few libsodium calls used here, behind one initialisation.
+/// The libsodium functions used here, behind one initialisation.
 enum Sodium {
     private static let ready: Bool = sodium_init() >= 0
 
-    /// Overwrites the bytes in a way no optimiser removes. The array must have no other owner: a shared one is
+    /// Overwrites the bytes in a way that optimisers do not remove. The array must not be shared: a shared array is
     /// copied first, and only the copy is wiped.
     static func wipe(_ bytes: inout [UInt8]) {
         bytes.withUnsafeMutableBytes { sodium_memzero($0.baseAddress, $0.count) }
     }
 
-    /// Compares in time that depends only on the length.
+    /// Compares two byte strings in time that depends only on their length.
     static func equal(_ left: [UInt8], _ right: [UInt8]) -> Bool {
         left.count == right.count && sodium_memcmp(left, right, left.count) == 0
     }
 
-    /// ChaCha20 as of RFC 8439, block counter from 0.
+    /// Applies ChaCha20 (RFC 8439) with the block counter starting at 0.
     static func chacha20(
         _ input: [UInt8], key: UnsafeRawBufferPointer, nonce: UnsafeRawBufferPointer
     ) -> [UInt8] {
@@ -28,7 +28,7 @@ enum Sodium {
         return output
     }
 
-    /// scrypt (RFC 7914) with r = 8 and p = 1, which takes 1 KiB times N of memory; nil if there is not enough.
+    /// Computes scrypt (RFC 7914) with r = 8 and p = 1, which needs N KiB of memory; nil if there is not enough memory.
     static func scrypt(_ password: UnsafeRawBufferPointer, salt: [UInt8], logN: UInt8) -> SecretBytes? {
         precondition(ready, "libsodium could not be initialised")
         let password = password.bindMemory(to: UInt8.self)
@@ -43,7 +43,7 @@ enum Sodium {
         return isDone ? key : nil
     }
 
-    /// XChaCha20-Poly1305; the tag of 16 bytes follows the ciphertext. The nonce has 24 bytes.
+    /// Encrypts with XChaCha20-Poly1305 and appends the 16-byte tag. The nonce has 24 bytes.
     static func seal(
         _ plaintext: [UInt8], key: SecretBytes, nonce: [UInt8], associatedData: [UInt8]
     ) -> [UInt8] {
@@ -57,7 +57,7 @@ enum Sodium {
         return output
     }
 
-    /// The opposite of ``seal(_:key:nonce:associatedData:)``; nil if the tag does not hold. To be wiped by the caller.
+    /// Reverses ``seal(_:key:nonce:associatedData:)``; nil if the tag is wrong. The caller must wipe the result.
     static func open(
         _ ciphertext: [UInt8], key: SecretBytes, nonce: [UInt8], associatedData: [UInt8]
     ) -> [UInt8]? {

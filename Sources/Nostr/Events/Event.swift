@@ -1,6 +1,6 @@
-/// A signed event as it travels (NIP-01).
+/// Signed event as transmitted (NIP-01).
 ///
-/// Having a value says nothing of its truth: events are read in great number and checked once, by ``verify()``.
+/// A value may be invalid: parsing does not check the id and signature; ``verify()`` does, once per event.
 public struct Event: Hashable, Sendable {
     public let id: EventID
     public let pubkey: PublicKey
@@ -24,10 +24,10 @@ public struct Event: Hashable, Sendable {
         self.signature = signature
     }
 
-    /// Checks the id against the content and the BIP-340 signature against the id.
+    /// Verifies the id against the content and the BIP-340 signature against the id.
     ///
-    /// Throws ``NostrError/Code/idMismatch``, or ``NostrError/Code/badSignature``, also for an author that is no
-    /// point of the curve.
+    /// - Throws: ``NostrError/Code/idMismatch``, or ``NostrError/Code/badSignature``, also if the author's key is not
+    ///   on the curve.
     public func verify() throws(NostrError) {
         guard unsigned.id == id else { throw NostrError(.idMismatch, "event \(id) has other content than its id") }
         guard Schnorr.isValid(signature, message: id.bytes, key: pubkey) else {

@@ -1,4 +1,4 @@
-/// What names a replaceable or addressable event through all its versions: kind, author and `d` tag (NIP-01).
+/// Address of a replaceable or addressable event, shared by all its versions: kind, author and `d` tag (NIP-01).
 public struct EventAddress: Hashable, Sendable, CustomStringConvertible {
     public let kind: Kind
     public let pubkey: PublicKey
@@ -11,7 +11,7 @@ public struct EventAddress: Hashable, Sendable, CustomStringConvertible {
         self.identifier = identifier
     }
 
-    /// The value of an `a` tag, `kind:author:identifier`. Nil if it is none.
+    /// Parses the value of an `a` tag, `kind:author:identifier`; nil if it is invalid.
     public init?(_ text: String) {
         let parts = text.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
         guard parts.count == 3, let kind = UInt16(decimal: parts[0]), let pubkey = Bytes32(hex: String(parts[1]))
@@ -23,7 +23,7 @@ public struct EventAddress: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension Event {
-    /// Nil for kinds that are neither replaceable nor addressable.
+    /// The event's address; nil for kinds that are neither replaceable nor addressable.
     public var address: EventAddress? {
         if kind.isReplaceable { return EventAddress(kind: kind, pubkey: pubkey) }
         guard kind.isAddressable else { return nil }
@@ -32,7 +32,7 @@ extension Event {
 }
 
 extension FixedWidthInteger {
-    /// Digits only: no sign, no blank, and no overflow.
+    /// Parses a number of digits only, without sign or blanks; nil if it overflows.
     init?(decimal text: some StringProtocol) {
         guard !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
         self.init(text, radix: 10)

@@ -1,4 +1,4 @@
-/// The id of an event: SHA-256 of its canonical serialisation (NIP-01).
+/// Id of an event: SHA-256 of its canonical serialisation (NIP-01).
 public struct EventID: Hashable, Comparable, Sendable, CustomStringConvertible {
     let value: Bytes32
 

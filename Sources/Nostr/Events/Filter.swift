@@ -1,4 +1,5 @@
-/// A question to a relay (NIP-01). All conditions given must hold; nil asks nothing, an empty list matches nothing.
+/// Query for events of a relay (NIP-01). All conditions must hold; nil sets no condition, an empty list matches
+/// nothing.
 public struct Filter: Hashable, Sendable {
     public var ids: [EventID]?
     public var authors: [PublicKey]?
@@ -7,9 +8,9 @@ public struct Filter: Hashable, Sendable {
     public var since: Int64?
     /// Seconds since 1970, inclusive.
     public var until: Int64?
-    /// At most so many stored events, the latest. No condition: ``matches(_:)`` leaves it out.
+    /// Maximum number of stored events to return, latest first. Not a condition: ``matches(_:)`` ignores it.
     public var limit: Int?
-    /// Single-letter tag name, without `#`, to the values of which the event must carry one.
+    /// Required tag values by single-letter tag name without `#`; the event must have at least one value for each name.
     public var tags: [String: [String]]
 
     public init(

@@ -1,4 +1,4 @@
-/// What an event is about, a number from 0 to 65535 (NIP-01).
+/// Type number of an event, 0 to 65535 (NIP-01).
 public struct Kind: RawRepresentable, Hashable, Comparable, Sendable, ExpressibleByIntegerLiteral,
     CustomStringConvertible
 {
@@ -40,23 +40,23 @@ extension Kind {
     public static let clientAuthentication: Kind = 22242
     public static let remoteSigning: Kind = 24133
     public static let blossomAuthorization: Kind = 24242
-    /// Arbitrary data of an application (NIP-78).
+    /// Application-specific data (NIP-78).
     public static let applicationData: Kind = 30078
     public static let relayDiscovery: Kind = 30166
     public static let addressableKeyPackage: Kind = 30443
 }
 
-/// How relays keep events of a kind (NIP-01, "Kinds"). Exactly one of the four holds for every kind.
+/// Storage classes of kinds (NIP-01, "Kinds"). Exactly one of the four applies to every kind.
 extension Kind {
-    /// Of several events of one author and kind only the latest counts.
+    /// Whether only the latest event per author and kind counts.
     public var isReplaceable: Bool { (10_000..<20_000).contains(rawValue) || rawValue == 0 || rawValue == 3 }
 
-    /// Passed on and not stored.
+    /// Whether relays forward events of this kind without storing them.
     public var isEphemeral: Bool { (20_000..<30_000).contains(rawValue) }
 
-    /// Of several events of one author, kind and `d` tag only the latest counts.
+    /// Whether only the latest event per author, kind and `d` tag counts.
     public var isAddressable: Bool { (30_000..<40_000).contains(rawValue) }
 
-    /// Stored, every one of them. Kinds NIP-01 leaves open count as regular too.
+    /// Whether relays store every event of this kind. Includes the kinds that NIP-01 leaves open.
     public var isRegular: Bool { !isReplaceable && !isEphemeral && !isAddressable }
 }

@@ -1,4 +1,4 @@
-/// An event before it is signed (NIP-01); also a rumor, which never will be (NIP-59).
+/// Event before signing (NIP-01), or a rumor, which is never signed (NIP-59).
 public struct UnsignedEvent: Hashable, Sendable {
     public var pubkey: PublicKey
     /// Seconds since 1970.
@@ -15,10 +15,10 @@ public struct UnsignedEvent: Hashable, Sendable {
         self.content = content
     }
 
-    /// The hash of ``canonicalSerialization``, computed at each call.
+    /// The hash of ``canonicalSerialization``, computed on every access.
     public var id: EventID { EventID(value: .sha256(canonicalSerialization)) }
 
-    /// The signed event. `key` must be that of `pubkey`: another one gives an event that does not verify.
+    /// Returns the signed event. `key` must be that of `pubkey`, or the event will not verify.
     public func signed(by key: KeyPair, using generator: inout some RandomNumberGenerator) -> Event {
         let id = id
         return Event(

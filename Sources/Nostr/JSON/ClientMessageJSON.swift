@@ -1,9 +1,10 @@
 extension ClientMessage {
-    /// The longest subscription id, in characters (NIP-01).
+    /// Maximum length of a subscription id in characters (NIP-01).
     public static let maximumSubscriptionLength = 64
 
-    /// Throws for malformed JSON, for ``NostrError/Code/unknownMessage``, and for
-    /// ``NostrError/Code/invalidSubscription``. Elements after those NIP-01 names are ignored.
+    /// Parses a message array. Ignores elements after those that NIP-01 defines.
+    ///
+    /// - Throws: for malformed JSON; ``NostrError/Code/unknownMessage``; ``NostrError/Code/invalidSubscription``.
     public init(json: some Collection<UInt8>) throws(NostrError) {
         self = try JSONReader.read(json) { reader throws(NostrError) in try ClientMessage(&reader) }
     }
@@ -52,7 +53,7 @@ extension ClientMessage {
 }
 
 extension JSONReader {
-    /// A message array must have one more element, read next.
+    /// Throws unless the message array has one more element, to be read next.
     mutating func requireElement(_ what: String) throws(NostrError) {
         guard try nextElement() else { throw NostrError(.missingField, "a message without \(what)") }
     }
@@ -67,7 +68,7 @@ extension JSONReader {
         return try Event(&self)
     }
 
-    /// Passes by what is left of the array.
+    /// Skips the rest of the array.
     mutating func leaveArray() throws(NostrError) {
         while try nextElement() { try skip() }
     }
@@ -80,7 +81,7 @@ extension JSONReader {
         return name
     }
 
-    /// One filter or more, to the end of the array.
+    /// Reads one or more filters up to the end of the array.
     fileprivate mutating func filters() throws(NostrError) -> [Filter] {
         try requireElement("a filter")
         var filters = [try Filter(&self)]

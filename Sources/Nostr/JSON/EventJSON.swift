@@ -1,12 +1,12 @@
 extension UnsignedEvent {
-    /// `[0,"pubkey",created_at,kind,tags,"content"]`, byte for byte as NIP-01 prescribes: UTF-8, no white space,
-    /// seven characters escaped and every other one verbatim, control characters too.
+    /// `[0,"pubkey",created_at,kind,tags,"content"]`, byte for byte as NIP-01 prescribes: UTF-8, no white space, seven
+    /// characters escaped and all others verbatim, including control characters.
     public var canonicalSerialization: [UInt8] { serialization(.verbatim) }
 
-    /// Whether `id` is this event's, by NIP-01 or as most programs count it.
+    /// Returns whether `id` is this event's id, computed either as in NIP-01 or as most programs compute it.
     ///
-    /// Those hash the JSON of their library, which writes control characters without a short escape as `\u00XX`
-    /// where NIP-01 wants them verbatim. For a rumor, which nobody signs, either hash names the same content.
+    /// Those hash their library's JSON, which escapes control characters without a short escape as `\u00XX` where
+    /// NIP-01 requires them verbatim. A rumor is never signed, so either hash identifies the same content.
     public func hasID(_ id: EventID) -> Bool {
         self.id == id || EventID(value: .sha256(serialization(.escaped))) == id
     }
@@ -27,7 +27,7 @@ extension UnsignedEvent {
         return writer.bytes
     }
 
-    /// The rumor as JSON: `id`, `pubkey`, `created_at`, `kind`, `tags`, `content`, in this order (NIP-59).
+    /// Returns the rumor's JSON: `id`, `pubkey`, `created_at`, `kind`, `tags`, `content`, in this order (NIP-59).
     public func rumorJSON() -> [UInt8] {
         var writer = JSONWriter(capacity: estimatedSize)
         writer.members(of: self, id: id)
@@ -35,8 +35,7 @@ extension UnsignedEvent {
         return writer.bytes
     }
 
-    /// Reads a rumor. The id it states, if any, is not compared with its content: that is the caller's.
-    /// A signature is not looked at.
+    /// Parses a rumor. The caller must compare the stated id, if any, with the content. Ignores a signature.
     public static func parseRumor(
         _ json: some Collection<UInt8>
     ) throws(NostrError) -> (event: UnsignedEvent, statedID: EventID?) {
@@ -52,12 +51,12 @@ extension UnsignedEvent {
 }
 
 extension Event {
-    /// Throws for JSON that is malformed or not an event's; the id and the signature are not checked.
+    /// Parses an event; throws for malformed JSON or JSON that is not an event. Does not check the id and signature.
     public init(json: some Collection<UInt8>) throws(NostrError) {
         self = try JSONReader.read(json) { reader throws(NostrError) in try Event(&reader) }
     }
 
-    /// The event as compact JSON: `id`, `pubkey`, `created_at`, `kind`, `tags`, `content`, `sig`, in this order.
+    /// Returns compact JSON: `id`, `pubkey`, `created_at`, `kind`, `tags`, `content`, `sig`, in this order.
     public func json() -> [UInt8] {
         var writer = JSONWriter(capacity: unsigned.estimatedSize)
         writer.event(self)
@@ -99,7 +98,7 @@ extension JSONWriter {
     }
 }
 
-/// The members of an event's object, as far as they are there. The first of a repeated member counts.
+/// Members of an event's object that are present. Of a repeated member the first counts.
 private struct EventFields {
     var id: Bytes32?
     var pubkey: Bytes32?
@@ -138,7 +137,7 @@ private struct EventFields {
 
     static func missing(_ name: String) -> NostrError { NostrError(.missingField, "an event without \(name)") }
 
-    /// Most of the network holds times as unsigned numbers: an event before 1970 would be lost on the way.
+    /// Reads a time; refuses negative ones, since most of the network stores unsigned times and would drop the event.
     private static func timestamp(_ reader: inout JSONReader) throws(NostrError) -> Int64 {
         let start = reader.position
         let value = try reader.integer()

@@ -1,10 +1,11 @@
 extension Filter {
-    /// Throws for JSON that is malformed or not a filter's. Members NIP-01 does not name are ignored.
+    /// Parses a filter; throws for malformed JSON or JSON that is not a filter. Ignores members that NIP-01 does not
+    /// define.
     public init(json: some Collection<UInt8>) throws(NostrError) {
         self = try JSONReader.read(json) { reader throws(NostrError) in try Filter(&reader) }
     }
 
-    /// Compact JSON: `ids`, `authors`, `kinds`, the tags by name, `since`, `until`, `limit`, each if set.
+    /// Returns compact JSON: `ids`, `authors`, `kinds`, the tags by name, `since`, `until`, `limit`, each if set.
     public func json() -> [UInt8] {
         var writer = JSONWriter(capacity: 256)
         writer.filter(self)
@@ -39,7 +40,7 @@ extension Filter {
         }
     }
 
-    /// `#` and one letter.
+    /// Returns the letter of a member named `#` and one letter; nil for other members.
     private static func tagName(_ member: String) -> String? {
         let bytes = Array(member.utf8)
         guard bytes.count == 2, bytes[0] == UInt8(ascii: "#"), (0x61...0x7a).contains(bytes[1] | 0x20) else {

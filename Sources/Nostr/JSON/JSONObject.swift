@@ -1,4 +1,4 @@
-/// The members of a JSON object in the order they came. Names are unique: of a repeated one the first was kept.
+/// Members of a JSON object in their original order. Names are unique: of a repeated member the first is kept.
 public struct JSONObject: Hashable, Sendable, ExpressibleByDictionaryLiteral {
     public struct Member: Hashable, Sendable {
         public let name: String
@@ -13,7 +13,8 @@ public struct JSONObject: Hashable, Sendable, ExpressibleByDictionaryLiteral {
         for (name, value) in elements { self[name] = value }
     }
 
-    /// Setting nil removes the member; setting a new name appends it. Takes time in the number of members.
+    /// Accesses a member. Setting nil removes it; setting a new name appends it. Takes time linear in the number of
+    /// members.
     public subscript(name: String) -> JSONValue? {
         get { members.first { $0.name == name }?.value }
         set {

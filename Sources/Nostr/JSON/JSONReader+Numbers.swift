@@ -1,12 +1,12 @@
 extension JSONReader {
-    /// An integer without fraction or exponent; ``NostrError/Code/numberOutOfRange`` if it does not fit.
+    /// Reads an integer without fraction or exponent; throws ``NostrError/Code/numberOutOfRange`` if it does not fit.
     mutating func integer() throws(NostrError) -> Int64 {
         let first = try peek()
         guard first == UInt8(ascii: "-") || (0x30...0x39).contains(first) else { throw unexpected("an integer") }
         let start = position
         let negative = first == UInt8(ascii: "-")
         if negative { position += 1 }
-        // Negative all along, since Int64 reaches one further down than up.
+        // Accumulate as a negative number, because Int64's lowest value has no positive counterpart.
         var value: Int64 = 0
         var overflow = false
         let digits = try scanDigits { digit in
@@ -32,14 +32,14 @@ extension JSONReader {
         return -value
     }
 
-    /// A whole number that `Value` holds.
+    /// Reads an integer that fits `Value`.
     mutating func integer<Value: FixedWidthInteger>(_ type: Value.Type) throws(NostrError) -> Value {
         let start = position
         guard let value = Value(exactly: try integer()) else { throw outOfRange(start) }
         return value
     }
 
-    /// The text of a number, checked against the grammar of RFC 8259 §6.
+    /// Reads the text of a number and checks it against the grammar of RFC 8259 §6.
     mutating func numberText() throws(NostrError) -> (text: String, isInteger: Bool) {
         let start = position
         if try peek() == UInt8(ascii: "-") { position += 1 }

@@ -11,12 +11,12 @@ extension JSONReader {
         return text
     }
 
-    /// A string of exactly 64 lower-case hexadecimal digits.
+    /// Reads a string of exactly 64 lower-case hexadecimal digits.
     mutating func hex32() throws(NostrError) -> Bytes32 {
         try hex(64) { Bytes32(digits: $0, lowercaseOnly: true) }
     }
 
-    /// A string of exactly 128 lower-case hexadecimal digits.
+    /// Reads a string of exactly 128 lower-case hexadecimal digits.
     mutating func signature() throws(NostrError) -> Signature {
         try hex(128) { Signature(digits: $0, lowercaseOnly: true) }
     }
@@ -32,7 +32,7 @@ extension JSONReader {
             position = start + digits + 1
             return value
         }
-        // Escapes may spell digits too: rare enough to take the long way.
+        // Escapes may spell digits too, which is rare enough for the slow path.
         var text = try string()
         guard let value = text.withUTF8({ make($0) }) else {
             throw NostrError(.invalidHex, "expected \(digits) lower-case hexadecimal digits at byte \(start)")
@@ -40,7 +40,7 @@ extension JSONReader {
         return value
     }
 
-    /// The rest of a string, with `position` at the first byte that is not plain.
+    /// Reads the rest of a string, with `position` at the first byte that is not plain.
     private mutating func escapedString(from start: Int) throws(NostrError) -> String {
         var bytes: [UInt8] = []
         var runStart = start

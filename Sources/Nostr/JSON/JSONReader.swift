@@ -1,8 +1,8 @@
-/// A cursor over JSON text (RFC 8259) that the typed readers share.
+/// Cursor over JSON text (RFC 8259), shared by the typed readers.
 ///
-/// Strict where leniency would let two programs read one text differently: no trailing bytes, no lone surrogates,
-/// no raw control characters, no invalid UTF-8, no leading zeros, integers exact or refused. Of a repeated member
-/// the first counts; what the typed readers do not know is checked for form and skipped.
+/// It is strict where leniency would let two programs read one text differently: no trailing bytes, no lone surrogates,
+/// no raw control characters, no invalid UTF-8, no leading zeros, integers exact or refused. Of a repeated member the
+/// first counts. Members unknown to the typed readers are checked for syntax and skipped.
 struct JSONReader {
     let input: UnsafeBufferPointer<UInt8>
     var position = 0
@@ -11,7 +11,7 @@ struct JSONReader {
 
     init(_ input: UnsafeBufferPointer<UInt8>) { self.input = input }
 
-    /// Reads one whole text: `body` must consume it all but trailing white space.
+    /// Reads one complete text; `body` must consume all of it except trailing white space.
     static func read<Value>(
         _ json: some Collection<UInt8>, _ body: (inout JSONReader) throws(NostrError) -> Value
     ) throws(NostrError) -> Value {
@@ -27,7 +27,7 @@ struct JSONReader {
         return try result.get()
     }
 
-    /// The next byte that is not white space, not consumed.
+    /// Returns the next byte that is not white space, without consuming it.
     mutating func peek() throws(NostrError) -> UInt8 {
         while position < input.count {
             let byte = input[position]
@@ -48,15 +48,15 @@ struct JSONReader {
     }
 }
 
-/// Arrays and objects: enter, then ask for the next until there is none.
+/// Arrays and objects: enter, then read elements until there are none left.
 extension JSONReader {
     mutating func enterArray() throws(NostrError) { try enter(UInt8(ascii: "["), "an array") }
     mutating func enterObject() throws(NostrError) { try enter(UInt8(ascii: "{"), "an object") }
 
-    /// True if an element follows, which the caller must then read or skip; false once the array is left.
+    /// Returns true if an element follows, which the caller must then read or skip; false once the array has ended.
     mutating func nextElement() throws(NostrError) -> Bool { try next(UInt8(ascii: "]")) }
 
-    /// The name of the next member, whose value the caller must then read or skip; nil once the object is left.
+    /// Returns the next member's name, whose value the caller must then read or skip; nil once the object has ended.
     mutating func nextMember() throws(NostrError) -> String? {
         guard try next(UInt8(ascii: "}")) else { return nil }
         guard try peek() == UInt8(ascii: "\"") else { throw malformed("expected the name of a member") }
@@ -95,7 +95,7 @@ extension JSONReader {
 }
 
 extension JSONReader {
-    /// Checks the form of the next value and passes it by.
+    /// Skips the next value after checking its syntax.
     mutating func skip() throws(NostrError) {
         switch try peek() {
         case UInt8(ascii: "\""): _ = try string()
@@ -110,7 +110,7 @@ extension JSONReader {
         }
     }
 
-    /// `true`, `false`, or nil for `null`.
+    /// Reads `true` or `false`; nil for `null`.
     mutating func literal() throws(NostrError) -> Bool? {
         switch try peek() {
         case UInt8(ascii: "t"): try word("true"); return true
@@ -140,7 +140,7 @@ extension JSONReader {
 
     func malformed(_ what: String) -> NostrError { NostrError(.malformedJSON, "\(what) at byte \(position)") }
 
-    /// The next value is sound so far and of another type, or no value at all.
+    /// Returns the error for a next value of the wrong type, or for malformed JSON if no value starts there.
     func unexpected(_ what: String) -> NostrError {
         let starts = "\"[{-0123456789tfn".utf8
         guard position < input.count, starts.contains(input[position]) else { return malformed("expected \(what)") }

@@ -1,10 +1,10 @@
-/// What reader and writer both need to know about the inside of strings.
+/// Scanning of string contents, shared by reader and writer.
 enum JSONText {
-    /// The index of the next quote, backslash or control character, or the count if there is none.
+    /// Returns the index of the next quote, backslash or control character, or the count if there is none.
     static func nextSpecial(in bytes: UnsafeBufferPointer<UInt8>, from start: Int) -> Int {
         let raw = UnsafeRawBufferPointer(bytes)
         var index = start
-        // Eight bytes a step. The tests may only err above a true hit, so stopping the step is always right.
+        // Step eight bytes at a time. False positives occur only above a real hit, so stopping there is always right.
         while index &+ 8 <= bytes.count {
             let word = raw.loadUnaligned(fromByteOffset: index, as: UInt64.self)
             guard !mayHoldSpecial(word) else { break }

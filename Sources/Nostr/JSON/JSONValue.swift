@@ -1,8 +1,8 @@
-/// JSON of any shape, for the documents that have no type of their own here.
+/// JSON value of any type, for documents that have no type of their own here.
 public enum JSONValue: Hashable, Sendable {
     case null
     case bool(Bool)
-    /// A number without fraction and exponent.
+    /// Number without fraction and exponent.
     case integer(Int64)
     /// Any other number.
     case number(Double)
@@ -10,28 +10,29 @@ public enum JSONValue: Hashable, Sendable {
     case array([JSONValue])
     case object(JSONObject)
 
-    /// Arrays and objects may be nested so deep; deeper text is refused.
+    /// Maximum nesting depth of arrays and objects; deeper text is refused.
     public static let maximumDepth = 32
 
-    /// Reads one whole text; throws for anything RFC 8259 does not allow, and for numbers beyond `Int64` or `Double`.
+    /// Parses one complete text; throws for invalid JSON (RFC 8259) and for numbers that do not fit `Int64` or
+    /// `Double`.
     public init(json: some Collection<UInt8>) throws(NostrError) {
         self = try JSONReader.read(json) { reader throws(NostrError) in try JSONValue(&reader) }
     }
 
     public init(json text: String) throws(NostrError) { try self.init(json: Array(text.utf8)) }
 
-    /// Compact JSON. A number that is not finite has no JSON and becomes `null`.
+    /// Returns compact JSON. JSON cannot express a number that is not finite, so it becomes `null`.
     public func json() -> [UInt8] {
         var writer = JSONWriter(capacity: 256)
         writer.value(self)
         return writer.bytes
     }
 
-    /// ``json()`` as text.
+    /// ``json()`` as a string.
     public var jsonText: String { String(decoding: json(), as: UTF8.self) }
 }
 
-/// What a value holds, or nil if it is of another type.
+/// Typed access to a value; nil if it has another type.
 extension JSONValue {
     public var string: String? { if case .string(let value) = self { value } else { nil } }
     public var integer: Int64? { if case .integer(let value) = self { value } else { nil } }
@@ -39,7 +40,7 @@ extension JSONValue {
     public var array: [JSONValue]? { if case .array(let value) = self { value } else { nil } }
     public var object: JSONObject? { if case .object(let value) = self { value } else { nil } }
 
-    /// Either kind of number.
+    /// The number as a double, for integers too.
     public var double: Double? {
         switch self {
         case .integer(let value): Double(value)
@@ -48,7 +49,7 @@ extension JSONValue {
         }
     }
 
-    /// A member of an object; nil for other types too.
+    /// Returns a member of an object; nil for other types too.
     public subscript(name: String) -> JSONValue? { object?[name] }
 }
 

@@ -1,10 +1,10 @@
-/// Compact JSON, appended to bytes. The caller places brackets and commas.
+/// Writer of compact JSON. The caller writes brackets and commas.
 struct JSONWriter {
-    /// What happens to control characters that have no short escape.
+    /// Treatment of control characters that have no short escape.
     enum Controls {
-        /// `\u00XX`, as RFC 8259 demands.
+        /// As `\u00XX`, as RFC 8259 requires.
         case escaped
-        /// As they are, as NIP-01's canonical serialisation demands.
+        /// Verbatim, as NIP-01's canonical serialisation requires.
         case verbatim
     }
 
@@ -74,7 +74,7 @@ struct JSONWriter {
 }
 
 extension JSONWriter {
-    /// `[…]` with a comma between elements.
+    /// Writes `[…]` with commas between the elements.
     mutating func array<Element>(_ elements: some Sequence<Element>, _ write: (inout JSONWriter, Element) -> Void) {
         raw("[")
         var first = true

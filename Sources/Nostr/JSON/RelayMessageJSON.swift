@@ -1,6 +1,6 @@
 extension RelayMessage {
-    /// Throws for malformed JSON and for ``NostrError/Code/unknownMessage``. A text that relays are known to leave
-    /// out (of `OK` and `CLOSED`) counts as empty; further elements are ignored.
+    /// Parses a message array; throws for malformed JSON and ``NostrError/Code/unknownMessage``. The text of `OK` and
+    /// `CLOSED`, which some relays omit, defaults to empty. Ignores further elements.
     public init(json: some Collection<UInt8>) throws(NostrError) {
         self = try JSONReader.read(json) { reader throws(NostrError) in try RelayMessage(&reader) }
     }
@@ -80,7 +80,7 @@ extension RelayMessage {
 }
 
 extension JSONReader {
-    /// A string if one follows, else the empty one; then the rest of the array.
+    /// Reads a string if one follows, otherwise returns an empty one; then skips the rest of the array.
     fileprivate mutating func lastString() throws(NostrError) -> String {
         guard try nextElement() else { return "" }
         let text = try string()
@@ -88,7 +88,7 @@ extension JSONReader {
         return text
     }
 
-    /// `{"count": n}` (NIP-45).
+    /// Reads `{"count": n}` (NIP-45).
     fileprivate mutating func countElement() throws(NostrError) -> Int {
         try requireElement("a count")
         var count: Int?

@@ -1,4 +1,4 @@
-/// Bech32 (BIP-173), the encoding only; the limit of 90 characters is lifted to NIP-19's 5000.
+/// Bech32 encoding (BIP-173) with the limit of 90 characters raised to NIP-19's 5000.
 enum Bech32 {
     static let maximumLength = 5000
 
@@ -24,7 +24,7 @@ enum Bech32 {
         guard let separator = lower.lastIndex(of: UInt8(ascii: "1")), separator > 0, separator + 7 <= lower.count
         else { throw invalid("no prefix or no checksum") }
         var values: [UInt8] = []
-        // They may be a secret key's.
+        // The values may belong to a secret key.
         defer { Sodium.wipe(&values) }
         for character in lower[(separator + 1)...] {
             guard let value = alphabet.firstIndex(of: character) else { throw invalid("a character out of range") }
@@ -54,7 +54,7 @@ enum Bech32 {
         return checksum
     }
 
-    /// Nil if unpadded input leaves more bits than a group, or bits that are not zero.
+    /// Converts between bit groups; nil if unpadded input leaves more bits than a group, or bits that are not zero.
     private static func regroup(_ values: some Sequence<UInt8>, from: UInt32, to: UInt32, pad: Bool) -> [UInt8]? {
         var held: UInt32 = 0
         var bits: UInt32 = 0

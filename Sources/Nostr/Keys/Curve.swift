@@ -1,9 +1,9 @@
 import CSecp256k1
 
-/// The one libsecp256k1 context of the process.
+/// The process's only libsecp256k1 context.
 enum Curve {
-    // Safe: after the randomisation below the context is only ever passed as const, which the library declares
-    // safe from any number of threads.
+    // Safe: after the randomisation below the context is only passed as const, which the library documents as
+    // thread-safe.
     private struct Context: @unchecked Sendable {
         let pointer: OpaquePointer
     }
@@ -12,7 +12,7 @@ enum Curve {
         guard let pointer = secp256k1_context_create(UInt32(SECP256K1_CONTEXT_SIGN | SECP256K1_CONTEXT_VERIFY)) else {
             preconditionFailure("libsecp256k1 gave no context")
         }
-        // Blinding against side channels, invisible in every result, so its randomness is not an argument.
+        // Blinding against side channels, which changes no result, so its randomness need not be a parameter.
         var generator = SystemRandomNumberGenerator()
         let seed = Bytes32.random(using: &generator).bytes
         let randomised = secp256k1_context_randomize(pointer, seed)

@@ -1,17 +1,17 @@
 import CSecp256k1
 
-/// A secret key with its public key, ready to sign. Wiped with the last reference; never described; compared by its
-/// public key.
+/// Secret key with its public key, ready to sign. Wiped with the last reference, never printed, compared by public key.
 public final class KeyPair: Sendable, Hashable, CustomStringConvertible, CustomReflectable {
     public let publicKey: PublicKey
     private let storage: SecretBytes
 
-    /// Throws ``NostrError/Code/invalidSecretKey`` unless this is a number of 32 bytes from 1 to the curve's order − 1.
+    /// Imports a secret key; throws ``NostrError/Code/invalidSecretKey`` unless it is 32 bytes encoding 1 to the
+    /// curve's order − 1.
     public init(secretKey: some Collection<UInt8>) throws(NostrError) {
         guard secretKey.count == 32 else {
             throw NostrError(.invalidSecretKey, "a secret key has 32 bytes, not \(secretKey.count)")
         }
-        // A copy of its own, even of an array, so that wiping it wipes something.
+        // Always copy the bytes: wiping an array that the caller shares would only wipe a fresh copy of it.
         var secret = [UInt8](repeating: 0, count: 32)
         for (index, byte) in secretKey.enumerated() { secret[index] = byte }
         defer { Sodium.wipe(&secret) }
@@ -22,7 +22,7 @@ public final class KeyPair: Sendable, Hashable, CustomStringConvertible, CustomR
         self.publicKey = publicKey
     }
 
-    /// What people type: `nsec1…` (NIP-19) or 64 hexadecimal digits.
+    /// Parses user input: `nsec1…` (NIP-19) or 64 hexadecimal digits.
     public convenience init(parsing text: String) throws(NostrError) {
         var secret: [UInt8]
         if text.lowercased().hasPrefix(NIP19.Prefix.secretKey + "1") {
@@ -37,9 +37,9 @@ public final class KeyPair: Sendable, Hashable, CustomStringConvertible, CustomR
         try self.init(secretKey: secret)
     }
 
-    /// A fresh key from a cryptographically secure generator.
+    /// Generates a key; `generator` must be cryptographically secure.
     public static func generate(using generator: inout some RandomNumberGenerator) -> KeyPair {
-        // One draw in 2^128 is no key; a generator that fails so often is broken.
+        // One draw in 2^128 is not a valid key; a generator that fails this often is broken.
         for _ in 0..<16 {
             var secret = Bytes32.random(using: &generator).bytes
             defer { Sodium.wipe(&secret) }
@@ -54,7 +54,7 @@ public final class KeyPair: Sendable, Hashable, CustomStringConvertible, CustomR
     public var description: String { "the secret key of \(self.publicKey)" }
     public var customMirror: Mirror { Mirror(self, children: ["publicKey": self.publicKey]) }
 
-    /// A copy of the 32 secret bytes; wiping it is the caller's.
+    /// A copy of the 32 secret bytes, which the caller must wipe.
     public var secretBytes: [UInt8] {
         var secret = [UInt8](repeating: 0, count: 32)
         let read = withKeyPair { secp256k1_keypair_sec(Curve.context, &secret, $0) }
@@ -62,10 +62,10 @@ public final class KeyPair: Sendable, Hashable, CustomStringConvertible, CustomR
         return secret
     }
 
-    /// The secret as text (NIP-19).
+    /// The secret key as `nsec1…` (NIP-19).
     public var nsec: String { NIP19.encode(secretKeyOf: self) }
 
-    /// BIP-340 signature of an event id.
+    /// Returns the BIP-340 signature of an event id.
     public func sign(_ id: EventID, using generator: inout some RandomNumberGenerator) -> Signature {
         let auxiliary = Bytes32.random(using: &generator)
         return Schnorr.sign(id.bytes, with: self, auxiliary: auxiliary)

@@ -1,15 +1,15 @@
 import CSecp256k1
 
-/// An x-only public key (BIP-340): the name of a Nostr account.
+/// X-only public key (BIP-340), which identifies a Nostr account.
 ///
-/// Any 32 bytes make a value, since relays and tags carry keys that nobody ever uses. Whether it is a point of the
-/// curve is asked where it matters: ``init(parsing:)``, ``isOnCurve``, signatures and NIP-44.
+/// Any 32 bytes make a value, since relays and tags carry many keys that are never used. Whether a key is on the curve
+/// is checked only where it matters: ``init(parsing:)``, ``isOnCurve``, signatures and NIP-44.
 public struct PublicKey: Hashable, Comparable, Sendable, CustomStringConvertible {
     let value: Bytes32
 
     init(value: Bytes32) { self.value = value }
 
-    /// Throws ``NostrError/Code/invalidLength`` unless there are 32 bytes; the curve is not asked.
+    /// Throws ``NostrError/Code/invalidLength`` unless there are 32 bytes. Does not check that the key is on the curve.
     public init(bytes: some Collection<UInt8>) throws(NostrError) {
         guard let value = Bytes32(bytes) else {
             throw NostrError(.invalidLength, "a public key has 32 bytes, not \(bytes.count)")
@@ -17,7 +17,7 @@ public struct PublicKey: Hashable, Comparable, Sendable, CustomStringConvertible
         self.value = value
     }
 
-    /// Throws ``NostrError/Code/invalidHex`` unless there are 64 hexadecimal digits; the curve is not asked.
+    /// Throws ``NostrError/Code/invalidHex`` unless there are 64 hexadecimal digits. Does not check the curve either.
     public init(hex: String) throws(NostrError) {
         guard let value = Bytes32(hex: hex) else {
             throw NostrError(.invalidHex, "a public key has 64 hexadecimal digits")
@@ -25,13 +25,13 @@ public struct PublicKey: Hashable, Comparable, Sendable, CustomStringConvertible
         self.value = value
     }
 
-    /// Throws as ``init(bytes:)`` does, and ``NostrError/Code/invalidPublicKey`` if this is no point of the curve.
+    /// Throws as ``init(bytes:)`` does, and ``NostrError/Code/invalidPublicKey`` if the key is not on the curve.
     public init(validating bytes: some Collection<UInt8>) throws(NostrError) {
         try self.init(bytes: bytes)
         try requireOnCurve()
     }
 
-    /// What people type: `npub1…` (NIP-19) or 64 hexadecimal digits. The curve is asked.
+    /// Parses user input, `npub1…` (NIP-19) or 64 hexadecimal digits, and checks that the key is on the curve.
     public init(parsing text: String) throws(NostrError) {
         if text.lowercased().hasPrefix(NIP19.Prefix.publicKey + "1") {
             self = try NIP19.decodePublicKey(text)

@@ -7,7 +7,7 @@ enum Schnorr {
         return secp256k1_schnorrsig_verify(Curve.context, signature.bytes, message, message.count, &point) == 1
     }
 
-    /// `auxiliary` is BIP-340's fresh randomness `a`: 32 bytes that make side channels harder to use.
+    /// Signs a message. `auxiliary` is BIP-340's fresh randomness `a`: 32 bytes that impede side-channel attacks.
     static func sign(_ message: [UInt8], with key: KeyPair, auxiliary: Bytes32) -> Signature {
         var output = [UInt8](repeating: 0, count: Signature.count)
         let signed = auxiliary.withUnsafeBytes { random in

@@ -1,11 +1,12 @@
 import CSodium
 
-/// Secret memory of fixed size, wiped when the last owner lets go of it.
+/// Secret memory of fixed size, wiped when the last reference is released.
 final class SecretBytes: @unchecked Sendable {
-    // Safe: the memory is written only in `init`, before anybody else has a reference, and in `deinit`, after.
+    // Safe: the memory is written only in `init`, before another reference exists, and in `deinit`, after the last is
+    // gone.
     private let memory: UnsafeMutableRawBufferPointer
 
-    /// `fill` writes the secret into zeroed memory.
+    /// Allocates zeroed memory and lets `fill` write the secret.
     init(count: Int, alignment: Int = 8, fill: (UnsafeMutableRawBufferPointer) -> Void) {
         memory = .allocate(byteCount: count, alignment: alignment)
         memory.initializeMemory(as: UInt8.self, repeating: 0)

@@ -1,8 +1,8 @@
 import CSecp256k1
 
 extension KeyPair {
-    /// Calls `body` with the 32 bytes of ``sharedX(with:)``, and wipes them after; nil if the peer is no point of the
-    /// curve. They are no key yet: put them through a derivation that names its purpose, as NIP-44 and MIP-05 do.
+    /// Calls `body` with the 32 bytes of ``sharedX(with:)`` and wipes them afterwards; nil if the peer's key is not on
+    /// the curve. They must not be used as a key directly: derive one with a label, as NIP-44 and MIP-05 do.
     public func withSharedX<Result>(
         of peer: PublicKey, _ body: (UnsafeRawBufferPointer) throws -> Result
     ) rethrows -> Result? {
@@ -11,9 +11,10 @@ extension KeyPair {
         return try shared.withUnsafeBytes(body)
     }
 
-    /// The x coordinate of secret · peer (NIP-44's `shared_x`), unhashed. Nil if the peer is no point of the curve.
+    /// Returns the unhashed x coordinate of secret · peer (NIP-44's `shared_x`); nil if the peer's key is not on the
+    /// curve.
     func sharedX(with peer: PublicKey) -> [UInt8]? {
-        // An x-only key stands for the point with even y; x of the product is the same for either.
+        // An x-only key denotes the point with even y; the product's x coordinate is equal for both.
         let compressed = [0x02] + peer.bytes
         var point = secp256k1_pubkey()
         guard secp256k1_ec_pubkey_parse(Curve.context, &point, compressed, compressed.count) == 1 else { return nil }

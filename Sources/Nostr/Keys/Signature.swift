@@ -1,4 +1,4 @@
-/// A BIP-340 signature, 64 bytes held in place. Says nothing about whether it holds.
+/// BIP-340 signature, 64 bytes stored inline, not necessarily valid.
 public struct Signature: Hashable, Sendable {
     public static let count = 64
 
@@ -31,7 +31,7 @@ public struct Signature: Hashable, Sendable {
         self.proof = proof
     }
 
-    /// Our own signatures, known to have 64 bytes.
+    /// Wraps a signature created here, which always has 64 bytes.
     init(exactly bytes: [UInt8]) {
         precondition(bytes.count == Signature.count, "a signature has 64 bytes")
         nonce = Bytes32 { $0.copyBytes(from: bytes.prefix(32)) }

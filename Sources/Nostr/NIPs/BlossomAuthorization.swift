@@ -1,4 +1,4 @@
-/// Who may do what at a Blossom media server: an event of kind 24242 in the `Authorization` header (BUD-01).
+/// Permission for one action on a Blossom media server: an event of kind 24242 in the `Authorization` header (BUD-01).
 public enum BlossomAuthorization {
     public enum Action: String, Sendable, CaseIterable {
         case get
@@ -7,13 +7,13 @@ public enum BlossomAuthorization {
         case delete
     }
 
-    /// How far ahead of the server's clock an event may be made, in seconds.
+    /// Maximum lead of an event's time over the server's clock, in seconds.
     public static let tolerance: Int64 = 60
 
-    /// Allows one action on blobs for a time.
+    /// Creates an event that permits one action on the given blobs for a limited time.
     ///
     /// - Parameters:
-    ///   - hashes: SHA-256 of each blob; the event allows no other ones.
+    ///   - hashes: SHA-256 of each permitted blob.
     ///   - lifetime: seconds after `now`, which is in seconds since 1970.
     public static func event(
         _ action: Action, hashes: [Bytes32], content: String, by key: KeyPair, now: Int64, lifetime: Int64,
@@ -23,7 +23,7 @@ public enum BlossomAuthorization {
             .signed(by: key, using: &generator)
     }
 
-    /// As ``event(_:hashes:content:by:now:lifetime:using:)``, to be signed.
+    /// Unsigned variant of ``event(_:hashes:content:by:now:lifetime:using:)``.
     public static func draft(
         _ action: Action, hashes: [Bytes32], content: String, by key: PublicKey, now: Int64, lifetime: Int64
     ) -> UnsignedEvent {
@@ -35,12 +35,13 @@ public enum BlossomAuthorization {
             ], content: content)
     }
 
-    /// `Nostr ` and the event in Base64: the value of the header.
+    /// Returns the header's value: `Nostr ` and the event in Base64.
     public static func header(_ event: Event) -> String { "Nostr " + Base64.encode(event.json()) }
 
-    /// Reads the header's value; Base64 with the alphabet of URLs and without padding is taken too.
+    /// Parses the header's value; also accepts URL-safe and unpadded Base64.
     ///
-    /// Throws ``NostrError/Code/invalidBase64`` for another scheme or text, or as ``Event/init(json:)`` does.
+    /// - Throws: ``NostrError/Code/invalidBase64`` for another scheme or invalid Base64; errors of
+    ///   ``Event/init(json:)``.
     public static func event(header: String) throws(NostrError) -> Event {
         let parts = header.split(separator: " ", omittingEmptySubsequences: true)
         guard parts.count == 2, parts[0].lowercased() == "nostr" else {
@@ -54,10 +55,10 @@ public enum BlossomAuthorization {
         return try Event(json: json)
     }
 
-    /// Checks everything but which blob is meant: see ``allows(_:_:)``. `now` in seconds since 1970.
+    /// Checks everything except the blob, for which see ``allows(_:_:)``. `now` is in seconds since 1970.
     ///
-    /// Throws ``NostrError/Code/unexpectedKind``, ``NostrError/Code/authenticationRejected``, or as
-    /// ``Event/verify()`` does.
+    /// - Throws: ``NostrError/Code/unexpectedKind``; ``NostrError/Code/authenticationRejected``; errors of
+    ///   ``Event/verify()``.
     public static func verify(_ event: Event, for action: Action, now: Int64) throws(NostrError) {
         guard event.kind == .blossomAuthorization else {
             throw NostrError(.unexpectedKind, "an authorization has kind 24242, not \(event.kind)")
@@ -74,7 +75,7 @@ public enum BlossomAuthorization {
         try event.verify()
     }
 
-    /// Whether the event's `x` tags name this blob.
+    /// Returns whether the event's `x` tags name this blob.
     public static func allows(_ event: Event, _ hash: Bytes32) -> Bool {
         event.tags(named: "x").contains { $0.value.flatMap { Bytes32(hex: $0) } == hash }
     }

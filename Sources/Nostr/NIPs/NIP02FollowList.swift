@@ -1,13 +1,13 @@
-/// Whom a user follows: kind 3 (NIP-02).
+/// A user's follow list: kind 3 (NIP-02).
 ///
-/// Everything that is in the list stays when it is written again: relays, petnames, tags that are none of its own,
-/// and the content, which older programs kept their relays in.
+/// Writing the list back preserves everything in it: relays, petnames, unrelated tags, and the content, where older
+/// programs stored their relays.
 public struct FollowList: Hashable, Sendable {
     public struct Entry: Hashable, Sendable {
         public let publicKey: PublicKey
-        /// Where the followed user's events are to be found; nil if none is named, or what is named is no relay.
+        /// Relay with the followed user's events; nil if none is given or the address is invalid.
         public let relay: RelayURL?
-        /// What the follower calls the followed user; nil if nothing.
+        /// The follower's own name for the followed user; nil if none is given.
         public let petname: String?
     }
 
@@ -19,7 +19,7 @@ public struct FollowList: Hashable, Sendable {
         self.content = ""
     }
 
-    /// Throws ``NostrError/Code/unexpectedKind`` for other kinds. Tags that name no key are kept and passed over.
+    /// Throws ``NostrError/Code/unexpectedKind`` for other kinds. Tags without a valid key are kept but ignored.
     public init(_ event: Event) throws(NostrError) {
         guard event.kind == .followList else {
             throw NostrError(.unexpectedKind, "a follow list has kind 3, not \(event.kind)")
@@ -28,7 +28,7 @@ public struct FollowList: Hashable, Sendable {
         self.content = event.content
     }
 
-    /// The followed users in order, each once.
+    /// The followed users in order, without duplicates.
     public var entries: [Entry] {
         var seen: Set<PublicKey> = []
         return self.tags.compactMap { tag in
@@ -41,7 +41,7 @@ public struct FollowList: Hashable, Sendable {
 
     public func follows(_ key: PublicKey) -> Bool { self.tags.contains { Self.key(of: $0) == key } }
 
-    /// Appends a user; one who is followed stays as it is. True if that changed anything.
+    /// Appends a user unless already followed. Returns whether the list changed.
     @discardableResult
     public mutating func follow(_ key: PublicKey) -> Bool {
         guard !self.follows(key) else { return false }
@@ -49,7 +49,7 @@ public struct FollowList: Hashable, Sendable {
         return true
     }
 
-    /// Takes a user off the list, however often it is there. True if that changed anything.
+    /// Removes all entries of a user. Returns whether the list changed.
     @discardableResult
     public mutating func unfollow(_ key: PublicKey) -> Bool {
         let count = self.tags.count

@@ -1,8 +1,8 @@
-/// NIP-09: an author's request to delete events of their own.
+/// NIP-09: an author's request to delete their own events.
 public struct Deletion: Hashable, Sendable {
     public var eventIDs: [EventID]
     public var addresses: [EventAddress]
-    /// The kinds of the events, a hint for relays.
+    /// The kinds of the events, as a hint for relays.
     public var kinds: [Kind]
     public var reason: String
 
@@ -13,7 +13,7 @@ public struct Deletion: Hashable, Sendable {
         self.reason = reason
     }
 
-    /// Reads kind 5; throws ``NostrError/Code/unexpectedKind`` for others. Tags that refer to nothing are passed over.
+    /// Parses kind 5; throws ``NostrError/Code/unexpectedKind`` for others. Ignores tags without a valid reference.
     public init(_ event: Event) throws(NostrError) {
         guard event.kind == .deletion else {
             throw NostrError(.unexpectedKind, "a deletion has kind 5, not \(event.kind)")
@@ -34,8 +34,8 @@ public struct Deletion: Hashable, Sendable {
         return UnsignedEvent(pubkey: author, createdAt: now, kind: .deletion, tags: tags, content: reason)
     }
 
-    /// Whether a deletion signed by `author` at `requestedAt` takes `event` away: only their own, never a deletion,
-    /// and of an address only the versions up to then.
+    /// Returns whether a deletion signed by `author` at `requestedAt` deletes `event`. It deletes only the author's own
+    /// events, never a deletion, and for an address only the versions up to that time.
     public func covers(_ event: Event, author: PublicKey, requestedAt: Int64) -> Bool {
         guard event.pubkey == author, event.kind != .deletion else { return false }
         if eventIDs.contains(event.id) { return true }

@@ -1,9 +1,9 @@
-/// NIP-11: what a relay says of itself over HTTP, `application/nostr+json`.
+/// NIP-11: a relay's description of itself, served over HTTP as `application/nostr+json`.
 public struct RelayInformation: Hashable, Sendable {
     public var name: String?
     public var description: String?
     public var icon: String?
-    /// The administrator.
+    /// The administrator's key.
     public var pubkey: PublicKey?
     /// The relay's own key.
     public var relayKey: PublicKey?
@@ -30,24 +30,24 @@ public struct RelayInformation: Hashable, Sendable {
         self.limitation = limitation
     }
 
-    /// What a relay asks of its clients.
+    /// Limits that a relay imposes on its clients.
     public struct Limitation: Hashable, Sendable {
-        /// Bytes of one message.
+        /// Maximum size of a message in bytes.
         public var maxMessageLength: Int?
         public var maxSubscriptions: Int?
         public var maxLimit: Int?
-        /// Characters.
+        /// Maximum length of a subscription id in characters.
         public var maxSubscriptionIDLength: Int?
         public var maxEventTags: Int?
-        /// Characters.
+        /// Maximum length of an event's content in characters.
         public var maxContentLength: Int?
         public var minProofOfWork: Int?
         public var authenticationRequired: Bool?
         public var paymentRequired: Bool?
         public var restrictedWrites: Bool?
-        /// Seconds into the past.
+        /// How far in the past an event's time may be, in seconds.
         public var createdAtLowerLimit: Int?
-        /// Seconds into the future.
+        /// How far in the future an event's time may be, in seconds.
         public var createdAtUpperLimit: Int?
         public var defaultLimit: Int?
 
@@ -56,8 +56,8 @@ public struct RelayInformation: Hashable, Sendable {
 }
 
 extension RelayInformation {
-    /// Throws for malformed JSON or another value than an object. Members of unknown name or wrong type count as
-    /// absent: relays are careless here, and nothing depends on it.
+    /// Parses the document; throws for malformed JSON and for values other than an object. Ignores unknown members and
+    /// those of the wrong type, because many relays are careless and nothing depends on them.
     public init(json: some Collection<UInt8>) throws(NostrError) {
         guard let object = try JSONValue(json: json).object else {
             throw NostrError(.unexpectedType, "relay information is an object")
@@ -92,7 +92,7 @@ extension RelayInformation {
 }
 
 extension RelayInformation.Limitation {
-    // Key paths in a computed list: they are not Sendable, so no stored table.
+    // Computed rather than stored, because key paths are not Sendable.
     private static var numbers: [(String, WritableKeyPath<Self, Int?>)] {
         [
             ("max_message_length", \.maxMessageLength), ("max_subscriptions", \.maxSubscriptions),

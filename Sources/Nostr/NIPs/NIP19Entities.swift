@@ -1,4 +1,4 @@
-/// NIP-19: keys, ids and references as Bech32 text, for people; never inside events.
+/// NIP-19: keys, ids and references as Bech32 text, for display and input; never used inside events.
 public enum NIP19 {
     enum Prefix {
         static let publicKey = "npub"
@@ -10,7 +10,7 @@ public enum NIP19 {
         static let address = "naddr"
     }
 
-    /// `nprofile1…`: a user and where to find them.
+    /// `nprofile1…`: a user and relays with their events.
     public struct Profile: Hashable, Sendable {
         public var publicKey: PublicKey
         public var relays: [String]
@@ -21,7 +21,7 @@ public enum NIP19 {
         }
     }
 
-    /// `nevent1…`: an event and where to find it.
+    /// `nevent1…`: an event and relays that have it.
     public struct EventPointer: Hashable, Sendable {
         public var id: EventID
         public var relays: [String]
@@ -36,7 +36,7 @@ public enum NIP19 {
         }
     }
 
-    /// `naddr1…`: a replaceable or addressable event and where to find it.
+    /// `naddr1…`: a replaceable or addressable event and relays that have it.
     public struct AddressPointer: Hashable, Sendable {
         public var address: EventAddress
         public var relays: [String]
@@ -47,7 +47,7 @@ public enum NIP19 {
         }
     }
 
-    /// Any of the public entities. Secret keys are not among them: they are asked for by name.
+    /// Any public entity. Secret keys are excluded and have their own functions.
     public enum Entity: Hashable, Sendable {
         case publicKey(PublicKey)
         case note(EventID)
@@ -60,7 +60,7 @@ public enum NIP19 {
 extension NIP19 {
     public static func encode(_ key: PublicKey) -> String { Bech32.encode(prefix: Prefix.publicKey, key.bytes) }
 
-    /// `note1…`.
+    /// Encodes an event id as `note1…`.
     public static func encode(_ id: EventID) -> String { Bech32.encode(prefix: Prefix.note, id.bytes) }
 
     static func encode(secretKeyOf key: KeyPair) -> String {
@@ -69,17 +69,19 @@ extension NIP19 {
         return Bech32.encode(prefix: Prefix.secretKey, secret)
     }
 
-    /// Throws ``NostrError/Code/invalidBech32``, or ``NostrError/Code/unexpectedPrefix`` for another entity.
+    /// Decodes a public key; throws ``NostrError/Code/invalidBech32``, or ``NostrError/Code/unexpectedPrefix`` for
+    /// other entities.
     public static func decodePublicKey(_ text: String) throws(NostrError) -> PublicKey {
         PublicKey(value: try bytes32(text, prefix: Prefix.publicKey))
     }
 
-    /// Throws ``NostrError/Code/invalidBech32``, or ``NostrError/Code/unexpectedPrefix`` for another entity.
+    /// Decodes an event id; throws ``NostrError/Code/invalidBech32``, or ``NostrError/Code/unexpectedPrefix`` for other
+    /// entities.
     public static func decodeNote(_ text: String) throws(NostrError) -> EventID {
         EventID(value: try bytes32(text, prefix: Prefix.note))
     }
 
-    /// The 32 secret bytes of `nsec1…`, to be wiped by the caller; better: ``KeyPair/init(parsing:)``.
+    /// Returns the 32 secret bytes of `nsec1…`, which the caller must wipe. Prefer ``KeyPair/init(parsing:)``.
     static func decodeSecretKey(_ text: String) throws(NostrError) -> [UInt8] {
         let (prefix, bytes) = try Bech32.decode(text)
         guard prefix == Prefix.secretKey else {

@@ -1,4 +1,4 @@
-/// The entities of NIP-19 that carry more than one value, as type-length-value triples.
+/// NIP-19 entities with more than one value, encoded as type-length-value triples.
 extension NIP19 {
     private enum Field: UInt8 {
         case special = 0
@@ -7,7 +7,7 @@ extension NIP19 {
         case kind = 3
     }
 
-    /// Any public entity. Throws ``NostrError/Code/invalidBech32`` if the text or its content is wrong, and
+    /// Decodes any public entity. Throws ``NostrError/Code/invalidBech32`` if the text or its content is invalid, and
     /// ``NostrError/Code/unexpectedPrefix`` for secret keys and unknown entities.
     public static func decode(_ text: String) throws(NostrError) -> Entity {
         let (prefix, bytes) = try Bech32.decode(text)
@@ -40,12 +40,12 @@ extension NIP19 {
             address: EventAddress(kind: kind, pubkey: author, identifier: identifier), relays: fields.relays)
     }
 
-    /// Relays of more than 255 bytes have no place in the format and are left out.
+    /// Encodes a profile, leaving out relays longer than 255 bytes, which the format cannot hold.
     public static func encode(_ profile: Profile) -> String {
         Bech32.encode(prefix: Prefix.profile, field(.special, profile.publicKey.bytes) + relays(profile.relays))
     }
 
-    /// Relays of more than 255 bytes have no place in the format and are left out.
+    /// Encodes an event pointer, leaving out relays longer than 255 bytes, which the format cannot hold.
     public static func encode(_ event: EventPointer) -> String {
         var bytes = field(.special, event.id.bytes) + relays(event.relays)
         if let author = event.author { bytes += field(.author, author.bytes) }
@@ -53,7 +53,8 @@ extension NIP19 {
         return Bech32.encode(prefix: Prefix.event, bytes)
     }
 
-    /// Nil if the identifier has more than 255 bytes, which the format cannot hold; longer relays are left out.
+    /// Encodes an address pointer; nil if the identifier is longer than 255 bytes, which the format cannot hold. Leaves
+    /// out longer relays.
     public static func encode(_ pointer: AddressPointer) -> String? {
         let identifier = Array(pointer.address.identifier.utf8)
         guard identifier.count <= 255 else { return nil }
@@ -75,7 +76,7 @@ extension NIP19 {
         field(.kind, [0, 0, UInt8(kind.rawValue >> 8), UInt8(kind.rawValue & 0xff)])
     }
 
-    /// The triples of one entity; types nobody knows are passed over.
+    /// Triples of one entity; unknown types are ignored.
     private struct Fields {
         private var values: [(type: UInt8, value: [UInt8])] = []
 

@@ -1,20 +1,20 @@
-/// What a user says of itself: the content of kind 0 (NIP-01, NIP-24).
+/// A user's profile: the content of kind 0 (NIP-01, NIP-24).
 ///
-/// Members that have no property here, and those of a wrong type, stay as they came when a profile is written again.
-/// Numbers among them keep their value, not their spelling.
+/// Writing a profile back preserves members without a property here and those of the wrong type. Numbers among them
+/// keep their value but not their notation.
 public struct ProfileMetadata: Hashable, Sendable {
-    /// Longer content is refused; relays commonly take events of this size at most.
+    /// Maximum size of the content in bytes; relays commonly accept events of at most this size.
     public static let maximumBytes = 65_536
 
-    /// All members in the order they came.
+    /// All members in their original order.
     public private(set) var members: JSONObject
 
     public init() { self.members = JSONObject() }
 
-    /// Reads the content of an event.
+    /// Parses the content of an event.
     ///
-    /// Throws ``NostrError/Code/invalidPayloadSize`` if it is too long, ``NostrError/Code/unexpectedType`` for JSON
-    /// that is no object, and as ``JSONValue/init(json:)-(Collection<UInt8>)`` does.
+    /// - Throws: ``NostrError/Code/invalidPayloadSize`` if it is too long; ``NostrError/Code/unexpectedType`` unless
+    ///   the JSON is an object; errors of ``JSONValue/init(json:)-(Collection<UInt8>)``.
     public init(content: String) throws(NostrError) {
         guard content.utf8.count <= Self.maximumBytes else {
             throw NostrError(.invalidPayloadSize, "a profile has at most \(Self.maximumBytes) bytes")
@@ -25,7 +25,7 @@ public struct ProfileMetadata: Hashable, Sendable {
         self.members = members
     }
 
-    /// Compact JSON.
+    /// The profile as compact JSON.
     public var content: String { JSONValue.object(self.members).jsonText }
 
     public var name: String? {
@@ -33,7 +33,7 @@ public struct ProfileMetadata: Hashable, Sendable {
         set { self.set("name", newValue) }
     }
 
-    /// A longer name, with any characters (NIP-24).
+    /// Longer name with any characters (NIP-24).
     public var displayName: String? {
         get { self.members["display_name"]?.string }
         set { self.set("display_name", newValue) }
@@ -44,7 +44,7 @@ public struct ProfileMetadata: Hashable, Sendable {
         set { self.set("about", newValue) }
     }
 
-    /// An address, as it is: nothing says that it is one.
+    /// Address of the picture, not validated.
     public var picture: String? {
         get { self.members["picture"]?.string }
         set { self.set("picture", newValue) }

@@ -1,23 +1,23 @@
-/// NIP-40: events that end by themselves.
+/// NIP-40: expiring events.
 extension Tag {
-    /// `["expiration", seconds]`: `time` in seconds since 1970.
+    /// Returns `["expiration", seconds]`; `time` is in seconds since 1970.
     public static func expiration(at time: Int64) -> Tag { Tag("expiration", String(time)) }
 }
 
 extension [Tag] {
-    /// Seconds since 1970. Nil without the tag, or if its value is no time.
+    /// Expiration in seconds since 1970; nil without the tag, or if its value is not a number.
     public var expiration: Int64? { first(named: "expiration")?.value.flatMap { Int64(decimal: $0) } }
 }
 
 extension Event {
-    /// Seconds since 1970. Nil without the tag, or if its value is no time.
+    /// Expiration in seconds since 1970; nil without the tag, or if its value is not a number.
     public var expiration: Int64? { tags.expiration }
 
-    /// Whether the event has ended at `now`, in seconds since 1970.
+    /// Returns whether the event has expired at `now`, in seconds since 1970.
     public func isExpired(at now: Int64) -> Bool { expiration.map { $0 <= now } ?? false }
 }
 
 extension UnsignedEvent {
-    /// Seconds since 1970. Nil without the tag, or if its value is no time.
+    /// Expiration in seconds since 1970; nil without the tag, or if its value is not a number.
     public var expiration: Int64? { tags.expiration }
 }

@@ -1,9 +1,9 @@
-/// NIP-42: how a client proves to a relay which key it holds.
+/// NIP-42: authentication of a client's key to a relay.
 public enum NIP42 {
-    /// How far the client's clock may be off, in seconds.
+    /// Maximum deviation of the client's clock in seconds.
     public static let tolerance: Int64 = 600
 
-    /// The answer to `["AUTH", challenge]`. `now` in seconds since 1970.
+    /// Returns the answer to `["AUTH", challenge]`. `now` is in seconds since 1970.
     public static func authenticationEvent(
         challenge: String, relay: RelayURL, by key: KeyPair, now: Int64,
         using generator: inout some RandomNumberGenerator
@@ -11,7 +11,7 @@ public enum NIP42 {
         self.draft(challenge: challenge, relay: relay, by: key.publicKey, now: now).signed(by: key, using: &generator)
     }
 
-    /// As ``authenticationEvent(challenge:relay:by:now:using:)``, to be signed.
+    /// Unsigned variant of ``authenticationEvent(challenge:relay:by:now:using:)``.
     public static func draft(
         challenge: String, relay: RelayURL, by key: PublicKey, now: Int64
     ) -> UnsignedEvent {
@@ -20,10 +20,12 @@ public enum NIP42 {
             tags: [Tag("relay", relay.string), Tag("challenge", challenge)], content: "")
     }
 
-    /// Checks an answer and returns the key that is now authenticated.
+    /// Verifies an answer and returns the authenticated key.
     ///
-    /// The `relay` tag must name the host of `relay`; port and path may differ, as they do behind proxies. Throws
-    /// ``NostrError/Code/unexpectedKind``, ``NostrError/Code/authenticationRejected``, or as ``Event/verify()`` does.
+    /// The `relay` tag must name the host of `relay`; port and path may differ, as they do behind proxies.
+    ///
+    /// - Throws: ``NostrError/Code/unexpectedKind``; ``NostrError/Code/authenticationRejected``; errors of
+    ///   ``Event/verify()``.
     @discardableResult
     public static func verify(
         _ event: Event, challenge: String, relay: RelayURL, now: Int64, tolerance: Int64 = NIP42.tolerance

@@ -1,34 +1,34 @@
-/// NIP-44 version 2: text between two keys, with padding that hides its length a little.
+/// NIP-44 version 2: encryption of text between two keys, padded to obscure its length.
 public enum NIP44 {
-    /// The longest text this side sends, in bytes: what every version of the NIP reads.
+    /// Maximum size in bytes of a text to send, which every version of the NIP can read.
     public static let maximumPlaintext = 65_535
 
-    /// The longest text this side reads, in bytes: later versions of the NIP allow more than can be sent.
+    /// Maximum size in bytes of a text to read; later versions of the NIP allow more than this library sends.
     public static let maximumReceivedPlaintext = 1_048_576
 
     private static let version: UInt8 = 2
 
-    /// The key two accounts share, the same from either side. Wiped with the last copy.
+    /// Key shared by two accounts, equal for both. Wiped with the last copy.
     public struct ConversationKey: Sendable {
         let storage: SecretBytes
     }
 
-    /// Throws ``NostrError/Code/invalidPublicKey`` if the peer is no point of the curve.
+    /// Derives the conversation key; throws ``NostrError/Code/invalidPublicKey`` if the peer's key is not on the curve.
     public static func conversationKey(_ own: KeyPair, _ peer: PublicKey) throws(NostrError) -> ConversationKey {
         guard var shared = own.sharedX(with: peer) else {
             throw NostrError(.invalidPublicKey, "\(peer) is no point of secp256k1")
         }
         defer { Sodium.wipe(&shared) }
-        // HKDF-Extract (RFC 5869) with the salt as the key of the code.
+        // HKDF-Extract (RFC 5869): the salt is the HMAC key.
         let extract = Array("nip44-v2".utf8).withUnsafeBytes { HMACSHA256(key: $0) }
         var key = extract.code(shared)
         return ConversationKey(storage: SecretBytes(consuming: &key))
     }
 
-    /// The payload, Base64. `nonce` is 32 fresh random bytes, never used twice.
+    /// Encrypts a text and returns the Base64 payload. `nonce` must be 32 fresh random bytes, never used twice.
     ///
-    /// Throws ``NostrError/Code/invalidPayloadSize`` for an empty text or one over ``maximumPlaintext``, and
-    /// ``NostrError/Code/invalidLength`` for a nonce of another length.
+    /// - Throws: ``NostrError/Code/invalidPayloadSize`` for a text that is empty or longer than ``maximumPlaintext``;
+    ///   ``NostrError/Code/invalidLength`` unless the nonce has 32 bytes.
     public static func encrypt(
         _ plaintext: [UInt8], _ key: ConversationKey, nonce: [UInt8]
     ) throws(NostrError) -> String {
@@ -49,10 +49,10 @@ public enum NIP44 {
         return Base64.encode([version] + nonce + ciphertext + keys.code(nonce, ciphertext))
     }
 
-    /// The text. The event that carries the payload must have been verified before.
+    /// Decrypts a payload. The caller must have verified the event that carries it.
     ///
-    /// Throws ``NostrError/Code/unsupportedVersion``, ``NostrError/Code/invalidPayloadSize``,
-    /// ``NostrError/Code/invalidBase64``, ``NostrError/Code/badMAC`` or ``NostrError/Code/invalidPadding``.
+    /// - Throws: ``NostrError/Code/unsupportedVersion``, ``NostrError/Code/invalidPayloadSize``,
+    ///   ``NostrError/Code/invalidBase64``, ``NostrError/Code/badMAC`` or ``NostrError/Code/invalidPadding``.
     public static func decrypt(_ payload: String, _ key: ConversationKey) throws(NostrError) -> [UInt8] {
         let data = try decode(payload)
         let nonce = Array(data[1..<33])
@@ -70,7 +70,7 @@ public enum NIP44 {
         guard let first = payload.utf8.first, first != UInt8(ascii: "#") else {
             throw NostrError(.unsupportedVersion, "the payload is not encoded as version 2 is")
         }
-        // 65 bytes of version, nonce and code, 6 of prefix, and padding that adds at most an eighth.
+        // 65 bytes of version, nonce and MAC, 6 of length prefix, and padding that adds at most an eighth.
         let most = (maximumReceivedPlaintext / 8 * 9 + 71 + 2) / 3 * 4
         guard (132...most).contains(payload.utf8.count) else {
             throw NostrError(.invalidPayloadSize, "no payload has \(payload.utf8.count) characters")
@@ -87,13 +87,14 @@ public enum NIP44 {
 }
 
 extension NIP44 {
-    /// Cipher and code of one message, from the conversation key and the nonce.
+    /// Cipher and MAC keys of one message, derived from the conversation key and the nonce.
     struct MessageKeys {
-        // Cipher key at 0, cipher nonce at 32, key of the code at 44, end at 76.
+        // Cipher key at offset 0, cipher nonce at 32, MAC key at 44, end at 76.
         let expanded: SecretBytes
 
         init(_ key: ConversationKey, nonce: [UInt8]) {
-            // HKDF-Expand (RFC 5869) to 76 bytes: three blocks, each of the one before, the nonce and its number.
+            // HKDF-Expand (RFC 5869) to 76 bytes: three blocks, each computed from the previous one, the nonce and its
+            // number.
             let hmac = key.storage.withUnsafeBytes { HMACSHA256(key: $0) }
             var previous: [UInt8] = []
             var whole: [UInt8] = []

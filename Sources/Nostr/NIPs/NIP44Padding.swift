@@ -1,9 +1,9 @@
-/// The padding of NIP-44: a length in front, zeros behind.
+/// Padding of NIP-44: a length prefix before the text and zeros after it.
 extension NIP44 {
-    /// From this length on the prefix is six bytes, two zeros and 32 bits, instead of 16 bits.
+    /// Length from which the prefix has six bytes, two zeros and 32 bits, instead of 16 bits.
     private static let extendedPrefixThreshold = 65_536
 
-    /// The length, without prefix, to which a text of `count` bytes is padded; `count` from 1 to 2^32 − 1.
+    /// Returns the padded length, without prefix, of a text of `count` bytes; `count` is 1 to 2^32 − 1.
     static func paddedLength(_ count: Int) -> Int {
         guard count > 32 else { return 32 }
         let nextPower = 1 << (Int.bitWidth - (count - 1).leadingZeroBitCount)
@@ -23,7 +23,7 @@ extension NIP44 {
         return padded
     }
 
-    /// Throws ``NostrError/Code/invalidPadding`` unless the length in front is the one this padding belongs to.
+    /// Removes the padding; throws ``NostrError/Code/invalidPadding`` unless it matches the length prefix.
     static func unpad(_ padded: [UInt8]) throws(NostrError) -> [UInt8] {
         guard padded.count >= 34 else { throw NostrError(.invalidPadding, "the padding is too short") }
         var prefixLength = 2

@@ -1,10 +1,10 @@
-/// `bunker://…`: where a remote signer is, as its owner hands it out (NIP-46). Contains a secret.
+/// `bunker://…`: address of a remote signer, handed out by its owner (NIP-46). Contains a secret.
 public struct BunkerURL: Hashable, Sendable {
-    /// The key that messages go to; not necessarily the one that it signs with.
+    /// The key that receives messages; not necessarily the one that signs.
     public let remoteSigner: PublicKey
-    /// Where client and signer meet; one at least.
+    /// Relays on which client and signer communicate; at least one.
     public let relays: [RelayURL]
-    /// What a new client proves itself with, once.
+    /// Single-use secret with which a new client authenticates.
     public let secret: String?
 
     public init(remoteSigner: PublicKey, relays: [RelayURL], secret: String? = nil) {
@@ -13,15 +13,16 @@ public struct BunkerURL: Hashable, Sendable {
         self.secret = secret
     }
 
-    /// Throws ``NostrError/Code/invalidSignerURL`` for anything else, and for one without relays; the message
-    /// never shows what was read.
+    /// Parses an address. The error message never contains the input.
+    ///
+    /// - Throws: ``NostrError/Code/invalidSignerURL`` for invalid addresses and those without relays.
     public init(_ text: String) throws(NostrError) {
         let address = try SignerAddress(text, scheme: "bunker")
         self.init(
             remoteSigner: address.key, relays: try address.relays(), secret: address.value("secret").flatMap(nonempty))
     }
 
-    /// The address with its secret.
+    /// The address including its secret.
     public var string: String {
         SignerAddress(
             key: self.remoteSigner,
@@ -30,14 +31,14 @@ public struct BunkerURL: Hashable, Sendable {
     }
 }
 
-/// `nostrconnect://…`: how a client invites a remote signer to connect to it (NIP-46). Contains a secret.
+/// `nostrconnect://…`: a client's invitation to a remote signer to connect to it (NIP-46). Contains a secret.
 public struct NostrConnectURL: Hashable, Sendable {
     /// The client's own key.
     public let client: PublicKey
     public let relays: [RelayURL]
-    /// What the signer's first response must hold.
+    /// Secret that the signer's first response must contain.
     public let secret: String
-    /// What the client wants to do: methods, of `sign_event` perhaps with a kind, such as `sign_event:445`.
+    /// Methods that the client requests; `sign_event` may have a kind, for example `sign_event:445`.
     public let permissions: [String]
     public let name: String?
 
@@ -51,7 +52,7 @@ public struct NostrConnectURL: Hashable, Sendable {
         self.name = name
     }
 
-    /// Throws ``NostrError/Code/invalidSignerURL`` for anything else, and for one without relays or secret.
+    /// Throws ``NostrError/Code/invalidSignerURL`` for invalid addresses and those without relays or secret.
     public init(_ text: String) throws(NostrError) {
         let address = try SignerAddress(text, scheme: "nostrconnect")
         guard let secret = address.value("secret").flatMap(nonempty) else {
@@ -71,7 +72,7 @@ public struct NostrConnectURL: Hashable, Sendable {
     }
 }
 
-// Neither says its secret when it is printed.
+// Neither type prints its secret.
 extension BunkerURL: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     public var description: String {
         "remote signer \(self.remoteSigner) on \(self.relays.map(\.string).joined(separator: ", "))"
@@ -90,7 +91,7 @@ extension NostrConnectURL: CustomStringConvertible, CustomDebugStringConvertible
 
 private func nonempty(_ text: String) -> String? { text.isEmpty ? nil : text }
 
-/// What both addresses have in common: a key and a query.
+/// Common structure of both addresses: a key and a query.
 private struct SignerAddress {
     static let maximumLength = 8192
     static let maximumRelays = 16

@@ -1,30 +1,30 @@
-/// NIP-46: a key that stays with a remote signer ("bunker"), which signs, encrypts and decrypts on request.
+/// NIP-46: remote signing with a key held by a signer ("bunker"), which signs, encrypts and decrypts on request.
 ///
-/// Requests and responses are JSON in the content of kind 24133 events, encrypted (NIP-44) between a key of the
-/// client's own and the remote signer's, which need not be the key that it signs with.
+/// Requests and responses are JSON in the content of kind 24133 events, encrypted (NIP-44) between a key of the client
+/// and the remote signer's key, which may differ from the one that signs.
 public enum NIP46 {
-    /// What a client asks for. Open for growth.
+    /// Method of a request; unknown values are allowed.
     public struct Method: Hashable, Sendable, RawRepresentable {
         public let rawValue: String
 
         public init(rawValue: String) { self.rawValue = rawValue }
 
-        /// Remote signer's key, secret, permissions; answered with `ack` or the secret.
+        /// Parameters: the remote signer's key, secret, permissions. Result: `ack` or the secret.
         public static let connect = Method(rawValue: "connect")
-        /// Answered with `pong`.
+        /// Result: `pong`.
         public static let ping = Method(rawValue: "ping")
-        /// Answered with the key that events are signed with.
+        /// Result: the key that signs events.
         public static let getPublicKey = Method(rawValue: "get_public_key")
-        /// The event's JSON without id and signature; answered with the signed event's.
+        /// Parameter: the event's JSON without id and signature. Result: the signed event's JSON.
         public static let signEvent = Method(rawValue: "sign_event")
-        /// The peer's key and the text; answered with the payload.
+        /// Parameters: the peer's key and the text. Result: the payload.
         public static let nip44Encrypt = Method(rawValue: "nip44_encrypt")
-        /// The peer's key and the payload; answered with the text.
+        /// Parameters: the peer's key and the payload. Result: the text.
         public static let nip44Decrypt = Method(rawValue: "nip44_decrypt")
     }
 
     public struct Request: Hashable, Sendable {
-        /// Chosen by the client; the response names it.
+        /// Chosen by the client and repeated in the response.
         public let id: String
         public let method: Method
         public let params: [String]
@@ -40,7 +40,7 @@ public enum NIP46 {
         public enum Outcome: Hashable, Sendable {
             case result(String)
             case error(String)
-            /// Somebody has to approve the request at this address; another response with the same id follows.
+            /// The user must approve the request at this address; then another response with the same id follows.
             case challenge(url: String)
         }
 
@@ -53,9 +53,9 @@ public enum NIP46 {
         }
     }
 
-    /// What `result` holds when `error` is an address.
+    /// Value of `result` when `error` contains an address.
     private static let challengeMark = "auth_url"
-    /// Ids longer than this are nobody's.
+    /// Maximum size in bytes of a message's id and of its method; longer ones are refused.
     public static let maximumIDLength = 256
 }
 
@@ -70,8 +70,10 @@ extension NIP46.Request {
         return json.json()
     }
 
-    /// Throws ``NostrError/Code/missingField`` and ``NostrError/Code/unexpectedType``, and what
-    /// ``JSONValue/init(json:)`` throws.
+    /// Parses a request.
+    ///
+    /// - Throws: ``NostrError/Code/missingField``; ``NostrError/Code/unexpectedType``; errors of
+    ///   ``JSONValue/init(json:)``.
     public init(json bytes: [UInt8]) throws(NostrError) {
         let json = try JSONValue(json: bytes)
         let (id, method) = (try json.field("id"), try json.field("method"))
@@ -99,10 +101,11 @@ extension NIP46.Response {
         return JSONValue.object(json).json()
     }
 
-    /// A response with an error is one, whatever its result says. A result that is no string is taken as its JSON.
+    /// Parses a response. A response with an error counts as one whatever its result. A result that is not a string is
+    /// returned as its JSON.
     ///
-    /// Throws ``NostrError/Code/missingField`` and ``NostrError/Code/unexpectedType``, and what
-    /// ``JSONValue/init(json:)`` throws.
+    /// - Throws: ``NostrError/Code/missingField``; ``NostrError/Code/unexpectedType``; errors of
+    ///   ``JSONValue/init(json:)``.
     public init(json bytes: [UInt8]) throws(NostrError) {
         let json = try JSONValue(json: bytes)
         let id = try json.field("id")
@@ -124,7 +127,7 @@ extension NIP46.Response {
 }
 
 extension JSONValue {
-    /// A member of a message between client and signer.
+    /// Returns a member of a message between client and signer.
     fileprivate func field(_ name: String) throws(NostrError) -> String {
         guard let value = self[name] else { throw NostrError(.missingField, "a message without \(name)") }
         guard let text = value.string, (1...NIP46.maximumIDLength).contains(text.utf8.count) else {
@@ -137,8 +140,10 @@ extension JSONValue {
 // MARK: Events
 
 extension NIP46 {
-    /// A message in its event. Throws ``NostrError/Code/invalidPayloadSize`` for one that NIP-44 cannot hold, and
-    /// ``NostrError/Code/invalidPublicKey``.
+    /// Encrypts a message and returns its signed event.
+    ///
+    /// - Throws: ``NostrError/Code/invalidPayloadSize`` for a message that NIP-44 cannot hold;
+    ///   ``NostrError/Code/invalidPublicKey``.
     public static func event(
         _ message: [UInt8], from sender: KeyPair, to recipient: PublicKey, now: Int64,
         using generator: inout some RandomNumberGenerator
@@ -151,10 +156,10 @@ extension NIP46 {
         ).signed(by: sender, using: &generator)
     }
 
-    /// The message in an event by `sender` for `recipient`; the event's own signature was verified before.
+    /// Decrypts the message in an event by `sender` for `recipient`; the caller has verified the event's own signature.
     ///
-    /// Throws ``NostrError/Code/unexpectedKind``, ``NostrError/Code/authorMismatch``, and what
-    /// ``NIP44/decrypt(_:_:)`` throws.
+    /// - Throws: ``NostrError/Code/unexpectedKind``; ``NostrError/Code/authorMismatch``; errors of
+    ///   ``NIP44/decrypt(_:_:)``.
     public static func message(
         in event: Event, from sender: PublicKey, to recipient: KeyPair
     ) throws(NostrError) -> [UInt8] {
@@ -169,7 +174,7 @@ extension NIP46 {
 }
 
 extension UnsignedEvent {
-    /// What a signer is asked to sign: JSON without id and signature.
+    /// Returns the JSON without id and signature that a signer is asked to sign.
     public func templateJSON() -> [UInt8] {
         let json: JSONValue = [
             "pubkey": .string(self.pubkey.hex), "created_at": .integer(self.createdAt),
@@ -179,9 +184,9 @@ extension UnsignedEvent {
         return json.json()
     }
 
-    /// Makes sure that a signed event is this one and nothing else: every field the same, id and signature right.
+    /// Throws unless `event` is this event correctly signed: all fields equal, id and signature valid.
     ///
-    /// Throws ``NostrError/Code/alteredEvent``, or as ``Event/verify()`` does.
+    /// - Throws: ``NostrError/Code/alteredEvent``; errors of ``Event/verify()``.
     public func requireSame(_ event: Event) throws(NostrError) {
         guard event.unsigned == self else {
             throw NostrError(.alteredEvent, "the signer returned another event than it was asked to sign")

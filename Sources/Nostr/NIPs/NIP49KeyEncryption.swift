@@ -1,32 +1,34 @@
-/// NIP-49: a secret key under a password, as `ncryptsec1…`.
+/// NIP-49: a secret key encrypted with a password, as `ncryptsec1…`.
 ///
-/// scrypt makes a key of the password, XChaCha20-Poly1305 encrypts the secret key with it. Both take as much time and
-/// memory as ``EncryptedKey/logN`` says: 64 MiB at 16, four times that for every two more.
+/// scrypt derives a key from the password, and XChaCha20-Poly1305 encrypts the secret key with it. Time and memory
+/// depend on ``EncryptedKey/logN``: 64 MiB at 16, four times as much for every 2 more.
 public enum NIP49 {
-    /// What one encrypted key may take at most: 4 GiB, the highest that the NIP names.
+    /// Highest accepted cost: 4 GiB of memory, the highest that the NIP lists.
     public static let maximumLogN: UInt8 = 22
-    /// What keys are encrypted with unless something else is asked for: 64 MiB, a tenth of a second.
+    /// Default cost for encrypting keys: 64 MiB of memory, a tenth of a second.
     public static let standardLogN: UInt8 = 16
 
     static let version: UInt8 = 2
     static let saltLength = 16
     static let nonceLength = 24
 
-    /// How a key was treated before it was encrypted, as far as the client knows.
+    /// How securely a key was handled before it was encrypted, as far as the client knows.
     public enum KeySecurity: UInt8, Sendable, Hashable, CaseIterable {
-        /// It was stored or copied unencrypted.
+        /// The key was stored or copied unencrypted.
         case knownInsecure = 0
         case notKnownInsecure = 1
-        /// The client does not keep track of that.
+        /// The client does not track this.
         case untracked = 2
     }
 
-    /// A password in memory that is wiped with the last copy; never described.
+    /// Password in memory that is wiped with the last copy and never printed.
     public struct Password: Sendable, CustomStringConvertible, CustomReflectable {
         let storage: SecretBytes
 
-        /// - Parameter normalizedUTF8: the password in Unicode's normalisation form NFKC, which this library leaves to
-        ///   its callers: the standard library does not have it. Wiped here, if nobody else holds the array.
+        /// Wraps a password.
+        ///
+        /// - Parameter normalizedUTF8: the password in Unicode normalisation form NFKC, which callers must apply,
+        ///   because the standard library does not offer it. The array is wiped here unless it is shared.
         public init(normalizedUTF8: consuming [UInt8]) {
             self.storage = SecretBytes(consuming: &normalizedUTF8)
         }
@@ -35,15 +37,15 @@ public enum NIP49 {
         public var customMirror: Mirror { Mirror(self, children: []) }
     }
 
-    /// An `ncryptsec1…` that was read, and not opened yet. Nothing in it is secret by itself, but whoever has it can
-    /// try passwords.
+    /// Parsed `ncryptsec1…`, not yet decrypted. It contains no plaintext secret, but anyone who has it can try
+    /// passwords.
     public struct EncryptedKey: Sendable, Hashable {
         /// The binary logarithm of scrypt's N, 1 to ``NIP49/maximumLogN``.
         public let logN: UInt8
         public let security: KeySecurity
         let salt: [UInt8]
         let nonce: [UInt8]
-        /// The 32 bytes of the key, and a tag of 16.
+        /// The 32 encrypted bytes of the key and the 16-byte tag.
         let ciphertext: [UInt8]
     }
 }
@@ -51,11 +53,11 @@ public enum NIP49 {
 extension NIP49.EncryptedKey {
     private static let length = 2 + NIP49.saltLength + NIP49.nonceLength + 1 + 48
 
-    /// Reads `ncryptsec1…`.
+    /// Parses `ncryptsec1…`.
     ///
-    /// Throws ``NostrError/Code/invalidBech32``, ``NostrError/Code/unexpectedPrefix`` for another entity,
-    /// ``NostrError/Code/invalidLength``, ``NostrError/Code/unsupportedVersion``, and
-    /// ``NostrError/Code/tooCostly`` if it asks for more than ``NIP49/maximumLogN``.
+    /// - Throws: ``NostrError/Code/invalidBech32``; ``NostrError/Code/unexpectedPrefix`` for another entity;
+    ///   ``NostrError/Code/invalidLength``; ``NostrError/Code/unsupportedVersion``; ``NostrError/Code/tooCostly`` if it
+    ///   requires more than ``NIP49/maximumLogN``.
     public init(parsing text: String) throws(NostrError) {
         let (prefix, bytes) = try Bech32.decode(text)
         guard prefix == NIP19.Prefix.encryptedKey else {
@@ -81,7 +83,7 @@ extension NIP49.EncryptedKey {
         self.ciphertext = Array(bytes[(nonceStart + NIP49.nonceLength + 1)...])
     }
 
-    /// Encrypts a key. `salt` has 16 and `nonce` 24 fresh random bytes.
+    /// Encrypts a key. `salt` must be 16 and `nonce` 24 fresh random bytes.
     init(
         _ key: KeyPair, password: NIP49.Password, logN: UInt8, security: NIP49.KeySecurity, salt: [UInt8],
         nonce: [UInt8]
@@ -97,10 +99,10 @@ extension NIP49.EncryptedKey {
         self.ciphertext = Sodium.seal(secret, key: symmetric, nonce: nonce, associatedData: [security.rawValue])
     }
 
-    /// The key. Blocks for as long as scrypt takes.
+    /// Decrypts the key. Blocks while scrypt runs.
     ///
-    /// Throws ``NostrError/Code/wrongPassword``, ``NostrError/Code/tooCostly`` if there is not enough memory, and
-    /// ``NostrError/Code/invalidSecretKey``.
+    /// - Throws: ``NostrError/Code/wrongPassword``; ``NostrError/Code/tooCostly`` if there is not enough memory;
+    ///   ``NostrError/Code/invalidSecretKey``.
     public func decrypt(password: NIP49.Password) throws(NostrError) -> KeyPair {
         let symmetric = try Self.symmetricKey(password, salt: self.salt, logN: self.logN)
         let opened = Sodium.open(
@@ -112,7 +114,7 @@ extension NIP49.EncryptedKey {
         return try KeyPair(secretKey: secret)
     }
 
-    /// `ncryptsec1…`.
+    /// The encrypted key as `ncryptsec1…`.
     public var text: String {
         let bytes =
             [NIP49.version, self.logN] + self.salt + self.nonce + [self.security.rawValue] + self.ciphertext
@@ -137,11 +139,10 @@ extension NIP49.EncryptedKey {
 }
 
 extension KeyPair {
-    /// This key under a password, `ncryptsec1…`. Blocks for as long as scrypt takes.
+    /// Encrypts this key with a password and returns it as `ncryptsec1…`. Blocks while scrypt runs.
     ///
-    /// - Parameter logN: 1 to ``NIP49/maximumLogN``; what is below ``NIP49/standardLogN`` is for tests.
-    ///
-    /// Throws ``NostrError/Code/tooCostly``.
+    /// - Parameter logN: 1 to ``NIP49/maximumLogN``; use values below ``NIP49/standardLogN`` only in tests.
+    /// - Throws: ``NostrError/Code/tooCostly``.
     public func encrypted(
         password: NIP49.Password, logN: UInt8 = NIP49.standardLogN, security: NIP49.KeySecurity = .untracked,
         using generator: inout some RandomNumberGenerator

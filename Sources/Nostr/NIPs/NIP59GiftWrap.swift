@@ -1,16 +1,16 @@
-/// NIP-59: a rumor, sealed by its author and wrapped by nobody.
+/// NIP-59: a rumor, sealed by its author and wrapped under a single-use key.
 ///
-/// The rumor is unsigned. The seal, kind 13, holds it encrypted for the recipient and is signed by the author. The
-/// wrap, kind 1059, holds the seal encrypted and is signed by a key used once.
+/// The rumor is unsigned. The seal, kind 13, contains it encrypted for the recipient and is signed by the author. The
+/// wrap, kind 1059, contains the seal encrypted and is signed by a single-use key.
 public enum GiftWrap {
-    /// Seals and wraps are dated back by up to two days, in seconds, so that their times say nothing.
+    /// Maximum backdating of seals and wraps in seconds (two days), so that their times reveal nothing.
     public static let maximumBackdating: Int64 = 172_800
 
-    /// Wraps a rumor of `sender` for one recipient. `now` in seconds since 1970. `extraTags` go before the `p` tag.
+    /// Wraps a rumor of `sender` for one recipient. `now` is in seconds since 1970; `extraTags` precede the `p` tag.
     ///
-    /// Throws ``NostrError/Code/invalidPublicKey`` for a recipient off the curve,
-    /// ``NostrError/Code/invalidPayloadSize`` for a rumor too large, and ``NostrError/Code/authorMismatch`` if the
-    /// rumor is not by `sender`.
+    /// - Throws: ``NostrError/Code/invalidPublicKey`` for a recipient off the curve;
+    ///   ``NostrError/Code/invalidPayloadSize`` if the rumor is too large; ``NostrError/Code/authorMismatch`` unless
+    ///   the rumor is by `sender`.
     public static func wrap(
         _ rumor: UnsignedEvent, from sender: KeyPair, to recipient: PublicKey, now: Int64, extraTags: [Tag] = [],
         using generator: inout some RandomNumberGenerator
@@ -26,11 +26,12 @@ public enum GiftWrap {
         return try wrap(seal, to: recipient, now: now, extraTags: extraTags, using: &generator)
     }
 
-    /// Opens a wrap for `recipient`: both signatures hold, and the rumor is by the author of the seal.
+    /// Opens a wrap for `recipient`, verifying both signatures and that the seal's author wrote the rumor.
     ///
-    /// The rumor's stated id is returned and not compared with its content. Throws
-    /// ``NostrError/Code/unexpectedKind``, ``NostrError/Code/authorMismatch``, and what ``Event/verify()``,
-    /// ``NIP44/decrypt(_:_:)`` and the readers of events throw.
+    /// Returns the rumor's stated id without comparing it with the content.
+    ///
+    /// - Throws: ``NostrError/Code/unexpectedKind``; ``NostrError/Code/authorMismatch``; errors of ``Event/verify()``,
+    ///   ``NIP44/decrypt(_:_:)`` and the event parsers.
     public static func unwrap(
         _ event: Event, by recipient: KeyPair
     ) throws(NostrError) -> (sender: PublicKey, rumor: UnsignedEvent, statedID: EventID?) {
@@ -45,17 +46,17 @@ public enum GiftWrap {
     }
 }
 
-/// The layers one by one, for accounts whose key is elsewhere: there the author's own encryption, decryption and
-/// signature are asked for, and the rest is done here.
+/// Individual layers, for accounts whose key is held elsewhere: callers request the author's encryption, decryption and
+/// signature from the key holder and do the rest here.
 extension GiftWrap {
-    /// The seal to be signed by `author`; `content` is the rumor's JSON, encrypted for the recipient.
+    /// Returns the seal for `author` to sign; `content` is the rumor's JSON, encrypted for the recipient.
     public static func seal(
         _ content: String, by author: PublicKey, now: Int64, using generator: inout some RandomNumberGenerator
     ) -> UnsignedEvent {
         UnsignedEvent(pubkey: author, createdAt: backdated(now, &generator), kind: .seal, content: content)
     }
 
-    /// Wraps a signed seal with a key used once; throws as ``wrap(_:from:to:now:extraTags:using:)`` does.
+    /// Wraps a signed seal under a single-use key; throws as ``wrap(_:from:to:now:extraTags:using:)`` does.
     public static func wrap(
         _ seal: Event, to recipient: PublicKey, now: Int64, extraTags: [Tag] = [],
         using generator: inout some RandomNumberGenerator
@@ -69,7 +70,7 @@ extension GiftWrap {
         ).signed(by: once, using: &generator)
     }
 
-    /// Throws unless an event is of this kind, and its id and signature hold.
+    /// Throws unless an event has this kind and a valid id and signature.
     public static func require(_ kind: Kind, _ event: Event) throws(NostrError) {
         guard event.kind == kind else {
             throw NostrError(.unexpectedKind, "expected kind \(kind), found \(event.kind)")
@@ -77,14 +78,14 @@ extension GiftWrap {
         try event.verify()
     }
 
-    /// The verified seal in what a wrap's content decrypts to.
+    /// Parses and verifies the seal in a wrap's decrypted content.
     public static func seal(in plaintext: [UInt8]) throws(NostrError) -> Event {
         let seal = try Event(json: plaintext)
         try require(.seal, seal)
         return seal
     }
 
-    /// The rumor in what a seal's content decrypts to; it is by the seal's author.
+    /// Parses the rumor in a seal's decrypted content; throws unless the seal's author wrote it.
     public static func rumor(
         in plaintext: [UInt8], of seal: Event
     ) throws(NostrError) -> (event: UnsignedEvent, statedID: EventID?) {

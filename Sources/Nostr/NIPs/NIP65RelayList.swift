@@ -1,4 +1,4 @@
-/// NIP-65: the relays a user writes to and reads from, kind 10002.
+/// NIP-65: the relays that a user writes to and reads from, kind 10002.
 public struct RelayList: Hashable, Sendable {
     public var read: [RelayURL]
     public var write: [RelayURL]
@@ -8,7 +8,7 @@ public struct RelayList: Hashable, Sendable {
         self.write = write
     }
 
-    /// Throws ``NostrError/Code/unexpectedKind`` for other kinds. Addresses that are none are passed over.
+    /// Throws ``NostrError/Code/unexpectedKind`` for other kinds. Skips invalid addresses.
     public init(_ event: Event) throws(NostrError) {
         guard event.kind == .relayList else {
             throw NostrError(.unexpectedKind, "a relay list has kind 10002, not \(event.kind)")
@@ -30,7 +30,7 @@ public struct RelayList: Hashable, Sendable {
 }
 
 extension Event {
-    /// The addresses in `relay` tags, in order, without repetition: what kinds 10050 and 10051 list.
+    /// The addresses in `relay` tags, in order, without duplicates, as in kinds 10050 and 10051.
     public var relayTags: [RelayURL] {
         var urls: [RelayURL] = []
         for tag in tags(named: "relay") {

@@ -1,15 +1,15 @@
-/// NIP-66: what those who watch relays tell others of them.
+/// NIP-66: events in which relay monitors publish their findings.
 public enum RelayMonitoring {
-    /// What was found at one relay.
+    /// Findings about one relay.
     public struct Discovery: Hashable, Sendable {
         public var relay: RelayURL
-        /// Milliseconds to open a connection, to have an answer, and to have something taken; nil if that did not work.
+        /// Milliseconds to open a connection, to receive an answer and to get an event accepted; nil if that failed.
         public var openTime: Int64?
         public var readTime: Int64?
         public var writeTime: Int64?
         public var supportedNIPs: [Int]
         public var wantsLogin: Bool
-        /// Its NIP-11 document as it came; nil for none.
+        /// The relay's NIP-11 document as received; nil if there is none.
         public var information: String?
 
         public init(
@@ -25,7 +25,7 @@ public enum RelayMonitoring {
             self.information = information
         }
 
-        /// Kind 30166.
+        /// Returns the event, kind 30166.
         public func unsigned(by monitor: PublicKey, now: Int64) -> UnsignedEvent {
             var tags = [Tag("d", RelayMonitoring.address(relay)), Tag("n", network)]
             for (name, time) in [("rtt-open", openTime), ("rtt-read", readTime), ("rtt-write", writeTime)] {
@@ -42,11 +42,11 @@ public enum RelayMonitoring {
         }
     }
 
-    /// Kind 10166: that somebody watches relays.
+    /// Returns the announcement of a relay monitor, kind 10166.
     ///
     /// - Parameters:
-    ///   - frequency: Seconds from one look at a relay to the next.
-    ///   - timeout: Milliseconds after which one is given up.
+    ///   - frequency: Seconds between two checks of a relay.
+    ///   - timeout: Milliseconds after which a check is abandoned.
     public static func announcement(
         by monitor: PublicKey, frequency: Int64, timeout: Int64, checks: [String], now: Int64
     ) -> UnsignedEvent {
@@ -54,7 +54,7 @@ public enum RelayMonitoring {
         return UnsignedEvent(pubkey: monitor, createdAt: now, kind: .relayMonitor, tags: tags, content: "")
     }
 
-    /// Scheme and host in small letters, without the scheme's own port, with a path.
+    /// Returns scheme and host in lower case, without the scheme's default port, with a path.
     static func address(_ relay: RelayURL) -> String {
         "\(relay.isSecure ? "wss" : "ws")://\(relay.authority)\(relay.path)"
     }

@@ -1,4 +1,4 @@
-/// What a client says to a relay (NIP-01, NIP-42, NIP-45).
+/// Message from a client to a relay (NIP-01, NIP-42, NIP-45).
 public enum ClientMessage: Hashable, Sendable {
     case event(Event)
     case request(subscription: String, filters: [Filter])

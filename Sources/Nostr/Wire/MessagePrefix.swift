@@ -1,4 +1,4 @@
-/// The machine-readable word before the colon in an `OK` or `CLOSED` message (NIP-01, NIP-42).
+/// Machine-readable word before the colon in an `OK` or `CLOSED` message (NIP-01, NIP-42).
 public struct MessagePrefix: Hashable, Sendable, CustomStringConvertible {
     public let description: String
 
@@ -15,7 +15,7 @@ public struct MessagePrefix: Hashable, Sendable, CustomStringConvertible {
 
     private init(description: String) { self.description = description }
 
-    /// The prefix of a message: one word up to the first colon. Nil if the message has none.
+    /// Parses the prefix of a message: one word up to the first colon; nil if there is none.
     public init?(of message: String) {
         guard let colon = message.utf8.firstIndex(of: UInt8(ascii: ":")), colon != message.startIndex else {
             return nil
@@ -25,6 +25,6 @@ public struct MessagePrefix: Hashable, Sendable, CustomStringConvertible {
         description = String(word)
     }
 
-    /// `prefix: text`.
+    /// Returns `prefix: text`.
     public func message(_ text: String) -> String { "\(description): \(text)" }
 }

@@ -1,7 +1,7 @@
-/// What a relay says to a client (NIP-01, NIP-42, NIP-45).
+/// Message from a relay to a client (NIP-01, NIP-42, NIP-45).
 public enum RelayMessage: Hashable, Sendable {
     case event(subscription: String, Event)
-    /// The answer to an event. Without an id where the relay could not read one: some then send an empty string.
+    /// Answer to an event. The id is nil if the relay could not read one; some then send an empty string.
     case ok(EventID?, accepted: Bool, message: String)
     case endOfStoredEvents(subscription: String)
     case closed(subscription: String, message: String)

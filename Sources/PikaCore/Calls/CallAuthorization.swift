@@ -2,9 +2,9 @@ import MLS
 import Marmot
 import Nostr
 
-/// The token that proves that an invite or accept comes from within the group (wire §8.1).
+/// The token that authenticates an invite or accept as coming from within the group (wire §8.1).
 enum CallAuthorization {
-    /// `capv1_` and 64 hex digits, for a call between `first` and `second` in the group's current epoch.
+    /// Returns `capv1_` and 64 hex digits, for a call between `first` and `second` in the group's current epoch.
     static func token(
         _ session: CallSession, callID: String, between first: PublicKey, and second: PublicKey, in group: MarmotGroup
     ) -> String {
@@ -19,7 +19,7 @@ enum CallAuthorization {
         return "capv1_" + Hex.encode(token)
     }
 
-    /// Whether a token has the form of one and is that which the group's present epoch gives.
+    /// Returns whether the session's token is well-formed and equals the one derived from the group's current epoch.
     static func isValid(
         _ session: CallSession, callID: String, between first: PublicKey, and second: PublicKey, in group: MarmotGroup
     ) -> Bool {
@@ -34,10 +34,10 @@ enum CallAuthorization {
             && digits.allSatisfy { Character(UnicodeScalar($0)).isHexDigit }
     }
 
-    /// Compares two tokens in a time that depends on their lengths only.
+    /// Compares two tokens in time that depends only on their lengths.
     static func isEqual(_ left: String, _ right: String) -> Bool { Secret(left.utf8) == Secret(right.utf8) }
 
-    /// What everything of a call is derived from: its id, where it is carried and who takes part.
+    /// Returns the input of all derivations of a call: its id, its relay and broadcast base, and its participants.
     static func seed(
         _ session: CallSession, callID: String, between first: PublicKey, and second: PublicKey
     ) -> [UInt8] {
@@ -47,7 +47,7 @@ enum CallAuthorization {
         return Array(parts.joined(separator: "|").utf8)
     }
 
-    /// SHA-256 over each part as a 32-bit length and its bytes.
+    /// Returns the SHA-256 of all parts, each preceded by its 32-bit length.
     static func hash(_ label: String, _ parts: [UInt8]...) -> [UInt8] {
         var input: [UInt8] = []
         for part in [Array(label.utf8)] + parts {

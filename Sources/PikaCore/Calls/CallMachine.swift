@@ -1,11 +1,11 @@
 import MLS
 import Nostr
 
-/// The calls of one account, one at a time (wire §8.1): what happens, and what follows from it. Pure.
+/// The state machine of an account's calls, one at a time (wire §8.1): maps events to actions. Pure.
 struct CallMachine: Sendable, Hashable {
     struct Call: Sendable, Hashable {
         let id: String
-        /// The MLS group id: a chat's public id may change during a call.
+        /// The MLS group id, because a group's nostrGroupID may change during a call.
         let groupID: GroupID
         let peer: PublicKey
         let session: CallSession
@@ -19,16 +19,16 @@ struct CallMachine: Sendable, Hashable {
 
     enum State: Sendable, Hashable {
         case idle
-        /// We invited and wait, until then (Unix milliseconds).
+        /// This account has invited and waits for an answer until then (Unix milliseconds).
         case offering(Call, until: Int64)
-        /// We were invited.
+        /// This account was invited.
         case ringing(Call, until: Int64)
         case connecting(Call)
         case active(Call)
         case ended(Call, reason: String)
     }
 
-    /// Whose signal it is, and which call it names.
+    /// The sender of a signal, and the call that it names.
     struct Origin: Sendable, Hashable {
         let callID: String
         let groupID: GroupID
@@ -39,20 +39,20 @@ struct CallMachine: Sendable, Hashable {
         case start(Call)
         /// - Parameters:
         ///   - isGroup: whether the chat shows as a group.
-        ///   - isAuthentic: whether the invite's token is the one that the group's present epoch gives.
+        ///   - isAuthentic: whether the invite's token equals the one derived from the group's current epoch.
         case invite(Call, isGroup: Bool, isAuthentic: Bool)
         case accept(Origin, relayAuth: String, isAuthentic: Bool)
         /// The peer's reject or end.
         case termination(Origin, reason: String)
-        /// - Parameter isAuthentic: as of ``invite(_:isGroup:isAuthentic:)``, when the user accepts.
+        /// - Parameter isAuthentic: as in ``invite(_:isGroup:isAuthentic:)``, at the time when the user accepts.
         case userAccepts(callID: String, isAuthentic: Bool)
         case userDeclines(callID: String, reason: String)
         case userEnds(callID: String, reason: String)
         case timeUp(callID: String)
-        /// No relay took our invite or accept.
+        /// No relay accepted this account's invite or accept.
         case publishFailed(callID: String)
         case mediaConnected(callID: String)
-        /// There are no keys, no transport, or no connection any more.
+        /// The keys, the transport or the connection are missing or lost.
         case mediaFailed(callID: String)
         case toggleMute
         case toggleCamera
@@ -63,21 +63,21 @@ struct CallMachine: Sendable, Hashable {
         case wake(callID: String, atMilliseconds: Int64)
         case startMedia(Call)
         case stopMedia(callID: String)
-        /// What is sent, after a switch was thrown.
+        /// Applies the mute and camera settings to the media.
         case setMedia(Call)
         case record(AppState.CallTimelineEntry.Event, Call)
-        /// Handlers are told of the signal that this came from.
+        /// Delivers the signal that caused this to the handlers.
         case announce
     }
 
-    /// Milliseconds that an invitation waits for an answer.
+    /// Milliseconds before an unanswered invitation times out.
     static let patience: Int64 = 30_000
 
     private(set) var state = State.idle
 
     init() {}
 
-    /// The call that is not over yet.
+    /// The current call; nil if there is none.
     var live: Call? {
         switch self.state {
         case .offering(let call, _), .ringing(let call, _), .connecting(let call), .active(let call): call
@@ -85,11 +85,11 @@ struct CallMachine: Sendable, Hashable {
         }
     }
 
-    /// The call that is not over yet, or the one that ended last.
+    /// The current call, or the one that ended last.
     var latest: Call? { if case .ended(let call, _) = self.state { call } else { self.live } }
 
-    /// What follows from an event; what makes no sense in the present state changes nothing. Throws only for what
-    /// users do: ``AppCoreError/Code/busy`` and ``AppCoreError/Code/unknownCall``.
+    /// Applies an event and returns the resulting actions; an event that does not fit the present state changes
+    /// nothing. Throws only for user events: ``AppCoreError/Code/busy`` and ``AppCoreError/Code/unknownCall``.
     mutating func handle(
         _ event: Event, _ policy: CallPolicy, nowMilliseconds now: Int64
     ) throws(AppCoreError) -> [Action] {
@@ -135,7 +135,7 @@ extension CallMachine {
         ]
     }
 
-    /// Why an invitation is refused at once; nil if it rings. The order is Pika's.
+    /// Returns the reason to reject an invitation at once; nil if it rings. The order of the checks is Pika's.
     private func objection(
         to call: Call, _ isGroup: Bool, _ isAuthentic: Bool, _ policy: CallPolicy
     ) -> String? {
@@ -147,7 +147,7 @@ extension CallMachine {
     }
 
     private mutating func invited(_ call: Call, _ objection: String?, _ now: Int64) -> [Action] {
-        // The same invitation again: refusing it would end the call that it began.
+        // A repeated invitation: rejecting it would end the call that it began.
         if let live = self.live, live.id == call.id, live.groupID == call.groupID, live.peer == call.peer { return [] }
         if let objection {
             return [.send(.reject(reason: objection), callID: call.id, groupID: call.groupID)]
@@ -159,7 +159,7 @@ extension CallMachine {
         ]
     }
 
-    /// Whether a token is the one of our own invite; the time that this takes tells nothing about it.
+    /// Returns whether a token is that of this account's own invite, in constant time.
     private func isOwnAuth(_ relayAuth: String) -> Bool {
         guard case .offering(let call, _) = self.state else { return false }
         return CallAuthorization.isEqual(relayAuth, call.session.relayAuth)
@@ -168,7 +168,7 @@ extension CallMachine {
     private mutating func accepted(_ origin: Origin, _ isAuthentic: Bool, _ now: Int64) -> [Action] {
         guard case .offering(let call, _) = self.state, call.matches(origin) else { return [] }
         guard isAuthentic else {
-            // Pika says nothing here and leaves the other side connecting.
+            // Pika sends nothing here and leaves the other side connecting.
             return self.end(call, "auth_failed", at: now, saying: .end(reason: "auth_failed")) + [.announce]
         }
         self.state = .connecting(call)
@@ -232,7 +232,7 @@ extension CallMachine {
 }
 
 extension CallMachine.Call {
-    /// Whether a signal is about this call and comes from its other side: another member of a group cannot end it.
+    /// Returns whether a signal is about this call and from its other side: another group member cannot end it.
     func matches(_ origin: CallMachine.Origin) -> Bool {
         self.id == origin.callID && self.groupID == origin.groupID && self.peer == origin.sender
     }

@@ -1,14 +1,14 @@
-/// Which calls ring at an account, and how those that it starts are made (wire §8.1).
+/// Which incoming calls ring at an account, and the defaults of its outgoing ones (wire §8.1).
 public struct CallPolicy: Sendable, Hashable {
-    /// Whether calls in groups are taken; those of others are refused with `unsupported_group`.
+    /// Whether calls in groups are accepted; otherwise they are refused with `unsupported_group`.
     public var allowsGroups: Bool
-    /// Whether calls with a track named `video0` are taken; others are refused with `unsupported_video`.
+    /// Whether calls with a track named `video0` are accepted; otherwise they are refused with `unsupported_video`.
     public var allowsVideo: Bool
-    /// Whether calls without an audio track are taken; others are refused with `unsupported_data`.
+    /// Whether calls without an audio track are accepted; otherwise they are refused with `unsupported_data`.
     public var allowsData: Bool
-    /// The media relay of calls whose session names none; without one such a call cannot be started.
+    /// The media relay for sessions that name none; without it such a call cannot be started.
     public var moqURL: String?
-    /// What the call's id is appended to, without a leading or trailing slash, if the session has no broadcast base.
+    /// The prefix of the call's id, without a leading or trailing slash, for sessions without a broadcast base.
     public var broadcastPrefix: String
 
     public init(
@@ -22,10 +22,10 @@ public struct CallPolicy: Sendable, Hashable {
         self.broadcastPrefix = broadcastPrefix
     }
 
-    /// Every call rings: handlers decide.
+    /// Every call rings, and handlers decide.
     public static let handlers = CallPolicy(allowsGroups: true, allowsVideo: true)
-    /// As a person's app: with one other person only.
+    /// Like a person's app: 1:1 calls only.
     public static let app = CallPolicy(allowsGroups: false, allowsVideo: true)
-    /// As Pika's daemon: in groups too, never with video.
+    /// Like Pika's daemon: in groups too, but without video.
     public static let daemon = CallPolicy(allowsGroups: true, allowsVideo: false, broadcastPrefix: "pika/pty")
 }

@@ -1,6 +1,6 @@
 import Nostr
 
-/// A call's media session as the invite describes it (wire §8.1).
+/// A call's media session as described by the invite (wire §8.1).
 public struct CallSession: Sendable, Hashable {
     public struct Track: Sendable, Hashable {
         public var name: String
@@ -21,15 +21,15 @@ public struct CallSession: Sendable, Hashable {
             name: "audio0", codec: "opus", sampleRate: 48_000, channels: 1, frameMilliseconds: 20)
         public static let video = Track(
             name: "video0", codec: "h264", sampleRate: 90_000, channels: 0, frameMilliseconds: 33)
-        /// What the daemon's invitations name, unless told otherwise.
+        /// The track in the daemon's invitations, unless configured otherwise.
         public static let data = Track(
             name: "pty0", codec: "bytes", sampleRate: 1, channels: 1, frameMilliseconds: 1)
 
-        /// Pika tells sound by its codec and shape, whatever the track is called.
+        /// Whether it is an audio track: Pika recognises them by codec and shape, whatever the track's name.
         public var isAudio: Bool {
             self.codec.lowercased() == "opus" && self.channels > 0 && self.sampleRate > 0
         }
-        /// Pika tells a picture by the track's name.
+        /// Whether it is a video track: Pika recognises them by the track's name.
         public var isVideo: Bool { self.name == "video0" }
     }
 
@@ -47,12 +47,12 @@ public struct CallSession: Sendable, Hashable {
         self.tracks = tracks
     }
 
-    /// More tracks than this make no session.
+    /// A session with more tracks is invalid.
     public static let maximumTracks = 16
-    /// Bytes of an address, a path or a token in a session; names of tracks and codecs have at most 64.
+    /// The maximum bytes of an address, a path or a token in a session; names of tracks and codecs have at most 64.
     public static let maximumTextBytes = 2_048
     static let maximumNameBytes = 64
-    /// Samples a second, channels and milliseconds of a frame: more than any track of sound, picture or data has.
+    /// Limits of sample rate, channels and frame milliseconds: above those of any audio, video or data track.
     static let maximumRate: Int64 = 1_000_000
     static let maximumChannels: Int64 = 16
     static let maximumFrame: Int64 = 60_000
@@ -61,7 +61,7 @@ public struct CallSession: Sendable, Hashable {
     public var hasVideo: Bool { self.tracks.contains(where: \.isVideo) }
 }
 
-/// The token is for the two sides of the call only.
+/// Hides the token, which is for the two sides of the call only.
 extension CallSession: CustomStringConvertible, CustomReflectable {
     public var description: String { "call session at \(self.moqURL) with \(self.tracks.map(\.name))" }
     public var customMirror: Mirror { Mirror(self, children: ["moqURL": self.moqURL, "tracks": self.tracks]) }
@@ -100,7 +100,7 @@ public struct CallSignal: Sendable, Hashable {
 }
 
 extension CallSignal {
-    /// Reads a signal; nil for content that is none, or of a version or namespace to be ignored.
+    /// Parses a signal; nil for malformed content, or for a version or namespace to be ignored.
     public init?(content: String) {
         guard let json = try? JSONValue(json: content), json["v"]?.integer == 1, json["ns"]?.string == "pika.call",
             let type = json["type"]?.string, let callID = json["call_id"]?.string,
@@ -126,13 +126,13 @@ extension CallSignal {
         }
     }
 
-    /// A UUID has 36; call ids are shown, stored and part of what keys are derived from.
+    /// A UUID has 36 bytes; call ids are shown, stored and used in key derivation.
     public static let maximumCallIDBytes = 64
 
-    /// Scalars of a reason that are kept: it is free text of whoever sends it, and it is shown and logged.
+    /// The maximum scalars kept of a reason: it is the sender's free text, and it is shown and logged.
     public static let maximumReasonLength = 100
 
-    /// A reason's beginning, fit to be shown.
+    /// Truncates and sanitizes a reason for display.
     static func capped(_ reason: String) -> String { ShownText.reason(reason, limit: self.maximumReasonLength) }
 
     /// The inner event's content.

@@ -1,11 +1,11 @@
 public import Nostr
 
-/// A message with components to show and to fill in (kind 9467, wire §8.0).
+/// A message with interactive components (kind 9467, wire §8.0).
 public struct Hypernote: Sendable, Hashable {
-    /// Text with components, as the catalogue has them (``HypernoteCatalog``).
+    /// Text with components of the catalogue (``HypernoteCatalog``).
     public var content: String
     public var title: String?
-    /// A JSON object: what the components show at first.
+    /// A JSON object with the initial values of the components.
     public var state: String?
 
     public init(content: String, title: String? = nil, state: String? = nil) {
@@ -24,14 +24,14 @@ extension Hypernote {
         return OutgoingMessage(kind: .hypernote, content: self.content, tags: tags)
     }
 
-    /// Reads what a message of kind 9467 says; nil for any other kind.
+    /// Reads a message of kind 9467; nil for any other kind.
     public init?(kind: Kind, content: String, tags: [Tag]) {
         guard kind == .hypernote else { return nil }
         self.init(
             content: content, title: tags.first(named: "title")?.value, state: tags.first(named: "state")?.value)
     }
 
-    /// The values that the form begins with, as text; none if ``state`` is no JSON object.
+    /// The form's initial values, as text; empty if ``state`` is not a JSON object.
     public var initialForm: [String: String] {
         guard let state = self.state, state.utf8.count <= HypernoteDocument.maximumBytes,
             let object = try? JSONValue(json: state).object
@@ -40,12 +40,12 @@ extension Hypernote {
     }
 }
 
-/// What somebody answers to a hypernote (kind 9468): the name of a button's action, and the form as it was filled in.
+/// A member's answer to a hypernote (kind 9468): the name of a button's action, and the filled-in form.
 public struct HypernoteAction: Sendable, Hashable {
     public var action: String
     public var form: [String: String]
 
-    /// Fields that a form may have; an answer with more is none.
+    /// The maximum fields of a form; an answer with more is invalid.
     public static let maximumFields = 256
 
     public init(action: String, form: [String: String] = [:]) {
@@ -53,8 +53,8 @@ public struct HypernoteAction: Sendable, Hashable {
         self.form = form
     }
 
-    /// One that may be sent. Throws ``AppCoreError/Code/notAllowed`` without the name of an action, or with too many
-    /// fields.
+    /// Creates an answer to be sent. Throws ``AppCoreError/Code/notAllowed`` if the action's name is empty, or there
+    /// are too many fields.
     public init(toSend action: String, form: [String: String]) throws(AppCoreError) {
         let action = action.trimmingBlanks
         guard !action.isEmpty else {
@@ -66,7 +66,8 @@ public struct HypernoteAction: Sendable, Hashable {
         self.init(action: String(action), form: form)
     }
 
-    /// Reads `{"action": …, "form": {…}}`; nil if it is none. Values that are no text become JSON text, null nothing.
+    /// Parses `{"action": …, "form": {…}}`; nil if malformed. Values other than strings become JSON text; null fields
+    /// are dropped.
     public init?(content: String) {
         guard content.utf8.count <= HypernoteDocument.maximumBytes, let json = try? JSONValue(json: content),
             let action = json["action"]?.string?.trimmingBlanks, !action.isEmpty
@@ -79,14 +80,14 @@ public struct HypernoteAction: Sendable, Hashable {
         self.init(action: String(action), form: fields)
     }
 
-    /// The JSON object, fields in the order of their names.
+    /// The answer as a JSON object, with fields in the order of their names.
     public var content: String {
         var form = JSONObject()
         for (name, value) in self.form.sorted(by: { $0.key < $1.key }) { form[name] = .string(value) }
         return (["action": .string(self.action), "form": .object(form)] as JSONValue).jsonText
     }
 
-    /// The inner event, without author and time.
+    /// Returns the inner event, without author and time.
     public func message(to hypernote: EventID) -> OutgoingMessage {
         OutgoingMessage(kind: .hypernoteResponse, content: self.content, tags: [.event(hypernote)])
     }

@@ -1,17 +1,17 @@
-/// A hypernote's text as a tree: Markdown in between, components where it has some.
+/// A hypernote's text as a tree of Markdown and components.
 ///
-/// Every text is one: what does not read as a component stays text, an unclosed component ends with what is around
-/// it, and beyond the limits all the rest is text.
+/// Every text is valid: text that is not a well-formed component stays text, an unclosed component ends with its
+/// parent, and beyond the limits all the rest is text.
 public struct HypernoteDocument: Sendable, Hashable {
     public let nodes: [HypernoteNode]
 
-    /// Longer content is not looked into.
+    /// Longer content is not parsed.
     public static let maximumBytes = 65_536
-    /// Components within components; deeper ones are text.
+    /// The maximum nesting of components; deeper ones are text.
     public static let maximumDepth = 32
-    /// Components and pieces of text; what follows is one more piece.
+    /// The maximum components and pieces of text; the rest becomes one more piece.
     public static let maximumNodes = 2000
-    /// Bytes of a tag from `<` to `>`.
+    /// The maximum bytes of a tag from `<` to `>`.
     public static let maximumTagBytes = 2048
 
     init(nodes: [HypernoteNode]) {
@@ -27,7 +27,7 @@ public struct HypernoteDocument: Sendable, Hashable {
         self.nodes = parser.parse()
     }
 
-    /// The actions that its buttons name, in order, each once.
+    /// The actions that its buttons name, in order, without duplicates.
     public var actions: [String] {
         var found: [String] = []
         var known: Set<String> = []
@@ -39,7 +39,7 @@ public struct HypernoteDocument: Sendable, Hashable {
         return found
     }
 
-    /// The text without its components, for a preview.
+    /// The text without components, for a preview.
     public var plainText: String { Self.plainText(of: self.nodes) }
 
     private func visit(_ body: (HypernoteComponent) -> Void) {
@@ -63,15 +63,15 @@ public struct HypernoteDocument: Sendable, Hashable {
 }
 
 public enum HypernoteNode: Sendable, Hashable {
-    /// Markdown, entities resolved.
+    /// Markdown, with entities resolved.
     case text(String)
     case component(HypernoteComponent)
 }
 
 public struct HypernoteComponent: Sendable, Hashable {
-    /// As it is written; ``kind`` if it is one of the catalogue. Of others only the children are shown.
+    /// The name as written; ``kind`` if it is in the catalogue. Of other components only the children are shown.
     public let name: String
-    /// The first of a name counts.
+    /// If a name is repeated, its first attribute counts.
     public let attributes: [HypernoteAttribute]
     public internal(set) var children: [HypernoteNode]
 
@@ -96,14 +96,14 @@ public struct HypernoteComponent: Sendable, Hashable {
         self.attributes.first { $0.name == attribute }?.value
     }
 
-    /// The action that a button names; nil without one.
+    /// The action that a button names; nil if there is none.
     public var action: String? {
         guard case .string(let action)? = self["action"] else { return nil }
         let name = action.trimmingBlanks
         return name.isEmpty ? nil : String(name)
     }
 
-    /// The form field that an input or a checklist item fills; nil without one.
+    /// The form field that an input or a checklist item fills; nil if there is none.
     public var field: String? {
         guard case .string(let name)? = self["name"], !name.isEmpty else { return nil }
         return name
@@ -116,7 +116,7 @@ public struct HypernoteAttribute: Sendable, Hashable {
         case number(Double)
         /// An attribute without a value is true.
         case boolean(Bool)
-        /// What stands between braces and is nothing of the above; nothing evaluates it.
+        /// Other text between braces; it is never evaluated.
         case expression(String)
     }
 

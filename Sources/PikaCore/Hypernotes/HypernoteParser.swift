@@ -1,4 +1,4 @@
-/// Reads a hypernote's text in one pass; see ``HypernoteDocument`` for what becomes of text that is no component.
+/// A one-pass parser of a hypernote's text; ``HypernoteDocument`` describes the handling of malformed components.
 struct HypernoteParser {
     private struct Open {
         let component: HypernoteComponent
@@ -8,12 +8,12 @@ struct HypernoteParser {
     private var reader: HypernoteTagReader
     private let bytes: [UInt8]
     private var position = 0
-    /// Where the text begins that belongs to no node yet.
+    /// The start of the text that belongs to no node yet.
     private var textStart = 0
     private var stack: [Open] = []
     private var roots: [HypernoteNode] = []
     private var count = 0
-    /// Runs of this many backticks close no more.
+    /// Lengths of backtick runs known to have no closing run.
     private var unclosedRuns: Set<Int> = []
 
     init(_ content: String) {
@@ -35,7 +35,7 @@ struct HypernoteParser {
         return self.roots
     }
 
-    /// Code is text, whatever it looks like: from a run of backticks to the next one of that length.
+    /// Skips code, which is always text: from a run of backticks to the next run of the same length.
     private mutating func passCode() {
         let run = self.run(at: self.position)
         self.position += run
@@ -91,12 +91,12 @@ struct HypernoteParser {
         guard let open = self.stack.popLast() else { return }
         var component = open.component
         component.children = open.children
-        // Counted when it was opened.
+        // It was counted when it was opened.
         self.count -= 1
         self.append(.component(component))
     }
 
-    /// Text that is nothing but white space only sets components apart.
+    /// Appends the pending text, unless it is only white space, which just separates components.
     private mutating func endText(at end: Int) {
         let text = String(decoding: self.bytes[self.textStart..<end], as: UTF8.self)
         self.textStart = end

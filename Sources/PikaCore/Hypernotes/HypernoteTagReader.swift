@@ -1,4 +1,4 @@
-/// Reads one tag, as in `<TextInput name="memo" />`.
+/// A reader of single tags, such as `<TextInput name="memo" />`.
 struct HypernoteTagReader {
     enum Form: Sendable, Hashable {
         case opening
@@ -10,7 +10,7 @@ struct HypernoteTagReader {
         let name: String
         let form: Form
         let attributes: [HypernoteAttribute]
-        /// The position behind `>`.
+        /// The position after `>`.
         let end: Int
     }
 
@@ -24,7 +24,7 @@ struct HypernoteTagReader {
         self.bytes = bytes
     }
 
-    /// The tag that begins with the `<` at this position; nil if there is none.
+    /// Reads the tag that begins with the `<` at this position; nil if there is none.
     mutating func tag(at start: Int) -> Tag? {
         self.position = start + 1
         self.limit = min(self.bytes.count, start + HypernoteDocument.maximumTagBytes)
@@ -73,7 +73,7 @@ struct HypernoteTagReader {
         return Self.resolvingEntities(text)
     }
 
-    /// What stands between braces, which may hold further ones.
+    /// Reads the text between braces, which may contain nested braces.
     private mutating func braced() -> String? {
         let start = self.position + 1
         var depth = 0
@@ -139,7 +139,7 @@ struct HypernoteTagReader {
     private static func isLetter(_ byte: UInt8) -> Bool { (0x41...0x5a).contains(byte & 0xdf) }
     private static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || (0x09...0x0d).contains(byte) }
 
-    /// Resolves the five entities that XML names, and no others.
+    /// Resolves the five entities of XML, and no others.
     static func resolvingEntities(_ text: String) -> String {
         guard text.utf8.contains(UInt8(ascii: "&")) else { return text }
         var result = ""

@@ -1,9 +1,9 @@
 import Marmot
 import Nostr
 
-/// What the core refuses because there is too much of it.
+/// The core's rate limiters.
 struct CoreLimiters: Sendable {
-    /// Stands for everybody who is unknown.
+    /// The one key shared by all unknown inviters.
     private enum Strangers: Sendable { case all }
 
     var inviters = RateLimiter<PublicKey>()
@@ -16,10 +16,10 @@ struct CoreLimiters: Sendable {
 }
 
 extension CoreModel {
-    /// Whether an invitation is worth the work of opening it: anybody can send them.
+    /// Returns whether an invitation is within the limits and worth the work of opening it: anyone can send them.
     mutating func looksAt(_ inviter: PublicKey, _ step: inout CoreStep) -> Bool {
         let limits = self.configuration.inviteLimits
-        // Of one inviter first: a single one must not use up what is there for all strangers.
+        // The inviter's own limit first, so that a single inviter cannot exhaust the allowance of all strangers.
         if let limit = limits.perInviter,
             !self.limiters.inviters.take(inviter, limit, nowMilliseconds: step.nowMilliseconds)
         {

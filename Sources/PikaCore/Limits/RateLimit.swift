@@ -1,4 +1,4 @@
-/// So many things in so long a time: all of them at once, then one after each equal part of that time.
+/// A maximum of `count` events per period: a burst of `count` at once, then one per `count`th part of the period.
 public struct RateLimit: Hashable, Sendable {
     public var count: Int
     public var per: Duration
@@ -8,7 +8,7 @@ public struct RateLimit: Hashable, Sendable {
         self.per = per
     }
 
-    /// Microseconds; at least one of each, however odd the limit is.
+    /// The period and its `count`th part in microseconds; each at least 1, whatever the limit's values.
     var microseconds: (period: Int64, interval: Int64) {
         let (seconds, attoseconds) = self.per.components
         let (whole, overflow) = max(0, seconds).multipliedReportingOverflow(by: 1_000_000)
@@ -20,24 +20,25 @@ public struct RateLimit: Hashable, Sendable {
     private static let longest: Int64 = 31_536_000_000_000_000
 }
 
-/// Holds things of many origins to a limit, each origin for itself. Pure; its memory is bounded.
+/// A rate limiter with one allowance per key. Pure; its memory is bounded.
 ///
-/// For each key it knows when its allowance is whole again (the generic cell rate algorithm, ITU-T I.371): one number
-/// does what a bucket of tokens does. Keys that were not used for longest are forgotten, and start whole.
+/// For each key it keeps one number, the time when the allowance is full again (the generic cell rate algorithm, ITU-T
+/// I.371), which is equivalent to a token bucket. The least recently used keys are forgotten, and start with a full
+/// allowance.
 package struct RateLimiter<Key: Hashable & Sendable>: Sendable {
-    /// Unix microseconds at which the key's allowance is whole.
+    /// Unix microseconds when the key's allowance is full again.
     private var wholeAt: RecentEntries<Key, Int64>
 
     package init(capacity: Int = 4_096) {
         self.wholeAt = RecentEntries(capacity: capacity)
     }
 
-    /// Whether one more is within the limit; takes nothing.
+    /// Returns whether one more is within the limit; consumes nothing.
     package mutating func allows(_ key: Key, _ limit: RateLimit, nowMilliseconds: Int64) -> Bool {
         self.next(key, limit, nowMilliseconds) != nil
     }
 
-    /// Takes one if that is within the limit.
+    /// Consumes one if that is within the limit; returns whether it was.
     package mutating func take(_ key: Key, _ limit: RateLimit, nowMilliseconds: Int64) -> Bool {
         guard let next = self.next(key, limit, nowMilliseconds) else { return false }
         self.wholeAt[key] = next

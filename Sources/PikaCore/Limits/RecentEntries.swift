@@ -1,5 +1,5 @@
-/// A dictionary that forgets what was not used for longest: it holds at least the `capacity` keys used last, and at
-/// most twice as many.
+/// A dictionary with least-recently-used eviction: it holds at least the `capacity` keys used last, and at most twice
+/// as many.
 package struct RecentEntries<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     private let capacity: Int
     private var young: [Key: Value] = [:]

@@ -2,17 +2,17 @@ import MLS
 import Marmot
 import Nostr
 
-/// A branch that was given up for a better commit, and a look at whether others live on there.
+/// A branch that was abandoned for a better commit, and a probe of whether other members continue on it.
 ///
-/// The look is incremental: each waiting event is tried with each key once, however many events come.
+/// The probe is incremental: each waiting event is tried with each key once, however many events arrive.
 struct AbandonedBranch: Sendable {
     let group: MarmotGroup
     /// The epoch that the better commit ended.
     let epoch: Epoch
-    /// Follows the commits that wait. Not stored.
+    /// Applies the waiting commits of the branch. Not stored.
     private var probe: MarmotGroup
     private var trials = OuterKeyTrials()
-    /// Events that a key of the probe opened and that it could not apply yet.
+    /// Events that a key of the probe opened but that it could not apply yet.
     private var opened: Set<EventID> = []
     private var authors: Set<PublicKey> = []
     private var isFresh = true
@@ -24,10 +24,10 @@ struct AbandonedBranch: Sendable {
         self.probe = group
     }
 
-    /// Decryptions of outer layers that were attempted.
+    /// Outer-layer decryptions attempted.
     var trialCount: Int { self.trials.trialCount }
 
-    /// Looks at events that came anew; the first time, and when the probe moves, at all that wait.
+    /// Tries newly arrived events; on the first call, and whenever the probe advances, all waiting events.
     mutating func observe(_ fresh: [Event], now: Int64, waiting: () -> [Event]) {
         guard !self.removesAccount else { return }
         var queue = self.isFresh ? waiting() : fresh
@@ -63,8 +63,8 @@ struct AbandonedBranch: Sendable {
         self.trials.forget(id)
     }
 
-    /// Whether others live on here: too far on to come back, and more than one of them, since a single member could
-    /// stay there to lead others astray.
+    /// Whether other members continue on this branch: beyond the reach of rollbacks, and more than one of them, since a
+    /// single member could stay there to mislead others.
     func livesOn(besides account: PublicKey) -> Bool {
         guard !self.removesAccount else { return false }
         let others = Set(self.probe.members).subtracting([account])

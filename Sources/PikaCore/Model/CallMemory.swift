@@ -1,7 +1,7 @@
 import MLS
 import Nostr
 
-/// The call that is not over, as far as a later process must know of it.
+/// The call in progress, as far as a later process must know of it.
 struct LiveCallRecord: Sendable, Hashable {
     let callID: String
     let groupID: GroupID
@@ -10,7 +10,7 @@ struct LiveCallRecord: Sendable, Hashable {
     let startedAt: Int64
     let isAnswered: Bool
 
-    /// JSON, version 1.
+    /// The stored form: JSON, version 1.
     var memo: Secret {
         let json: JSONValue = [
             "v": 1, "call": .string(self.callID), "group": .string(self.groupID.hex),
@@ -21,7 +21,7 @@ struct LiveCallRecord: Sendable, Hashable {
 }
 
 extension LiveCallRecord {
-    /// Reads ``memo``; nil for anything else.
+    /// Parses ``memo``; nil for any other content.
     init?(memo: Secret) {
         guard let json = JSONValue(memo: memo),
             let callID = json["call"]?.string, let groupID = json["group"]?.string.flatMap({ GroupID(hex: $0) }),
@@ -32,9 +32,9 @@ extension LiveCallRecord {
     }
 }
 
-/// How what happened in calls is kept: JSON, version 1.
+/// The stored form of the call history: JSON, version 1.
 enum CallTimeline {
-    /// Older entries are forgotten.
+    /// The maximum number of entries; older ones are dropped.
     static let capacity = 100
 
     static func memo(_ entries: [AppState.CallTimelineEntry]) -> Secret {
@@ -42,7 +42,7 @@ enum CallTimeline {
         return Secret(json.json())
     }
 
-    /// Reads a memo; nil for anything else.
+    /// Parses a memo; nil for any other content.
     static func entries(memo: Secret) -> [AppState.CallTimelineEntry]? {
         guard let json = JSONValue(memo: memo),
             let stored = json["entries"]?.array

@@ -1,12 +1,12 @@
 import Nostr
 
-/// Call signals in the outbox: tried a few times in quick succession, and of no use when they are old (wire §8.0).
+/// Call signals in the outbox: retried a few times in quick succession, and useless once they are old (wire §8.0).
 extension OutboxRow {
-    /// Attempts at one signal.
+    /// The maximum number of attempts per signal.
     static let maximumSignalAttempts = 4
-    /// Milliseconds before the second attempt at one; doubled each time.
+    /// Milliseconds before the second attempt; doubled each time.
     static let firstSignalDelay: Int64 = 250
-    /// Seconds after which one is not sent any more: an invitation must not ring long after it was meant.
+    /// Seconds after which a signal is no longer sent: an invitation must not ring long after it was meant to.
     static let signalLifetime: Int64 = 30
 
     func isStaleSignal(now: Int64) -> Bool {
@@ -15,7 +15,7 @@ extension OutboxRow {
 }
 
 extension CoreModel {
-    /// Gives up signals that have waited too long for a relay.
+    /// Drops signals that have waited too long for a relay.
     mutating func dropStaleSignals(_ step: inout CoreStep) {
         for id in self.queue.signals {
             guard let row = self.queue.row(id), row.isStaleSignal(now: step.now) else { continue }

@@ -1,7 +1,7 @@
 import MLS
 import Nostr
 
-/// What the list shows of a chat beyond its group: kept as a memo, so that a restart shows the same.
+/// The list's data about a chat beyond its group: kept as a memo, so that a restart shows the same.
 struct ChatRecord: Sendable, Hashable {
     var lastMessage: String?
     var lastMessageAt: Int64?
@@ -13,7 +13,7 @@ struct ChatRecord: Sendable, Hashable {
     var end: AppState.ChatEnd?
 }
 
-/// How it is kept: JSON, version 1.
+/// The stored form: JSON, version 1.
 extension ChatRecord {
     var memo: Secret {
         var fields: JSONObject = ["v": 1, "unread": .integer(Int64(self.unreadCount))]
@@ -32,7 +32,7 @@ extension ChatRecord {
         return Secret(JSONValue.object(fields).json())
     }
 
-    /// Nil if it is none.
+    /// Parses a memo; nil if it is malformed.
     init?(memo: Secret) {
         guard let json = JSONValue(memo: memo),
             let unread = json["unread"]?.integer, unread >= 0
@@ -55,7 +55,7 @@ extension ChatRecord {
     }
 }
 
-/// An own message that does not go out any more, and why: kept as a memo.
+/// An own message that is no longer being sent, and why: kept as a memo.
 struct FailedMessage: Sendable, Hashable {
     let groupID: GroupID
     let id: EventID
@@ -63,7 +63,7 @@ struct FailedMessage: Sendable, Hashable {
     /// Unix seconds.
     let failedAt: Int64
 
-    /// So many are remembered, the latest.
+    /// The maximum number of failed messages remembered; the oldest are dropped.
     static let maximumCount = 1000
 }
 

@@ -1,36 +1,36 @@
 import MLS
 import Nostr
 
-/// A group of which another copy of this account's state has the keys too, after a restore; kept as a memo.
+/// A group whose keys another copy of this account's state has too, after a restore; kept as a memo.
 ///
-/// Nothing of one's own leaves in it until a commit has given this copy keys that the other one cannot have. The
-/// handshake key that encrypts this one commit may be used a second time; RFC 9420 §6.3.1 guards against that with
-/// random bytes in the nonce.
+/// Own events are held back until a commit has given this copy keys that the other copy cannot have. The handshake key
+/// that encrypts this one commit may be used a second time; RFC 9420 §6.3.1 guards against that with random bytes in
+/// the nonce.
 struct CopiedGroup: Sendable, Hashable {
     enum Phase: Sendable, Hashable {
-        /// What relays hold has to be read first.
+        /// Relays have to be read first.
         case reading
-        /// The commit is to be made, or on its way.
+        /// The commit is to be made, or is in flight.
         case renewing
         /// The commit ended this epoch; own messages that waited are being sealed again.
         case resealing(epoch: Epoch)
         /// Done; a better commit may still undo the one that ended this epoch.
         case renewed(epoch: Epoch)
-        /// The other copy has changed the keys: this one cannot follow.
+        /// The other copy has changed the keys: this copy cannot follow.
         case overtaken
     }
 
     var phase = Phase.reading
-    /// Own commits of before the restore. They renew nothing, since the other copy has them too.
+    /// Own commits from before the restore. They renew nothing, since the other copy has them too.
     var oldCommits: Set<EventID> = []
 
-    /// Whether own events must not leave.
+    /// Whether own events are held back.
     var holdsBack: Bool { if case .renewed = self.phase { false } else { true } }
-    /// Own messages that wait and are of this epoch or an earlier one are to be sealed again.
+    /// The newest epoch whose waiting own messages are to be sealed again; nil if none are.
     var resealedEpoch: Epoch? { if case .resealing(let epoch) = self.phase { epoch } else { nil } }
 }
 
-/// How it is kept: JSON, version 1.
+/// The stored form: JSON, version 1.
 extension CopiedGroup {
     var stored: Secret {
         var fields: JSONObject = ["v": 1, "old": .array(self.oldCommits.sorted().map { .string($0.hex) })]
@@ -48,7 +48,7 @@ extension CopiedGroup {
         return Secret(JSONValue.object(fields).json())
     }
 
-    /// Nil if it is none.
+    /// Parses a memo; nil if it is malformed.
     init?(_ content: Secret) {
         guard let json = JSONValue(memo: content),
             let old = json["old"]?.array?.map({ $0.string.flatMap { try? EventID(hex: $0) } }),

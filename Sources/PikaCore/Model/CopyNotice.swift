@@ -1,8 +1,8 @@
 import MLS
 import Nostr
 
-/// What a copy of an account tells the others: an addressable event (kind 30078, `d` = "pikabot-instance") whose
-/// content only the account itself reads (NIP-44 to its own key; JSON, version 1).
+/// A notice from one copy of an account to the others: an addressable event (kind 30078, `d` = "pikabot-instance")
+/// whose content only the account itself can read (NIP-44 to its own key; JSON, version 1).
 struct CopyNotice: Sendable, Hashable {
     static let identifier = "pikabot-instance"
 
@@ -19,13 +19,13 @@ struct CopyNotice: Sendable, Hashable {
 
     static let malformed = NostrError(.malformedJSON, "no notice of a copy of this account")
 
-    /// Whether an event claims to be one of this account.
+    /// Whether an event claims to be a notice of this account.
     static func isOne(_ event: Event, of account: PublicKey) -> Bool {
         event.kind == .applicationData && event.pubkey == account
             && event.firstTag("d")?.value == Self.identifier
     }
 
-    /// Reads the decrypted content; nil if it is none.
+    /// Parses the decrypted content; nil if it is not a notice.
     init?(content: [UInt8]) {
         guard let json = try? JSONValue(json: content), json["v"]?.integer == 1,
             let instance = json["instance"]?.string.flatMap({ Hex.decode($0) }),
@@ -36,7 +36,7 @@ struct CopyNotice: Sendable, Hashable {
         self.startedAt = startedAt
     }
 
-    /// What is encrypted.
+    /// The plaintext to encrypt.
     var content: [UInt8] {
         let json: JSONValue = [
             "v": 1, "instance": .string(Hex.encode(self.instance)), "generation": .integer(self.generation),
@@ -45,7 +45,7 @@ struct CopyNotice: Sendable, Hashable {
         return json.json()
     }
 
-    /// The event, with the encrypted content.
+    /// Returns the event that carries the encrypted content.
     static func draft(_ content: String, by account: PublicKey, createdAt: Int64) -> UnsignedEvent {
         UnsignedEvent(
             pubkey: account, createdAt: createdAt, kind: .applicationData, tags: [Tag("d", Self.identifier)],
@@ -53,20 +53,20 @@ struct CopyNotice: Sendable, Hashable {
     }
 }
 
-/// What this copy knows of others.
+/// This copy's knowledge of other copies of the account.
 struct CopyFence: Sendable {
-    /// Unix milliseconds; nil while the account does not look for other copies.
+    /// Unix milliseconds when this copy started to look for others; nil while it does not look.
     var startedAt: Int64?
-    /// Relays that were told of this copy, after they were asked for others.
+    /// Relays to which this copy's notice was sent, after they were queried for others.
     var told: Set<RelayURL> = []
-    /// Notices of relays that were not read yet: their key may be elsewhere.
+    /// Notices of each relay that are not decrypted yet: a remote signer may have the key.
     var unread: [RelayURL: Set<EventID>] = [:]
-    /// What this copy has said itself, as far as it needs to remember.
+    /// Recent notices of this copy itself.
     var own: Set<EventID> = []
     /// Unix seconds of the newest notice.
     var newest: Int64 = 0
 
-    /// Whether events of groups must wait, since no relay was asked for other copies yet.
+    /// Whether events of groups must wait, since no relay has been queried for other copies yet.
     var isClosed: Bool { self.startedAt != nil && self.told.isEmpty }
 
     // MARK: - Stored form: JSON, version 1

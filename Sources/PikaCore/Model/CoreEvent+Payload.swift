@@ -1,6 +1,6 @@
 import Nostr
 
-/// How an event waits in the inbox: JSON, version 1.
+/// The stored form of an event in the inbox: JSON, version 1.
 extension CoreEvent {
     var payload: [UInt8] {
         let content: (String, JSONValue) =
@@ -32,7 +32,7 @@ extension CoreEvent {
         return json.json()
     }
 
-    /// Reads a payload; nil if it is none.
+    /// Parses a payload; nil if it is malformed.
     init?(inboxID: Int64, payload: [UInt8]) {
         guard let json = try? JSONValue(json: payload), json["v"]?.integer == 1, let chatID = json["chat"]?.string,
             let receivedAt = json["at"]?.integer, let type = json["type"]?.string, let body = json["content"]
@@ -132,11 +132,11 @@ extension JSONValue {
     fileprivate init(_ role: MemberRole?) { self = role.map { .string($0.rawValue) } ?? .null }
     fileprivate init(_ id: EventID?) { self = id.map { .string($0.hex) } ?? .null }
 
-    /// Payloads of older versions have none: unknown.
+    /// The member's role; nil (unknown) in payloads of older versions.
     fileprivate var role: MemberRole? { self["role"]?.string.flatMap(MemberRole.init) }
     fileprivate func eventID(_ name: String) -> EventID? { self[name]?.string.flatMap { try? EventID(hex: $0) } }
     fileprivate func publicKey(_ name: String) -> PublicKey? { self[name]?.string.flatMap { try? PublicKey(hex: $0) } }
-    /// 64-bit numbers travel as text, since JSON's integers are smaller.
+    /// Parses a 64-bit number, which is stored as a string because JSON integers are smaller.
     fileprivate func unsigned(_ name: String) -> UInt64? { self[name]?.string.flatMap { UInt64($0) } }
 
     fileprivate func publicKeys(_ name: String) -> [PublicKey]? {

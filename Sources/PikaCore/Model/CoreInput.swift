@@ -1,45 +1,45 @@
 import MLS
 import Nostr
 
-/// Everything that can happen to the core, one after the other.
+/// Every input of the core; they are processed one at a time.
 enum CoreInput: Sendable {
     case started
     case action(AppAction, RequestID?)
     case relay(RelayUpdate)
     /// One relay's answer to an event of the outbox.
     case published(row: String, PublishReport)
-    /// No further answer of these relays will come in this attempt.
+    /// These relays send no further answer in this attempt.
     case publishEnded(row: String, relays: [RelayURL])
     case fetched(FetchPurpose, [RelayURL: FetchOutcome])
-    /// Messages for the chat that is open, or was: the number of its opening, and whether nothing is before them.
+    /// Messages for the open chat, or one that was open: the number of its opening, and whether nothing precedes them.
     case messagesLoaded([StoredMessage], opening: Int, reachedStart: Bool, RequestID?)
-    /// A message that failed and is to be sent again; nil if it is not stored.
+    /// A failed message that is to be sent again; nil if it is not stored.
     case messageLoaded(groupID: GroupID, EventID, StoredMessage?, RequestID?)
-    /// Where the host keeps a file, or why it does not.
+    /// The address under which the host keeps a file, or why it does not keep it.
     case downloaded(MediaFile, groupID: GroupID, Result<String, AppCoreError>, RequestID?)
     /// Own messages of a group that have to be sealed again.
     case sentLoaded(groupID: GroupID, [StoredMessage])
     /// Own messages of an epoch and the few before it.
     case unsentLoaded(groupID: GroupID, upToEpoch: Epoch, [StoredMessage])
-    /// When the next stored message ends, in Unix seconds; nil if none does.
+    /// The expiry of the next stored message, in Unix seconds; nil if none expires.
     case nextExpiry(Int64?)
-    /// How many messages a rule is about, counted up to the limit asked for.
+    /// The number of messages that a rule covers, counted up to the limit asked for.
     case surplus(MessageSurplus, Int)
-    /// The handlers are done with an inbox row.
+    /// A handler finished an inbox row.
     case handled(inboxID: Int64, [HandlerEffect])
-    /// What somebody wants done in one transaction, without an event that it belongs to.
+    /// Effects to apply in one transaction, without an event that they belong to.
     case effects([HandlerEffect], RequestID)
     case timer(CoreTimer)
     /// The account's remote signer has answered.
     case keyUsed(job: Int, Result<KeyAnswer, SignerError>)
-    /// It wants somebody to approve something at this address.
+    /// The remote signer asks for an approval at this address.
     case signerChallenge(String)
-    /// The addresses of an operation's files in their order, or why there are none.
+    /// The addresses of an operation's files in order, or why there are none.
     case uploaded(operation: Int, Result<[String], AppCoreError>)
     case callMedia(CallMediaReport)
-    /// Somebody asks how it stands; the question's number.
+    /// A request for the core's vitals, with its number.
     case examine(Int)
-    /// An operator releases or drops something that is set aside.
+    /// An operator releases or drops a quarantined subject.
     case quarantine(QuarantineOrder, CrashSubject, RequestID)
 
     /// The subject to quarantine if the input crashes the process; nil if there is none.
@@ -55,51 +55,51 @@ enum CoreInput: Sendable {
     }
 }
 
-/// Why stored events were asked for.
+/// The reason for fetching stored events.
 enum FetchPurpose: Sendable, Hashable {
-    /// What one relay holds since it was last read.
+    /// Events of one relay since it was last read.
     case catchUp(RelayURL)
-    /// One group from its beginning.
+    /// All events of one group.
     case backlog(groupID: GroupID)
     /// The key packages of peers; the search's number.
     case keyPackages(search: Int)
     /// The profiles of some people.
     case profiles(search: Int)
-    /// What this account has published of itself.
+    /// This account's own profile and follow list.
     case own(reading: Int)
 }
 
 enum CoreTimer: Sendable, Hashable {
     /// Outbox rows may be due for another attempt.
     case outbox
-    /// A relay's backlog could not be read.
+    /// Retry reading a relay's stored events.
     case catchUp(RelayURL)
-    /// A group that this account was removed from need not be listened to any longer.
+    /// Stop listening to a group that this account was removed from.
     case leave(groupID: GroupID)
-    /// An invitation leads elsewhere than to where its group is.
+    /// An invitation leads to another state of the group than this account is in.
     case rejoin(groupID: GroupID)
-    /// Nor could a group's.
+    /// Retry reading a group's stored events.
     case backlog(groupID: GroupID)
-    /// Stored messages may have ended.
+    /// Stored messages may have expired.
     case expiry
-    /// Nobody may have executed the departures that were due in a group.
+    /// Departures due in a group may still not be executed.
     case departures(groupID: GroupID)
     /// Events that are ahead of the clock may be due.
     case clock
     /// Keys may be due for renewal.
     case keyUpdates
-    /// Key packages may near their end, and things that are kept for a while theirs.
+    /// Periodic maintenance is due, such as replacing key packages near their expiry.
     case maintenance
-    /// Whoever waits for invitations to be delivered has waited long enough.
+    /// The deadline for delivering invitations has passed.
     case welcomes(delivery: Int)
     /// The remote signer may be asked again.
     case signer
-    /// There is more that was kept for long enough.
+    /// More rows are past their retention.
     case retention
-    /// Own commits in a group may go on after rollbacks.
+    /// Own commits in a group may resume after rollbacks.
     case backOff(groupID: GroupID)
-    /// Somebody may have stopped typing.
+    /// A typing notice may have expired.
     case typing
-    /// An invitation to a call has waited long enough.
+    /// An invitation to a call may have timed out.
     case call(id: String)
 }

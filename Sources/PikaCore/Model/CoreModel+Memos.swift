@@ -2,7 +2,7 @@ import MLS
 import Nostr
 
 extension CoreModel {
-    /// Notes that a memo is about to be read; false if it is set aside.
+    /// Records that a memo is about to be read; false if it is quarantined.
     mutating func mayRestore(_ name: MemoName) -> Bool {
         guard self.crashes.mayMeetParts(of: .restore) else { return true }
         let subject = name.crashSubject
@@ -20,7 +20,7 @@ extension CoreModel {
         self.crashes.leave(outer)
     }
 
-    /// Reads the small things that were remembered; those of groups are read with their groups.
+    /// Restores the memos of the account itself; memos of groups are restored with their groups.
     mutating func restoreOwnMemos(_ stored: StoredState) throws(AppCoreError) {
         var previews: [EventID: AppState.InvitedGroup] = [:]
         for (name, memo) in stored.memos {

@@ -2,16 +2,16 @@ import MLS
 import Marmot
 import Nostr
 
-/// Everything that the core knows: the visible state and its bookkeeping. Changed by reducers only.
+/// The complete state of the core: the visible state and its bookkeeping. Only reducers change it.
 struct CoreModel: Sendable {
     let account: OwnKey
     /// Records the input in progress, in case it crashes the process. Reducers never read it back.
     let crashes: CrashLedger
     var skipped = SkippedState()
-    /// While a memo is being restored: the crash record of the enclosing input.
+    /// While a memo is being restored: the enclosing input's crash record.
     var memoBefore: CrashLedger.Outer?
     var configuration: CoreConfiguration
-    /// Relays that were configured before, since the start: they hold this account's old relay lists.
+    /// Relays that were configured earlier in this process: they hold this account's old relay lists.
     var formerRelays: [RelayURL] = []
     /// Which copy of the account's state this is.
     var instance: StoredInstance
@@ -22,49 +22,49 @@ struct CoreModel: Sendable {
     var routes = GroupRoutes()
     /// Stored chat ids that were migrated when the state was read; durable with the first turn.
     var storedChatIDs = StoredChatIDs()
-    /// Groups with changes that are not among the step's changes yet.
+    /// Groups with changes that are not in the step's changes yet.
     var dirtyGroups: Set<GroupID> = []
     var keyPackages: [StoredKeyPackage] = []
-    /// How each of them was announced, by its reference.
+    /// How each of them was announced, by key package reference.
     var keyPackageRecords: [[UInt8]: KeyPackageRecord] = [:]
     var relayLists: [Kind: RelayListRecord] = [:]
-    /// Where peers expect Welcomes that are due.
+    /// Relays to which pending Welcomes of peers are addressed.
     var peerRelays: [PublicKey: PeerRelays] = [:]
     var people = People()
     /// Searches for peers' key packages, by number.
     var searches: [Int: ActiveSearch] = [:]
     var lastSearch = 0
-    /// Actions that end when their invitations are delivered, by number.
+    /// Actions that complete when their invitations are delivered, by number.
     var deliveries: [Int: WelcomeDelivery] = [:]
     var lastDelivery = 0
     /// Unix seconds.
     var startedAt: Int64 = 0
-    /// Group events that could not be opened when they came.
+    /// Group events that could not be opened on arrival.
     var waiting = PendingEvents()
     var early = EarlyEvents()
     var clocks = ClockComparison()
-    /// Groups of which waiting events were given up for want of room: they are on the relays still.
+    /// Groups some of whose waiting events were evicted for lack of room: relays still hold them.
     var gaveUp: Set<GroupID> = []
-    /// Who were the admins of past epochs that can still be opened, by group.
+    /// The admins of past epochs that can still be opened, by group.
     var pastAdmins: [GroupID: [Epoch: Set<PublicKey>]] = [:]
     var limiters = CoreLimiters()
-    /// Groups that this account was removed from lately.
+    /// Groups that this account was removed from recently.
     var lingering: Set<GroupID> = []
-    /// Live events that wait until older ones were read, in order of arrival.
+    /// Live events held until older ones are read, in order of arrival.
     var held = HeldLiveEvents()
-    /// Relays whose stored events are being read since they connected, and how often that failed.
+    /// Relays whose stored events are being read since they connected.
     var catchingUp: Set<RelayURL> = []
     var readPatience = ReadPatience()
-    /// Relays of groups that were left out at the last look.
+    /// Group relays that were ignored at the last check.
     var ignoredRelays = 0
-    /// Searches for all events of a group that are under way.
+    /// Searches for all events of a group in progress.
     var reading: [GroupID: Int] = [:]
     var invites: [EventID: StoredInvite] = [:]
-    /// Other states of groups that this account is in.
+    /// Alternative states of groups that this account is in.
     var rivals: [GroupID: [Rival]] = [:]
-    /// Branches that were given up for a better commit, the latest of each group.
+    /// Branches abandoned for a better commit, the latest of each group.
     var abandoned: [GroupID: AbandonedBranch] = [:]
-    /// Decryptions that were attempted for branches that are forgotten.
+    /// Decryptions that were attempted for branches since deleted.
     var formerBranchTrials = 0
     var seen: SeenEvents
     var inbox = Inbox()
@@ -72,25 +72,25 @@ struct CoreModel: Sendable {
     var queue = PublishQueue()
     var lastSequence: Int64 = 0
     var cursors: [String: Int64]
-    /// Changes to groups that were asked for, by number.
+    /// Requested changes to groups, by number.
     var intents: [Int: GroupIntent] = [:]
     var lastIntent = 0
-    /// Groups whose intents may go on, and those that first have to be read.
+    /// Groups whose intents may proceed, and groups that must be read first.
     var intentsDue: Set<GroupID> = []
     var intentsBlocked: Set<GroupID> = []
     /// Rollbacks by group.
     var rollbacks: [GroupID: RollbackRecord] = [:]
-    /// Groups with a pending commit of which nobody knows whether a relay has it.
+    /// Groups with a pending commit that may or may not be on a relay.
     var unsureCommits: Set<GroupID> = []
-    /// Groups whose own messages are being read to be sealed again, and the messages sent since.
+    /// Groups whose own messages are being loaded to be sealed again, and the messages sent since.
     var resealing: [GroupID: Reseal] = [:]
-    /// When the next stored message ends, in Unix seconds, and when the core looks for it, in Unix milliseconds.
+    /// The expiry of the next stored message, in Unix seconds, and the core's timer for it, in Unix milliseconds.
     var nextExpiry: Int64?
     var expiryWake: Int64?
-    /// How old this account's keys are, by group, and when the core looks at that, in Unix milliseconds.
+    /// The age of this account's keys, by group, and the time of the next check, in Unix milliseconds.
     var keyAges: [GroupID: KeyAge] = [:]
     var keyUpdateWake: Int64?
-    /// Groups whose due departures could not be committed, and in which epoch.
+    /// Groups whose due departures could not be committed, with the epoch of the failure.
     var failedDepartures: [GroupID: Epoch] = [:]
     var mediaOperations: [Int: MediaOperation] = [:]
     var lastMediaOperation = 0
@@ -98,50 +98,50 @@ struct CoreModel: Sendable {
     var dirtyMediaSecrets: Set<GroupID> = []
     var groupImages: [GroupID: GroupImage] = [:]
     var typing = TypingNotices()
-    /// The latest answer of each member to the hypernotes of the open chat, also to those not shown yet.
+    /// The latest answer of each member to the open chat's hypernotes, including hypernotes not shown yet.
     var hypernoteResponses: [EventID: [PublicKey: PlacedResponse]] = [:]
-    /// What is remembered of chats, and which of that is not among the step's changes yet.
+    /// Stored state of chats, and the chats whose record is not in the step's changes yet.
     var chats: [GroupID: ChatRecord] = [:]
     var dirtyChats: Set<GroupID> = []
-    /// Where each chat stands in the list.
+    /// The position of each chat in the list.
     var chatPlaces: [GroupID: ChatPlace] = [:]
     var openChat: OpenChat?
     var lastOpening = 0
-    /// Own messages that do not go out, by what stands for them among the ids that were seen.
+    /// Own messages that were not sent, by the id that stands for them among the seen ids.
     var failures: [EventID: FailedMessage] = [:]
-    /// What became of files that were asked for, by message in the same way, and index.
+    /// Download state of requested files, by message (keyed in the same way) and index.
     var mediaDownloads: [EventID: [Int: AppState.MediaDownload]] = [:]
-    /// What waits for the account's remote signer, by number.
+    /// Jobs waiting for the account's remote signer, by number.
     var keyJobs: [Int: KeyJob] = [:]
     var lastKeyJob = 0
     var signerPatience = SignerPatience()
 
     var call = CallMachine()
-    /// Invites and accepts that no relay has yet, by row.
+    /// Call invites and accepts that no relay has accepted yet, by row.
     var callRows: [String: String] = [:]
-    /// The live call as it is stored, and one that was live when an earlier process ended.
+    /// The live call as stored, and a call that was live when an earlier process ended.
     var storedCall: LiveCallRecord?
     var interruptedCall: LiveCallRecord?
 
-    /// Groups of which another copy of this account has the keys too.
+    /// Groups whose keys another copy of this account has too.
     var copiedGroups: [GroupID: CopiedGroup] = [:]
     var fence = CopyFence()
     var stateRollback = StateRollbackGuard()
-    /// Outcomes of actions that are to be done once, and those under way.
+    /// Outcomes of idempotent actions, and those in progress.
     var answers = OnceAnswers()
-    /// Why the core has to end.
+    /// The error that the core has to stop with.
     var failure: AppCoreError?
-    /// What relays held that was new since they connected.
+    /// New events found on relays since they connected.
     var openGaps: [RelayURL: OpenGap] = [:]
 
-    /// With the key at hand.
+    /// Creates a model with a local key.
     init(
         account: KeyPair, configuration: CoreConfiguration, stored: StoredState, crashes: CrashLedger = .off
     ) throws(AppCoreError) {
         try self.init(account: .local(account), configuration: configuration, stored: stored, crashes: crashes)
     }
 
-    /// Reads everything that was stored; what cannot be read is an error, not silence. What is set aside is skipped.
+    /// Reads the complete stored state. Unreadable rows throw; quarantined ones are skipped.
     init(
         account: OwnKey, configuration: CoreConfiguration, stored: StoredState, crashes: CrashLedger = .off
     ) throws(AppCoreError) {
@@ -254,7 +254,7 @@ struct CoreModel: Sendable {
         } catch { throw AppCoreError(.corruptState, "a stored branch cannot be read: \(error.message)") }
     }
 
-    /// What is under way, as the screens show it.
+    /// Updates the flags that show work in progress on screens.
     mutating func refreshBusy() {
         var busy = AppState.Busy()
         for intent in self.intents.values where intent.isOpen {
@@ -267,11 +267,11 @@ struct CoreModel: Sendable {
         if self.state.busy != busy { self.state.busy = busy }
     }
 
-    /// The group that a chat id, or another reference of a user, means; as ``GroupRoutes/group(named:)``.
+    /// Returns the group that a chat id, or another reference of a user, names; as ``GroupRoutes/group(named:)``.
     func groupID(ofChat reference: String) throws(AppCoreError) -> GroupID { try self.routes.group(named: reference) }
 }
 
-/// How a group, or a part that belongs to it, is named in the store.
+/// The key of a group, or of a part that belongs to it, in the store.
 struct StoredGroupKey: Hashable {
     let groupID: GroupID
     /// Nil for the group itself.
@@ -282,7 +282,7 @@ struct StoredGroupKey: Hashable {
         self.part = part
     }
 
-    /// A prefix keeps them apart, whatever a peer chooses as its group id.
+    /// A leading byte keeps the forms apart, whatever a peer chooses as its group id.
     var bytes: [UInt8] {
         switch self.part {
         case nil: [0] + self.groupID.bytes
@@ -291,10 +291,10 @@ struct StoredGroupKey: Hashable {
         }
     }
 
-    /// A state of the group that this account left for another one, or that its removal ended.
+    /// The key of a group state that this account left for another one, or that its removal ended.
     static func leftBranch(_ groupID: GroupID, isActive: Bool) -> [UInt8] { [isActive ? 3 : 5] + groupID.bytes }
 
-    /// A branch that was given up for a better commit which ended this epoch.
+    /// The key of a branch that was abandoned for a better commit that ended this epoch.
     static func abandonedBranch(_ groupID: GroupID, _ epoch: Epoch) -> [UInt8] {
         [4] + epoch.bytes + groupID.bytes
     }
@@ -308,7 +308,7 @@ struct StoredGroupKey: Hashable {
         bytes.first == 3 || bytes.first == 5 ? GroupID(bytes.dropFirst()) : nil
     }
 
-    /// The group that a stored key belongs to, whatever it names of it.
+    /// The group that a stored key belongs to, whichever part the key names.
     static func groupID(ofStored bytes: [UInt8]) -> GroupID {
         self.leftBranch(stored: bytes) ?? self.abandonedBranch(stored: bytes)?.groupID
             ?? StoredGroupKey(stored: bytes)?.groupID ?? GroupID(bytes)

@@ -3,7 +3,7 @@ import Marmot
 import Nostr
 
 extension CoreStep {
-    /// Counts a refusal, and tells which event it was about.
+    /// Counts a refusal, and reports which event it concerned.
     mutating func refuse(
         _ reason: String, _ detail: String, _ event: EventID?, inner: EventID? = nil, chatID: String? = nil
     ) {
@@ -24,12 +24,12 @@ extension CoreStep {
 }
 
 extension CoreModel {
-    /// Hex of the group id; nil for a group that is not known.
+    /// Returns the group id in hex; nil for an unknown group.
     func chatID(of groupID: GroupID) -> String? { self.groups[groupID].map { $0.groupID.hex } }
 }
 
 extension CoreEvent {
-    /// The ids by which others know it; nil for what has none.
+    /// The event's own id and its wrapper's; nil for events without an id.
     var names: (id: EventID, wrapper: EventID?)? {
         switch self.content {
         case .message(let message): (message.id, message.wrapper)

@@ -1,4 +1,4 @@
-/// One turn of the core: what a reducer reads of the outside world, and what it wants of it.
+/// One turn of the core: a reducer's view of the outside world, and the changes and effects that it requests.
 struct CoreStep {
     let nowMilliseconds: Int64
     var random: CoreRandom
@@ -9,7 +9,7 @@ struct CoreStep {
     var now: Int64 { self.nowMilliseconds / 1000 }
 }
 
-/// The core's source of randomness, whichever was given to it.
+/// The core's source of randomness, a wrapper of the injected one.
 struct CoreRandom: RandomNumberGenerator, Sendable {
     private var base: any RandomNumberGenerator & Sendable
 

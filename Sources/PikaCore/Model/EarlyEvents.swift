@@ -1,14 +1,15 @@
 import Nostr
 
-/// Waiting events whose time is further ahead of this machine's clock than members allow, until the clock catches up.
+/// Waiting events whose time is further ahead of this machine's clock than members allow, held until the clock catches
+/// up.
 ///
-/// They are part of the waiting events of their groups, whose limits bound them.
+/// They are also among their groups' waiting events, whose limits bound them.
 struct EarlyEvents: Sendable {
-    /// Milliseconds between two looks at the clock: somebody may set it right at any time.
+    /// The maximum number of milliseconds between two checks: the clock may be set right at any time.
     static let interval: Int64 = 30_000
 
     private struct Entry {
-        /// The routing id that it bears.
+        /// The event's routing id.
         let nostrGroupID: Bytes32
         /// Unix seconds from which the event is accepted.
         let dueTime: Int64
@@ -25,20 +26,21 @@ struct EarlyEvents: Sendable {
 
     mutating func remove(_ id: EventID) { self.entries[id] = nil }
 
-    /// Removes the events that are due and returns their routing ids. What still waits then waits for something else.
+    /// Removes the events that are due and returns their routing ids. An event that stays unopened then waits for
+    /// another reason.
     mutating func takeDue(now: Int64) -> Set<Bytes32> {
         let due = self.entries.filter { $0.value.dueTime <= now }
         for id in due.keys { self.entries[id] = nil }
         return Set(due.values.map(\.nostrGroupID))
     }
 
-    /// When to look again, in Unix milliseconds; nil if that is scheduled already, or nothing waits.
+    /// Returns the next check in Unix milliseconds; nil if one is scheduled already, or no event waits.
     mutating func nextWake(nowMilliseconds now: Int64) -> Int64? {
         guard !self.isWaking, let first = self.entries.values.map(\.dueTime).min() else { return nil }
         self.isWaking = true
         return min(max(first.clampedMultiplied(by: 1000), now), now.clampedAdding(Self.interval))
     }
 
-    /// The scheduled look takes place.
+    /// Records that the scheduled check took place.
     mutating func woke() { self.isWaking = false }
 }

@@ -1,8 +1,8 @@
 import Marmot
 import Nostr
 
-/// One thing of a group's data that an admin may set (MIP-01). Changes are made field by field, on what the group's
-/// data are when they are committed, so that nobody's change of another field is undone.
+/// A field of a group's data that an admin may set (MIP-01). Changes are applied field by field to the data at the time
+/// of the commit, so that changes of other fields are not undone.
 enum GroupField: Sendable, Hashable {
     case name(String)
     case description(String)
@@ -11,7 +11,7 @@ enum GroupField: Sendable, Hashable {
     case nostrGroupID(Bytes32)
     /// Seconds; nil for no timer.
     case disappearing(UInt64?)
-    /// A picture that a server has; nil for none.
+    /// A picture that is already on a server; nil for none.
     case image(GroupImage?)
 
     func apply(to data: inout GroupData) {
@@ -53,7 +53,7 @@ enum GroupField: Sendable, Hashable {
     }
 }
 
-/// How a field is kept: JSON.
+/// The stored form of a field: JSON.
 extension GroupField {
     var json: JSONValue {
         switch self {

@@ -2,7 +2,7 @@ import MLS
 import Marmot
 import Nostr
 
-/// How an intent is kept: JSON, version 1. A search starts anew after a restart.
+/// The stored form of an intent: JSON, version 1. A search starts over after a restart.
 extension GroupIntent {
     var stored: Secret {
         var fields: JSONObject = [
@@ -25,7 +25,7 @@ extension GroupIntent {
         return Secret(JSONValue.object(fields).json())
     }
 
-    /// Reads a memo; nil if it is none of an intent.
+    /// Reads a memo; nil if it is not an intent.
     init?(_ name: MemoName, _ content: Secret) {
         guard name.kind == .groupIntent, name.key.count == 8, let json = JSONValue(memo: content),
             let groupID = json["group"]?.string.flatMap({ GroupID(hex: $0) }),

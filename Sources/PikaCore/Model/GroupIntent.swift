@@ -2,8 +2,8 @@ import MLS
 import Marmot
 import Nostr
 
-/// A change to a group that somebody asked for, kept until it is settled: across restarts, and when another member's
-/// commit takes the place of the one that was to make it.
+/// A requested change to a group, kept until it is settled: across restarts, and when another member's commit displaces
+/// the commit that was to make it.
 struct GroupIntent: Sendable {
     enum Goal: Sendable, Hashable {
         /// Found a group with these peers.
@@ -13,28 +13,28 @@ struct GroupIntent: Sendable {
         case set(GroupField)
         case selfDemote
         case upgrade
-        /// Fresh keys for this account; automatic if nobody asked for them.
+        /// Fresh keys for this account; automatic unless a caller requested them.
         case selfUpdate(isAutomatic: Bool)
         /// Execute the departures of others.
         case commitDepartures
         /// Leave the group.
         case leave
 
-        /// Whether nobody asked for it, so that nobody is told of its failure.
+        /// Whether no caller requested it, so that its failure is not reported.
         var isAutomatic: Bool { self == .commitDepartures || self == .selfUpdate(isAutomatic: true) }
     }
 
     enum Phase: Sendable, Hashable {
         case queued
-        /// The peers' key packages are being looked for.
+        /// The peers' key packages are being searched for.
         case searching
-        /// This commit is on its way.
+        /// This commit is on its way to relays.
         case committing(EventID)
-        /// This commit was given up for another one, which is about to be taken in.
+        /// This commit was abandoned for another one, which is about to be applied.
         case lost(EventID)
-        /// A relay has this commit, which ended this epoch; a better one may still undo it.
+        /// A relay has this commit, which ended this epoch; a better commit may still undo it.
         case settled(EventID, epoch: Epoch)
-        /// This proposal asks the other members for it, in this epoch.
+        /// This proposal asks the other members for the change, in this epoch.
         case proposed(EventID, epoch: Epoch)
 
         var commit: EventID? {
@@ -46,45 +46,45 @@ struct GroupIntent: Sendable {
     }
 
     let number: Int
-    /// ``GroupID/unfounded`` for a group that is still to be founded.
+    /// ``GroupID/unfounded`` for a group that is not founded yet.
     let groupID: GroupID
     var goal: Goal
-    /// What to do about peers that have no usable key package.
+    /// How to treat peers that have no usable key package.
     var missing = MissingPeers.fail
     var phase = Phase.queued
-    /// Who asked, in this run of the process; kept only if it is to be done once.
+    /// The caller's request, in this run of the process; stored only if it is idempotent.
     var request: RequestID?
     /// The peers' key packages, once found.
     var invitees: [Invitee]?
-    /// How often its commit lost against another one, or was rolled back.
+    /// How often its commit lost a race or was rolled back.
     var losses = 0
-    /// The peers that the caller goes on without, as far as this run of the process knows.
+    /// The peers that the caller proceeds without, as known in this run of the process.
     var left: [PublicKey: LeftOut] = [:]
 
-    /// Whether it is still to be done.
+    /// Whether the change is still to be made.
     var isOpen: Bool { if case .settled = self.phase { false } else { true } }
 
     var memo: MemoName { MemoName(.groupIntent, withUnsafeBytes(of: Int64(self.number).bigEndian) { Array($0) }) }
 }
 
 extension GroupID {
-    /// Stands for a group that is still to be founded. No group has it: a Welcome with an empty id is refused.
+    /// Stands for a group that is not founded yet. No group has this id: a Welcome with an empty id is refused.
     static let unfounded = GroupID([])
 }
 
 extension GroupIntent.Goal {
-    /// What becomes of a goal whose commit was displaced.
+    /// The decision about a goal whose commit was displaced.
     enum Reconsidered: Equatable {
-        /// The other commit has done it.
+        /// The other commit has already achieved the goal.
         case reached
         case again(GroupIntent.Goal)
-        /// The other commit did something else of the same kind: it counts.
+        /// The other commit made a different change to the same field, which stands.
         case overwritten
-        /// It can wait.
+        /// The goal is deferred.
         case later
     }
 
-    /// Whether a goal still makes sense after another commit took the place of the one that was to reach it.
+    /// Decides whether a goal still makes sense after another commit displaced the one that was to reach it.
     func reconsidered(after report: CommitReport, in group: MarmotGroup) -> Reconsidered {
         let members = Set(group.members)
         switch self {
@@ -101,7 +101,7 @@ extension GroupIntent.Goal {
         case .selfDemote: return group.isAdmin ? .again(self) : .reached
         case .upgrade: return group.requiresSelfRemove ? .reached : .again(self)
         case .selfUpdate(let isAutomatic): return isAutomatic ? .later : .again(self)
-        // Those who still want to leave ask again.
+        // Members who still want to leave propose it again.
         case .commitDepartures: return group.dueDepartures.isEmpty ? .reached : .again(self)
         case .leave: return group.isActive ? .again(self) : .reached
         }

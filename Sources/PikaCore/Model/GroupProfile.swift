@@ -2,13 +2,13 @@ import MLS
 import Marmot
 import Nostr
 
-/// What a member calls itself in one group only (wire §8.0): kind 0 inside the group.
+/// A member's profile in one group only (wire §8.0): kind 0 inside the group.
 struct GroupProfile: Sendable, Hashable {
     /// A picture that is encrypted for the group.
     struct Picture: Sendable, Hashable {
         /// The `imeta` tag.
         let reference: Tag
-        /// The likeliest first.
+        /// Candidate keys, likeliest first.
         let keys: [Secret]
 
         static func == (left: Picture, right: Picture) -> Bool { left.reference == right.reference }
@@ -16,10 +16,10 @@ struct GroupProfile: Sendable, Hashable {
     }
 
     let source: ProfileSource
-    /// Whether the member itself said so to this account; otherwise an admin told of it.
+    /// Whether the member itself sent it to this account; otherwise an admin relayed it.
     var isDirect: Bool
     var picture: Picture?
-    /// Of this account's own: the newest epoch whose members need not be told of it again.
+    /// For this account's own profile: the newest epoch whose members need not be sent it again.
     var toldEpoch: Epoch?
     let shown: AppState.Profile
 
@@ -37,7 +37,7 @@ struct GroupProfile: Sendable, Hashable {
         MemoName(.groupProfile, groupID.bytes + key.bytes)
     }
 
-    /// The group id and public key that a memo's key is made of.
+    /// Returns the group id and public key that a memo's key consists of.
     static func owner(_ name: MemoName) -> (groupID: GroupID, key: PublicKey)? {
         guard name.key.count > 32, let key = try? PublicKey(bytes: name.key.suffix(32)) else { return nil }
         return (GroupID(name.key.dropLast(32)), key)

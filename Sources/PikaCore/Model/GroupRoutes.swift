@@ -3,29 +3,30 @@ import Nostr
 
 /// The groups that claim each routing id (`nostrGroupID`, the `h` tag).
 ///
-/// A lookup on the wire, never an identity: an admin can set any id, so several groups may claim the same one.
+/// Routing ids locate groups on the wire and never identify them: an admin can set any id, so several groups may claim
+/// one.
 struct GroupRoutes: Sendable {
-    /// Groups whose keys are tried on one event.
+    /// The maximum number of groups whose keys are tried on one event.
     static let maximumCandidates = 16
 
-    /// What one group claims.
+    /// The routing ids claimed by one group.
     private struct Claim: Sendable {
         var ids: [Bytes32]
-        /// When this account entered the group, by its own clock.
+        /// When this account entered the group, by its own clock; Unix seconds.
         var enteredAt: Int64
     }
 
     private var claims: [GroupID: Claim] = [:]
-    /// By routing id, the group that this account entered first in front.
+    /// Claimants by routing id, in the order in which this account entered them.
     private var claimants: [Bytes32: [GroupID]] = [:]
 
-    /// The groups that claim an id now or did lately.
+    /// Returns the groups that claim an id now or did recently.
     func groups(claiming id: Bytes32) -> [GroupID] { self.claimants[id] ?? [] }
 
-    /// The ids of a group, the current one first.
+    /// Returns the ids of a group, the current one first.
     func ids(of groupID: GroupID) -> [Bytes32] { self.claims[groupID]?.ids ?? [] }
 
-    /// The groups whose keys are tried on an event: active ones first, then those entered first, so that a late claim
+    /// Returns the groups whose keys are tried on an event: active groups first, then by entry, so that a late claim
     /// cannot crowd out an early one.
     func candidates(for id: Bytes32, isActive: (GroupID) -> Bool) -> [GroupID] {
         let groups = self.groups(claiming: id)
@@ -33,7 +34,7 @@ struct GroupRoutes: Sendable {
         return Array((groups.filter(isActive) + groups.filter { !isActive($0) }).prefix(Self.maximumCandidates))
     }
 
-    /// Ids that a group of the given kind claims, in order.
+    /// Returns the ids claimed by any group that satisfies the predicate, in order.
     func ids(where isIncluded: (GroupID) -> Bool) -> [Bytes32] {
         self.claimants.filter { $0.value.contains(where: isIncluded) }.map(\.key).sorted()
     }
@@ -61,11 +62,12 @@ struct GroupRoutes: Sendable {
 
     // MARK: References
 
-    /// The group that a user's reference means: an MLS group id in hex, or a routing id that only one group claims.
+    /// Returns the group that a user's reference names: an MLS group id in hex, or a routing id that only one group
+    /// claims.
     ///
     /// Throws ``AppCoreError/Code/unknownChat`` and ``AppCoreError/Code/ambiguousChat``.
     func group(named reference: String) throws(AppCoreError) -> GroupID {
-        // An exact id wins, or a claim of another group could make a chat unreachable.
+        // An exact id takes precedence: otherwise another group's claim could make a chat unreachable.
         if let groupID = GroupID(hex: reference), self.claims[groupID] != nil { return groupID }
         let groups = Bytes32(hex: reference).map(self.groups(claiming:)) ?? []
         switch groups.count {
@@ -75,7 +77,8 @@ struct GroupRoutes: Sendable {
         }
     }
 
-    /// The chat id for a reference that an earlier version stored; the reference itself if it means no single group.
+    /// Returns the chat id for a reference that an earlier version stored; the reference itself if it names no single
+    /// group.
     func chatID(stored reference: String) -> String { (try? self.group(named: reference))?.hex ?? reference }
 }
 

@@ -1,13 +1,13 @@
 import Nostr
 
-/// Live events that wait until older ones were read, in the order of arrival and within a budget.
+/// Live events held until older ones are read, in the order of arrival and within a budget.
 struct HeldLiveEvents: Sendable {
     private struct Entry: Sendable {
-        /// The relay whose stored events are being read; nil if only the group counts.
+        /// The relay whose stored events are being read; nil if only the group matters.
         let relay: RelayURL?
         let event: Event
         let bytes: Int
-        /// Whether a known key opens it, as far as that was asked.
+        /// Whether a known key opens the event, as far as that was checked.
         var isGenuine = false
     }
 
@@ -30,7 +30,7 @@ struct HeldLiveEvents: Sendable {
     var count: Int { self.entries.count }
     var isEmpty: Bool { self.entries.isEmpty }
     var isOverBudget: Bool { self.entries.count > self.budget.events || self.bytes > self.budget.bytes }
-    /// Whether so little room is left that the next check would come too soon.
+    /// Whether more than half of the budget is used, so that the next check for junk would come too soon.
     var isCrowded: Bool { self.entries.count > self.budget.events / 2 || self.bytes > self.budget.bytes / 2 }
 
     func contains(where isWanted: (Event) -> Bool) -> Bool { self.entries.contains { isWanted($0.event) } }
@@ -43,12 +43,12 @@ struct HeldLiveEvents: Sendable {
         self.bytes += entry.bytes
     }
 
-    /// Takes out the events that need not wait any longer.
+    /// Removes and returns the events that need not wait any longer.
     mutating func release(_ isFree: (Event, RelayURL?) -> Bool) -> [Event] {
         self.remove { isFree($0.event, $0.relay) }
     }
 
-    /// Takes out the events that no known key opens. Each event is asked about once.
+    /// Removes and returns the events that no known key opens. Each genuine event is checked once.
     mutating func releaseJunk(_ isGenuine: (Event) -> Bool) -> [Event] {
         for index in self.entries.indices where !self.entries[index].isGenuine {
             self.entries[index].isGenuine = isGenuine(self.entries[index].event)

@@ -1,13 +1,13 @@
-/// Events that the handlers have not finished: those handed out to them, and those that wait for a free place.
+/// Events that handlers have not finished: those handed out to handlers, and those waiting for room.
 ///
-/// Queues behind the core hold handed-out events only, so ``Window`` bounds all of them. An event that waits may be
-/// dropped at any time, because no handler has seen it; one that was handed out stays until it is finished.
+/// Queues behind the core hold handed-out events only, so ``Window`` bounds all of them. A waiting event may be dropped
+/// at any time, because no handler has seen it; a handed-out event stays until it is finished.
 struct Inbox: Sendable {
-    /// How much handlers may hold at once.
+    /// The limits on handed-out events.
     struct Window: Sendable, Hashable {
         var count: Int
         var bytes: Int
-        /// Of one chat, so that a chat whose handlers hang leaves room for the others.
+        /// Per chat, so that a chat with stuck handlers leaves room for the others.
         var countOfChat: Int
         var bytesOfChat: Int
 
@@ -32,23 +32,23 @@ struct Inbox: Sendable {
         var count = 0
         var bytes = 0
 
-        /// One event always has room: it may be larger than the whole window.
+        /// A single event always fits, since it may be larger than the whole window.
         func takes(_ size: Int, _ count: Int, _ bytes: Int) -> Bool {
             self.count == 0 || (self.count < count && self.bytes + size <= bytes)
         }
     }
 
     private var rows: [Int64: Row] = [:]
-    /// Ids of the rows that wait, ascending, by chat.
+    /// Ids of the waiting rows, ascending, by chat.
     private var waiting: [String: [Int64]] = [:]
     private var out = Load()
     private var outByChat: [String: Load] = [:]
-    /// The size of all stored forms.
+    /// The total size of all stored forms.
     private(set) var bytes = 0
 
     var count: Int { self.rows.count }
     var isEmpty: Bool { self.rows.isEmpty }
-    /// Events that handlers have now.
+    /// The number of handed-out events.
     var countOut: Int { self.out.count }
     var ids: [Int64] { self.rows.keys.sorted() }
     var oldestArrival: Int64? { self.rows.values.lazy.map(\.event.receivedAt).min() }
@@ -63,7 +63,7 @@ struct Inbox: Sendable {
         self.waiting[event.chatID, default: []].add(event.inboxID)
     }
 
-    /// Removes an event that is finished or given up; nil if it is not there.
+    /// Removes an event that is finished or dropped; nil if it is not there.
     @discardableResult
     mutating func remove(_ id: Int64) -> CoreEvent? {
         guard let row = self.rows.removeValue(forKey: id) else { return nil }
@@ -84,7 +84,7 @@ struct Inbox: Sendable {
 
     /// Hands out the oldest event whose chat has room; nil if none may be handed out now.
     ///
-    /// - Parameter oldest: events that arrived before this time (Unix seconds) are not handed out any more.
+    /// - Parameter oldest: Unix seconds; events that arrived earlier are not handed out any more.
     mutating func handOut(within window: Window, notBefore oldest: Int64) -> CoreEvent? {
         guard self.out.count == 0 || self.out.count < window.count else { return nil }
         var next: Row?
@@ -118,14 +118,14 @@ struct Inbox: Sendable {
         if self.waiting[chat]?.isEmpty == true { self.waiting[chat] = nil }
     }
 
-    /// Removes and returns the oldest event that waits, if the inbox is beyond one of the limits.
+    /// Removes and returns the oldest waiting event if the inbox exceeds one of the limits.
     mutating func dropSurplus(count: Int, bytes: Int) -> CoreEvent? {
         guard self.count > count || self.bytes > bytes, let oldest = self.waiting.values.compactMap(\.first).min()
         else { return nil }
         return self.remove(oldest)
     }
 
-    /// Events that wait and arrived before a time (Unix seconds), oldest first.
+    /// Returns the waiting events that arrived before a time (Unix seconds), oldest first.
     func waiting(since time: Int64) -> [Int64] {
         self.waiting.values.joined().filter { self.rows[$0].map { $0.event.receivedAt < time } ?? false }.sorted()
     }

@@ -1,10 +1,10 @@
 import Nostr
 
-/// The room for invitations that wait for a decision; anyone can send them.
+/// The limits on pending invitations, which anyone can send.
 enum InviteBudget {
     static let standard = ParkingBudget(events: 200, bytes: 16 << 20)
 
-    /// The invitation that gives way: the oldest of the inviter whose invitations take up most; nil within the budget.
+    /// Returns the invitation to drop: the oldest one of the inviter with the largest share; nil within the budget.
     ///
     /// - Parameter invites: in the order of arrival.
     static func surplus(_ invites: [StoredInvite], budget: ParkingBudget = Self.standard) -> StoredInvite? {

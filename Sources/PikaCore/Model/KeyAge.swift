@@ -1,17 +1,17 @@
 import MLS
 import Nostr
 
-/// How old this account's keys in a group are, and when they are to be renewed; kept as a memo.
+/// The age of this account's keys in a group, and the schedule of their renewal; kept as a memo.
 struct KeyAge: Sendable, Hashable {
-    /// Unix seconds of the last commit of one's own; nil if a renewal is due regardless of age: after joining, and
-    /// after one that was displaced.
+    /// Unix seconds of the last own commit; nil if a renewal is due regardless of age: after joining, and after a
+    /// renewal was displaced.
     var renewedAt: Int64?
     /// Unix milliseconds before which no renewal is made.
     var notBefore: Int64 = 0
-    /// Renewals in a row that other members' commits displaced.
+    /// Consecutive renewals that other members' commits displaced.
     var attempts = 0
 
-    /// Displaced renewals in a row after which it is given up until the keys are old.
+    /// Consecutive displaced renewals after which none is tried until the keys are old.
     static let maximumAttempts = 5
 
     /// Unix milliseconds of the next renewal; nil for none.
@@ -23,8 +23,8 @@ struct KeyAge: Sendable, Hashable {
         return overflow ? nil : max(end, self.notBefore)
     }
 
-    /// What follows when another member's commit displaced a renewal: another one later, each time later, and after a
-    /// few none until the keys are old.
+    /// Returns the schedule after another member's commit displaced a renewal: retries at growing delays, and after a
+    /// few attempts none until the keys are old.
     func displaced(
         at now: Int64, _ policy: SelfUpdatePolicy, using random: inout some RandomNumberGenerator
     ) -> KeyAge {
@@ -41,7 +41,7 @@ struct KeyAge: Sendable, Hashable {
     }
 }
 
-/// How it is kept: JSON, version 1.
+/// The stored form: JSON, version 1.
 extension KeyAge {
     var stored: Secret {
         var fields: JSONObject = [
@@ -60,7 +60,7 @@ extension KeyAge {
 }
 
 extension Duration {
-    /// Rounded down; what does not fit is cut off.
+    /// The duration in milliseconds, rounded down and clamped to the range of the type.
     var wholeMilliseconds: Int64 {
         let (seconds, attoseconds) = self.components
         return seconds.clampedMultiplied(by: 1000).clampedAdding(attoseconds / 1_000_000_000_000_000)

@@ -1,18 +1,18 @@
 import Marmot
 import Nostr
 
-/// A search for key packages: on this account's relays first, and on those that the peers' own lists name as soon as
-/// they are known. Every relay is asked by itself, so that a slow one holds nobody up.
+/// A search for peers' key packages: on this account's relays first, and on the relays that the peers' own lists name
+/// as soon as these are known. Each relay is queried separately, so that a slow relay does not delay the others.
 struct KeyPackageSearch: Sendable {
-    /// The newest packages of a peer, of each kind, that are looked at: anybody can publish many.
+    /// The newest packages of a peer, per kind, that are examined: anyone can publish many.
     static let maximumCandidates = 10
     static let kinds: [Kind] = [.addressableKeyPackage, .keyPackage, .keyPackageRelays, .inboxRelays]
 
-    /// What was found for one peer.
+    /// The search result for one peer.
     struct Finding: Sendable {
         var verdict: KeyPackageVerdict
         var invitee: Invitee?
-        /// Where the peer expects Welcomes.
+        /// The relays on which the peer expects Welcomes.
         var relays: [RelayURL]
     }
 
@@ -47,9 +47,9 @@ struct KeyPackageSearch: Sendable {
         self.relaysLeft = configuration.maximumSearchRelays
     }
 
-    // MARK: Asking
+    // MARK: Requests
 
-    /// Whom to ask next; they count as asked from here on.
+    /// Returns the next requests to send; they count as sent from here on.
     mutating func nextRequests() -> [Request] {
         var wanted: [RelayURL: [PublicKey]] = [:]
         var order: [RelayURL] = []
@@ -58,7 +58,7 @@ struct KeyPackageSearch: Sendable {
             wanted[relay, default: []].append(peer)
         }
         for relay in self.ownRelays { for peer in self.peers { want(relay, peer) } }
-        // The first relay of everybody before the second of anybody: the number of relays is limited.
+        // The first relay of every peer comes before any peer's second: the number of relays is limited.
         let lists = self.peers.map { (peer: $0, relays: self.namedRelays(of: $0)) }
         for position in 0..<self.relaysPerPeer {
             for (peer, relays) in lists where position < relays.count { want(relays[position], peer) }
@@ -78,7 +78,7 @@ struct KeyPackageSearch: Sendable {
         return requests
     }
 
-    /// Takes in what a relay answered; events of others than the peers are passed over.
+    /// Records a relay's answer. Events by authors other than the peers are ignored.
     mutating func take(_ outcome: FetchOutcome, from relay: RelayURL) {
         let peers = self.inFlight.removeValue(forKey: relay) ?? []
         guard case .events(let events) = outcome else { return }
@@ -90,7 +90,7 @@ struct KeyPackageSearch: Sendable {
         }
     }
 
-    /// Whether every relay has answered or failed, or nothing better is to be expected.
+    /// Whether every relay has answered or failed, or no better result is to be expected.
     mutating func isOver(for group: MarmotGroup?, now: Int64) -> Bool {
         if self.inFlight.isEmpty { return true }
         let isHomeRead = !self.ownRelays.contains { self.inFlight[$0] != nil }
@@ -107,7 +107,7 @@ struct KeyPackageSearch: Sendable {
         return Array(list.prefix(self.relaysPerPeer))
     }
 
-    // MARK: Judging
+    // MARK: Evaluation
 
     mutating func findings(for group: MarmotGroup?, now: Int64) -> [PublicKey: Finding] {
         var findings: [PublicKey: Finding] = [:]
@@ -115,7 +115,7 @@ struct KeyPackageSearch: Sendable {
         return findings
     }
 
-    /// The newest usable package, kind 30443 before 443; one that lacks what the group requires gives way to another.
+    /// Returns the newest usable package, kind 30443 before 443. Packages that lack a group requirement are skipped.
     private mutating func finding(_ peer: PublicKey, for group: MarmotGroup?, now: Int64) -> Finding {
         var problem: KeyPackageVerdict?
         for event in self.candidates(peer) {
@@ -144,7 +144,7 @@ struct KeyPackageSearch: Sendable {
         }
     }
 
-    /// Nothing is there only if somebody says so who ought to know.
+    /// Reports a package as missing only if a relay that should have it answered.
     private func absence(of peer: PublicKey) -> KeyPackageVerdict {
         let named = self.namedRelays(of: peer)
         let answered = self.answered[peer] ?? []
@@ -161,7 +161,8 @@ struct KeyPackageSearch: Sendable {
         return reading
     }
 
-    /// The inbox first (NIP-17), then where older clients look: the relays of the list and of the package itself.
+    /// The peer's inbox relays first (NIP-17), then those where older clients look: the key package relay list's, and
+    /// the package's own.
     private func welcomeRelays(_ peer: PublicKey, _ package: Event) -> [RelayURL] {
         let inbox = RelayListEvents.relays(.inboxRelays, of: peer, in: self.events.values) ?? []
         let stated = (try? KeyPackageEvents.relays(of: package)) ?? []

@@ -1,7 +1,7 @@
 import MLS
 import Nostr
 
-/// The account's key as the reducers know it.
+/// The account's key as seen by reducers.
 enum OwnKey: Sendable {
     case local(KeyPair)
     case remote(PublicKey)
@@ -21,41 +21,41 @@ enum OwnKey: Sendable {
     }
 }
 
-/// One thing that only the holder of the account's key can do.
+/// An operation that requires the account's private key.
 enum KeyOperation: Sendable, Hashable {
     case sign([UnsignedEvent])
     case encrypt([UInt8], to: PublicKey)
     case decrypt(String, from: PublicKey)
 }
 
-/// What it gives.
+/// The result of a ``KeyOperation``.
 enum KeyAnswer: Sendable, Hashable {
     case signed([Event])
     case encrypted(String)
     case decrypted([UInt8])
 }
 
-/// Something that the account's key is needed for, and what it is for.
+/// A task that requires the account's key, with its purpose.
 enum KeyTask: Sendable, Hashable {
-    /// A gift wrap that came, with a seal in it.
+    /// Opening a received gift wrap and the seal in it.
     case open(Event)
-    /// An invitation to somebody else.
+    /// Sealing an invitation to a peer.
     case seal(DueSeal)
-    /// A key package of one's own; its reference.
+    /// Announcing an own key package, by its reference.
     case announce([UInt8])
     case relayList(Kind)
-    /// Announcements of key packages (kind 443) to be taken back.
+    /// Deleting announcements of key packages (kind 443).
     case delete([EventID], at: [RelayURL])
-    /// An event that is ready but for its signature.
+    /// Signing an event that is otherwise complete.
     case publish(DuePublication)
-    /// What another copy of this account has said, and where it was read; nil if it came live.
+    /// Reading a notice of another copy of this account, and the relay it was fetched from; nil if it arrived live.
     case readNotice(Event, at: RelayURL?)
-    /// Relays are told of this copy; Unix seconds.
+    /// Publishing a notice of this copy to relays; Unix seconds.
     case tell([RelayURL], at: Int64)
-    /// Files are about to be uploaded: the media operation's number.
+    /// Authorizing file uploads, by the media operation's number.
     case authorize(Int)
 
-    /// Whether it must outlive the process; the others are made anew, or end with it.
+    /// Whether it must survive the process; other tasks are created again, or end with it.
     var isDurable: Bool {
         switch self {
         case .open, .seal, .announce, .relayList, .delete, .publish: true
@@ -63,10 +63,10 @@ enum KeyTask: Sendable, Hashable {
         }
     }
 
-    /// The event of a stranger that it opens, if it does.
+    /// The received event that the task opens; nil for other tasks.
     var crashSubject: CrashSubject? { if case .open(let event) = self { .event(event.id) } else { nil } }
 
-    /// Whether it was not this account who wanted it.
+    /// Whether a received event caused the task rather than this account.
     var isForeign: Bool {
         switch self {
         case .open, .readNotice: true
@@ -75,16 +75,16 @@ enum KeyTask: Sendable, Hashable {
     }
 }
 
-/// An invitation that waits for its seal.
+/// An invitation waiting to be sealed.
 struct DueSeal: Sendable, Hashable {
-    /// Its row in the outbox, as soon as it is wrapped.
+    /// Its outbox row once it is wrapped.
     let row: String
     let rumor: UnsignedEvent
     let recipient: PublicKey
     let relays: [RelayURL]
 }
 
-/// An event that waits for its signature.
+/// An event waiting to be signed.
 struct DuePublication: Sendable, Hashable {
     let row: String
     let draft: UnsignedEvent
@@ -92,30 +92,30 @@ struct DuePublication: Sendable, Hashable {
     let purpose: OutboxRow.Purpose
 }
 
-/// A task and how far it has come.
+/// A task and its progress.
 struct KeyJob: Sendable {
     enum Stage: Sendable, Hashable {
         case first
         /// A gift wrap's inner layer.
         case opened(seal: Event)
-        /// A text that now stands in an event to be signed.
+        /// A ciphertext that becomes the content of an event to be signed.
         case encrypted(String)
     }
 
     let number: Int
     let task: KeyTask
     var stage = Stage.first
-    /// Actions that end with it.
+    /// Actions that complete with it.
     var requests: [RequestID] = []
-    /// What the signer was asked for and has not answered.
+    /// The operation that the signer has not answered yet.
     var inFlight: KeyOperation?
     var refusals = 0
-    /// Unix milliseconds before which it is not asked for again.
+    /// Unix milliseconds before which the signer is not asked again.
     var notBefore: Int64 = 0
 }
 
 extension KeyOperation {
-    /// Done here and now.
+    /// Performs the operation with a local key.
     func perform(with keys: KeyPair, _ random: inout CoreRandom) throws(NostrError) -> KeyAnswer {
         switch self {
         case .sign(let drafts):
@@ -130,7 +130,7 @@ extension KeyOperation {
         }
     }
 
-    /// Done by a remote signer, one event after the other.
+    /// Performs the operation with a remote signer, one event at a time.
     func perform(with signer: any RemoteSigner) async throws(SignerError) -> KeyAnswer {
         switch self {
         case .sign(let drafts):
@@ -142,7 +142,8 @@ extension KeyOperation {
         }
     }
 
-    /// Whether an answer is one to this: of signed events every field is compared, and the signature checked.
+    /// Verifies that an answer fits the operation: for signed events, that every field is equal and the signature is
+    /// valid.
     func requireAnswer(_ answer: KeyAnswer) throws(SignerError) {
         switch (self, answer) {
         case (.sign(let drafts), .signed(let events)):

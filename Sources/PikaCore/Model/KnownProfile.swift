@@ -1,18 +1,18 @@
 import MLS
 import Nostr
 
-/// What is known of somebody's public profile, and since when.
+/// A person's public profile as far as it is known, and since when.
 struct KnownProfile: Sendable, Hashable {
-    /// Content that is kept of others; of a longer one only what is shown.
+    /// The largest content that is kept of other people's profiles; longer content is reduced to the fields shown.
     static let maximumContentBytes = 4096
 
-    /// The kind 0 event that it is from; nil if the relays had none.
+    /// The kind 0 event of the profile; nil if no relay had one.
     var source: ProfileSource?
     /// Unix seconds when relays were last asked.
     var fetchedAt: Int64
-    /// Whether all of them answered then.
+    /// Whether all of them answered at that time.
     var isComplete: Bool
-    /// What is shown of it.
+    /// The fields shown to users.
     private(set) var shown: AppState.Profile
 
     init(of key: PublicKey, source: ProfileSource? = nil, fetchedAt: Int64, isComplete: Bool) {
@@ -22,18 +22,18 @@ struct KnownProfile: Sendable, Hashable {
         self.shown = AppState.Profile(publicKey: key, source)
     }
 
-    /// Whether relays are to be asked again.
+    /// Whether the profile is due to be fetched again.
     func isDue(_ now: Int64) -> Bool {
         now - self.fetchedAt >= (self.isComplete ? CoreModel.profileLifetime : CoreModel.partialLifetime)
     }
 }
 
-/// A profile as it came: content, and which event it is from.
+/// A profile as published: its content, and the event that it came from.
 struct ProfileSource: Sendable, Hashable {
     let id: EventID
     let createdAt: Int64
     let content: String
-    /// Of this account's own profile, for the next one.
+    /// The tags of this account's own profile, which its next version keeps.
     let tags: [Tag]
 
     init(id: EventID, createdAt: Int64, content: String, tags: [Tag] = []) {
@@ -43,17 +43,18 @@ struct ProfileSource: Sendable, Hashable {
         self.tags = tags
     }
 
-    /// Somebody's profile, as far as it is kept.
+    /// Reads another person's profile, reduced if it is too long.
     init(of event: Event) {
         self.init(id: event.id, createdAt: event.createdAt, content: Self.reduced(event.content))
     }
 
-    /// This account's own, whole.
+    /// Reads this account's own profile in full.
     init(own event: Event) {
         self.init(id: event.id, createdAt: event.createdAt, content: event.content, tags: event.tags)
     }
 
-    /// Of two events, relays and clients keep the newer one, of two of one second that with the lower id (NIP-01).
+    /// Whether relays and clients keep this event rather than the other: the newer one, or within the same second the
+    /// one with the lower id (NIP-01).
     func replaces(_ other: ProfileSource?) -> Bool {
         guard let other else { return true }
         return (self.createdAt, other.id) > (other.createdAt, self.id)
@@ -61,7 +62,7 @@ struct ProfileSource: Sendable, Hashable {
 
     var metadata: ProfileMetadata? { try? ProfileMetadata(content: self.content) }
 
-    /// Content of others that is too long to be kept as it is, reduced to what is shown of it.
+    /// Returns another person's content; if it is too long, only the fields that are shown.
     static func reduced(_ content: String) -> String {
         guard content.utf8.count > KnownProfile.maximumContentBytes else { return content }
         guard let metadata = try? ProfileMetadata(content: content) else { return "{}" }

@@ -2,10 +2,10 @@ import MLS
 import Marmot
 import Nostr
 
-/// The secrets that one group's file keys come from: of the current epoch and a few past ones, since messages come
-/// late, and a sender may encrypt a file just before a commit and send the message after it (MIP-04).
+/// The secrets from which one group's file keys are derived: of the current epoch and a few past ones, since messages
+/// arrive late, and a sender may encrypt a file just before a commit and send the message after it (MIP-04).
 struct MediaSecrets: Sendable {
-    /// As many past epochs as messages can still be opened of.
+    /// As many past epochs as messages can still be opened from.
     static let pastEpochs = 5
     private static let recordLength = 40
 
@@ -13,7 +13,8 @@ struct MediaSecrets: Sendable {
 
     init() {}
 
-    /// Takes the group's present epoch in; true if that changed anything. After a rollback its later epochs never were.
+    /// Records the secret of the group's current epoch; true if anything changed. After a rollback, secrets of later
+    /// epochs are removed.
     mutating func note(_ group: MarmotGroup) -> Bool {
         let secret = EncryptedMedia.secret(group)
         let oldest = group.epoch.earlier(by: Self.pastEpochs)
@@ -24,12 +25,12 @@ struct MediaSecrets: Sendable {
         return true
     }
 
-    /// The secret of an epoch first, then those of its neighbours, as far as they are known.
+    /// Returns the known secrets of an epoch, its predecessor and its successor, in this order.
     func around(_ epoch: Epoch) -> [Secret] {
         [epoch, epoch.previous, epoch.next].compactMap { $0 }.compactMap { self.secrets[$0] }
     }
 
-    /// Epoch (8 bytes, big-endian) and secret (32 bytes), ascending.
+    /// The stored form: epoch (8 bytes, big-endian) and secret (32 bytes) of each record, ascending.
     var stored: Secret {
         var bytes: [UInt8] = []
         for (epoch, secret) in self.secrets.sorted(by: { $0.key < $1.key }) {
@@ -39,7 +40,7 @@ struct MediaSecrets: Sendable {
         return Secret(bytes)
     }
 
-    /// Reads ``stored``; nil for anything else.
+    /// Parses ``stored``; nil for any other content.
     init?(stored: Secret) {
         let bytes = stored.copyBytes()
         guard bytes.count.isMultiple(of: Self.recordLength) else { return nil }
@@ -51,7 +52,7 @@ struct MediaSecrets: Sendable {
 }
 
 extension CoreModel {
-    /// Reads what was stored, before the groups are.
+    /// Restores the stored secrets; called before the groups are restored.
     mutating func restoreMediaSecrets(_ memos: [MemoName: Secret]) throws(AppCoreError) {
         for (name, content) in memos where name.kind == .mediaSecrets {
             guard self.mayRestore(name) else { continue }
@@ -63,7 +64,7 @@ extension CoreModel {
         }
     }
 
-    /// Keeps what the group's present epoch gives; ``storeMediaSecrets(_:)`` makes it durable in the same turn.
+    /// Records the secret of the group's current epoch; ``storeMediaSecrets(_:)`` makes it durable in the same turn.
     mutating func noteMedia(of group: MarmotGroup) {
         self.groupImages[group.groupID] = group.data.image
         if self.mediaSecrets[group.groupID, default: MediaSecrets()].note(group) {

@@ -1,20 +1,20 @@
 import MLS
 import Nostr
 
-/// How actions ended that are to be done once (``RequestID/once(_:)``), the newest of them.
+/// The outcomes of the most recent idempotent actions (``RequestID/once(_:)``).
 struct OnceAnswers: Sendable {
     struct Answer: Sendable, Hashable {
-        /// Ascending: what is oldest is forgotten first.
+        /// Ascending: the lowest number is the oldest answer, which is dropped first.
         var number: Int64
         var outcome: ActionOutcome
     }
 
-    /// More are not kept.
+    /// The maximum number of stored outcomes.
     static let capacity = 1024
 
     /// By the digest of the key.
     private(set) var answers: [[UInt8]: Answer] = [:]
-    /// Keys of actions that have not ended.
+    /// Keys of actions in progress.
     var underWay: Set<String> = []
     private var lastNumber: Int64 = 0
 
@@ -25,7 +25,7 @@ struct OnceAnswers: Sendable {
         self.lastNumber = max(self.lastNumber, answer.number)
     }
 
-    /// Notes an outcome, and says which answer is forgotten for it.
+    /// Stores an outcome. Also returns the name of the answer dropped to make room, if any.
     mutating func put(_ outcome: ActionOutcome, _ name: [UInt8]) -> (answer: Answer, forgotten: [UInt8]?) {
         self.lastNumber += 1
         let answer = Answer(number: self.answers[name]?.number ?? self.lastNumber, outcome: outcome)
@@ -37,7 +37,7 @@ struct OnceAnswers: Sendable {
         return (answer, oldest)
     }
 
-    /// Forgets the answer about a message that no relay has taken, so that it can be sent anew.
+    /// Drops the answer about a message that no relay accepted, so that it can be sent anew.
     mutating func forget(messageID: EventID) -> [UInt8]? {
         let name = self.answers.first {
             if case .queued(messageID, _) = $0.value.outcome { true } else { false }
@@ -48,14 +48,14 @@ struct OnceAnswers: Sendable {
 }
 
 extension OnceAnswers.Answer {
-    /// Nil for outcomes that are not kept.
+    /// The stored form; nil for outcomes that are not stored.
     var memo: Secret? {
         var json: JSONObject = ["v": 1, "number": .integer(self.number)]
         switch self.outcome {
         case .queued(let messageID, let wrapper):
             json["message"] = .string(messageID.hex)
             json["wrapper"] = .string(wrapper.hex)
-        // Who was left out is known only while the process lives.
+        // The peers that were left out are known only while the process lives.
         case .done(let chatID): if let chatID { json["chat"] = .string(chatID) }
         case .partlyDone(let chatID, _): json["chat"] = .string(chatID)
         case .found, .failed: return nil

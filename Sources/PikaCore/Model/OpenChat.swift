@@ -1,19 +1,19 @@
 import MLS
 import Nostr
 
-/// What the core has to know of the chat that is open, beyond what it shows.
+/// The core's bookkeeping for the open chat, beyond the state that is shown.
 struct OpenChat: Sendable {
-    /// Of what came before an answer: another opening of the same chat has another number.
+    /// Identifies this opening: answers to requests of an earlier opening have another number.
     let number: Int
     /// Nil if no group has the chat's id.
     let groupID: GroupID?
-    /// The oldest stored message that was read, whether it is shown or not.
+    /// The oldest stored message that was read, shown or not.
     var oldestRead: StoredMessage.Position?
-    /// Messages that are shown at most; it rises when older ones are asked for.
+    /// The maximum number of messages shown; raised when older ones are requested.
     var shownLimit = CoreModel.maximumShown
-    /// When the messages that are shown were written: where they stand.
+    /// The times of the shown messages, which determine their positions.
     var times: [EventID: Int64] = [:]
-    /// Reactions to messages that are not shown, by target: they come with newer pages than their targets.
+    /// Reactions to messages that are not shown, by target: they are on newer pages than their targets.
     private(set) var reactions: [EventID: [LooseReaction]] = [:]
     private var looseCount = 0
 
@@ -37,7 +37,7 @@ struct OpenChat: Sendable {
         self.reactions[target, default: []].append(reaction)
     }
 
-    /// The reactions that waited for a message, oldest first.
+    /// Removes and returns the reactions that waited for a message, oldest first.
     mutating func takeReactions(to target: EventID) -> [LooseReaction] {
         guard let found = self.reactions.removeValue(forKey: target) else { return [] }
         self.looseCount -= found.count
@@ -45,7 +45,7 @@ struct OpenChat: Sendable {
     }
 }
 
-/// Where a chat stands in the list: the newest message first.
+/// The sort key of a chat in the list, which is ordered by newest message first.
 struct ChatPlace: Hashable, Comparable, Sendable {
     let time: Int64
     let chatID: String
@@ -61,7 +61,7 @@ struct ChatPlace: Hashable, Comparable, Sendable {
 }
 
 extension RandomAccessCollection where Index == Int {
-    /// The first index whose element does not come before something, in a collection that is in order.
+    /// Returns the first index whose element does not satisfy the predicate, by binary search in a sorted collection.
     func place(where comesBefore: (Element) -> Bool) -> Int {
         var low = self.startIndex
         var high = self.endIndex

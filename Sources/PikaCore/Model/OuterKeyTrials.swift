@@ -3,17 +3,17 @@ import Nostr
 
 /// The outer keys that each waiting event was tried with, so that no key is tried on an event twice.
 ///
-/// Without it every commit would try all keys on all events that wait, and strangers choose how many wait.
+/// Without this record every commit would try all keys on all waiting events, whose number is under strangers' control.
 struct OuterKeyTrials: Sendable {
-    /// The keys of the ring, numbered in the order of their first use. One that leaves the ring and comes back by a
-    /// rollback is a new one: events that came meanwhile were not tried with it.
+    /// The keys of the ring, numbered in the order of their first use. A key that leaves the ring and returns through a
+    /// rollback gets a new number: events that arrived in between were not tried with it.
     private var serials: [OuterKeyMark: Int] = [:]
     private var lastSerial = 0
     private var triedThrough: [EventID: Int] = [:]
-    /// Decryptions that were attempted so far.
+    /// Decryptions attempted so far.
     private(set) var trialCount = 0
 
-    /// Follows the group to other keys.
+    /// Updates the numbered keys to those of the ring.
     mutating func follow(_ ring: OuterKeyRing) {
         let marks = ring.marks
         self.serials = self.serials.filter { marks.contains($0.key) }
@@ -23,7 +23,7 @@ struct OuterKeyTrials: Sendable {
         }
     }
 
-    /// Whether a key that was not tried on an event opens it; it counts as tried from now on.
+    /// Whether a key that was not tried on an event yet opens it; all keys of the ring count as tried afterwards.
     mutating func opens(_ event: Event, _ ring: OuterKeyRing) -> Bool {
         let tried = self.triedThrough[event.id] ?? 0
         guard tried < self.lastSerial else { return false }
@@ -33,7 +33,7 @@ struct OuterKeyTrials: Sendable {
         return ring.opens(event, with: fresh)
     }
 
-    /// All keys of the ring were tried on an event elsewhere.
+    /// Records that all keys of the ring were tried on an event elsewhere.
     mutating func noteTried(_ id: EventID) { self.triedThrough[id] = self.lastSerial }
 
     mutating func forget(_ id: EventID) { self.triedThrough[id] = nil }

@@ -3,24 +3,24 @@ import Nostr
 
 /// An own key package: its announcement, use and retirement.
 struct KeyPackageRecord: Sendable, Hashable {
-    /// The events that announce it, kinds 30443 and 443; sent again as they are, so that relays keep one of each.
+    /// The events that announce it, kinds 30443 and 443; republished unchanged, so that relays keep one of each.
     var events: [Event] = []
-    /// Kind 443 events whose place others take: deleted from the relays once one of them has stored the successor.
+    /// Kind 443 events that were replaced: deleted from relays once one relay has stored the successor.
     var superseded: [Event] = []
     /// Unix seconds of the first join with it.
     var usedAt: Int64?
-    /// Unix seconds when another took its place.
+    /// Unix seconds when another package replaced it.
     var retiredAt: Int64?
 }
 
-/// A relay list of one's own.
+/// An own relay list.
 struct RelayListRecord: Sendable, Hashable {
     var event: Event
     /// Whether a relay has it.
     var isConfirmed = false
 }
 
-/// Where a peer who is being invited expects its Welcome.
+/// The relays on which an invited peer expects its Welcome.
 struct PeerRelays: Sendable, Hashable {
     var relays: [RelayURL]
     /// Unix seconds.
@@ -99,7 +99,7 @@ extension AppState.InvitedGroup {
         guard let json = JSONValue(memo: memo), let name = json["name"]?.string,
             let description = json["description"]?.string, let count = json["members"]?.integer.flatMap(Int.init)
         else { return nil }
-        // Version 1 has always called the nostrGroupID the chat.
+        // The JSON key `chat` has held the nostrGroupID since version 1.
         self.init(
             name: name, description: description, memberCount: count, chatID: json["group"]?.string,
             nostrGroupID: json["chat"]?.string)
@@ -107,7 +107,7 @@ extension AppState.InvitedGroup {
 }
 
 extension JSONValue {
-    /// Reads a memo of version 1; nil for anything else.
+    /// Parses a memo of version 1; nil for any other content.
     init?(memo: Secret) {
         guard let json = try? JSONValue(json: memo.copyBytes()), json["v"]?.integer == 1 else { return nil }
         self = json

@@ -2,14 +2,14 @@ import MLS
 import Marmot
 import Nostr
 
-/// Numbers and bytes of things that others park here.
+/// A number of parked events and of their bytes: a limit, or a current total.
 struct ParkingBudget: Sendable, Hashable {
     var events: Int
     var bytes: Int
 }
 
 extension Event {
-    /// About what it costs to keep: its texts, and a share for the rest.
+    /// The approximate memory cost of the event: its strings, and an allowance for the rest.
     var parkedBytes: Int {
         self.tags.reduce(256 + self.content.utf8.count) { sum, tag in
             tag.values.reduce(sum) { $0 + 16 + $1.utf8.count }
@@ -17,11 +17,11 @@ extension Event {
     }
 }
 
-/// Group events that could not be opened when they came, within budgets for each routing id and for the account.
+/// Group events that could not be opened on arrival, within budgets per routing id and for the account.
 ///
 /// Each event is kept once, under its routing id, for all groups that claim the id. Anyone who knows the id can park
-/// events here. Those that no known key opens give way first: the largest of them if bytes are short, else the oldest.
-/// An event whose outer layer a known key opened comes from a current or former member.
+/// events here. Events that no known key opens are evicted first: the largest if the bytes are exceeded, else the
+/// oldest. An event whose outer layer a known key opened comes from a current or former member.
 struct PendingEvents: Sendable {
     private struct Entry: Sendable {
         let waiting: WaitingEvent
@@ -39,7 +39,7 @@ struct PendingEvents: Sendable {
         private(set) var junkBytes = 0
         var trials: [GroupID: OuterKeyTrials] = [:]
 
-        /// Returns false if the event is there.
+        /// Returns false if the event is already queued.
         mutating func insert(_ entry: Entry) -> Bool {
             let id = entry.waiting.event.id
             guard self.entries[id] == nil else { return false }
@@ -69,7 +69,7 @@ struct PendingEvents: Sendable {
         }
     }
 
-    /// The events of one routing id, and so of each group.
+    /// The budget of one routing id, and so of each group.
     static let standardGroup = ParkingBudget(events: 1000, bytes: 8 << 20)
     static let standardAccount = ParkingBudget(events: 8000, bytes: 32 << 20)
 
@@ -79,7 +79,7 @@ struct PendingEvents: Sendable {
     private var routes: [EventID: Bytes32] = [:]
     private var lastNumber = 0
     private(set) var total = ParkingBudget(events: 0, bytes: 0)
-    /// Decryptions of outer layers that were attempted so far.
+    /// Outer-layer decryptions attempted so far.
     private(set) var trialCount = 0
 
     init(group: ParkingBudget = Self.standardGroup, account: ParkingBudget = Self.standardAccount) {
@@ -100,26 +100,26 @@ struct PendingEvents: Sendable {
 
     func isEmpty(under ids: [Bytes32]) -> Bool { ids.allSatisfy { self.queues[$0] == nil } }
 
-    /// Whether an event under these routing ids was opened by no key so far.
+    /// Whether some event under these routing ids has not been opened by any key.
     func hasUnopened(under ids: [Bytes32]) -> Bool {
         ids.contains { self.queues[$0]?.entries.values.contains { $0.opener == nil } == true }
     }
 
-    /// The events under these routing ids by the time that they state.
+    /// Returns the events under these routing ids in the order of their `created_at`.
     func events(under ids: [Bytes32]) -> [Event] {
         ids.flatMap { self.queues[$0]?.entries.values.map(\.waiting.event) ?? [] }.sorted {
             ($0.createdAt, $0.id) < ($1.createdAt, $1.id)
         }
     }
 
-    /// Keeps an event that no key was tried on. Returns false if it was kept before.
+    /// Parks an event that no key was tried on. Returns false if it was parked before.
     @discardableResult
     mutating func insert(_ waiting: WaitingEvent, under id: Bytes32) -> Bool {
         self.insert(waiting, under: id, opener: nil)
     }
 
-    /// Keeps an event that all keys of a group were tried on. Returns false, and only notes whether one of them opened
-    /// its outer layer, if it was kept before.
+    /// Parks an event that all keys of a group were tried on. If it was parked before, returns false and only records
+    /// whether a key opened its outer layer.
     mutating func insert(
         _ waiting: WaitingEvent, under id: Bytes32, triedBy groupID: GroupID, isOpened: Bool, _ ring: OuterKeyRing
     ) -> Bool {
@@ -144,7 +144,7 @@ struct PendingEvents: Sendable {
         return true
     }
 
-    /// Returns its routing id; nil if it was not there.
+    /// Removes an event and returns its routing id; nil if it was not parked.
     @discardableResult
     mutating func remove(_ event: EventID) -> Bytes32? {
         guard let id = self.routes.removeValue(forKey: event), let entry = self.queues[id]?.remove(event) else {
@@ -163,17 +163,17 @@ struct PendingEvents: Sendable {
         return events
     }
 
-    // MARK: Trying again
+    // MARK: Retries
 
-    /// Follows a group to other keys.
+    /// Updates the keys of a group that events are tried with.
     mutating func follow(_ ring: OuterKeyRing, of groupID: GroupID, under ids: [Bytes32]) {
         for id in ids where self.queues[id] != nil {
             self.queues[id]?.trials[groupID, default: OuterKeyTrials()].follow(ring)
         }
     }
 
-    /// Whether an event is worth a full attempt by a group: its outer layer was opened before by a key of this group,
-    /// or a key opens it that is new.
+    /// Whether a group should try an event in full: a key of this group opened its outer layer before, or one of the
+    /// group's untried keys opens it now.
     mutating func isDue(_ event: Event, of groupID: GroupID, _ ring: OuterKeyRing) -> Bool {
         guard let id = self.routes[event.id], let entry = self.queues[id]?.entries[event.id] else { return false }
         if let opener = entry.opener { return opener == groupID }
@@ -187,14 +187,14 @@ struct PendingEvents: Sendable {
         self.queues[id]?.trials[groupID]?.trialCount ?? 0
     }
 
-    /// Decryptions of outer layers that were attempted for a group on the events that wait under its ids.
+    /// Outer-layer decryptions attempted for a group on the events parked under any routing id.
     func trialCount(of groupID: GroupID) -> Int {
         self.queues.keys.reduce(0) { $0 + self.trialCount(of: groupID, under: $1) }
     }
 
     // MARK: Budgets
 
-    /// The event that has to give way, with its routing id; nil while all budgets are kept.
+    /// Returns the event to evict, with its routing id; nil while all budgets are kept.
     func surplus() -> (nostrGroupID: Bytes32, id: EventID)? {
         for (id, queue) in self.queues {
             let isLong = queue.entries.count > self.groupBudget.events

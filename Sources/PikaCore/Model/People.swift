@@ -1,37 +1,37 @@
 import MLS
 import Nostr
 
-/// What the core knows of people, and what it is finding out.
+/// Profiles and follow list known to the core, and the requests for them in progress.
 struct People: Sendable {
-    /// Public profiles, also those that the relays do not have; this account's own is among them, whole.
+    /// Public profiles, including those that relays do not have; this account's own is among them, in full.
     var profiles: [PublicKey: KnownProfile] = [:]
-    /// Whose profiles are to be asked for.
+    /// People whose profiles are to be fetched.
     var due: Set<PublicKey> = []
-    /// The request under way.
+    /// The request in progress.
     var search: ProfileSearch?
     var lastSearch = 0
 
     /// This account's newest kind 3 event.
     var followList: Event?
-    /// This account's own profile and follow list are being read.
+    /// The reading of this account's own profile and follow list in progress.
     var reading: OwnReading?
     var lastReading = 0
-    /// How the last reading ended.
+    /// The result of the last reading.
     var read: OwnReading.Result?
-    /// What waits for the reading.
+    /// Changes and refreshes that wait for the reading.
     var saves: [(draft: ProfileDraft, request: RequestID?)] = []
     var follows: [(key: PublicKey, isFollowed: Bool, request: RequestID?)] = []
     var refreshes: [RequestID?] = []
-    /// What came during a reading, and waits for the next: relays may have been asked before there was anything new.
+    /// Refreshes requested during a reading, which wait for the next: relays may have answered before the change.
     var laterRefreshes: [RequestID?] = []
 
-    /// What members call themselves in a group, by group id.
+    /// Members' profiles in each group, by group id.
     var groupProfiles: [GroupID: [PublicKey: GroupProfile]] = [:]
-    /// Groups that are to be told of this account's own profile there.
+    /// Groups to which this account's own group profile is to be sent.
     var untold: Set<GroupID> = []
 }
 
-/// A request for the profiles of some people, to each relay by itself, so that a slow one holds nobody up.
+/// A request for profiles, sent to each relay separately so that a slow relay does not delay the others.
 struct ProfileSearch: Sendable {
     let number: Int
     let peers: Set<PublicKey>
@@ -41,12 +41,12 @@ struct ProfileSearch: Sendable {
     var failed = 0
 }
 
-/// A reading of what this account has published of itself.
+/// A reading of this account's own published profile and follow list.
 struct OwnReading: Sendable {
     struct Result: Sendable, Hashable {
         /// Unix seconds.
         var at: Int64
-        /// Whether some relay answered, and whether all did.
+        /// Whether at least one relay answered, and whether all did.
         var hasAnswer: Bool
         var isComplete: Bool
     }

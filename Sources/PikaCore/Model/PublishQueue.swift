@@ -1,11 +1,12 @@
 import MLS
 import Nostr
 
-/// The outbox: what is on its way, what waits, and when to try again. Pure; ids are those of ``OutboxRow``.
+/// The outbox: rows in flight, rows waiting, and retry times. Pure; ids are those of ``OutboxRow``.
 ///
-/// A row that one relay has is settled: what it was sent for holds, and the other relays get it as ``RelayDebts``.
+/// A row is settled as soon as one relay has accepted it: its effect holds from then on, and the other relays receive
+/// it through ``RelayDebts``.
 struct PublishQueue: Sendable {
-    /// Events of one lane (a group, or the account) that may be unanswered at once.
+    /// The maximum number of unacknowledged events of one lane (a group, or the account).
     static let window = 32
     /// Milliseconds before the second attempt; doubled each time, up to the maximum.
     static let firstDelay: Int64 = 500
@@ -17,7 +18,7 @@ struct PublishQueue: Sendable {
         let began: Int64
         /// Relays that have not answered.
         var outstanding: Set<RelayURL>
-        /// Relays to which it must not go yet.
+        /// Relays that must not receive the row yet.
         var barred: [RelayURL]
         var unreachable: [RelayURL] = []
         var refusals: [String] = []
@@ -32,64 +33,65 @@ struct PublishQueue: Sendable {
     private struct Entry: Sendable {
         var row: OutboxRow
         var phase: Phase
-        /// Unix milliseconds; of a stored row, when this process first looked at it.
+        /// Unix milliseconds; for a stored row, when this process first tried to send it.
         var queuedAt: Int64?
     }
 
-    /// A row that leaves now, and where to.
+    /// A row to publish now, and the relays to publish it to.
     struct Departure: Sendable, Hashable {
         let row: OutboxRow
         let relays: [RelayURL]
     }
 
-    /// What one relay's answer changed.
+    /// The effect of one relay's answer.
     enum Progress: Sendable, Hashable {
         case none
-        /// This relay is the first to have it; `forgotten` are the leftovers that had to give way.
+        /// This relay is the first to accept the row; `forgotten` are the leftovers dropped to make room.
         case settled(OutboxRow, forgotten: [String])
-        /// No relay lacks a settled row any longer.
+        /// All relays of a settled row have received it, or need not.
         case paid(row: String)
-        /// A relay that lacks a settled row is to be asked again then.
+        /// A relay that lacks a settled row is to be retried at this time.
         case retry(atMilliseconds: Int64)
     }
 
-    /// How an attempt ended.
+    /// The outcome of an attempt.
     enum Verdict: Sendable, Hashable {
-        /// The relays are still being asked, or it is over already.
+        /// Some relays have not answered, or the attempt is over already.
         case none
         case retry(atMilliseconds: Int64)
-        /// Every relay said no.
+        /// Every relay refused the row.
         case refused(String)
     }
 
     private var entries: [String: Entry] = [:]
-    /// The ids of these rows by event.
+    /// The row ids by event.
     private var events: [EventID: String] = [:]
     /// Row ids by lane in the order of their sequence.
     private var lanes: [GroupID?: [String]] = [:]
     private(set) var debts = RelayDebts()
-    /// The call signals among the rows that no relay has.
+    /// The call signals among the rows that no relay has accepted.
     private(set) var signals: Set<String> = []
 
     /// Rows that no relay has yet.
     var count: Int { self.entries.count }
 
-    /// Unix milliseconds since when the oldest row that no relay has waits; nil if none was ever due.
+    /// Unix milliseconds since when the oldest unsettled row has been queued; nil if there is no such row, or only
+    /// restored ones that were not sent yet.
     var oldestQueuedAt: Int64? { self.entries.values.lazy.compactMap(\.queuedAt).min() }
 
-    /// Unix milliseconds when the attempt began in which a row is in flight.
+    /// Unix milliseconds when the row's current attempt began; nil if it is not in flight.
     func attemptBegan(_ id: String) -> Int64? {
         guard case .inFlight(let attempt) = self.entries[id]?.phase else { return nil }
         return attempt.began
     }
 
     func row(_ id: String) -> OutboxRow? { self.entries[id]?.row ?? self.debts.row(id) }
-    /// The ids of such rows that no relay has yet.
+    /// The ids of the matching rows that no relay has accepted yet.
     func ids(where condition: (OutboxRow) -> Bool) -> Set<String> {
         Set(self.entries.values.lazy.map(\.row).filter(condition).map(\.id))
     }
 
-    /// Whether there is such a row that no relay has yet.
+    /// Whether a row that no relay has accepted yet matches.
     func contains(where condition: (OutboxRow) -> Bool) -> Bool { self.entries.values.contains { condition($0.row) } }
 
     func rows(where condition: (OutboxRow) -> Bool) -> [OutboxRow] {
@@ -102,10 +104,10 @@ struct PublishQueue: Sendable {
             + self.debts.rows(ofMessage: id, in: groupID)
     }
 
-    /// The row that carries an event which no relay has yet.
+    /// The id of the row that carries an event which no relay has accepted yet.
     func row(ofEvent id: EventID) -> String? { self.events[id] }
 
-    /// Appends a row; false if one with its id is there already.
+    /// Appends a row; false if the queue has one with its id.
     mutating func add(_ row: OutboxRow, atMilliseconds now: Int64? = nil) -> Bool {
         guard self.row(row.id) == nil else { return false }
         if row.leftover != nil {
@@ -119,11 +121,11 @@ struct PublishQueue: Sendable {
         return true
     }
 
-    /// The rows to publish now, in order; they count as in flight from here on.
+    /// Returns the rows to publish now, in order; they count as in flight from here on.
     ///
     /// - Parameters:
-    ///   - held: rows that must wait; they are passed over.
-    ///   - away: relays that are not connected and say when they are: leftovers wait for that.
+    ///   - held: rows that must wait; they are skipped.
+    ///   - away: relays that are not connected; leftovers wait until they reconnect.
     mutating func start(
         nowMilliseconds now: Int64, except held: Set<String> = [], away: Set<RelayURL> = []
     ) -> [Departure] {
@@ -152,7 +154,7 @@ struct PublishQueue: Sendable {
         return started.sorted { $0.row.sequence < $1.row.sequence }
     }
 
-    /// Notes one relay's answer.
+    /// Records one relay's answer.
     mutating func report(_ id: String, _ report: PublishReport, nowMilliseconds now: Int64) -> Progress {
         guard var entry = self.entries[id] else {
             switch self.debts.report(id, report, nowMilliseconds: now) {
@@ -177,13 +179,13 @@ struct PublishQueue: Sendable {
         return .none
     }
 
-    /// Refusals that another attempt may overcome (NIP-01 prefixes).
+    /// Whether a retry may overcome a refusal (NIP-01 prefixes).
     static func isTemporary(_ message: String, for purpose: OutboxRow.Purpose? = nil) -> Bool {
         let prefixes = purpose == .callSignal ? ["auth-required:"] : ["rate-limited:", "error:", "auth-required:"]
         return prefixes.contains(where: message.hasPrefix)
     }
 
-    /// Some relay has a row, `relay` if it is known which: the others get it in the background.
+    /// Settles a row that a relay has, `relay` if it is known which; the others receive it in the background.
     mutating func settle(_ id: String, except relay: RelayURL? = nil, now: Int64) -> Progress {
         guard let entry = self.entries[id] else { return .none }
         self.removeEntry(id)
@@ -195,14 +197,14 @@ struct PublishQueue: Sendable {
             let others = attempt.barred + attempt.unreachable
             lacking = row.relays.filter { inFlight.contains($0) || others.contains($0) }
         }
-        // A proposal that comes late, when its epoch is over, makes MDK 0.7 roll back (wire §10, trap 21).
-        // And that somebody types, or calls, is of no use then.
+        // A proposal that arrives after its epoch is over makes MDK 0.7 roll back (wire §10, trap 21). Typing notices
+        // and call signals are useless by then.
         if [.proposal, .typing, .callSignal].contains(row.purpose) { lacking = [] }
         row.leftover = OutboxRow.Leftover(settledAt: now, relays: lacking.filter { $0 != relay })
         return .settled(row, forgotten: self.debts.add(row, inFlight: inFlight))
     }
 
-    /// Notes that no more answers come from these relays in this attempt.
+    /// Records that these relays send no more answers in this attempt.
     mutating func end(_ id: String, relays: [RelayURL], nowMilliseconds now: Int64) -> Verdict {
         guard var entry = self.entries[id] else { return self.endDebts(id, relays, now) }
         guard case .inFlight(let attempt) = entry.phase else { return .none }
@@ -218,7 +220,7 @@ struct PublishQueue: Sendable {
         return .retry(atMilliseconds: until)
     }
 
-    /// Relays that said nothing at all count as out of reach.
+    /// Counts relays that did not answer as unreachable.
     private mutating func endDebts(_ id: String, _ relays: [RelayURL], _ now: Int64) -> Verdict {
         var verdict = Verdict.none
         for relay in relays where self.debts.isInFlight(id, relay) {
@@ -230,7 +232,7 @@ struct PublishQueue: Sendable {
         return verdict
     }
 
-    /// Makes delayed rows due: a relay is back.
+    /// Makes delayed rows due, since a relay has reconnected.
     mutating func hurry(_ relay: RelayURL) {
         for (id, entry) in self.entries {
             if case .delayed = entry.phase { self.entries[id]?.phase = .waiting }
@@ -245,7 +247,7 @@ struct PublishQueue: Sendable {
         return true
     }
 
-    /// Forgets leftovers that are too old; returns their ids.
+    /// Drops leftovers that are too old; returns their ids.
     mutating func expireLeftovers(now: Int64) -> [String] { self.debts.expire(now: now) }
 
     @discardableResult

@@ -7,9 +7,9 @@ import Nostr
 /// would otherwise hold up everything that waits for its events.
 struct ReadPatience: Sendable {
     enum Reading: Hashable, Sendable {
-        /// Everything that a relay holds for the account.
+        /// All events of the account on a relay.
         case relay(RelayURL)
-        /// What a relay holds of a group.
+        /// The events of a group on a relay.
         case group(GroupID, RelayURL)
     }
 

@@ -1,31 +1,30 @@
 import MLS
 import Nostr
 
-/// What single relays still lack of events that another relay has taken: sent in the background, each relay's in
-/// order, until the relay has it, refuses it for good, or a day has passed.
+/// The backlog of each relay: events that another relay has accepted and this one still lacks. They are sent in the
+/// background, in order per relay, until the relay has the event, refuses it for good, or a day has passed.
 ///
-/// A relay that does not have a commit yet gets nothing newer of that group: members who only read there could never
-/// open it.
+/// A relay that lacks a commit receives no later event of that group: members who only read there could not open it.
 struct RelayDebts: Sendable {
-    /// Events that one relay may be sent at once.
+    /// The maximum number of events in flight to one relay.
     static let window = 32
-    /// Milliseconds before a relay that could not be reached is tried again; doubled each time, up to the maximum.
+    /// Milliseconds before an unreachable relay is retried; doubled each time, up to the maximum.
     static let firstDelay: Int64 = 5000
     static let maximumDelay: Int64 = 1_800_000
-    /// Seconds after which a relay need not have an event any more.
+    /// Seconds after which a relay's missing events are dropped.
     static let lifetime: Int64 = 86_400
-    /// Passing refusals, such as `rate-limited`, after which a relay is not asked again.
+    /// Temporary refusals, such as `rate-limited`, after which the event is not sent to the relay again.
     static let maximumRefusals = 8
-    /// Rows; beyond it the oldest that is no commit is forgotten.
+    /// The maximum number of rows; beyond it the oldest row that is not a commit is dropped.
     static let capacity = 2000
 
-    /// What became of a relay's answer.
+    /// The effect of a relay's answer.
     enum Outcome: Sendable, Hashable {
-        /// Nothing to note.
+        /// No change to store.
         case none
         /// Every relay has the event, or need not have it.
         case paid(row: String)
-        /// The relay is to be asked again then.
+        /// The relay is to be retried at this time.
         case retry(atMilliseconds: Int64)
     }
 
@@ -38,7 +37,7 @@ struct RelayDebts: Sendable {
     }
 
     private struct Creditor: Sendable {
-        /// In the order of their sequence.
+        /// In ascending order of sequence number.
         var debts: [Debt] = []
         var failures = 0
         var dueAt: Int64 = 0
@@ -51,7 +50,7 @@ struct RelayDebts: Sendable {
 
     private var rows: [String: OutboxRow] = [:]
     private var creditors: [RelayURL: Creditor] = [:]
-    /// The sequence numbers of the commits that a relay lacks, by group.
+    /// The sequence numbers of the commits that a relay lacks, by relay and group.
     private var commits: [CommitPlace: Set<Int64>] = [:]
 
     var count: Int { self.rows.count }
@@ -68,7 +67,7 @@ struct RelayDebts: Sendable {
         return self.commits[CommitPlace(relay: relay, lane: row.lane)]?.contains { $0 < row.sequence } == true
     }
 
-    /// Takes a row over whose ``OutboxRow/leftover`` says who lacks it; returns the rows that are forgotten for it.
+    /// Adds a row for the relays in its ``OutboxRow/leftover``; returns the ids of rows dropped to make room.
     mutating func add(_ row: OutboxRow, inFlight: Set<RelayURL> = []) -> [String] {
         guard let leftover = row.leftover, !leftover.relays.isEmpty, self.rows[row.id] == nil else { return [] }
         self.rows[row.id] = row
@@ -88,9 +87,9 @@ struct RelayDebts: Sendable {
         return [oldest.id]
     }
 
-    /// What to send now, to which relay; it counts as in flight from here on.
+    /// Returns the rows to send now, each with its relay; they count as in flight from here on.
     ///
-    /// - Parameter away: relays that say themselves when they are back.
+    /// - Parameter away: relays that are not connected; their rows wait until they reconnect.
     mutating func start(nowMilliseconds now: Int64, away: Set<RelayURL>) -> [(row: OutboxRow, relay: RelayURL)] {
         var started: [(row: OutboxRow, relay: RelayURL)] = []
         for (relay, creditor) in self.creditors where creditor.dueAt <= now && !away.contains(relay) {
@@ -106,7 +105,7 @@ struct RelayDebts: Sendable {
         return started.sorted { ($0.row.sequence, $0.relay) < ($1.row.sequence, $1.relay) }
     }
 
-    /// Notes a relay's answer.
+    /// Records a relay's answer.
     mutating func report(_ id: String, _ report: PublishReport, nowMilliseconds now: Int64) -> Outcome {
         let relay = report.relay
         guard let position = self.creditors[relay]?.debts.firstIndex(where: { $0.row == id }) else { return .none }
@@ -137,19 +136,19 @@ struct RelayDebts: Sendable {
         min(Self.firstDelay << Int64(min(max(0, failures), 10)), Self.maximumDelay)
     }
 
-    /// Whether a debt is on its way.
+    /// Whether a row is in flight to a relay.
     func isInFlight(_ id: String, _ relay: RelayURL) -> Bool {
         self.creditors[relay]?.debts.contains { $0.row == id && $0.isInFlight } == true
     }
 
-    /// Makes what a relay lacks due: it is back.
+    /// Makes a relay's backlog due, since it has reconnected.
     mutating func hurry(_ relay: RelayURL) {
         guard let count = self.creditors[relay]?.debts.count else { return }
         self.creditors[relay]?.dueAt = 0
         for position in 0..<count { self.creditors[relay]?.debts[position].dueAt = 0 }
     }
 
-    /// Forgets what is too old to matter; returns the rows.
+    /// Drops rows past their lifetime; returns their ids.
     mutating func expire(now: Int64) -> [String] {
         let old = self.rows.values.filter { now - ($0.leftover?.settledAt ?? now) >= Self.lifetime }.map(\.id)
         for id in old { self.remove(id) }
@@ -183,6 +182,6 @@ struct RelayDebts: Sendable {
 }
 
 extension OutboxRow {
-    /// What it leaves in order with: its group, or the account.
+    /// The group, or the account, whose rows are sent in order.
     var lane: GroupID? { self.groupID }
 }

@@ -1,19 +1,19 @@
 import Marmot
 import Nostr
 
-/// Chooses the relays that an account connects to: its own, and a bounded number of those that its groups name.
+/// Selects the relays that an account connects to: its own, and a bounded number of those that its groups name.
 ///
 /// A group's founder and admins choose its relays, and each relay costs every member a connection. Relays that the
-/// account uses anyway come first and count for nothing; then the first of every group, the second of every group, and
-/// so on, so that a group with many leaves the others theirs.
+/// account uses anyway come first and do not count towards the limit; then the first of every group, the second of
+/// every group, and so on, so that a group with many relays does not crowd out the others.
 struct RelaySelection: Sendable, Hashable {
-    /// As many as a group may be given (``Marmot/GroupData/maximumRelays``).
+    /// The maximum per group, as for a group's own list (``Marmot/GroupData/maximumRelays``).
     static let perGroup = GroupData.maximumRelays
-    /// Of all groups together, besides the account's own.
+    /// The maximum for all groups together, besides the account's own relays.
     static let ofGroups = 128
 
     let relays: [RelayURL]
-    /// How many relays of groups were left out.
+    /// The number of group relays that were left out.
     let ignored: Int
 
     init(own: [RelayURL], ofGroups groups: [[RelayURL]]) {
@@ -30,7 +30,7 @@ struct RelaySelection: Sendable, Hashable {
         self.ignored = Set(groups.joined()).subtracting(self.relays).count
     }
 
-    /// The relays of a group that are used, those of the account first.
+    /// Returns the relays of a group to use, those of the account first.
     static func relays(ofGroup relays: [RelayURL], own: [RelayURL]) -> [RelayURL] {
         guard relays.count > Self.perGroup else { return relays }
         let known = relays.filter(own.contains)

@@ -1,20 +1,20 @@
 import MLS
 public import Nostr
 
-/// What the author of a commit that rolled a group back was to the group.
+/// The relation to the group of the author of a commit that rolled the group back.
 public enum RollbackRole: String, Sendable, Hashable, CaseIterable {
     case admin
     case member
     /// Removed by the branch that its commit ended.
     case removed
-    /// This account: a commit of its own that had been given up was on a relay after all.
+    /// This account: an own commit that had been abandoned was on a relay after all.
     case own = "self"
 }
 
 /// The rollbacks of one group that one account's commits have caused.
 public struct RollbackTally: Sendable, Hashable {
     public let committer: PublicKey
-    /// As of the newest of them.
+    /// The role at the newest of them.
     public internal(set) var role: RollbackRole
     public internal(set) var count: Int
     /// Unix seconds.
@@ -22,10 +22,11 @@ public struct RollbackTally: Sendable, Hashable {
     public internal(set) var lastAt: Int64
 }
 
-/// The rollbacks of one group, counted by committer, and the back-off of this account's own commits that follows.
+/// The rollbacks of one group, counted by committer, and the resulting back-off of this account's own commits.
 ///
-/// The smallest `created_at` wins a race (wire §5.7), and its author chooses it. One member can therefore undo the
-/// commits of the last epochs again and again. This account must follow, but it does not answer each rollback at once.
+/// The smallest `created_at` wins a race (wire §5.7), and the commit's author chooses it. One member can therefore undo
+/// the commits of the last epochs again and again. This account must follow, but it does not answer each rollback at
+/// once.
 struct RollbackRecord: Sendable, Hashable {
     private struct Loss: Sendable, Hashable {
         /// Unix seconds.
@@ -36,11 +37,11 @@ struct RollbackRecord: Sendable, Hashable {
 
     /// Seconds for which a loss counts towards back-off and storm.
     static let window: Int64 = 3600
-    /// Rollbacks by one committer within the window that make a storm.
+    /// Rollbacks by one committer within the window that count as a storm.
     static let stormThreshold = 10
     /// Seconds after the last rollback by its committer during which a storm is reported.
     static let stormMemory: Int64 = 86_400
-    /// Milliseconds of the wait after the second loss; it doubles with each further one, up to the maximum.
+    /// Milliseconds of the back-off after the second loss; doubled with each further loss, up to the maximum.
     static let firstDelay: Int64 = 1000
     static let maximumDelay: Int64 = 600_000
     private static let maximumLosses = 64
@@ -49,14 +50,14 @@ struct RollbackRecord: Sendable, Hashable {
     /// Oldest first.
     private var losses: [Loss] = []
     private var tallies: [PublicKey: RollbackTally] = [:]
-    /// When a storm of the committer was noticed, in Unix seconds.
+    /// Unix seconds when a storm of the committer was detected.
     private var storms: [PublicKey: Int64] = [:]
-    /// Unix milliseconds before which own commits wait.
+    /// Unix milliseconds until which own commits wait.
     private var quietUntil: Int64 = 0
-    /// Unix milliseconds of the wake-up that is planned. Not stored.
+    /// Unix milliseconds of the scheduled wake-up. Not stored.
     private var wakeAt: Int64 = 0
 
-    /// Counts a rollback. Returns whether it makes a storm that has not been reported within the window.
+    /// Counts a rollback. Returns whether it makes a storm that was not reported within the window.
     mutating func noteRollback(
         by committer: PublicKey, _ role: RollbackRole, nowMilliseconds: Int64,
         using random: inout some RandomNumberGenerator
@@ -83,14 +84,15 @@ struct RollbackRecord: Sendable, Hashable {
         self.append(Loss(at: nowMilliseconds / 1000, committer: nil), nowMilliseconds, &random)
     }
 
-    /// Unix milliseconds until which own commits wait; nil if they need not.
+    /// Returns the end of the back-off, in Unix milliseconds; nil if own commits need not wait.
     func waitsUntil(nowMilliseconds: Int64) -> Int64? {
-        // After the clock was set back the wait is no longer than the longest one.
+        // If the clock was set back, the wait is still bounded by the longest one.
         let end = min(self.quietUntil, nowMilliseconds + Self.maximumDelay)
         return end > nowMilliseconds ? end : nil
     }
 
-    /// Unix milliseconds of the wake-up to plan for the end of the wait; nil if there is no wait or one is planned.
+    /// Returns the wake-up time for the end of the back-off, in Unix milliseconds; nil if there is no wait or a wake-up
+    /// is scheduled.
     mutating func planWake(nowMilliseconds: Int64) -> Int64? {
         guard let end = self.waitsUntil(nowMilliseconds: nowMilliseconds), self.wakeAt <= nowMilliseconds else {
             return nil
@@ -99,7 +101,7 @@ struct RollbackRecord: Sendable, Hashable {
         return end
     }
 
-    /// The committers whose storm is to be reported at this time, in Unix seconds.
+    /// Returns the committers whose storm is reported at this time, in Unix seconds.
     func reportedStorms(now: Int64) -> [RollbackTally] {
         self.tallies.values.filter {
             self.storms[$0.committer] != nil && Self.isWithin(Self.stormMemory, of: now, $0.lastAt)
@@ -114,7 +116,7 @@ struct RollbackRecord: Sendable, Hashable {
         self.losses.removeAll { !Self.isWithin(Self.window, of: loss.at, $0.at) }
         self.losses.append(loss)
         if self.losses.count > Self.maximumLosses { self.losses.removeFirst() }
-        // One loss is the ordinary outcome of a race and is answered at once.
+        // A single loss is the ordinary outcome of a race, so the change is retried at once.
         guard self.losses.count > 1 else { return }
         let delay = min(Self.firstDelay << Int64(min(self.losses.count - 2, 20)), Self.maximumDelay)
         self.quietUntil = nowMilliseconds + Int64.random(in: delay / 2...delay, using: &random)

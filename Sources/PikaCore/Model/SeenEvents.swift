@@ -1,9 +1,9 @@
 import Nostr
 
-/// The ids of the events that were processed last; older ones are forgotten.
+/// The ids of the most recently processed events; older ones are forgotten.
 ///
-/// Refused events have a ring of their own. Strangers can send any number of them, and must not push the ids of
-/// genuine events out: a relay could then replay these.
+/// Refused events have a separate ring. Strangers can send any number of them, and must not evict the ids of genuine
+/// events: a relay could then replay those.
 struct SeenEvents: Sendable {
     static let standardCapacity = 50_000
     static let standardRefusedCapacity = 20_000
@@ -21,14 +21,14 @@ struct SeenEvents: Sendable {
 
     func contains(_ id: EventID) -> Bool { self.genuine.contains(id) || self.refused.contains(id) }
 
-    /// Remembers an event that was authenticated and had its effect.
+    /// Records an event that was authenticated and applied.
     mutating func insert(_ id: EventID) { self.genuine.insert(id) }
 
-    /// Remembers an event that was refused, or that may still turn out to be junk.
+    /// Records an event that was refused, or that may still turn out to be junk.
     mutating func insertRefused(_ id: EventID) { self.refused.insert(id) }
 }
 
-/// A bounded set that forgets the ids that were inserted first.
+/// A bounded set that drops its oldest ids.
 private struct RecentIDs: Sendable {
     private let capacity: Int
     private var ids: Set<EventID> = []

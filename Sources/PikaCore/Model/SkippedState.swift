@@ -1,12 +1,12 @@
 import MLS
 import Nostr
 
-/// What a restore left out because it is set aside, as far as it must be known to release or drop it.
+/// Quarantined rows that a restore skipped, with the data needed to release or drop them.
 struct SkippedState: Sendable {
     /// The stored keys of a group's parts.
     private(set) var groups: [CrashSubject: [[UInt8]]] = [:]
     private(set) var memos: [CrashSubject: MemoName] = [:]
-    /// Kept events (``CoreModel/waiting``).
+    /// Waiting events (``CoreModel/waiting``).
     private(set) var waiting: [Event] = []
 
     mutating func addGroup(_ subject: CrashSubject, storedAs key: [UInt8]) {

@@ -1,11 +1,11 @@
 import MLS
 import Nostr
 
-/// Chat ids in rows that an earlier version stored: they were the group's nostrGroupID.
+/// Migrates chat ids in rows that an earlier version stored: they were the group's nostrGroupID.
 ///
-/// Rewrites them to MLS group ids, which later claims to a nostrGroupID cannot redirect. An id that is one already stays.
+/// Rewrites them to MLS group ids, which later claims to a nostrGroupID cannot redirect. MLS group ids stay unchanged.
 struct StoredChatIDs: Sendable {
-    /// What makes the migration durable.
+    /// The changes that make the migration durable.
     private(set) var changes: [StoreChange] = []
     /// Inbox rows deleted because several groups claim their nostrGroupID: each could be the sender's group, and roles
     /// of one must not count in another.
@@ -49,7 +49,7 @@ struct StoredChatIDs: Sendable {
         stored.inbox = rows
     }
 
-    /// Nil if nothing changes. An ambiguous id stays: it only shows.
+    /// Returns the migrated memo; nil if nothing changes. An ambiguous id stays, since it is only displayed.
     private static func migrated(_ memo: Secret, _ routes: GroupRoutes) -> Secret? {
         guard case .object(var json)? = JSONValue(memo: memo) else { return nil }
         var isChanged = false

@@ -1,15 +1,15 @@
 public import Nostr
 
-/// What an account needs to run, opened for it alone.
+/// The resources of one running account, opened for that account only.
 public struct AccountResources: Sendable {
     public let store: any CoreStore
     public let transport: any RelayTransport
     public let media: any MediaStore
     public let cache: any MediaCache
     public let callMedia: any CallMediaTransport
-    /// Does the transport's work until it is cancelled or the transport is shut down; an error ends the session.
+    /// Runs the transport until it is cancelled or shut down; an error ends the session.
     public let run: @Sendable () async throws -> Void
-    /// Closes everything; called once, when nothing uses it any more. The transport was shut down before.
+    /// Closes everything. Called once, after the transport was shut down and all uses have ended.
     public let close: @Sendable () async -> Void
 
     public init(
@@ -27,10 +27,10 @@ public struct AccountResources: Sendable {
     }
 }
 
-/// Connections to a remote signer's relays and to nothing else.
+/// Connections to a remote signer's relays only.
 public struct SignerResources: Sendable {
     public let transport: any RelayTransport
-    /// Does the transport's work until it is cancelled or the transport is shut down; an error ends the session.
+    /// Runs the transport until it is cancelled or shut down; an error ends the session.
     public let run: @Sendable () async throws -> Void
 
     public init(transport: any RelayTransport, run: @escaping @Sendable () async throws -> Void = {}) {
@@ -39,16 +39,16 @@ public struct SignerResources: Sendable {
     }
 }
 
-/// Gives each account its own state and connections.
+/// Gives each account its own store and connections.
 public protocol AccountHost: Sendable {
-    /// Opens the state of an account, new or known, and its connections. What it throws is shown to people.
+    /// Opens the state and the connections of a new or known account. Its errors are shown to users.
     func open(_ key: AccountKey) async throws -> AccountResources
 
-    /// Opens connections to a remote signer, whether or not it is there; they end with a shutdown, also if they never
-    /// ran. Relays that ask who is there are told that it is `client`. What it throws is shown to people.
+    /// Opens connections to a remote signer's relays, even if the signer is offline; a shutdown ends them, even if they
+    /// never ran. Authenticates as `client` to relays that ask for it. Its errors are shown to users.
     func openSigner(client: KeyPair) async throws -> SignerResources
 
-    /// Deletes everything that is stored of an account, also what an earlier call that failed has left; nothing of
-    /// it is open. Does nothing if there is nothing.
+    /// Deletes everything stored for an account, including leftovers of an earlier call that failed. Called only while
+    /// nothing of the account is open. Does nothing if nothing is stored.
     func wipe(_ account: PublicKey) async throws
 }

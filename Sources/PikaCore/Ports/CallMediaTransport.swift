@@ -1,28 +1,28 @@
-/// What carries call media, as the core needs it: shaped after MoQ, where a relay hands the tracks of a broadcast
-/// from whoever publishes it on to whoever subscribes (wire §8.2).
+/// The transport of call media, as the core needs it. Modelled on MoQ, where a relay forwards the tracks of a broadcast
+/// from its publisher to its subscribers (wire §8.2).
 public protocol CallMediaTransport: Sendable {
     /// Connects to a media relay, such as `https://host/path`. The call's token is not sent: paths cannot be guessed.
     ///
-    /// Throws if nothing here speaks to such an address, or the relay does not answer.
+    /// - Throws: if no implementation supports the address, or the relay does not answer.
     func connect(to url: String) async throws -> any CallMediaConnection
 }
 
-/// A connection to a media relay; calls may come at the same time.
+/// A connection to a media relay; calls may be concurrent.
 public protocol CallMediaConnection: Sendable {
-    /// Announces the broadcast of the path, unless it was, and opens one of its tracks for writing.
+    /// Announces the broadcast of the path, unless already announced, and opens one of its tracks for writing.
     func publish(_ address: CallTrackAddress) async throws -> any CallTrackWriter
 
-    /// Returns once the broadcast was announced, however long that takes; cancel it to give up. What comes is in
-    /// whatever order the network gave it, and ends when the broadcast does.
+    /// Returns once the broadcast is announced, however long that takes; cancel the task to give up. Groups arrive in
+    /// the network's order; the stream ends with the broadcast.
     func subscribe(_ address: CallTrackAddress) async throws -> AsyncThrowingStream<CallMediaGroup, any Error>
 
-    /// Ends everything that was opened here.
+    /// Closes everything opened on this connection.
     func close() async
 }
 
-/// One track that is published.
+/// A published track.
 public protocol CallTrackWriter: Sendable {
-    /// Sends a group; returns when the transport has taken it over. Throws when the connection is gone.
+    /// Sends a group; returns when the transport has accepted it. Throws if the connection is lost.
     func write(_ group: CallMediaGroup) async throws
 }
 
@@ -49,7 +49,7 @@ public struct CallMediaGroup: Sendable, Hashable {
     }
 }
 
-/// For accounts that take part in no calls.
+/// For accounts without calls.
 public struct NoCallMediaTransport: CallMediaTransport {
     public init() {}
 

@@ -1,4 +1,4 @@
-/// The time, as the core needs it.
+/// The clock, as the core needs it.
 public protocol CoreClock: Sendable {
     /// Unix milliseconds.
     var nowMilliseconds: Int64 { get }

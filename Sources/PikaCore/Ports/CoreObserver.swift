@@ -1,24 +1,24 @@
 public import Nostr
 
-/// What the core did with an event that no handler is told of, and why.
+/// The outcome of an event that is not delivered to handlers, with the reason.
 public struct CoreNotice: Sendable, Hashable {
     public enum Fate: String, Sendable, Hashable, CaseIterable {
-        /// It is of no use, now or later.
+        /// The event is useless, now and later.
         case refused
-        /// It is kept until it can be opened.
+        /// The event is kept until it can be opened.
         case waiting
-        /// It was kept, and is not any more.
+        /// The event was kept, and was then given up.
         case gaveUp = "gave_up"
     }
 
-    /// The event as a relay has it: kind 445 or 1059.
+    /// The event on the relays: kind 445 or 1059.
     public let event: EventID
     /// The inner event, if it was opened.
     public let inner: EventID?
-    /// Nil if it belongs to no known chat.
+    /// Nil if the event belongs to no known chat.
     public let chatID: String?
     public let fate: Fate
-    /// A word, such as `not_admin` or `no_key`.
+    /// A reason code, such as `not_admin` or `no_key`.
     public let reason: String
     public let detail: String
     /// Unix seconds.
@@ -38,13 +38,13 @@ public struct CoreNotice: Sendable, Hashable {
     }
 }
 
-/// Hears what became of events that no handler is told of, once that is durable.
+/// Receives the outcomes of events that are not delivered to handlers, once they are durable.
 public protocol CoreObserver: Sendable {
-    /// Called between the core's turns: quick.
+    /// Receives a notice. Called between the core's turns, so it must return quickly.
     func note(_ notice: CoreNotice)
 }
 
-/// Hears nothing.
+/// An observer that ignores all notices.
 public struct NoCoreObserver: CoreObserver {
     public init() {}
     public func note(_ notice: CoreNotice) {}

@@ -1,61 +1,62 @@
 public import MLS
 public import Nostr
 
-/// The durable memory of one account, as the core needs it.
+/// The durable store of one account, as the core needs it.
 ///
-/// One input of the core is one call of ``commit(_:)``: all of its changes become durable together, or none.
-/// After a failed commit the store must not be used by the same core again.
+/// Each batch of core inputs makes one call of ``commit(_:)``: its changes become durable together or not at all. After
+/// a failed commit the same core must not use the store again.
 public protocol CoreStore: Sendable {
-    /// The crash-safe journal beside the store: what the core notes before it works on it, and what is set aside.
+    /// The crash-safe journal beside the store: records in-flight work before it starts, and the quarantine.
     var crashes: CrashLedger { get }
 
-    /// Everything that the core keeps in memory, without the rows that are set aside.
+    /// Loads everything that the core keeps in memory, except quarantined rows.
     func load() async throws -> StoredState
 
     /// Makes all changes durable in one transaction, in order; returns when they are on disk.
     func commit(_ changes: [StoreChange]) async throws
 
-    /// Messages of a group, newest first, older than `before` (a position of ``StoredMessage``), at most `limit`.
+    /// Returns at most `limit` messages of a group that are older than `before`, newest first.
     func messages(in groupID: GroupID, before: StoredMessage.Position?, limit: Int) async throws -> [StoredMessage]
 
-    /// One message of a group; nil if it is not stored.
+    /// Returns one message of a group; nil if it is not stored.
     func message(in groupID: GroupID, id: EventID) async throws -> StoredMessage?
 
-    /// The earliest ``StoredMessage/expiresAt`` of all messages; nil if none ends.
+    /// Returns the earliest ``StoredMessage/expiresAt`` of all messages; nil if no message expires.
     func nextExpiry() async throws -> Int64?
 
-    /// How many messages a rule would delete, counted up to `limit`.
+    /// Returns the number of messages that a rule would delete, counted up to `limit`.
     func surplus(_ rule: MessageSurplus, limit: Int) async throws -> Int
 
-    /// A value that ``StoreChange/putValue(scope:key:value:)`` wrote; nil if there is none.
+    /// Returns a value that ``StoreChange/putValue(scope:key:value:)`` wrote; nil if there is none.
     func value(scope: String, key: String) async throws -> [UInt8]?
 
-    /// The files of a message that ``StoreChange/putMedia(_:)`` wrote, by index; none if the message is gone.
+    /// Returns the files of a message that ``StoreChange/putMedia(_:)`` wrote, by index; empty if the message is
+    /// deleted.
     func media(in groupID: GroupID, message: EventID) async throws -> [StoredMedia]
 }
 
 extension CoreStore {
-    /// For stores whose processes nobody starts again.
+    /// For stores whose process is not restarted after a crash.
     public var crashes: CrashLedger { .off }
 }
 
-/// What a store holds when a core starts.
+/// The content of a store when a core starts.
 public struct StoredState: Sendable {
     public var keyPackages: [StoredKeyPackage] = []
     public var groups: [StoredGroup] = []
     /// Events that could not be decrypted yet, oldest first.
     public var waiting: [WaitingEvent] = []
-    /// Invitations that were opened and neither accepted nor declined, oldest first.
+    /// Opened invitations that were neither accepted nor declined, oldest first.
     public var invites: [StoredInvite] = []
-    /// Rows that no handler has finished, in order.
+    /// Events not yet completed by the handlers, in order.
     public var inbox: [InboxRow] = []
-    /// Rows that not all of their relays have and that were not given up, in order.
+    /// Events that some of their relays still lack and that were not given up, in order.
     public var outbox: [OutboxRow] = []
     /// Unix seconds by cursor name.
     public var cursors: [String: Int64] = [:]
-    /// The ids of the events processed last, newest first, at most 50,000.
+    /// The ids of the events processed most recently, newest first, at most 50,000.
     public var seen: [EventID] = []
-    /// The ids of the events refused last, newest first, at most 20,000.
+    /// The ids of the events refused most recently, newest first, at most 20,000.
     public var refused: [EventID] = []
     public var memos: [MemoName: Secret] = [:]
     public var instance = StoredInstance()
@@ -63,7 +64,7 @@ public struct StoredState: Sendable {
     public init() {}
 }
 
-/// A key package of one's own that is, or was, published.
+/// A key package of this account that is, or was, published.
 public struct StoredKeyPackage: Sendable, Hashable {
     /// KeyPackageRef (RFC 9420 §5.2).
     public var reference: [UInt8]
@@ -73,7 +74,7 @@ public struct StoredKeyPackage: Sendable, Hashable {
     public var slot: String
     /// Unix seconds.
     public var createdAt: Int64
-    /// Unix seconds after which it must not be used.
+    /// Unix seconds after which the key package must not be used.
     public var notAfter: Int64
 
     public init(reference: [UInt8], bundle: Secret, slot: String, createdAt: Int64, notAfter: Int64) {
@@ -90,13 +91,13 @@ public struct StoredKeyPackage: Sendable, Hashable {
     public func hash(into hasher: inout Hasher) { hasher.combine(self.reference) }
 }
 
-/// A group as the store holds it.
+/// A group's state as the store keeps it.
 public struct StoredGroup: Sendable {
-    /// Names the group, or a part that belongs to it.
+    /// The key of the stored state: the MLS group id, or an id derived from it for another state of the group.
     public var groupID: [UInt8]
-    /// Marmot's own part, secret.
+    /// Marmot's part of the group state; secret.
     public var header: Secret
-    /// The MLS part, record by record, secret.
+    /// The MLS group state, record by record; secret.
     public var records: [GroupRecord: Secret]
 
     public init(groupID: [UInt8], header: Secret, records: [GroupRecord: Secret]) {
@@ -106,9 +107,9 @@ public struct StoredGroup: Sendable {
     }
 }
 
-/// A message as it is kept: the inner event and how it came.
+/// A stored message: the inner event and its delivery metadata.
 public struct StoredMessage: Sendable, Hashable {
-    /// Where a message stands in its group's history.
+    /// The sort key of a message in its group's history.
     public struct Position: Sendable, Hashable, Comparable {
         public var createdAt: Int64
         public var id: EventID
@@ -132,10 +133,10 @@ public struct StoredMessage: Sendable, Hashable {
     public var wrapper: EventID
     public var epoch: Epoch
     public var isOwn: Bool
-    /// Unix seconds after which it is to be deleted; nil if it stays.
+    /// Unix seconds after which it is to be deleted; nil if it never expires.
     public var expiresAt: Int64?
 
-    /// Unix seconds by which it is ordered and kept: the rumor's time, unless that is far from when it arrived.
+    /// Unix seconds used for ordering and retention: the rumor's time, unless that is far from the time of arrival.
     public var time: Int64
 
     public var position: Position { Position(createdAt: self.time, id: self.id) }
@@ -155,15 +156,15 @@ public struct StoredMessage: Sendable, Hashable {
     }
 }
 
-/// A file of a message: where it is, and what opens it.
+/// A file of a message: its reference and its keys.
 public struct StoredMedia: Sendable, Hashable {
     public var groupID: GroupID
     public var messageID: EventID
-    /// Its place among the files of the message.
+    /// The file's position among the files of the message.
     public var index: Int
     /// The `imeta` tag. Private: sealed at rest.
     public var reference: Tag
-    /// The likeliest first. Private: sealed at rest.
+    /// Candidate keys, the most likely first. Private: sealed at rest.
     public var keys: [Secret]
 
     public init(groupID: GroupID, messageID: EventID, index: Int, reference: Tag, keys: [Secret]) {
@@ -184,7 +185,7 @@ public struct StoredMedia: Sendable, Hashable {
     }
 }
 
-/// A kind 445 event that could not be opened when it came: kept and tried again after every epoch change.
+/// A kind 445 event that could not be opened on arrival: kept and retried after every epoch change.
 public struct WaitingEvent: Sendable, Hashable {
     public var event: Event
     /// Unix seconds of its arrival.
@@ -196,7 +197,7 @@ public struct WaitingEvent: Sendable, Hashable {
     }
 }
 
-/// An opened gift wrap with an invitation.
+/// An invitation from an opened gift wrap.
 public struct StoredInvite: Sendable, Hashable {
     /// The kind 1059 event.
     public var wrapper: EventID
@@ -209,11 +210,11 @@ public struct StoredInvite: Sendable, Hashable {
     }
 }
 
-/// Something that happened and waits for the handlers.
+/// An event waiting for the handlers.
 public struct InboxRow: Sendable, Hashable {
-    /// Ascending without reuse.
+    /// Ascending; never reused.
     public var id: Int64
-    /// The event in a form that only the core reads. Private: sealed at rest.
+    /// The event, encoded in a form that only the core reads. Private: sealed at rest.
     public var payload: [UInt8]
 
     public init(id: Int64, payload: [UInt8]) {
@@ -222,13 +223,13 @@ public struct InboxRow: Sendable, Hashable {
     }
 }
 
-/// A signed event on its way to relays.
+/// A signed event to be published to relays.
 public struct OutboxRow: Sendable, Hashable {
     public enum Purpose: String, Sendable, CaseIterable {
         case message
-        /// Tells that somebody types: of no use a few seconds later, so it is not kept.
+        /// A typing notice: useless after a few seconds, so it is not kept.
         case typing
-        /// Of use for half a minute, and tried four times.
+        /// Useful for half a minute; tried four times.
         case callSignal = "call_signal"
         case proposal
         case commit
@@ -238,17 +239,17 @@ public struct OutboxRow: Sendable, Hashable {
         case deletion
         /// This account's profile (kind 0).
         case profile
-        /// Whom it follows (kind 3).
+        /// This account's follow list (kind 3).
         case followList = "follow_list"
-        /// Which copy of this account runs.
+        /// A notice of which copy of this account is running.
         case instance
     }
 
-    /// What is left to do for an event that one relay has.
+    /// The remaining deliveries of an event that at least one relay has.
     public struct Leftover: Sendable, Hashable {
-        /// Unix seconds when the first relay had it.
+        /// Unix seconds when the first relay acknowledged it.
         public var settledAt: Int64
-        /// The relays that do not have it; one more of them may, if a process ended at the wrong moment.
+        /// Relays still to be tried. One of them may have the event already, if the process ended before recording it.
         public var relays: [RelayURL]
 
         public init(settledAt: Int64, relays: [RelayURL]) {
@@ -257,16 +258,16 @@ public struct OutboxRow: Sendable, Hashable {
         }
     }
 
-    /// Stable: the same cause gives the same id, so a second attempt to queue it changes nothing.
+    /// Stable: the same cause gives the same id, so that queueing is idempotent.
     public var id: String
-    /// Ascending; rows of one group leave in this order.
+    /// Ascending; the rows of one group are published in this order.
     public var sequence: Int64
     public var event: Event
     public var relays: [RelayURL]
     public var purpose: Purpose
-    /// The MLS group id, if it belongs to one.
+    /// The MLS group id, if the event belongs to a group.
     public var groupID: GroupID?
-    /// The inner event's id, for a message.
+    /// The inner event's id, if the event is a message.
     public var messageID: EventID?
     public var attempts: Int
     /// Nil until a relay has the event.
@@ -288,48 +289,49 @@ public struct OutboxRow: Sendable, Hashable {
     }
 }
 
-/// Names a small thing that the core remembers; kinds that need no table of their own. Private: sealed at rest.
+/// Names a small record of a kind that needs no table of its own. Private: sealed at rest.
 public struct MemoName: Sendable, Hashable {
     public enum Kind: String, Sendable, CaseIterable {
-        /// A change to a group that is to be committed, or was lately; the key is its number.
+        /// A group change that is waiting to be committed, or was committed recently; the key is its number.
         case groupIntent = "group_intent"
-        /// Own messages of a group that have to be sealed again; the key is the group id.
+        /// Own messages of a group that must be sealed again; the key is the group id.
         case reseal
-        /// How old this account's keys in a group are; the key is the group id.
+        /// The age of this account's keys in a group; the key is the group id.
         case keyAge = "key_age"
-        /// How a key package of one's own was announced and used; the key is its reference.
+        /// The announcements and uses of one of this account's key packages; the key is its reference.
         case keyPackage = "key_package"
-        /// A relay list of one's own; the key is its kind, big-endian.
+        /// One of this account's relay lists; the key is its kind, big-endian.
         case relayList = "relay_list"
-        /// Where a peer expects Welcomes, while one is due; the key is its public key.
+        /// The relays where a peer expects Welcomes, kept while one is due; the key is the peer's public key.
         case peerRelays = "peer_relays"
-        /// What an invitation says of its group; the key is the wrapper's id.
+        /// The group's description in an invitation; the key is the wrapper's id.
         case invitePreview = "invite_preview"
-        /// What the keys of files come from, of a few epochs of a group; the key is the group id.
+        /// The secrets that file keys are derived from, for a few epochs of a group; the key is the group id.
         case mediaSecrets = "media_secrets"
-        /// Something that waits for the account's remote signer; the key is its number.
+        /// A task waiting for the account's remote signer; the key is its number.
         case keyTask = "key_task"
-        /// What this copy has told relays of itself, while its key is elsewhere; the key is empty.
+        /// The notice this copy has published about itself, while a remote signer holds the account's key; the key is
+        /// empty.
         case copyNotice = "copy_notice"
-        /// A group of which another copy of this account has the keys too; the key is the group id.
+        /// A group whose keys another copy of this account has too; the key is the group id.
         case copiedGroup = "copied_group"
-        /// The call that is not over; the key is empty.
+        /// The current call; the key is empty.
         case liveCall = "live_call"
-        /// What happened in calls lately; the key is empty.
+        /// Recent call events; the key is empty.
         case callTimeline = "call_timeline"
-        /// How an action ended that is to be done once; the key is the digest of its key.
+        /// The outcome of a once-only action; the key is the digest of the action's key.
         case answer
-        /// What the list shows of a chat; the key is the group id.
+        /// A chat's entry in the chat list; the key is the group id.
         case chat
-        /// An own message that does not go out; the key is a digest of group and message.
+        /// An own message whose sending failed; the key is a digest of group and message.
         case failedMessage = "failed_message"
-        /// What somebody says of itself (kind 0), as it came; the key is its public key.
+        /// A profile event (kind 0) as received; the key is its author's public key.
         case profile
-        /// Whom this account follows (kind 3), as it came; the key is empty.
+        /// This account's follow list (kind 3) as received; the key is empty.
         case followList = "follow_list"
         /// The rollbacks of a group and the back-off after them; the key is the group id.
         case rollbacks
-        /// What a member calls itself in a group; the key is the group id and its public key.
+        /// A member's profile in a group; the key is the group id and the member's public key.
         case groupProfile = "group_profile"
     }
 
@@ -341,32 +343,32 @@ public struct MemoName: Sendable, Hashable {
         self.key = key
     }
 
-    /// A memo about a group.
+    /// Names a record about a group.
     public init(_ kind: Kind, _ groupID: GroupID) {
         self.init(kind, groupID.bytes)
     }
 }
 
-/// One change to the durable memory.
+/// One change to the durable store.
 public enum StoreChange: Sendable {
     case putKeyPackage(StoredKeyPackage)
     case deleteKeyPackage(reference: [UInt8])
-    /// Writes Marmot's part of a group.
+    /// Writes Marmot's part of a group's state.
     case putGroupHeader(groupID: [UInt8], header: Secret)
-    /// Writes and deletes parts of the MLS group; `replacesAll` deletes all other parts first.
+    /// Writes and deletes records of the MLS group; `replacesAll` deletes all other records first.
     case updateGroup(groupID: [UInt8], GroupStorageChanges)
     case deleteGroup(groupID: [UInt8])
-    /// A second message with the same group and id changes nothing.
+    /// Idempotent: a second message with the same group and id changes nothing.
     case putMessage(StoredMessage)
-    /// Notes that a stored message was sent anew, in another epoch and event.
+    /// Records that a stored message was sent again, in another epoch and event.
     case moveMessage(StoredMessage)
-    /// Deletes the messages whose ``StoredMessage/expiresAt`` is not after this time.
+    /// Deletes the messages whose ``StoredMessage/expiresAt`` is at or before this time.
     case deleteExpired(at: Int64)
-    /// Follows the ``putMessage(_:)`` of its message, and goes with it. A second one with the same message and index
-    /// changes nothing.
+    /// Must follow the ``putMessage(_:)`` of its message, and is deleted with it. A second file with the same message
+    /// and index changes nothing.
     case putMedia(StoredMedia)
     case putSeen(EventID, at: Int64)
-    /// As ``putSeen(_:at:)`` for an event that was refused: those are bounded apart.
+    /// As ``putSeen(_:at:)``, for a refused event: refused ids have their own limit.
     case putRefused(EventID, at: Int64)
     case putWaiting(WaitingEvent)
     case deleteWaiting(EventID)
@@ -374,10 +376,10 @@ public enum StoreChange: Sendable {
     case deleteInvite(wrapper: EventID)
     case putInbox(InboxRow)
     case deleteInbox(id: Int64)
-    /// A second row with the same id changes nothing.
+    /// Idempotent: a second row with the same id changes nothing.
     case putOutbox(OutboxRow)
     case countOutboxAttempt(id: String)
-    /// A relay has the row's event; only these others still lack it.
+    /// A first relay has the row's event; only these others still lack it.
     case settleOutbox(id: String, OutboxRow.Leftover)
     /// Removes a row that all relays have, or that was given up.
     case deleteOutbox(id: String)
@@ -387,12 +389,12 @@ public enum StoreChange: Sendable {
     case putValue(scope: String, key: String, value: [UInt8]?)
     /// Writes a memo, or deletes it when nil.
     case putMemo(MemoName, Secret?)
-    /// Deletes at most `limit` of the messages that a rule is about.
+    /// Deletes at most `limit` of the messages that a rule matches.
     case deleteSurplus(MessageSurplus, limit: Int)
-    /// The core has taken note of the restore (``StoredInstance/isRestored``).
+    /// Records that the core has handled the restore (``StoredInstance/isRestored``).
     case settleRestore
-    /// Deletes a row that was set aside (``CrashSubject/row(table:key:)``); an unknown table or key changes nothing.
+    /// Deletes a quarantined row (``CrashSubject/row(table:key:)``); an unknown table or key changes nothing.
     case dropRow(table: String, key: String)
-    /// From now on this state is another copy (``StoredInstance/id``, ``StoredInstance/generation``).
+    /// Makes this state another copy (``StoredInstance/id``, ``StoredInstance/generation``).
     case putInstance(StoredInstance)
 }

@@ -1,14 +1,14 @@
-/// What outlives a process that dies, whatever it dies of.
+/// Notes that survive a crash of the process, whatever its cause.
 public protocol CrashNotes: Sendable {
-    /// What the last process had in flight; nil if it noted nothing, or that cannot be read.
+    /// Reads what the last process had in flight; nil if there is no note, or it cannot be read.
     func readInFlight() -> [UInt8]?
-    /// Survives the process, not the machine: it must not wait for the disk.
+    /// Writes the in-flight note. It must survive the process, not the machine, so the call must not wait for the disk.
     ///
-    /// - Parameter bytes: 4,000 at most.
+    /// - Parameter bytes: at most 4,000.
     /// - Returns: false if it failed.
     func writeInFlight(_ bytes: [UInt8]) -> Bool
-    /// The list of what is set aside; nil if there is none, or it cannot be read.
+    /// Reads the quarantine list; nil if there is none, or it cannot be read.
     func readQuarantine() -> [UInt8]?
-    /// Returns when it is on disk; false if it failed.
+    /// Writes the quarantine list; returns when it is on disk, false if that failed.
     func writeQuarantine(_ bytes: [UInt8]) -> Bool
 }

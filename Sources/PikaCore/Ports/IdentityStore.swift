@@ -1,13 +1,13 @@
-/// Where the host keeps what it takes to go on with an account after a restart: one identity at most.
+/// The host's storage for the identity needed to resume an account after a restart; at most one identity.
 ///
-/// The core never stores a key in the clear; an identity that is a bare key is kept as the host decides.
+/// The core never stores a key in the clear; the host decides how to store an identity that is a bare key.
 public protocol IdentityStore: Sendable {
-    /// What was saved last; nil if nothing was, or it was deleted.
+    /// Returns the identity saved last; nil if none was saved, or it was deleted.
     func load() async throws -> AccountIdentity?
 
-    /// Replaces what was saved before. It is durable when this returns.
+    /// Replaces the saved identity. It is durable when this returns.
     func save(_ identity: AccountIdentity) async throws
 
-    /// Forgets what was saved, if there is anything.
+    /// Deletes the saved identity, if there is one.
     func delete() async throws
 }

@@ -1,17 +1,19 @@
 public import Nostr
 
-/// Where the host keeps files that were downloaded (``AppAction/downloadChatMedia(chatID:messageID:index:)``): the core
-/// has none, and what is in them is in no state.
+/// The host's place for downloaded files (``AppAction/downloadChatMedia(chatID:messageID:index:)``). The core keeps no
+/// files, and their contents are in no snapshot.
 public protocol MediaCache: Sendable {
-    /// Keeps a decrypted file, in the place of an earlier one of the same name; returns where, in the host's words.
+    /// Keeps a decrypted file, replacing an earlier one of the same name.
+    ///
+    /// - Returns: the file's location, in the host's notation.
     func keep(_ bytes: [UInt8], of file: MediaFile) async throws -> String
 }
 
-/// Names a file of a message.
+/// Identifies a file of a message.
 public struct MediaFile: Sendable, Hashable {
     public let chatID: String
     public let messageID: EventID
-    /// Its place among the files of the message, from 0.
+    /// The file's position among the files of the message, from 0.
     public let index: Int
 
     public init(chatID: String, messageID: EventID, index: Int) {
@@ -21,7 +23,7 @@ public struct MediaFile: Sendable, Hashable {
     }
 }
 
-/// For hosts without a place for files: every download ends with ``AppCoreError/Code/notAllowed``.
+/// For hosts without a cache: every download fails with ``AppCoreError/Code/notAllowed``.
 public struct NoMediaCache: MediaCache {
     public init() {}
 

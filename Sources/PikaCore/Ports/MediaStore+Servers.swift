@@ -1,9 +1,9 @@
 import Nostr
 
 extension MediaStore {
-    /// Uploads each blob to the first server that takes it; the addresses in the order of the blobs.
+    /// Uploads each blob to the first server that accepts it; returns the addresses in the order of the blobs.
     ///
-    /// A server that says to keep something else than it was given counts as one that failed.
+    /// A server that reports another hash than the blob's counts as failed.
     func upload(_ blobs: [MediaUpload], to servers: [MediaURL]) async -> Result<[String], AppCoreError> {
         guard !servers.isEmpty else {
             return .failure(
@@ -27,7 +27,7 @@ extension MediaStore {
                 guard stored.hash == blob.hash else {
                     throw AppCoreError(.mediaFailed, "it keeps \(stored.hash.hex) instead of \(blob.hash.hex)")
                 }
-                // What goes into the message must be an address that receivers will ask.
+                // The address goes into the message, so it must be one that receivers accept.
                 _ = try MediaURL(stored.url)
                 return .success(stored.url)
             } catch { reasons.append("\(server): \(error)") }
@@ -36,7 +36,7 @@ extension MediaStore {
             AppCoreError(.mediaFailed, "no media server took the file: \(reasons.joined(separator: "; "))"))
     }
 
-    /// The first of the addresses whose content `open` accepts.
+    /// Returns the content of the first address for which `open` succeeds.
     func download<Value: Sendable>(
         fromFirstOf addresses: [MediaURL], limit: Int, open: @Sendable ([UInt8]) throws -> Value
     ) async throws -> Value {

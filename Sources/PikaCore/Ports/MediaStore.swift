@@ -1,26 +1,27 @@
 public import Nostr
 
-/// Servers that keep encrypted files (Blossom), as the core needs them.
+/// Servers that store encrypted files (Blossom), as the core needs them.
 ///
-/// What is uploaded is ciphertext already; what is downloaded is checked by the core. Calls end by themselves after a
-/// reasonable time without progress, and at once when their task is cancelled.
+/// Uploads are already ciphertext; the core verifies downloads. Calls time out after a reasonable time without
+/// progress, and end at once when their task is cancelled.
 public protocol MediaStore: Sendable {
-    /// Names the servers that the configuration chose, in place of those named before: these may be anywhere.
+    /// Sets the servers that the configuration names, replacing earlier ones. They may have any address, including
+    /// private ones.
     func nameServers(_ servers: [MediaURL]) async
 
-    /// Uploads to one server; returns when the server has said what it keeps.
+    /// Uploads to one server; returns the blob descriptor that the server answers with.
     func upload(_ blob: MediaUpload, to server: MediaURL) async throws -> StoredBlob
 
-    /// Downloads at most `limit` bytes; a longer body is an error, and no more than that is ever held.
+    /// Downloads at most `limit` bytes; throws for a longer body, and never holds more than `limit` bytes of it.
     func download(_ url: MediaURL, limit: Int) async throws -> [UInt8]
 }
 
 extension MediaStore {
-    /// For stores that go nowhere.
+    /// Does nothing: for stores without servers.
     public func nameServers(_ servers: [MediaURL]) async {}
 }
 
-/// A blob on its way to a server.
+/// A blob to be uploaded.
 public struct MediaUpload: Sendable, Hashable {
     public let bytes: [UInt8]
     /// SHA-256 of `bytes`.
@@ -42,7 +43,7 @@ public struct MediaUpload: Sendable, Hashable {
     public func hash(into hasher: inout Hasher) { hasher.combine(self.hash) }
 }
 
-/// What a server says it keeps (BUD-02's descriptor).
+/// A server's blob descriptor (BUD-02).
 public struct StoredBlob: Sendable, Hashable {
     public let url: String
     public let hash: Bytes32
@@ -53,25 +54,25 @@ public struct StoredBlob: Sendable, Hashable {
     }
 }
 
-/// An `http:` or `https:` address: of a media server, or of a file on one.
+/// An `http:` or `https:` address of a media server, or of a file on one.
 ///
-/// Members of a group choose the addresses of their files. Where one leads is judged when it is asked.
+/// Members of a group choose the addresses of their files, so the target is checked when it is requested.
 public struct MediaURL: Sendable, Hashable, CustomStringConvertible {
-    /// Without a slash at its end.
+    /// The address without trailing slashes.
     public let description: String
     /// Lower case; an IPv6 address without its brackets.
     public let host: String
-    /// That of the scheme, 80 or 443, if the text has none.
+    /// The port; the scheme's default, 80 or 443, if the text has none.
     public let port: Int
 
-    /// Throws ``AppCoreError/Code/badAddress`` for anything else, also for user names, fragments, blanks and
-    /// characters outside ASCII.
+    /// Parses an address. Throws ``AppCoreError/Code/badAddress`` for any other text, including user names, fragments,
+    /// blanks and non-ASCII characters.
     public init(_ text: String) throws(AppCoreError) {
         let lower = text.prefix(8).lowercased()
         guard lower == "https://" || lower.hasPrefix("http://") else {
             throw AppCoreError(.badAddress, "the address of a media server begins with https:// or http://")
         }
-        // The rules for hosts and ports are those of relays.
+        // Hosts and ports follow the same rules as in relay URLs.
         let address: RelayURL
         do { address = try RelayURL("ws" + text.dropFirst("http".count)) } catch {
             throw AppCoreError(.badAddress, "no address of a media server: \(error.message)")
@@ -87,13 +88,13 @@ public struct MediaURL: Sendable, Hashable, CustomStringConvertible {
         (self.host, self.port) = (server.host, server.port)
     }
 
-    /// Where a server takes uploads (BUD-02).
+    /// The server's upload endpoint (BUD-02).
     public var upload: MediaURL { MediaURL(self, path: "/upload") }
 
-    /// Where a server has a blob (BUD-01).
+    /// Returns the address of a blob on the server (BUD-01).
     public func blob(_ hash: Bytes32) -> MediaURL { MediaURL(self, path: "/\(hash.hex)") }
 
-    /// The hash that the last part of the path begins with, as Blossom servers write it; nil if there is none.
+    /// The hash at the beginning of the last path component, as Blossom servers write it; nil if there is none.
     var blobHash: Bytes32? {
         let path = self.description.prefix { $0 != "?" }
         guard let slash = path.lastIndex(of: "/") else { return nil }
@@ -101,7 +102,7 @@ public struct MediaURL: Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-/// For accounts that have no media: every call throws ``AppCoreError/Code/noMediaServer``.
+/// For accounts without media: every call throws ``AppCoreError/Code/noMediaServer``.
 public struct NoMediaStore: MediaStore {
     public init() {}
 

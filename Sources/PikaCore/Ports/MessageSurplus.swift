@@ -1,8 +1,9 @@
-/// Stored messages that are not to be kept any longer: those for which either condition holds.
+/// A rule for deleting stored messages: it matches messages that meet either condition.
 public struct MessageSurplus: Sendable, Hashable {
-    /// Messages that were written before this time, Unix seconds; nil for none.
+    /// Matches messages written before this time, Unix seconds; nil for none.
     public var before: Int64?
-    /// Messages beyond so many newest ones of their group; nil for none. Of those of one second it is open which stay.
+    /// Matches messages beyond this number of newest ones in their group; nil for none. Ties within one second are
+    /// broken arbitrarily.
     public var beyondNewest: Int?
 
     public init(before: Int64? = nil, beyondNewest: Int? = nil) {

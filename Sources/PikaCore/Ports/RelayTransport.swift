@@ -2,18 +2,17 @@ public import Nostr
 
 /// The connections to relays, as the core needs them.
 ///
-/// Events that come out were verified: id and signature hold. The same event from several relays, or again after a
-/// reconnect, comes out once per subscription as far as the transport remembers; the core copes with repeats.
+/// Delivered events are verified: id and signature hold. The transport deduplicates events that several relays send, or
+/// that come again after a reconnect, per subscription as far as it remembers; the core tolerates repeats.
 public protocol RelayTransport: Sendable {
-    /// Connects to these relays, keeps trying, and drops all others. Returns at once.
+    /// Connects to these relays, retries failed ones, and drops all others. Returns at once.
     func setRelays(_ relays: [RelayURL]) async
 
-    /// Names the relays that the configuration chose, in place of those named before: these may be anywhere, and
-    /// logins may be made there. Comes before ``setRelays(_:)``. Returns at once.
+    /// Sets the relays that the configuration names, replacing earlier ones. They may have any address, even private,
+    /// and the transport may authenticate to them (NIP-42). Must precede ``setRelays(_:)``. Returns at once.
     func nameRelays(_ relays: [RelayURL]) async
 
-    /// Tries at once to reach all relays that wait for another attempt; other connections stay as they are. Returns at
-    /// once.
+    /// Retries at once all relays that wait for their next attempt; other connections are unaffected. Returns at once.
     func reconnect() async
 
     /// Opens or replaces a subscription on its relays, now and after every reconnect. Returns at once.
@@ -22,39 +21,39 @@ public protocol RelayTransport: Sendable {
     /// Ends a subscription. Returns at once.
     func unsubscribe(_ id: String) async
 
-    /// Publishes to each relay, connecting to those that are not in the set for this purpose.
+    /// Publishes to each relay, connecting to relays outside the set for this purpose.
     ///
-    /// The sequence yields one outcome for each relay as it comes and then ends. Leaving it early does not withdraw
-    /// the event from the others.
+    /// The sequence yields one outcome per relay as it arrives, then ends. Leaving it early does not withdraw the event
+    /// from the other relays.
     func publish(_ event: Event, to relays: [RelayURL]) async -> AsyncStream<PublishReport>
 
-    /// Asks relays for stored events once; ends when every relay has answered, failed, or `timeout` has passed.
+    /// Asks relays for stored events once; returns when every relay has answered or failed, or `timeout` has passed.
     func fetch(_ filters: [Filter], from relays: [RelayURL], timeout: Duration) async -> [RelayURL: FetchOutcome]
 
-    /// What comes in, in order; there is one consumer. Ends after ``shutdown()``.
+    /// Updates from the relays, in order; one consumer. Ends after ``shutdown()``.
     var updates: AsyncStream<RelayUpdate> { get }
 
-    /// Says goodbye to all relays and returns when the connections are closed.
+    /// Closes all connections; returns when they are closed.
     func shutdown() async
 }
 
 extension RelayTransport {
-    /// For transports that never wait.
+    /// Does nothing: for transports that never wait between attempts.
     public func reconnect() async {}
 
-    /// For transports that go nowhere.
+    /// Does nothing: for transports without a network.
     public func nameRelays(_ relays: [RelayURL]) async {}
 }
 
-/// A standing request to relays.
+/// A standing subscription on relays.
 public struct RelaySubscription: Hashable, Sendable {
     /// 1 to 64 characters, chosen by the core.
     public var id: String
     public var filters: [Filter]
-    /// The relays to ask; nil for all of the set.
+    /// The relays to subscribe on; nil for all of the set.
     public var relays: [RelayURL]?
-    /// After a reconnect, events are asked for from this many seconds before the newest seen: relays deliver late,
-    /// and gift wraps are back-dated.
+    /// Seconds before the newest event seen from which a reconnect asks again: relays deliver late, and gift wraps are
+    /// back-dated.
     public var overlap: Int64
 
     public init(id: String, filters: [Filter], relays: [RelayURL]? = nil, overlap: Int64) {
@@ -65,14 +64,14 @@ public struct RelaySubscription: Hashable, Sendable {
     }
 }
 
-/// What one relay said to a published event.
+/// The answer of one relay to a published event.
 public struct PublishReport: Hashable, Sendable {
     public enum Outcome: Hashable, Sendable {
-        /// `OK true`, or a refusal as duplicate: the relay has it.
+        /// `OK true`, or a refusal as a duplicate: the relay has the event.
         case accepted
         /// `OK false` with the relay's message.
         case refused(String)
-        /// No answer in time, or no connection; the reason in words.
+        /// No answer in time, or no connection; the reason as text.
         case unreachable(String)
     }
 
@@ -85,30 +84,30 @@ public struct PublishReport: Hashable, Sendable {
     }
 }
 
-/// What one relay answered to a one-time request.
+/// The answer of one relay to a one-time request.
 public enum FetchOutcome: Hashable, Sendable {
-    /// All stored events that match, verified, newest first.
+    /// All matching stored events, verified, newest first.
     case events([Event])
-    /// No answer in time, no connection, or CLOSED; the reason in words.
+    /// No answer in time, no connection, or CLOSED; the reason as text.
     case failed(String)
 }
 
-/// Something that happened at a relay.
+/// An update from a relay.
 public enum RelayUpdate: Hashable, Sendable {
     /// A verified event for a subscription.
     case event(relay: RelayURL, subscription: String, Event)
-    /// The relay has sent all that it had stored for a subscription.
+    /// The relay has sent all stored events of a subscription (EOSE).
     case endOfStoredEvents(relay: RelayURL, subscription: String)
-    /// The relay ended a subscription; the transport asks again after the next reconnect.
+    /// The relay closed a subscription; the transport subscribes again after the next reconnect.
     case closed(relay: RelayURL, subscription: String, message: String)
     case state(relay: RelayURL, RelayConnectionState)
-    /// The relay has told the time: its clock less this machine's, in seconds.
+    /// The relay's clock offset: its time minus this machine's, in seconds.
     case clock(relay: RelayURL, offset: Int64)
-    /// An event, message or frame that was refused, with a short reason fit for a counter.
+    /// A refused event, message or frame, with a short reason usable as a metric label.
     case refused(relay: RelayURL, reason: String)
 }
 
-/// Where a connection stands.
+/// The state of a connection.
 public enum RelayConnectionState: Hashable, Sendable {
     case disconnected
     case connecting

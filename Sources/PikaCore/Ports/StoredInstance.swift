@@ -1,14 +1,14 @@
-/// Which copy of an account's state a store holds.
+/// Identifies the copy of an account's state that a store holds.
 ///
-/// An MLS member that lives twice, or goes on from an older state, encrypts with the same keys twice. So every restore
-/// makes another copy, which renews its keys before it sends anything.
+/// An MLS member that runs twice, or resumes from an older state, encrypts twice with the same keys. Therefore every
+/// restore makes a new copy, which renews its keys before it sends anything.
 public struct StoredInstance: Sendable, Hashable {
-    /// 16 random bytes, others in every copy; empty in a store that is never copied.
+    /// 16 random bytes, different in every copy; empty in a store that is never copied.
     public var id: [UInt8]
-    /// When the copy was made by a restore, Unix milliseconds, and above that of the copy it comes from; 0 for the
-    /// first one.
+    /// Unix milliseconds of the restore that made this copy, always greater than the generation of the copy it comes
+    /// from; 0 for the first copy.
     public var generation: Int64
-    /// Whether no core has taken note of the restore yet.
+    /// Whether no core has handled the restore yet.
     public var isRestored: Bool
 
     public init(id: [UInt8] = [], generation: Int64 = 0, isRestored: Bool = false) {

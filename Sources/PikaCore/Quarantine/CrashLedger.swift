@@ -2,21 +2,22 @@ import MLS
 public import Nostr
 import Synchronization
 
-/// Crash-safe journal of what the core works on, and the quarantine that follows from it.
+/// Crash-safe journal of the core's work in flight, and the quarantine derived from it.
 ///
-/// What the core is about to decode, ingest, store, read or restore is noted before it and struck out after it. Notes
-/// found at the start of a process were in flight when the last one died. After the second death the one event, group or
-/// row is set aside: skipped from then on, until an operator releases it (docs/decisions/0014-core-quarantine.md).
+/// A note is written before the core decodes, ingests, stores, reads or restores a subject, and removed afterwards.
+/// Notes found at the start of a process were in flight when the previous one died. After the second death the event,
+/// group or row is quarantined: the core skips it until an operator releases it
+/// (docs/decisions/0014-core-quarantine.md).
 ///
-/// The core has one thing in flight at a time; connections to relays decode beside it.
+/// The core has one subject in flight at a time; relay connections decode messages in parallel with it.
 public final class CrashLedger: Sendable {
-    /// One thing that is in flight, or was.
+    /// A subject that is in flight, or was when an earlier process died.
     private struct Note: Sendable {
         let subject: CrashSubject
         let scope: CrashSubject?
         var stage: CrashStage
         var deaths: Int
-        /// How often it is in flight now: several relays may send the same bytes.
+        /// The number of concurrent uses: several relays may send the same bytes.
         var holders: Int
     }
 
@@ -24,9 +25,9 @@ public final class CrashLedger: Sendable {
         var notes: [Note] = []
         var quarantine: [QuarantineEntry] = []
         var held: Set<CrashSubject> = []
-        /// What the core itself has in flight.
+        /// The core's own subject in flight.
         var current: Slot?
-        /// Passes that the last process died in: their parts are noted one by one.
+        /// Passes that the previous process died in: their parts are noted individually.
         var finePasses: Set<CrashStage> = []
         var isSettled = false
         var hasFailed = false
@@ -38,19 +39,19 @@ public final class CrashLedger: Sendable {
         let stage: CrashStage
     }
 
-    /// What the core worked on before it entered something.
+    /// The core's subject before it entered another one.
     public struct Outer: Sendable {
         fileprivate let slot: Slot?
     }
 
-    /// Deaths after which something is set aside that was the only suspect in flight.
+    /// Deaths after which a subject is quarantined if it was the only suspect in flight.
     static let maximumDeaths = 2
-    /// Events of one group, relay or kind of sender that are set aside before all of it is.
+    /// Quarantined events of one group, relay or kind of sender that cause the whole scope to be quarantined.
     static let maximumOfScope = 2
     private static let maximumNotes = 24
     private static let maximumBytes = 3_900
 
-    /// For cores that nobody starts again.
+    /// For cores that are not restarted after a crash.
     public static let off = CrashLedger()
 
     private let notes: (any CrashNotes)?
@@ -60,10 +61,10 @@ public final class CrashLedger: Sendable {
         private let fault = Mutex<CrashFault?>(nil)
     #endif
 
-    /// Keeps nothing.
+    /// Creates a ledger that records nothing.
     private init() { self.notes = nil }
 
-    /// Reads what the last process has left, and sets aside what it has died of.
+    /// Reads the notes of the previous process, counts its death, and quarantines subjects that reached the limit.
     ///
     /// - Parameter now: Unix seconds.
     public init(_ notes: any CrashNotes, now: Int64) {
@@ -81,13 +82,13 @@ public final class CrashLedger: Sendable {
         }
     }
 
-    /// Everything that is set aside, the oldest first.
+    /// All quarantined subjects, oldest first.
     public var quarantine: [QuarantineEntry] { self.state.withLock { $0.quarantine } }
 
-    /// Whether a note could not be written since the start: then the next process knows nothing of it.
+    /// Whether a write of a note has failed since the start: after a crash, the next process would not know of it.
     public var hasFailed: Bool { self.state.withLock { $0.hasFailed } }
 
-    /// Whether something is set aside and must be skipped.
+    /// Whether a subject is quarantined and must be skipped.
     public func holds(_ subject: CrashSubject) -> Bool {
         guard self.notes != nil else { return false }
         return self.state.withLock { $0.held.contains(subject) }
@@ -95,7 +96,7 @@ public final class CrashLedger: Sendable {
 
     // MARK: The core
 
-    /// Notes what the core works on from now on; ``leave(_:)`` strikes it out.
+    /// Notes the core's next subject; ``leave(_:)`` removes the note.
     func enter(_ subject: CrashSubject, of scope: CrashSubject? = nil, _ stage: CrashStage) -> Outer {
         guard self.notes != nil else { return Outer(slot: nil) }
         let outer = self.move(to: Slot(subject: subject, scope: scope, stage: stage), isDone: false)
@@ -108,10 +109,10 @@ public final class CrashLedger: Sendable {
         _ = self.move(to: outer.slot, isDone: true)
     }
 
-    /// Whether the core works on something, such as on an event that was released.
+    /// Whether the core is processing a subject, such as a released event.
     func isWorking(on subject: CrashSubject) -> Bool { self.state.withLock { $0.current?.subject == subject } }
 
-    /// Says what the core does with what it works on, for debugging: not noted.
+    /// Reports the stage that the current subject has reached, for debugging; not noted.
     func reach(_ stage: CrashStage) {
         #if DEBUG
             guard self.notes != nil, let slot = self.state.withLock({ $0.current }) else { return }
@@ -119,7 +120,7 @@ public final class CrashLedger: Sendable {
         #endif
     }
 
-    /// - Parameter isDone: whether the core is done with what it worked on, or comes back to it.
+    /// - Parameter isDone: whether the core has finished with its previous subject, or will come back to it.
     private func move(to slot: Slot?, isDone: Bool) -> Outer {
         self.state.withLock { state in
             let outer = Outer(slot: state.current)
@@ -137,21 +138,21 @@ public final class CrashLedger: Sendable {
 
     // MARK: Passes
 
-    /// Notes a pass over many things as a whole, which costs nothing for each of them.
+    /// Notes a pass over many small items as a whole, which costs nothing per item.
     public func enterPass(_ stage: CrashStage) -> Outer { self.enter(.pass(stage), stage) }
 
-    /// Whether the last process died in such a pass: then ``part(_:_:of:)`` is worth its price.
+    /// Whether the previous process died in such a pass, so that ``part(_:of:_:)`` notes each part.
     public func isFine(_ stage: CrashStage) -> Bool {
         guard self.notes != nil else { return false }
         return self.state.withLock { $0.finePasses.contains(stage) }
     }
 
-    /// Whether parts of such a pass have to be told apart.
+    /// Whether parts of such a pass have to be identified: to note them, or to skip quarantined ones.
     func mayMeetParts(of stage: CrashStage) -> Bool { self.notes != nil && (self.isFine(stage) || self.hasParts) }
 
-    /// Works on one part of a pass; nil without doing so if it is set aside.
+    /// Runs the body for one part of a pass. Returns nil without running it if the part is quarantined.
     ///
-    /// The part is noted only after a process has died in such a pass: that death counts as its first.
+    /// The part is noted only after a process has died in such a pass: that death counts as the part's first.
     public func part<Result>(
         _ subject: @autoclosure () -> CrashSubject?, of stage: CrashStage, _ body: () throws -> Result
     ) rethrows -> Result? {
@@ -163,17 +164,17 @@ public final class CrashLedger: Sendable {
         return try body()
     }
 
-    /// Whether anything is set aside that a pass may meet.
+    /// Whether any subject is quarantined that a pass may encounter.
     private var hasParts: Bool { self.state.withLock { !$0.held.isEmpty } }
 
-    // MARK: Beside the core
+    // MARK: Concurrent decoding
 
-    /// Something that is decoded beside the core.
+    /// A relay message being decoded in parallel with the core.
     public struct Decoding: Sendable {
         fileprivate let subject: CrashSubject?
     }
 
-    /// Notes a message of a relay before it is decoded; nil if it, or its relay, is set aside.
+    /// Notes a relay message before it is decoded. Returns nil if the message or its relay is quarantined.
     public func begin(frame bytes: [UInt8], from relay: RelayURL) -> Decoding? {
         guard let notes = self.notes else { return Decoding(subject: nil) }
         let subject = CrashSubject.frame(bytes)
@@ -205,7 +206,7 @@ public final class CrashLedger: Sendable {
         }
     }
 
-    /// The process is about to end in good order: whatever is cut off from now on is not to blame.
+    /// Ends the journal before an orderly shutdown: work that is cut off from now on is not a suspect.
     public func settle() {
         guard let notes = self.notes else { return }
         self.state.withLock { state in
@@ -219,7 +220,7 @@ public final class CrashLedger: Sendable {
 
     // MARK: The quarantine
 
-    /// Keeps an event that is set aside, so that it can be released.
+    /// Stores the content of a quarantined event, so that it can be released.
     func keep(_ content: [UInt8], of subject: CrashSubject) {
         self.change { entries in
             guard content.count <= QuarantineEntry.maximumContent,
@@ -229,14 +230,14 @@ public final class CrashLedger: Sendable {
         }
     }
 
-    /// Marks something as released from the next start on: it is back only if that goes well.
+    /// Marks a subject as released from the next start on. Its entry stays until that release succeeds.
     func releaseAtStart(_ subject: CrashSubject) {
         self.change { entries in
             for index in entries.indices where entries[index].subject == subject { entries[index].isReleased = true }
         }
     }
 
-    /// Takes something off the list.
+    /// Removes a subject from the quarantine list.
     func forget(_ subject: CrashSubject) {
         self.change { entries in entries.removeAll { $0.subject == subject } }
     }
@@ -260,10 +261,10 @@ extension CrashLedger {
         state.held = Set(state.quarantine.filter { !$0.isReleased }.map(\.subject))
     }
 
-    /// What is in flight now was in flight when the last process died.
+    /// Counts a death for each subject that was in flight when the previous process died.
     private static func count(_ state: inout State, _ now: Int64) {
         let inFlight = state.notes.filter { $0.holders > 0 }
-        // Of several suspects one is innocent: one death more tells which.
+        // With several suspects at least one is innocent: one more death tells which.
         let suspects = inFlight.count { $0.deaths > 0 && $0.subject.kind != .pass }
         let limit = suspects > 1 ? Self.maximumDeaths + 1 : Self.maximumDeaths
         for var note in inFlight {
@@ -274,7 +275,7 @@ extension CrashLedger {
                 state.notes.append(note)
                 if let stage = CrashStage(rawValue: note.subject.name) { state.finePasses.insert(stage) }
             } else if let index = state.quarantine.firstIndex(where: { $0.subject == note.subject }) {
-                // It was released, or was being released.
+                // It was released, or its release was in progress.
                 state.quarantine[index].deaths += 1
                 state.quarantine[index].isReleased = false
             } else if note.deaths >= limit {
@@ -316,7 +317,7 @@ extension CrashLedger {
             }
             state.notes.remove(at: oldest)
         }
-        // In a pass that a process has died in, that death was this part's or another's: it is the first of each.
+        // The process that died in this pass may have died of this part: each part starts with one death.
         let isPart = slot.subject.kind != .pass && slot.stage != .decode && state.finePasses.contains(slot.stage)
         state.notes.append(
             Note(subject: slot.subject, scope: slot.scope, stage: slot.stage, deaths: isPart ? 1 : 0, holders: 1))
@@ -325,7 +326,7 @@ extension CrashLedger {
     private static func strikeOut(_ state: inout State, _ subject: CrashSubject, isDone: Bool) {
         guard let index = state.notes.firstIndex(where: { $0.subject == subject }) else { return }
         state.notes[index].holders = max(0, state.notes[index].holders - 1)
-        // What is not done keeps its deaths.
+        // An unfinished subject keeps its deaths.
         guard state.notes[index].holders == 0, isDone || state.notes[index].deaths == 0 else { return }
         state.notes.remove(at: index)
     }
@@ -338,7 +339,7 @@ extension CrashLedger {
         return true
     }
 
-    /// The first 64 hex digits after `"id":"`; quotes within texts are escaped, so they do not look like this.
+    /// The first 64 hex digits after `"id":"`. Quotes inside JSON strings are escaped, so they cannot imitate the mark.
     private static func claimedID(in bytes: [UInt8]) -> String? {
         let mark = Array(#""id":""#.utf8)
         guard bytes.count >= mark.count + 64 else { return nil }
@@ -363,10 +364,10 @@ extension CrashLedger {
         if !notes.writeQuarantine(QuarantineList.bytes(state.quarantine)) { state.hasFailed = true }
     }
 
-    /// A line each: deaths, whether it is in flight, stage, subject, scope.
+    /// Encodes one line per note: deaths, whether it is in flight, stage, subject, scope.
     private static func bytes(_ notes: [Note]) -> [UInt8] {
         var bytes: [UInt8] = []
-        // What is in flight first: if the page is full, it is old suspects that are not noted.
+        // Subjects in flight come first: if the journal is full, old suspects are left out.
         for isInFlight in [true, false] {
             for note in notes where (note.holders > 0) == isInFlight {
                 let scope = note.scope?.description ?? "-"
@@ -377,7 +378,7 @@ extension CrashLedger {
         return bytes
     }
 
-    /// Lines that cannot be read are left out.
+    /// Parses stored notes; unreadable lines are skipped.
     private static func parse(_ bytes: [UInt8]) -> [Note] {
         String(decoding: bytes, as: UTF8.self).split(separator: "\n").prefix(Self.maximumNotes).compactMap { line in
             let parts = line.split(separator: " ")
@@ -394,9 +395,9 @@ extension CrashLedger {
 // MARK: Faults
 
 #if DEBUG
-    /// A trap at a chosen stage of a chosen subject, to prove what follows. In debug builds only.
+    /// A trap at a chosen stage of a chosen subject, to test crash recovery. In debug builds only.
     public struct CrashFault: Sendable {
-        /// Gets the stage and the subject's name; of a frame, the id that it claims.
+        /// Receives the stage and the subject's name; for a frame, the event id that it claims.
         public let isChosen: @Sendable (CrashStage, String) -> Bool
         public let trap: @Sendable () -> Void
 

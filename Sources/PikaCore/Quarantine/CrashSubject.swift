@@ -1,12 +1,12 @@
 import MLS
 import Nostr
 
-/// Something that the core works on, and that a process may have died of.
+/// A unit of the core's work that a process may have died of.
 public struct CrashSubject: Hashable, Sendable {
     public enum Kind: String, Hashable, Sendable, CaseIterable {
-        /// A message of a relay that was not decoded yet; the name is a digest of its bytes.
+        /// A relay message that is not decoded yet; the name is a digest of its bytes.
         case frame
-        /// An event of kind 445 or 1059, or another one that a relay sent; the name is its id.
+        /// An event of kind 445 or 1059, or another one sent by a relay; the name is its id.
         case event
         /// A group; the name is its MLS group id in hex, or a digest of an id beyond 32 bytes.
         case group
@@ -18,7 +18,7 @@ public struct CrashSubject: Hashable, Sendable {
         case relay
         /// All gift wraps, which anyone can send; the name is `all`.
         case giftWraps = "gift-wraps"
-        /// A pass over many small things, noted as a whole; the name is the stage. Never set aside.
+        /// A pass over many small items, noted as a whole; the name is the stage. Never quarantined.
         case pass
     }
 
@@ -44,7 +44,7 @@ public struct CrashSubject: Hashable, Sendable {
         return CrashSubject(.relay, isShort ? text : Hex.encode(SHA256Derivation.digest(Array(text.utf8))))
     }
 
-    /// - Parameter key: of the row within its table; no blanks.
+    /// - Parameter key: the row's key within its table; no whitespace.
     public static func row(table: String, key: String) -> CrashSubject { CrashSubject(.row, "\(table)/\(key)") }
 
     static func change(_ kind: String, _ key: [UInt8]) -> CrashSubject {
@@ -53,8 +53,8 @@ public struct CrashSubject: Hashable, Sendable {
 
     static func pass(_ stage: CrashStage) -> CrashSubject { CrashSubject(.pass, stage.rawValue) }
 
-    /// By the bytes after the subscription's name, which differs from one request to the next. Not by the id that the
-    /// event claims: that would let a relay have another event set aside.
+    /// The subject of a relay message, named by its bytes after the subscription id, which differs between requests.
+    /// The event id that the message claims is not used: a relay could then get another event quarantined.
     static func frame(_ bytes: [UInt8]) -> CrashSubject {
         let start = bytes.firstIndex(of: UInt8(ascii: "{")) ?? 0
         return CrashSubject(.frame, Hex.encode(SHA256Derivation.digest(Array(bytes[start...])).prefix(16)))
@@ -62,7 +62,7 @@ public struct CrashSubject: Hashable, Sendable {
 }
 
 extension CrashSubject: CustomStringConvertible, LosslessStringConvertible {
-    /// The kind and the name, such as `event/5f0c…`: no blanks.
+    /// The kind and the name, such as `event/5f0c…`: no whitespace.
     public var description: String { "\(self.kind.rawValue)/\(self.name)" }
 
     public init?(_ description: String) {
@@ -75,17 +75,17 @@ extension CrashSubject: CustomStringConvertible, LosslessStringConvertible {
     }
 }
 
-/// What the core did with a subject.
+/// The core's operation on a subject.
 public enum CrashStage: String, Hashable, Sendable, CaseIterable {
-    /// Decoding and verifying a message of a relay.
+    /// Decoding and verifying a relay message.
     case decode
     /// Opening and validating an event.
     case ingest
-    /// Applying an event, or what a handler asked for, to the core's state.
+    /// Applying an event, or a handler's effects, to the core's state.
     case reduce
     /// Writing changes to the store.
     case store
-    /// Reading rows of the store at the start.
+    /// Reading rows of the store at startup.
     case read
     /// Building the core's state from the stored rows.
     case restore

@@ -1,31 +1,31 @@
 public import Nostr
 
-/// Something that is set aside because processes have died of it.
+/// A subject that is quarantined because processes have died of it.
 public struct QuarantineEntry: Hashable, Sendable {
     public let subject: CrashSubject
-    /// The group, relay or kind of sender that it came from.
+    /// The group, relay or kind of sender that the subject came from.
     public let scope: CrashSubject?
     public let stage: CrashStage
     public internal(set) var deaths: Int
-    /// Unix seconds when it was set aside.
+    /// Unix seconds when it was quarantined.
     public let since: Int64
-    /// The event as it came, once it has come again; nil until then, or if it is too large to be kept.
+    /// The event as received, once it was received again; nil until then, or if it is too large to store.
     public internal(set) var content: [UInt8]?
-    /// The id that a frame claims to be of; not verified.
+    /// The event id that a frame claims; not verified.
     public internal(set) var claimedID: String?
-    /// Whether an operator has released it, which takes effect at the next start.
+    /// Whether an operator has released it; takes effect at the next start.
     public internal(set) var isReleased = false
 
-    /// Content beyond this is not kept: it is read from relays again.
+    /// Larger content is not stored: it is read from relays again.
     static let maximumContent = 65_536
 
-    /// A stored list is not larger.
+    /// The maximum size of a stored list, in bytes.
     public static let maximumListBytes = 16 << 20
 
-    /// Reads a stored list; entries that cannot be read are left out.
+    /// Reads a stored list; unreadable entries are skipped.
     public static func list(_ bytes: [UInt8]) -> [QuarantineEntry] { QuarantineList.entries(bytes) }
 
-    /// Whether it concerns the event with such an id, or the beginning of one.
+    /// Whether the entry concerns the event with this id or id prefix.
     public func matches(eventPrefix prefix: String) -> Bool {
         (self.subject.kind == .event && self.subject.name.hasPrefix(prefix))
             || self.claimedID?.hasPrefix(prefix) == true
@@ -56,7 +56,7 @@ extension QuarantineEntry {
             claimedID: json["claimed"]?.string, isReleased: json["released"]?.bool ?? false)
     }
 
-    /// What operators are shown.
+    /// The fields shown to operators.
     public var summary: JSONValue {
         [
             "subject": .string(self.subject.description), "scope": self.scope.map { .string($0.description) } ?? .null,
@@ -67,16 +67,16 @@ extension QuarantineEntry {
     }
 }
 
-/// The list of them as it is stored: JSON, version 1.
+/// The quarantine list in its stored form: JSON, version 1.
 enum QuarantineList {
-    /// More are not kept: the oldest goes, and is found again after two deaths.
+    /// The maximum number of entries. Beyond it the oldest is dropped, and is quarantined again after two more deaths.
     static let maximumCount = 64
 
     static func bytes(_ entries: [QuarantineEntry]) -> [UInt8] {
         JSONValue.object(["v": 1, "entries": .array(entries.map(\.json))]).json()
     }
 
-    /// Entries that cannot be read are left out.
+    /// Decodes a stored list; unreadable entries are skipped.
     static func entries(_ bytes: [UInt8]) -> [QuarantineEntry] {
         guard let json = try? JSONValue(json: bytes), json["v"]?.integer == 1 else { return [] }
         return (json["entries"]?.array ?? []).prefix(Self.maximumCount).compactMap { QuarantineEntry($0) }

@@ -2,12 +2,12 @@ import MLS
 import Marmot
 import Nostr
 
-/// Branches of commits that lost, while most members never saw the better one in time: once they are more epochs on than
-/// anybody can roll back, they stay there, and this account goes there too.
+/// Branches of commits that lost a race where most members never saw the better commit in time. Once such a branch is
+/// more epochs ahead than any member can roll back, the members stay on it, and this account returns to it.
 extension CoreModel {
-    /// Keeps the branch that a group has just given up, if it did.
+    /// Stores the branch that a group has just abandoned, if any.
     ///
-    /// - Parameter epoch: that the better commit ended; nil if the branch is that of the commit that lost.
+    /// - Parameter epoch: the epoch that the better commit ended; nil if the branch is that of the losing commit.
     mutating func keepAbandoned(of groupID: GroupID, at epoch: Epoch?, _ step: inout CoreStep) {
         guard let branch = self.groups[groupID]?.takeAbandoned() else { return }
         self.abandon(branch, at: epoch ?? branch.epoch.earlier(by: 1), &step)
@@ -30,7 +30,7 @@ extension CoreModel {
         step.changes.append(.deleteGroup(groupID: StoredGroupKey.abandonedBranch(groupID, branch.epoch)))
     }
 
-    /// After a commit on the branch that this account is on: beyond the reach of races nothing leads back.
+    /// Drops the branch after a commit on the current one once it is beyond the reach of races.
     mutating func forgetOldAbandoned(of groupID: GroupID, _ step: inout CoreStep) {
         guard let branch = self.abandoned[groupID], let known = self.groups[groupID],
             !branch.epoch.isWithin(known.profile.pastEpochs, of: known.epoch)
@@ -38,9 +38,9 @@ extension CoreModel {
         self.forgetAbandoned(of: groupID, &step)
     }
 
-    /// Whether what waits shows that others live on in the branch that was given up.
+    /// Whether waiting events show that other members continue on the abandoned branch.
     ///
-    /// - Parameter fresh: events that came since the last time.
+    /// - Parameter fresh: events that arrived since the last call.
     mutating func leadsBack(to groupID: GroupID, _ fresh: [Event], now: Int64) -> Bool {
         let (waiting, ids) = (self.waiting, self.routes.ids(of: groupID))
         self.abandoned[groupID]?.observe(fresh, now: now) { waiting.events(under: ids) }

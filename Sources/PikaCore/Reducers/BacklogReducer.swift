@@ -2,16 +2,16 @@ import MLS
 import Marmot
 import Nostr
 
-/// Reading what relays hold of a group, and keeping what comes live in order with it.
+/// Reading a group's stored events from relays, and keeping live events in order with them.
 ///
-/// A ratchet skips only so many messages (RFC 9420 §9.1): a live event that is taken in before hundreds of older ones
-/// would make those unreadable. So live events wait while older ones are being read.
+/// A ratchet skips a limited number of messages (RFC 9420 §9.1): processing a live event before hundreds of older ones
+/// would make those unreadable. Live events are therefore held while older ones are being read.
 extension CoreModel {
 
-    // MARK: What is due
+    // MARK: Due backlogs
 
-    /// The name of the cursor that tells, across restarts, whether a group's events on a relay are still to be read:
-    /// it is odd then.
+    /// Returns the name of the cursor that records, across restarts, whether a group's events on a relay are still to
+    /// be read: an odd value means yes.
     private static func backlogCursor(_ groupID: GroupID, _ relay: RelayURL) -> String {
         "backlog/\(groupID.hex)/\(relay.string)"
     }
@@ -33,14 +33,14 @@ extension CoreModel {
         return relays.isEmpty ? self.configuration.relays : relays
     }
 
-    /// The name of the cursor that holds when the invitation to a group was made. What is older cannot be opened.
+    /// Returns the name of the cursor that holds the time of the invitation to a group. Older events cannot be opened.
     static func joinedCursor(_ groupID: GroupID) -> String { "joined/\(groupID.hex)" }
 
     // MARK: Reading a group
 
-    /// Reads all that a group's relays hold of it: it was just joined, or has another public id.
+    /// Reads all of a group's events from its relays: after it was joined, or after its routing id changed.
     ///
-    /// - Parameter since: the earliest time to ask for, in Unix seconds; when this account was invited, unless given.
+    /// - Parameter since: the earliest time to request, in Unix seconds; by default that of this account's invitation.
     mutating func readBacklog(of groupID: GroupID, since: Int64? = nil, _ step: inout CoreStep) {
         guard let group = self.groups[groupID] else { return }
         for relay in self.relays(of: group) {
@@ -49,8 +49,8 @@ extension CoreModel {
         }
     }
 
-    /// Reads the groups again in which events have waited for long without a key: they may follow on a commit that came
-    /// while this account was away, with a time so early that catching up did not ask for it.
+    /// Reads groups again that have unopened waiting events: these may depend on a commit that was published while this
+    /// account was away, dated so early that catching up did not request it.
     mutating func readUnopenedBacklogs(_ step: inout CoreStep) {
         for group in self.groups.values.sorted(by: { $0.groupID < $1.groupID }) where group.isActive {
             guard self.waiting.hasUnopened(under: self.routes.ids(of: group.groupID)) else { continue }
@@ -58,7 +58,7 @@ extension CoreModel {
         }
     }
 
-    /// Asks again, from the relays that are connected; the others are asked when they are back.
+    /// Retries the due relays that are connected; the others are read when they reconnect.
     mutating func retryBacklog(of groupID: GroupID, _ step: inout CoreStep) {
         guard let group = self.groups[groupID], group.isActive else {
             self.readPatience.forget(groupID)
@@ -70,7 +70,7 @@ extension CoreModel {
         }
     }
 
-    /// A relay is back: reads the groups that it did not answer for before.
+    /// Reads the due groups of a relay that has reconnected.
     mutating func readDueBacklogs(from relay: RelayURL, _ step: inout CoreStep) {
         for group in self.groups.values where group.isActive && self.isBacklogDue(group.groupID, relay) {
             self.readPatience.renew(.group(group.groupID, relay))
@@ -93,7 +93,7 @@ extension CoreModel {
                 [Filter(kinds: [.groupEvent], since: since ?? invitedAt, tags: ["h": ids.map(\.hex)])], from: [relay]))
     }
 
-    /// Notes which relays answered; live events of the group need not wait for more than one.
+    /// Records which relays answered; live events of the group wait for one relay only.
     mutating func endBacklog(
         of groupID: GroupID, _ outcomes: [RelayURL: FetchOutcome], _ step: inout CoreStep
     ) {
@@ -126,7 +126,7 @@ extension CoreModel {
 
     // MARK: Holding live events back
 
-    /// Whether older events of the same relay or group are being read.
+    /// Whether an event must be held because older events of the same relay or group are being read.
     func mustHold(_ event: Event, from relay: RelayURL?) -> Bool {
         guard event.kind == .groupEvent, !self.seen.contains(event.id) else { return false }
         if let relay, self.catchingUp.contains(relay) { return true }
@@ -137,7 +137,7 @@ extension CoreModel {
     mutating func hold(_ event: Event, from relay: RelayURL?, _ step: inout CoreStep) {
         self.held.append(event, from: relay)
         guard self.held.isOverBudget else { return }
-        // Events that no key opens wait elsewhere, within a budget of their own. Only genuine ones end the order early.
+        // Junk is parked elsewhere, within its own budget. Only a surplus of genuine events breaks the order early.
         var rings: [GroupID: OuterKeyRing] = [:]
         let groups = self.groups
         let routes = self.routes
@@ -155,7 +155,7 @@ extension CoreModel {
         }
     }
 
-    /// The held events that need not wait any longer.
+    /// Removes and returns the held events that need not wait any longer.
     mutating func releaseHeld() -> [Event] {
         guard !self.held.isEmpty else { return [] }
         var held = self.held

@@ -1,7 +1,7 @@
 import Marmot
 import Nostr
 
-/// What users do about calls.
+/// User actions on calls.
 extension CoreModel {
     mutating func actOnCall(_ action: AppAction, _ step: inout CoreStep) throws -> ActionOutcome? {
         switch action {
@@ -30,7 +30,7 @@ extension CoreModel {
         return .done(chatID: nil)
     }
 
-    /// The live call, if a user means it.
+    /// Returns the live call if the ids match it.
     private func call(_ callID: String, inChat chatID: String) throws(AppCoreError) -> CallMachine.Call {
         let groupID = try self.groupID(ofChat: chatID)
         guard let call = self.call.live, call.id == callID, call.groupID == groupID else {
@@ -79,7 +79,7 @@ extension CoreModel {
         return only
     }
 
-    /// A session with what the policy says where it says nothing.
+    /// Fills the unset fields of a session from the policy.
     private func completed(
         _ session: CallSession, _ callID: String, isBaseWhole: Bool
     ) throws(AppCoreError) -> CallSession {

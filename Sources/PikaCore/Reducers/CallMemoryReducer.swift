@@ -2,12 +2,12 @@ import MLS
 import Marmot
 import Nostr
 
-/// What is shown of calls, and what of them outlives the process.
+/// The state of calls shown to users, and the part of it that outlives the process.
 extension CoreModel {
     private static let liveCall = MemoName(.liveCall, [])
     private static let timeline = MemoName(.callTimeline, [])
 
-    /// Brings the snapshot and the memo in line with the machine.
+    /// Updates the snapshot and the memo from the call machine.
     mutating func refreshCall(_ step: inout CoreStep) {
         guard let shown = self.shownCall else { return }
         if self.state.activeCall != shown { self.state.activeCall = shown }
@@ -55,7 +55,7 @@ extension CoreModel {
         step.changes.append(.putMemo(Self.timeline, CallTimeline.memo(entries)))
     }
 
-    /// At the start: a call does not survive its process, and its other side is told if it may still wait.
+    /// Ends a call of the previous process at the start, and tells the other side if it may still be waiting.
     mutating func endInterruptedCall(_ step: inout CoreStep) {
         guard let record = self.interruptedCall else { return }
         self.interruptedCall = nil
@@ -65,14 +65,14 @@ extension CoreModel {
             AppState.CallTimelineEntry(
                 callID: record.callID, chatID: self.chatID(of: record.groupID) ?? "",
                 peer: record.peer, at: step.now, event: .ended(reason: "runtime_error", seconds: nil)), &step)
-        // An invitation that old has run out on both sides.
+        // An invitation of that age has timed out on both sides.
         guard record.isAnswered || record.startedAt >= step.now - Self.maximumInviteAge else { return }
         self.sendCallSignal(.end(reason: "runtime_error"), record.callID, record.groupID, &step)
     }
 }
 
 extension CallMachine {
-    /// Whether both sides wanted the call that is live.
+    /// Whether both sides have agreed to the live call.
     var isAnswered: Bool {
         switch self.state {
         case .connecting, .active: true

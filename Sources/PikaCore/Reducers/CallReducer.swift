@@ -2,7 +2,7 @@ import MLS
 import Marmot
 import Nostr
 
-/// Call signals and what follows from them (wire §8.1).
+/// Call signals and their effects (wire §8.1).
 extension CoreModel {
     /// Invites older than this many seconds are ignored.
     static let maximumInviteAge: Int64 = 30
@@ -44,8 +44,8 @@ extension CoreModel {
     ) {
         let callID = event.signal.callID
         let isAuthentic = self.isAuthentic(session, callID, event.sender, in: group)
-        // Everybody in a group gets the invite that is meant for one, and whoever refused it would end that call. For
-        // whom it is, its token says, in its own epoch only.
+        // All members receive an invite meant for one of them, and any refusal would end that call. Its token shows for
+        // whom it is, but only in its own epoch.
         let isForAnother =
             !isAuthentic
             && group.members.contains { member in
@@ -57,7 +57,7 @@ extension CoreModel {
         guard !isForAnother else {
             return self.refuse("foreign_call", "an invite for another member", event, in: group, &step)
         }
-        // The id gives the keys: with another call's, its nonces would be used again.
+        // The keys derive from the id: reusing a past call's id would reuse its nonces.
         guard self.call.live?.id == callID || !self.isUsed(callID) else {
             return self.refuse("repeated_call", "an invite with a past call's id", event, in: group, &step)
         }
@@ -75,7 +75,7 @@ extension CoreModel {
         step.refuse(reason, detail, event.wrapper, inner: event.id, chatID: group.groupID.hex)
     }
 
-    /// Whether a call with this id has been lately.
+    /// Whether an id was used by a recent call.
     func isUsed(_ callID: String) -> Bool { self.state.callTimeline.contains { $0.callID == callID } }
 
     private func isAuthentic(
@@ -84,12 +84,12 @@ extension CoreModel {
         CallAuthorization.isValid(session, callID: callID, between: self.account.publicKey, and: peer, in: group)
     }
 
-    /// The same for a call of one's own, at the moment when the user accepts it.
+    /// Whether a call is still authentic at the moment when the user accepts it.
     func isAuthentic(_ call: CallMachine.Call) -> Bool {
         self.groups[call.groupID].map { self.isAuthentic(call.session, call.id, call.peer, in: $0) } ?? false
     }
 
-    /// A commit was applied: the call's other side may be gone, and the chat may have another id.
+    /// Updates the call after a commit: its other side may be gone, and the chat may have changed.
     mutating func followCall(in groupID: GroupID, _ report: CommitReport, _ step: inout CoreStep) {
         guard let call = self.call.live, call.groupID == groupID else { return }
         if report.removedSelf || report.removed.contains(call.peer) {
@@ -99,7 +99,7 @@ extension CoreModel {
         }
     }
 
-    /// What the media session of a call says.
+    /// Applies a report of a call's media session.
     mutating func takeCallMedia(_ report: CallMediaReport, _ step: inout CoreStep) {
         switch report {
         case .connected(let callID): self.followCall(.mediaConnected(callID: callID), &step)
@@ -113,9 +113,9 @@ extension CoreModel {
         }
     }
 
-    // MARK: What the machine wants
+    // MARK: Actions of the call machine
 
-    /// Tells the machine what happened; for what no user asked for.
+    /// Passes an event to the call machine that no user requested; errors are only counted.
     mutating func followCall(
         _ event: CallMachine.Event, about signal: CallEvent? = nil, _ step: inout CoreStep
     ) {
@@ -192,7 +192,7 @@ extension CoreModel {
         }
     }
 
-    /// A signal has reached a relay, or never will.
+    /// Concludes a signal that has reached a relay, or never will.
     mutating func concludeSignal(_ row: OutboxRow, failure: String?, _ step: inout CoreStep) {
         if let failure { self.noteFailed(row, failure, isKept: false, &step) } else { self.noteSent(row, &step) }
         guard let callID = self.callRows.removeValue(forKey: row.id), let failure else { return }

@@ -1,9 +1,9 @@
 import MLS
 import Nostr
 
-/// What a user does with chats and their messages, but for sending.
+/// User actions on chats and their messages, except sending.
 extension CoreModel {
-    /// Performs one of these actions; nil if its outcome comes in a later turn.
+    /// Performs one of these actions; nil if its outcome comes in a later turn, or the action is another one.
     mutating func actOnChats(
         _ action: AppAction, _ request: RequestID?, _ step: inout CoreStep
     ) throws -> ActionOutcome? {

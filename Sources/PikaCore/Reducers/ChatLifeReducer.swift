@@ -1,6 +1,6 @@
 import Nostr
 
-/// What livens a chat up: typing, hypernotes.
+/// Typing notices and hypernotes of a chat.
 extension CoreModel {
     mutating func actInChat(
         _ action: AppAction, _ request: RequestID?, _ step: inout CoreStep

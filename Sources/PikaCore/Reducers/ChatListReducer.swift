@@ -2,9 +2,9 @@ import MLS
 import Marmot
 import Nostr
 
-/// The list of chats, in line with the groups and with what is remembered of each (``ChatRecord``).
+/// The list of chats, kept consistent with the groups and with each chat's ``ChatRecord``.
 extension CoreModel {
-    /// Makes the whole list, at the start. Later changes are ``refreshChat(_:)``.
+    /// Builds the whole list, at the start. ``refreshChat(_:)`` makes later changes.
     mutating func refreshChatList() {
         let chats = self.groups.values.map { ($0.groupID, self.summary(of: $0)) }
             .sorted { ChatPlace($0.1) > ChatPlace($1.1) }
@@ -12,14 +12,14 @@ extension CoreModel {
         self.chatPlaces = Dictionary(uniqueKeysWithValues: chats.map { ($0.0, ChatPlace($0.1)) })
     }
 
-    /// Brings one chat in line with its group.
+    /// Updates one chat from its group.
     mutating func refreshChat(_ groupID: GroupID) {
         guard let group = self.groups[groupID] else { return }
         self.put(self.summary(of: group), of: groupID)
         self.refreshOpenChat(groupID)
     }
 
-    /// Changes what is remembered of a chat; ``storeChats(_:)`` makes it durable in the same turn.
+    /// Changes the record of a chat; ``storeChats(_:)`` makes it durable in the same turn.
     mutating func changeChat(_ groupID: GroupID, _ change: (inout ChatRecord) -> Void) {
         let before = self.chats[groupID] ?? ChatRecord()
         var record = before
@@ -33,7 +33,7 @@ extension CoreModel {
         self.put(summary, of: groupID)
     }
 
-    /// The chat's place in the list.
+    /// Returns the chat's position in the list.
     func position(ofChat groupID: GroupID) -> Int? {
         guard let place = self.chatPlaces[groupID] else { return nil }
         let position = self.state.chatList.place { ChatPlace($0) > place }
@@ -81,7 +81,7 @@ extension CoreModel {
 
     // MARK: Messages
 
-    /// A new message, own or another's: it stands in the list, and counts as unread unless the chat is open.
+    /// Lists a new message, own or received: it becomes the preview, and counts as unread unless the chat is open.
     mutating func list(_ message: StoredMessage, isOpen: Bool, now: Int64) {
         guard Self.isShown(message.rumor.kind) else { return }
         // A sender whose clock is ahead must not keep its chat on top.
@@ -99,7 +99,7 @@ extension CoreModel {
         }
     }
 
-    /// Takes the text of last messages away that are not kept any longer.
+    /// Removes the preview text of chats whose last message is no longer kept.
     mutating func forgetLastMessages(where isGone: (ChatRecord) -> Bool) {
         for (groupID, record) in self.chats where record.lastMessage != nil && isGone(record) {
             self.changeChat(groupID) { record in

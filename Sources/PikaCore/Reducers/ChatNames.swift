@@ -1,10 +1,10 @@
 import Nostr
 
-/// What chats are called.
+/// Titles of chats.
 extension CoreModel {
     static func shortened(_ key: PublicKey) -> String { String(key.npub.prefix(12)) }
 
-    /// Title and subtitle of a chat (``AppState/ChatSummary/displayName``).
+    /// Returns the title and subtitle of a chat (``AppState/ChatSummary/displayName``).
     func title(name: String, isGroup: Bool, members: [AppState.Member]) -> (title: String, subtitle: String?) {
         if isGroup {
             return (name.isEmpty ? "Group (\(members.count))" : name, "\(members.count) members")

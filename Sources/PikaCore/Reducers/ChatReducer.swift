@@ -2,11 +2,12 @@ import MLS
 import Marmot
 import Nostr
 
-/// The chat that is open: filled exactly when it is the top screen.
+/// The open chat: present exactly when it is the top screen.
 extension CoreModel {
-    /// Messages of the open chat in a snapshot, unless older ones were asked for; the others are in the store.
+    /// The maximum number of open-chat messages in a snapshot, unless older ones were requested; the rest is in the
+    /// store.
     static let maximumShown = 500
-    /// Messages that are read when a chat is opened.
+    /// The number of messages read when a chat is opened.
     static let firstPage = 50
 
     mutating func push(_ screen: AppState.Screen, _ step: inout CoreStep) {
@@ -19,7 +20,7 @@ extension CoreModel {
         self.fillCurrentChat(&step)
     }
 
-    /// Brings the open chat in line with the top screen; one that is open already stays as it is.
+    /// Updates the open chat from the top screen; a chat that is already open stays as it is.
     mutating func fillCurrentChat(_ step: inout CoreStep) {
         guard case .chat(let chatID) = self.state.router.top else {
             self.state.currentChat = nil
@@ -31,7 +32,7 @@ extension CoreModel {
         self.open(chatID, &step)
     }
 
-    /// This account is in a group from now on, perhaps again: its chat is filled if it is open.
+    /// Starts or restarts the chat of a group that this account has joined; it is filled if it is open.
     mutating func beginChat(of groupID: GroupID, _ step: inout CoreStep) {
         let isOver = self.state.currentChat?.endReason != nil
         self.changeChat(groupID) { $0.end = nil }
@@ -60,13 +61,13 @@ extension CoreModel {
         self.showTyping(in: groupID)
         guard self.groups[groupID]?.isActive == true, !self.hasLeft(groupID) else { return }
         self.state.currentChat?.canLoadOlder = true
-        // What is unread shows at once, with what stands before it.
+        // All unread messages are shown at once, with some of their context.
         let limit = min(max(Self.firstPage, (record?.unreadCount ?? 0) + Self.firstPage / 5), Self.maximumShown)
         step.effects.append(
             .loadMessages(groupID: groupID, before: nil, limit: limit, opening: self.lastOpening, nil))
     }
 
-    /// Brings title and roles of the open chat in line with the list; being removed empties it.
+    /// Updates title and roles of the open chat from the list; after a removal the chat is emptied.
     mutating func refreshOpenChat(_ groupID: GroupID) {
         guard self.openChat?.groupID == groupID, var view = self.state.currentChat,
             let chat = self.position(ofChat: groupID).map({ self.state.chatList[$0] })
@@ -89,9 +90,9 @@ extension CoreModel {
         }
     }
 
-    // MARK: Messages that were read
+    // MARK: Loaded messages
 
-    /// Asks for the messages before those that were read. Its outcome comes with them.
+    /// Requests the messages before those that were read. The outcome comes with them.
     mutating func loadOlder(
         _ chatID: String, limit: Int, _ request: RequestID?, _ step: inout CoreStep
     ) throws -> ActionOutcome? {
@@ -113,7 +114,7 @@ extension CoreModel {
         return nil
     }
 
-    /// Messages that were read from the store, for the chat that is open.
+    /// Shows messages that were read from the store for the open chat.
     mutating func show(
         _ messages: [StoredMessage], opening: Int, reachedStart: Bool, _ request: RequestID?, _ step: inout CoreStep
     ) {
@@ -143,7 +144,7 @@ extension CoreModel {
         return self.failure(of: message.id, in: message.groupID).map { .failed($0.reason) } ?? .sent
     }
 
-    /// One new message: the open chat, the preview, the counter.
+    /// Shows one new message: in the open chat, the preview and the unread counter.
     mutating func show(_ message: StoredMessage, delivery: AppState.Delivery, _ step: inout CoreStep) {
         let isOpen = self.openChat?.groupID == message.groupID
         if isOpen, self.groups[message.groupID]?.isActive == true { self.appendNew(message, delivery) }
@@ -151,7 +152,7 @@ extension CoreModel {
     }
 
     private mutating func appendNew(_ message: StoredMessage, _ delivery: AppState.Delivery) {
-        // One that belongs to an older page comes with it.
+        // A message that belongs to an older page is shown with that page.
         if let oldest = self.openChat?.oldestRead, message.position < oldest,
             self.state.currentChat?.canLoadOlder == true
         {

@@ -1,9 +1,9 @@
 import Marmot
 import Nostr
 
-/// A clock that is wrong: events from its future wait, and operators learn of it.
+/// Handling of a wrong clock: events ahead of it wait, and operators are told.
 extension CoreModel {
-    /// Registers waiting events that came before their time; called once, with all that were stored.
+    /// Registers waiting events that arrived before their time; called once, with all stored ones.
     mutating func restoreEarlyEvents() {
         for (nostrGroupID, waiting) in self.waiting.all {
             let dueTime = GroupEvents.dueTime(of: waiting.event)
@@ -43,7 +43,7 @@ extension CoreModel {
         self.reportClock(&step)
     }
 
-    /// Compares the time of a message that came live.
+    /// Compares the clock with the time of a message that arrived live.
     mutating func compareClock(with message: ReceivedMessage, _ step: inout CoreStep) {
         guard message.rumor.pubkey != self.account.publicKey, self.catchingUp.isEmpty, self.reading.isEmpty else {
             return

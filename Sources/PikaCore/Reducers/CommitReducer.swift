@@ -2,11 +2,11 @@ import MLS
 import Marmot
 import Nostr
 
-/// Commits of one's own: made, published, merged when a relay has them, given up when none takes them.
+/// Own commits: created, published, merged once a relay has them, abandoned if every relay refuses them.
 extension CoreModel {
-    /// Makes a commit for an intent and publishes it; it is merged when a relay has it.
+    /// Creates a commit for an intent and publishes it; it is merged once a relay has it.
     ///
-    /// Relays may take it just before a crash, so it is stored with the group before it is published.
+    /// It is stored with the group before it is published, since relays may accept it just before a crash.
     mutating func commit(_ change: GroupChange, for intent: GroupIntent, _ step: inout CoreStep) throws {
         let groupID = intent.groupID
         let limits = self.sizeLimits
@@ -17,7 +17,7 @@ extension CoreModel {
             let relays = self.groups[groupID].map(self.relays(of:))
         else { return }
         self.dirtyGroups.insert(groupID)
-        // What was unsure was an earlier commit, which this one's epoch has left behind.
+        // The unsure commit was an earlier one, of an epoch that is over.
         self.unsureCommits.remove(groupID)
         var intent = intent
         intent.phase = .committing(own.event.id)
@@ -29,12 +29,12 @@ extension CoreModel {
 
     static func commitRow(_ event: EventID) -> String { "commit/\(event.hex)" }
 
-    /// A relay has the pending commit: merge it, and send the invitations now, not before.
+    /// Merges the pending commit once a relay has it, and only then sends its invitations.
     mutating func confirmCommit(_ event: EventID, of groupID: GroupID, _ step: inout CoreStep) {
         guard self.groups[groupID]?.pending?.event.id == event else { return }
         self.unsureCommits.remove(groupID)
         self.dirtyGroups.insert(groupID)
-        // It goes on to the relays that lack it.
+        // The other relays still receive it.
         self.settleOutbox(Self.commitRow(event), &step)
         do {
             guard let (report, welcomes) = try self.groups[groupID]?.mergePending(), let group = self.groups[groupID]
@@ -49,7 +49,7 @@ extension CoreModel {
         }
     }
 
-    /// No relay took the pending commit: it never happened.
+    /// Discards the pending commit, which every relay refused.
     mutating func dropRefusedCommit(_ row: OutboxRow, reason: String, _ step: inout CoreStep) {
         guard let groupID = row.groupID, self.groups[groupID]?.pending?.event.id == row.event.id else { return }
         self.groups[groupID]?.clearPending()
@@ -62,12 +62,12 @@ extension CoreModel {
         self.retryWaiting(of: groupID, &step)
     }
 
-    // MARK: Commits of which nobody knows whether a relay has them
+    // MARK: Unanswered commits
 
-    /// The pending commits and proposals that must not leave now: relays are being read, or have to be, since another commit may
-    /// have taken their place while this account was away.
+    /// The pending commits and proposals that must not be sent now: relays are being read, or must be, since another
+    /// commit may have displaced them while this account was away.
     var heldCommits: Set<String> {
-        // Asked whenever something leaves: without any of these nothing is held, however many groups there are.
+        // Evaluated on every flush: without any of these nothing is held, however many groups there are.
         if self.unsureCommits.isEmpty, self.reading.isEmpty, self.catchingUp.isEmpty { return [] }
         var rows: Set<String> = []
         for (groupID, group) in self.groups {
@@ -76,7 +76,7 @@ extension CoreModel {
             }
             rows.insert(Self.commitRow(pending.event.id))
         }
-        // A proposal of an epoch that is over makes MDK 0.7 roll back (wire §10, trap 21).
+        // A proposal of a past epoch makes MDK 0.7 roll back (wire §10, trap 21).
         for intent in self.intents.values {
             if case .proposed(let event, _) = intent.phase, self.isReading(intent.groupID) {
                 rows.insert(Self.proposalRow(event))
@@ -85,7 +85,7 @@ extension CoreModel {
         return rows
     }
 
-    /// An attempt to publish ended without an answer.
+    /// Records that an attempt to publish ended without an answer.
     mutating func noteUnanswered(_ row: String) {
         guard let groupID = self.queue.row(row)?.groupID, let pending = self.groups[groupID]?.pending,
             Self.commitRow(pending.event.id) == row
@@ -93,14 +93,14 @@ extension CoreModel {
         self.unsureCommits.insert(groupID)
     }
 
-    /// Whether what relays hold of a group is being read.
+    /// Whether a group's stored events are being read from relays.
     func isReading(_ groupID: GroupID) -> Bool {
         if self.reading[groupID] != nil { return true }
         guard !self.catchingUp.isEmpty, let group = self.groups[groupID] else { return false }
         return self.relays(of: group).contains(where: self.catchingUp.contains)
     }
 
-    /// Reads the relays of groups with an unanswered commit again before it is sent once more.
+    /// Reads the relays of groups with an unanswered commit before it is sent again.
     mutating func readForUnsureCommits(_ step: inout CoreStep) {
         for groupID in self.unsureCommits {
             guard let group = self.groups[groupID], !self.isReading(groupID) else { continue }
@@ -111,8 +111,8 @@ extension CoreModel {
         }
     }
 
-    /// A relay was read: commits and intents of its groups that waited for this go on. One's own commit is given up if
-    /// another one for the same epoch is there and it is not.
+    /// Resumes commits and intents that waited for a relay to be read. An own commit is abandoned if the relays have
+    /// another commit for the same epoch and not this one.
     mutating func endReading(_ relay: RelayURL?, _ step: inout CoreStep) {
         if let relay, !self.stateRollback.isOpen {
             for (groupID, group) in self.groups where self.relays(of: group).contains(relay) {

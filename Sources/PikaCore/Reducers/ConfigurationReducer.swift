@@ -1,6 +1,6 @@
 import Nostr
 
-/// Another configuration for a core that runs.
+/// Reloading the configuration of a running core.
 extension CoreModel {
     mutating func reload(_ new: CoreConfiguration, _ step: inout CoreStep) throws {
         let old = self.configuration
@@ -33,7 +33,7 @@ extension CoreModel {
             .nameEndpoints(relays: self.configuration.homeRelays, servers: self.configuration.mediaServers))
     }
 
-    /// Connections and what is shown of them; subscriptions that name no relays follow by themselves.
+    /// Updates the connections and the relays shown. Subscriptions without explicit relays follow automatically.
     private mutating func changeRelays(since old: CoreConfiguration, _ step: inout CoreStep) {
         self.formerRelays = (self.formerRelays + old.homeRelays.filter { !self.formerRelays.contains($0) })
             .filter { !self.configuration.homeRelays.contains($0) }
@@ -42,7 +42,7 @@ extension CoreModel {
             before.first { $0.url == url }
                 ?? AppState.RelayStatus(url: url, connection: .disconnected, isCaughtUp: false)
         }
-        // Nobody waits for what a relay holds that is not asked any more.
+        // Events no longer wait for a relay that is not queried any more.
         for status in before where !self.state.relays.contains(where: { $0.url == status.url }) {
             self.catchingUp.remove(status.url)
             self.openGaps[status.url] = nil
@@ -51,8 +51,8 @@ extension CoreModel {
         if self.configuration.detectsCopies { self.subscribeToNotices(&step) }
     }
 
-    /// Others find this account through its lists and its key package: both go to the new relays, and the lists also
-    /// to those of before, which would go on showing the old ones.
+    /// Announces changed relays. Others find this account through its lists and its key package: both go to the new
+    /// relays, and the lists also to the former ones, which would otherwise keep the old lists.
     private mutating func announceRelays(since old: CoreConfiguration, _ step: inout CoreStep) throws {
         let starts = self.configuration.publishesKeyPackage && !old.publishesKeyPackage
         let moves =

@@ -2,9 +2,9 @@ import MLS
 import Marmot
 import Nostr
 
-/// What became of own messages: shown, reported once, and remembered if they failed.
+/// Delivery of own messages: shown, reported once, and recorded if it failed.
 extension CoreModel {
-    /// Rows of messages that were reported as sent before and go out again. A reader hears of them only if they fail.
+    /// The id prefix of rows whose message was reported as sent before. Only a failure is reported for these.
     private static let againPrefix = "message-again/"
 
     static func messageRow(_ event: EventID, again: Bool = false) -> String {
@@ -18,14 +18,14 @@ extension CoreModel {
         return row.id.hasPrefix(Self.againPrefix)
     }
 
-    /// A relay has a message.
+    /// Records that a relay has a message.
     mutating func noteSent(_ row: OutboxRow, _ step: inout CoreStep) {
         self.setDelivery(.sent, of: row, reports: !row.id.hasPrefix(Self.againPrefix), &step)
     }
 
-    /// A message does not go out any more, unless somebody tries again.
+    /// Records that a message is no longer being sent, unless it is retried.
     ///
-    /// - Parameter isKept: whether a later start still shows it as failed.
+    /// - Parameter isKept: whether it is still shown as failed after a restart.
     mutating func noteFailed(_ row: OutboxRow, _ reason: String, isKept: Bool = true, _ step: inout CoreStep) {
         if isKept, let id = row.messageID, let groupID = row.groupID {
             self.put(FailedMessage(groupID: groupID, id: id, reason: reason, failedAt: step.now), &step)
@@ -67,7 +67,7 @@ extension CoreModel {
 
     // MARK: Another attempt
 
-    /// Reads a failed message, to seal it again. Its outcome comes later.
+    /// Loads a failed message, to seal it again. Its outcome comes later.
     mutating func retry(
         _ id: EventID, inChat chatID: String, _ request: RequestID?, _ step: inout CoreStep
     ) throws {
@@ -86,7 +86,7 @@ extension CoreModel {
             : AppCoreError(.unknownMessage, "no own message with the id \(id) has failed in this chat")
     }
 
-    /// A failed message was read: it goes out in the group's present epoch, as the message that it was.
+    /// Sends a failed message after it was loaded, in the group's current epoch and with the same inner id.
     mutating func retry(
         _ message: StoredMessage?, _ id: EventID, of groupID: GroupID, _ request: RequestID?, _ step: inout CoreStep
     ) {

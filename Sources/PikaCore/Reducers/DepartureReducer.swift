@@ -4,8 +4,8 @@ import Nostr
 
 /// Leaving groups, and executing the departure of others (MIP-03, wire §5.5).
 extension CoreModel {
-    /// Proposes this account's departure, or first gives up the role of an admin. A proposal ends with its epoch, so
-    /// this comes again after every commit until one removes this account.
+    /// Proposes this account's departure, or first gives up its admin role. A proposal ends with its epoch, so this
+    /// repeats after every commit until one removes this account.
     mutating func proposeDeparture(_ intent: GroupIntent, _ step: inout CoreStep) throws {
         let groupID = intent.groupID
         guard let group = self.groups[groupID], group.isActive else {
@@ -32,7 +32,7 @@ extension CoreModel {
         if self.hasLeft(groupID) { throw AppCoreError(.notAllowed, "this account has left the group") }
     }
 
-    /// Ends this account's part in a group: a relay has the proposal, so that the others can execute it.
+    /// Ends this account's membership in a group: a relay has the proposal, so that the others can execute it.
     mutating func confirmProposal(_ event: EventID, of groupID: GroupID, _ step: inout CoreStep) {
         guard var intent = self.intent(proposedBy: event) else { return }
         self.changeChat(groupID) { $0.end = .left }
@@ -43,8 +43,8 @@ extension CoreModel {
         self.put(intent, &step)
     }
 
-    /// Gives a departure up that every relay refused, so that this account stays; one that a relay had before is
-    /// proposed again in the next epoch.
+    /// Abandons a departure that every relay refused, so that this account stays. A departure that a relay accepted
+    /// before is proposed again in the next epoch instead.
     mutating func dropRefusedProposal(_ event: EventID, reason: String, _ step: inout CoreStep) {
         guard let intent = self.intent(proposedBy: event) else { return }
         guard !self.hasLeft(intent.groupID) else {
@@ -57,7 +57,7 @@ extension CoreModel {
         self.intents.values.first { if case .proposed(event, _) = $0.phase { true } else { false } }
     }
 
-    /// After a commit: a departure that it did not execute is proposed anew, and the old proposal is sent no more.
+    /// After a commit, drops the old proposal, and queues a new one unless the commit executed the departure.
     mutating func reconsiderDeparture(
         _ intent: GroupIntent, _ proposal: EventID, _ report: CommitReport, _ step: inout CoreStep
     ) {
@@ -65,7 +65,7 @@ extension CoreModel {
         guard !report.removedSelf else {
             return self.conclude(intent, .done(chatID: intent.groupID.hex), &step)
         }
-        // Every commit ends the epoch of the proposal; only a rollback says that the group is contested.
+        // Every commit ends the proposal's epoch; only a rollback is a sign that the group is contested.
         guard report.rolledBackFrom == nil else {
             return self.retryLost(intent, as: intent.goal, after: report, &step)
         }
@@ -76,15 +76,15 @@ extension CoreModel {
 
     // MARK: Departures of others
 
-    /// Somebody asked to leave and this account may execute it. Everybody may, so each waits for a random while, admins
-    /// shorter than others; who comes first spares the others a race.
+    /// Schedules the execution of departures that this account may commit. Every member may, so each waits for a random
+    /// time, admins for less than others; the first one spares the others a race.
     mutating func awaitDepartures(of groupID: GroupID, _ step: inout CoreStep) {
         guard let group = self.groups[groupID], !group.dueDepartures.isEmpty else { return }
         let delay = Int64.random(in: group.isAdmin ? 0...3000 : 3000...10_000, using: &step.random)
         step.effects.append(.wake(.departures(groupID: groupID), atMilliseconds: step.nowMilliseconds + delay))
     }
 
-    /// Executes what nobody has executed in the meantime.
+    /// Executes the departures that no other member has executed in the meantime.
     mutating func commitDepartures(of groupID: GroupID, _ step: inout CoreStep) {
         guard let group = self.groups[groupID], !group.dueDepartures.isEmpty,
             self.failedDepartures[groupID] != group.epoch, self.copiedGroups[groupID]?.phase != .overtaken,
@@ -95,7 +95,7 @@ extension CoreModel {
         self.intend(.commitDepartures, groupID, nil, &step)
     }
 
-    /// Waits anew for the departures that were due when the process ended.
+    /// Schedules the departures that were due when the previous process ended.
     mutating func startDepartures(_ step: inout CoreStep) {
         for groupID in self.groups.keys.sorted() {
             self.awaitDepartures(of: groupID, &step)
@@ -104,7 +104,7 @@ extension CoreModel {
 }
 
 extension CommitReport {
-    /// How a commit that removed this account shows in its chat.
+    /// Returns how a commit that removed this account is shown in its chat.
     func endOfMembership(of account: PublicKey) -> AppState.ChatEnd {
         self.left.contains(account) ? .left : .removed(by: self.committer)
     }

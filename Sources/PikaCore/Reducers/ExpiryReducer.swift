@@ -1,16 +1,16 @@
 import Marmot
 import Nostr
 
-/// Messages that end: their local copies are deleted when they do (wire §5.9, NIP-40).
+/// Disappearing messages: local copies are deleted at their expiry (wire §5.9, NIP-40).
 extension CoreModel {
-    /// Takes note that a stored message ends then, in Unix seconds.
+    /// Registers the expiry of a stored message, in Unix seconds.
     mutating func awaitExpiry(at time: Int64?, _ step: inout CoreStep) {
         guard let time, time < self.nextExpiry ?? .max else { return }
         self.nextExpiry = time
         self.planExpiry(&step)
     }
 
-    /// Wakes the core when the next message ends, or in a day: what ends later than that is looked at again.
+    /// Schedules a wake-up at the next expiry, or in a day if that is sooner; later expiries are then checked again.
     private mutating func planExpiry(_ step: inout CoreStep) {
         guard let next = self.nextExpiry else { return }
         let latest = step.nowMilliseconds + 86_400_000
@@ -20,9 +20,9 @@ extension CoreModel {
         step.effects.append(.wake(.expiry, atMilliseconds: time))
     }
 
-    /// Deletes what has ended, in the store and on the screens, and asks for what ends next.
+    /// Deletes expired messages, in the store and on the screens, and requests the next expiry.
     mutating func deleteExpired(_ step: inout CoreStep) {
-        // Of several timers the one that was planned last, the earliest, counts.
+        // Of several timers only the last one scheduled, which is the earliest, counts.
         guard let wake = self.expiryWake, wake <= step.nowMilliseconds else { return }
         self.expiryWake = nil
         guard let next = self.nextExpiry, next <= step.now else { return self.planExpiry(&step) }

@@ -1,7 +1,8 @@
 import Foundation
 import Nostr
 
-/// One account, one live copy: of two that share a relay the one with the earlier restore ends (``CopyNotice``).
+/// Permits one live copy per account: of two that share a relay, the one with the earlier restore stops
+/// (``CopyNotice``).
 extension CoreModel {
     var noticeFilter: Filter {
         Filter(
@@ -23,7 +24,8 @@ extension CoreModel {
                     id: "instance", filters: [self.noticeFilter], relays: self.configuration.relays, overlap: 0)))
     }
 
-    /// A relay was asked for other copies: ends if it knows a later one, and otherwise tells it of this one.
+    /// Processes a relay's notices of other copies: this copy stops if one is later, and otherwise announces itself
+    /// there.
     mutating func takeNotices(_ events: [Event], from relay: RelayURL, _ step: inout CoreStep) {
         guard self.configuration.detectsCopies else { return }
         let notices = events.filter { $0.kind == .applicationData && !self.fence.own.contains($0.id) }
@@ -32,14 +34,14 @@ extension CoreModel {
         self.tellIfRead(relay, &step)
     }
 
-    /// A notice was read, or is none.
+    /// Records that a notice was read, or was invalid.
     mutating func endNotice(_ event: Event, at relay: RelayURL?, _ step: inout CoreStep) {
         guard let relay else { return }
         self.fence.unread[relay]?.remove(event.id)
         if case .remote = self.account { self.tellIfRead(relay, &step) }
     }
 
-    /// So that a signer which is away at the next start is not needed to know it again. Each relay has one.
+    /// Remembers an own notice, so that it is recognized at the next start without the signer. Each relay has one.
     mutating func remember(ownNotice id: EventID, _ step: inout CoreStep) {
         if self.fence.own.count > self.configuration.relays.count + 8 { self.fence.own = [] }
         self.fence.own.insert(id)
@@ -55,29 +57,29 @@ extension CoreModel {
         self.flushOutbox(&step)
     }
 
-    /// An event about copies came live.
+    /// Processes a notice that arrived live.
     mutating func takeNotice(_ event: Event, _ step: inout CoreStep) {
         guard self.fence.startedAt != nil, !self.fence.own.contains(event.id) else { return }
         self.use(.readNotice(event, at: nil), &step)
     }
 
-    /// Ends if a notice is of a later copy; tells an earlier one that it is not alone.
+    /// Stops this copy if a notice is from a later one; announces this copy again if the other is earlier.
     mutating func heed(_ notice: CopyNotice, _ event: Event, isLive: Bool, _ step: inout CoreStep) {
         guard let startedAt = self.fence.startedAt else { return }
         self.fence.newest = max(self.fence.newest, min(event.createdAt, step.now + 3600))
         if notice.instance == self.instance.id {
-            // A directory that was copied by hand: whoever started last goes on. What relays kept of an earlier run
-            // of this very copy is none of that.
+            // A directory that was copied by hand: the copy that started last continues. Notices of an earlier run of
+            // this same copy, which relays have stored, do not count.
             if isLive, !self.fence.told.isEmpty, notice.startedAt > startedAt { self.yield(to: notice) }
         } else if self.isLater(notice) {
             self.yield(to: notice)
         } else if isLive, !self.fence.told.isEmpty {
-            // An earlier copy has overwritten what this one said.
+            // An earlier copy has overwritten this copy's notice.
             self.tell(self.fence.told.sorted(), &step)
         }
     }
 
-    /// This state has become another copy: the relays that know it hear of that.
+    /// Publishes a new notice to the relays that know this copy, after its state became another copy.
     mutating func tellAgain(_ step: inout CoreStep) {
         if !self.fence.told.isEmpty { self.tell(self.fence.told.sorted(), &step) }
     }

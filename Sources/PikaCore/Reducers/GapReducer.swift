@@ -1,18 +1,18 @@
 import Nostr
 
-/// Accounts for absences: what a relay held that was new when it was back, and what of it is still unknown.
+/// Accounts for gaps in connectivity: the new events on a relay after it reconnected, and those still undecided.
 extension CoreModel {
     /// A reading whose events are not all decided yet.
     struct OpenGap: Sendable {
-        /// Unix seconds of the cursor when the relay was back.
+        /// The relay's cursor when it reconnected, in Unix seconds.
         let from: Int64?
         var recovered = 0
-        /// New events that were neither taken in nor given up.
+        /// New events that were neither processed nor dropped.
         var undecided: Set<EventID> = []
         var isReported = false
     }
 
-    /// A relay is back.
+    /// Opens a gap for a relay that has reconnected.
     mutating func openGap(at relay: RelayURL) {
         self.openGaps[relay] = OpenGap(from: self.cursors[relay.string])
         self.setGap(nil, at: relay)
@@ -26,7 +26,7 @@ extension CoreModel {
         self.setGap(gap, at: relay)
     }
 
-    /// A relay was read to the end; its events are about to be taken in.
+    /// Records that a relay was read to the end; its events are about to be processed.
     mutating func noteRead(of relay: RelayURL, _ ids: [EventID], _ step: inout CoreStep) {
         guard var open = self.openGaps[relay], !open.isReported else { return }
         open.undecided = Set(ids.filter { !self.seen.contains($0) && !self.waiting.contains($0) })
@@ -37,7 +37,7 @@ extension CoreModel {
         self.setGap(gap, at: relay)
     }
 
-    /// Counts anew what became of the events; called when a reading ends, and when events that wait were tried again.
+    /// Recounts the processed events; called when a reading ends, and when waiting events were retried.
     mutating func settleGaps(_ step: inout CoreStep) {
         for (relay, var open) in self.openGaps where !open.undecided.isEmpty || !open.isReported {
             guard var gap = self.gap(at: relay), gap.isRead else { continue }

@@ -1,6 +1,6 @@
 import Nostr
 
-/// Actions that change a group become intents.
+/// Turns actions that change a group into intents.
 extension CoreModel {
     mutating func changeGroup(_ action: AppAction, _ request: RequestID?, _ step: inout CoreStep) throws {
         guard let (chatID, goal) = self.groupChange(action, &step) else { return }
@@ -15,7 +15,7 @@ extension CoreModel {
         self.intend(goal, groupID, missing: missing, request, &step)
     }
 
-    /// The change that an action asks for, and of which chat.
+    /// Returns the change that an action requests, and its chat; nil for other actions.
     private func groupChange(
         _ action: AppAction, _ step: inout CoreStep
     ) -> (chatID: String, goal: GroupIntent.Goal)? {

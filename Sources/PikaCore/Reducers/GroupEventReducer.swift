@@ -5,14 +5,14 @@ import Nostr
 /// Kind 445 events: messages, commits, proposals.
 extension CoreModel {
     mutating func takeGroupEvent(_ event: Event, _ step: inout CoreStep) {
-        // An event of a group that was not joined yet is not remembered: it comes again with the group's backlog.
+        // An event of a group not joined yet is not recorded as seen: it is read again with the group's backlog.
         guard let groupID = self.group(of: event) else {
             return step.refuse("unknown_group", "no group has the event's h tag", event.id)
         }
         if self.ingest(event, into: groupID, &step) { self.retryWaiting(of: groupID, &step) }
     }
 
-    /// Takes an event in; true if events that wait may be of use now: another epoch, or a proposal that was missing.
+    /// Ingests an event; true if waiting events may be readable now: the epoch changed, or a missing proposal arrived.
     private mutating func ingest(_ event: Event, into groupID: GroupID, _ step: inout CoreStep) -> Bool {
         // Waiting events are ingested within the turn of another event.
         let crashes = self.crashes
@@ -21,14 +21,14 @@ extension CoreModel {
         guard let disposition = self.groups[groupID]?.ingest(event, now: step.now) else { return false }
         crashes.reach(.reduce)
         if case .waiting(let reason) = disposition {
-            // Without a key that opens it, it may be any candidate's.
+            // An event that no key opens may belong to any candidate.
             let groups = reason == .noKey ? self.candidates(for: event) : [groupID]
             if reason == .noKey {
                 for group in groups where self.takeForEarlierMembership(event, of: group, &step) { return false }
             }
             let isNew = self.keep(event, of: groupID, reason, &step)
             if reason == .futureTime { self.awaitClock(event, &step) }
-            // What waits already was compared when it came.
+            // A waiting event was compared when it arrived.
             if isNew { for group in groups { self.compareRivals(of: group, with: [event], &step) } }
             return false
         }
@@ -37,7 +37,7 @@ extension CoreModel {
         if case .refused(let refusal) = disposition,
             refusal.mayBeAcceptedLater || self.groups[groupID]?.isActive == false
         {
-            // Not remembered: it may be accepted with the clock set right, or after this account was brought back.
+            // Not recorded: it may be accepted once the clock is right, or after this account has rejoined.
             step.refuse(refusal.reason, refusal.detail, event.id, chatID: self.chatID(of: groupID))
             return false
         }
@@ -73,12 +73,12 @@ extension CoreModel {
         return false
     }
 
-    /// - Parameter role: the sender's, in the message's epoch.
+    /// - Parameter role: the sender's role in the message's epoch.
     mutating func take(
         _ message: ReceivedMessage, _ role: MemberRole?, of groupID: GroupID, _ step: inout CoreStep
     ) {
         if message.rumor.isTypingNotice { return self.takeTyping(message.rumor, of: groupID, &step) }
-        // The same inner event again, in another wrapper or after a crash, is the same message.
+        // The same inner event in another wrapper, or after a crash, is the same message.
         let key = self.messageKey(message.id, in: groupID)
         guard !self.seen.contains(key) else {
             return step.refuse(
@@ -102,7 +102,7 @@ extension CoreModel {
         if message.rumor.kind == .metadata { self.takeGroupProfile(stored, &step) }
         self.show(stored, delivery: isOwn ? .sent : .received, &step)
         if message.rumor.kind == .chatMessage { self.stopTyping(message.rumor.pubkey, in: groupID) }
-        // From another device of this account.
+        // Sent by another device of this account.
         if isOwn { return }
         if message.rumor.kind == .callSignal {
             self.takeCallSignal(message, role, of: groupID, &step)
@@ -116,17 +116,17 @@ extension CoreModel {
         }
     }
 
-    /// What stands for a message among the ids that were seen: the same inner event in two groups is two messages.
+    /// Returns the id of a message among the seen ids: the same inner event in two groups is two messages.
     func messageKey(_ id: EventID, in groupID: GroupID) -> EventID {
         self.key(SHA256Derivation.digest(groupID.bytes + id.bytes))
     }
 
-    /// A digest among the ids that were seen.
+    /// Returns a digest as a seen id.
     func key(_ digest: [UInt8]) -> EventID {
         do { return try EventID(bytes: digest) } catch { preconditionFailure("a SHA-256 digest has an id's length") }
     }
 
-    /// Puts something before the handlers, durably.
+    /// Queues an event for the handlers, durably.
     mutating func deliver(_ content: CoreEvent.Content, of groupID: GroupID, _ step: inout CoreStep) {
         guard self.configuration.keepsInbox, self.groups[groupID] != nil else { return }
         self.lastInboxID += 1
@@ -140,7 +140,7 @@ extension CoreModel {
         self.boundInbox(&step)
     }
 
-    /// What follows when the group is one epoch further, by whoever's commit.
+    /// Applies the effects of a commit by any member, after which the group is one epoch further.
     mutating func take(_ report: CommitReport, of groupID: GroupID, _ step: inout CoreStep) {
         self.dirtyGroups.insert(groupID)
         self.rememberAdmins(before: report, of: groupID)
@@ -172,7 +172,7 @@ extension CoreModel {
         self.wantProfiles(of: report.added, &step)
         self.tellProfiles(after: report, of: groupID, &step)
         self.dropOldRivals(of: groupID, &step)
-        // Nobody listened to the new id until now; and what was given up for want of room may open now.
+        // The new routing id was not subscribed to until now; and evicted events may be opened now.
         let gaveUp = self.gaveUp.remove(groupID) != nil
         if isRenamed || gaveUp, !report.removedSelf { self.readBacklog(of: groupID, &step) }
         if report.removedSelf {
@@ -183,7 +183,7 @@ extension CoreModel {
 
     // MARK: Events that cannot be opened yet
 
-    /// Keeps an event within the budgets. Returns false if it was kept before.
+    /// Parks an event within the budgets. Returns false if it was parked before.
     private mutating func keep(
         _ event: Event, of groupID: GroupID, _ reason: WaitingReason, _ step: inout CoreStep
     ) -> Bool {
@@ -202,7 +202,7 @@ extension CoreModel {
         return true
     }
 
-    /// Gives up the events that are beyond the budgets; they are on the relays still.
+    /// Evicts the events beyond the budgets; relays still hold them.
     mutating func trimWaiting(_ step: inout CoreStep) {
         while let (nostrGroupID, id) = self.waiting.surplus() {
             let groups = self.routes.groups(claiming: nostrGroupID)
@@ -228,8 +228,8 @@ extension CoreModel {
         step.changes.append(.deleteWaiting(id))
     }
 
-    /// Tries kept events again after an epoch change, oldest first, until nothing moves any more. An event that no key
-    /// has opened yet is tried with new keys only; one that another group's key has opened is left to that group.
+    /// Retries parked events after an epoch change, oldest first, until no further progress is made. An event that no
+    /// key has opened yet is tried with new keys only; an event opened by another group's key is left to that group.
     mutating func retryWaiting(of groupID: GroupID, _ step: inout CoreStep) {
         var moved = true
         while moved {
@@ -247,7 +247,7 @@ extension CoreModel {
         self.settleGaps(&step)
     }
 
-    /// Events that may be the group's.
+    /// Returns the waiting events that may belong to the group.
     func waitingInOrder(of groupID: GroupID) -> [Event] { self.waiting.events(under: self.routes.ids(of: groupID)) }
 }
 

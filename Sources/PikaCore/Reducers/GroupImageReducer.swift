@@ -1,13 +1,13 @@
 import Marmot
 import Nostr
 
-/// The picture of a group (MIP-01): encrypted, uploaded under a key of its own, then committed to the group data.
+/// The picture of a group (MIP-01): encrypted, uploaded under a separate key, then committed to the group data.
 extension CoreModel {
     mutating func uploadGroupImage(
         _ image: OutgoingImage, ofChat chatID: String, _ request: RequestID?, _ step: inout CoreStep
     ) throws {
         let groupID = try self.groupID(ofChat: chatID)
-        // Before the upload, not after it.
+        // Checked before the upload rather than after it.
         guard let group = self.groups[groupID], group.isActive, group.isAdmin else {
             throw AppCoreError(.notAllowed, "only an admin may change the group's picture")
         }
@@ -33,13 +33,13 @@ extension CoreModel {
     }
 }
 
-/// A picture for a group, as it is: nothing is taken out of it.
+/// A picture for a group, used unchanged: no metadata is removed.
 public struct OutgoingImage: Sendable, Hashable {
     public var bytes: [UInt8]
-    /// An image type of MIP-04's list; the picture must begin like one.
+    /// An image type of MIP-04's list; the bytes must match its signature.
     public var mediaType: String
-    /// Asked in order; empty: those of ``CoreConfiguration/mediaServers``. The group data does not say where the
-    /// picture is: members look on servers of their own.
+    /// Tried in order; if empty, those of ``CoreConfiguration/mediaServers``. The group data does not name the
+    /// picture's server: members look on servers of their own.
     public var servers: [MediaURL]
 
     public init(bytes: [UInt8], mediaType: String, servers: [MediaURL] = []) {

@@ -2,16 +2,16 @@ import MLS
 import Marmot
 import Nostr
 
-/// What members call themselves in a group only: kind 0 inside the group (wire §8.0).
+/// Members' profiles in one group only: kind 0 inside the group (wire §8.0).
 extension CoreModel {
-    /// Bytes of a picture before encryption, as Pika has it.
+    /// The maximum size of a picture before encryption, in bytes, as in Pika.
     static let maximumPictureBytes = 8 << 20
-    /// Profiles of former members that are kept for each group, since their messages still stand there.
+    /// Profiles of former members that are kept per group, since their messages are still shown.
     private static let maximumFormer = 200
-    /// Seconds that a profile may be written ahead of the clock.
+    /// Seconds by which a profile may be dated ahead of the clock.
     private static let maximumLead: Int64 = 120
 
-    /// Takes over a stored profile; false if it cannot be read.
+    /// Restores a stored profile; false if it is unreadable.
     mutating func restoreGroupProfile(_ name: MemoName, _ memo: Secret) -> Bool {
         guard let owner = GroupProfile.owner(name), let profile = GroupProfile(of: owner.key, memo: memo) else {
             return false
@@ -35,7 +35,7 @@ extension CoreModel {
 
     // MARK: Receiving
 
-    /// A kind 0 message, own ones included: its author's profile, or one that an admin tells of.
+    /// Applies a kind 0 message, own ones included: its author's profile, or one that an admin relays.
     mutating func takeGroupProfile(_ message: StoredMessage, _ step: inout CoreStep) {
         let (rumor, groupID) = (message.rumor, message.groupID)
         guard let metadata = try? ProfileMetadata(content: rumor.content) else {
@@ -47,7 +47,8 @@ extension CoreModel {
         let known = self.people.groupProfiles[groupID]?[owner]
         let isDirect = owner == rumor.pubkey
         if let known {
-            // A member knows its own profile best; later news of the same origin count, in the order they come.
+            // A member's own word takes precedence. Of profiles of the same origin the newest counts; of equal times,
+            // the last to arrive.
             guard isDirect || !known.isDirect else { return }
             if !message.isOwn, isDirect == known.isDirect, known.source.createdAt > message.time { return }
         } else {
@@ -67,7 +68,7 @@ extension CoreModel {
         step.effects.append(.note(.refused(reason: reason, detail: detail)))
     }
 
-    /// Whose profile it is; nil if its author may not say so.
+    /// Returns the owner of the profile; nil if the author may not publish it.
     private func owner(of message: StoredMessage) -> PublicKey? {
         guard let tag = message.rumor.tags.first(named: "p") else { return message.rumor.pubkey }
         guard let owner = tag.value.flatMap({ try? PublicKey(hex: $0) }) else { return nil }
@@ -78,8 +79,8 @@ extension CoreModel {
         return owner
     }
 
-    /// The picture's reference: with the message, or that of before for the same address, since only the message that
-    /// changes the picture has it.
+    /// Returns the picture's reference: the message's, or the known one for the same address, since only the message
+    /// that changes the picture carries it.
     private func picture(
         _ address: String?, of message: StoredMessage, known: GroupProfile?
     ) -> GroupProfile.Picture? {
@@ -102,7 +103,8 @@ extension CoreModel {
         }
     }
 
-    /// After another invitation: what others said while this account was away is known to admins only.
+    /// Marks profiles as indirect after another invitation: only admins know what members sent while this account was
+    /// away.
     mutating func distrustGroupProfiles(of groupID: GroupID, _ step: inout CoreStep) {
         for (key, profile) in self.people.groupProfiles[groupID] ?? [:]
         where profile.isDirect && key != self.account.publicKey {
@@ -148,7 +150,8 @@ extension CoreModel {
             &step)
     }
 
-    /// A server has the picture: the profile names it. After a commit it is encrypted anew, so that it opens.
+    /// Sends the profile once a server has the picture. If a commit came first, the picture is encrypted again, so that
+    /// it can be opened.
     mutating func sendProfile(
         _ draft: ProfileDraft, _ file: EncryptedFile, at url: String?, epoch: Epoch, attempt: Int,
         _ operation: MediaOperation, _ step: inout CoreStep
@@ -180,20 +183,21 @@ extension CoreModel {
         guard let chatID = self.chatID(of: groupID) else {
             throw AppCoreError(.unknownChat, "the group is gone")
         }
-        // Others keep the newest one, and what was repeated within a second is ahead of the clock already.
+        // Others keep the newest profile, and one repeated within a second is dated ahead of the clock already.
         let last = self.ownGroupProfile(groupID)?.source.createdAt ?? 0
         return try self.send(
             OutgoingMessage(kind: .metadata, content: content, tags: tags), toChat: chatID,
             notBefore: last.clampedSubtracting(step.now) <= Self.maximumLead ? last : 0, &step)
     }
 
-    // MARK: Telling others
+    // MARK: Announcing profiles
 
-    /// After a commit: this account tells of its own profile, and an admin those it added of all others' (wire §8.0).
+    /// After a commit, announces this account's own profile; an admin also sends the members it added all other
+    /// profiles (wire §8.0).
     mutating func tellProfiles(after report: CommitReport, of groupID: GroupID, _ step: inout CoreStep) {
         guard let group = self.groups[groupID], group.isActive, !self.hasLeft(groupID) else { return }
         if report.isOwn, report.added.isEmpty {
-            // Nobody new has come.
+            // No member was added.
             if var own = self.ownGroupProfile(groupID) {
                 own.toldEpoch = group.epoch
                 self.put(own, of: self.account.publicKey, in: groupID, &step)
@@ -209,7 +213,8 @@ extension CoreModel {
         }
     }
 
-    /// At the end of an input: once for all commits that it brought, and not while older ones are being read.
+    /// Sends due profiles at the end of an input: once for all commits that it brought, and not while older events are
+    /// read.
     mutating func tellDueProfiles(_ step: inout CoreStep) {
         for groupID in self.people.untold where !self.isReading(groupID) {
             self.people.untold.remove(groupID)
@@ -220,7 +225,7 @@ extension CoreModel {
         }
     }
 
-    /// Relays were read: also after a restart, which forgets what was to be told.
+    /// Marks own profiles as possibly unsent after relays were read, also after a restart, which loses the pending set.
     mutating func noteUntoldProfiles() {
         let own = self.account.publicKey
         self.people.untold.formUnion(self.people.groupProfiles.filter { $0.value[own] != nil }.keys)

@@ -1,7 +1,7 @@
 import Marmot
 import Nostr
 
-/// An answer to a hypernote and where it stands among the others of its sender.
+/// An answer to a hypernote, with its position among its sender's answers.
 struct PlacedResponse: Sendable, Hashable {
     let position: StoredMessage.Position
     let response: AppState.HypernoteResponse
@@ -9,16 +9,16 @@ struct PlacedResponse: Sendable, Hashable {
 
 /// Hypernotes of the open chat and the answers to them (wire §8.0).
 extension CoreModel {
-    /// Hypernotes of which answers are kept, with those that are not shown yet; beyond that many new ones are dropped.
+    /// The maximum number of hypernotes with stored answers, shown or not; answers to further ones are dropped.
     static let maximumAnswered = 2000
 
-    /// Whether messages of this kind have a line of their own, and count as unread.
+    /// Whether messages of this kind are shown as their own entry, and count as unread.
     static func isShown(_ kind: Kind) -> Bool { kind == .chatMessage || kind == .hypernote }
 
-    /// Scalars of a message that the list of chats shows: every snapshot and a record of each chat hold it.
+    /// The maximum length of a preview in Unicode scalars: every snapshot and each chat's record contain one.
     static let maximumPreview = 200
 
-    /// What the list of chats shows of a message.
+    /// Returns the preview of a message for the list of chats.
     static func preview(of rumor: UnsignedEvent) -> String {
         String(String.UnicodeScalarView(self.wholePreview(of: rumor).unicodeScalars.prefix(self.maximumPreview)))
     }
@@ -31,7 +31,7 @@ extension CoreModel {
         return HypernoteDocument(hypernote.content).plainText
     }
 
-    /// The hypernote that a message is, with the answers known so far.
+    /// Returns the hypernote in a message, with the answers known so far; nil for other messages.
     func hypernoteView(of message: StoredMessage) -> AppState.HypernoteView? {
         let rumor = message.rumor
         guard let hypernote = Hypernote(kind: rumor.kind, content: rumor.content, tags: rumor.tags) else { return nil }
@@ -41,7 +41,7 @@ extension CoreModel {
         return self.answered(view, message.id)
     }
 
-    /// An answer, in whatever order they come: of each member the latest counts.
+    /// Applies an answer. Answers may arrive in any order; each member's latest one counts.
     mutating func takeHypernoteResponse(_ message: StoredMessage, to target: EventID?) {
         guard let target, let answer = HypernoteAction(content: message.rumor.content) else { return }
         guard self.hypernoteResponses[target] != nil || self.hypernoteResponses.count < Self.maximumAnswered else {
@@ -61,7 +61,8 @@ extension CoreModel {
         self.state.currentChat?.messages[place].hypernote = answered
     }
 
-    /// Answers that name none of the buttons count as none; without any button every answer counts.
+    /// Adds the answers to a hypernote. Answers that name none of its buttons are ignored; without buttons every answer
+    /// counts.
     private func answered(_ view: AppState.HypernoteView, _ id: EventID) -> AppState.HypernoteView {
         guard let answers = self.hypernoteResponses[id] else { return view }
         let actions = Set(view.document.actions)

@@ -2,9 +2,9 @@ import MLS
 import Marmot
 import Nostr
 
-/// Changes to groups, from the wish to the commit that stands.
+/// Changes to groups, from the request to the final commit.
 extension CoreModel {
-    /// Takes up a change; it is durable from here on.
+    /// Creates an intent for a change; it is durable from here on.
     mutating func intend(
         _ goal: GroupIntent.Goal, _ groupID: GroupID, missing: MissingPeers = .fail, _ request: RequestID?,
         _ step: inout CoreStep
@@ -47,10 +47,10 @@ extension CoreModel {
         step.effects.append(.note(.sendFailed(reason: "\(error)")))
     }
 
-    /// Goes on with the groups whose intents may go on; called at the end of every turn.
+    /// Pursues the intents of all due groups; called at the end of every turn.
     mutating func pursueDueIntents(_ step: inout CoreStep) {
         while let groupID = self.intentsDue.popFirst() {
-            // What relays hold may change the group first.
+            // Events still being read from relays may change the group first.
             if groupID != .unfounded, self.isReading(groupID) {
                 self.intentsBlocked.insert(groupID)
                 continue
@@ -64,8 +64,8 @@ extension CoreModel {
         }
     }
 
-    /// In the order in which they were asked for. Departures come first: every other commit would undo the wish of
-    /// somebody who may not repeat it.
+    /// Returns the queued intents in the order of their requests. Departures come first: any other commit would void
+    /// the proposal of a member who may not repeat it.
     private mutating func queuedIntents(of groupID: GroupID, _ step: inout CoreStep) -> [Int] {
         var queued = self.intents.values.filter { $0.groupID == groupID && $0.phase == .queued }
         guard !queued.isEmpty else { return [] }
@@ -121,7 +121,7 @@ extension CoreModel {
         self.search(for: peers, by: .intent(intent.number), &step)
     }
 
-    /// Goes on with an intent whose peers' key packages were looked for.
+    /// Continues an intent after the search for its peers' key packages.
     mutating func takeKeyPackages(
         _ number: Int, _ findings: [PublicKey: KeyPackageSearch.Finding], _ step: inout CoreStep
     ) {
@@ -146,16 +146,16 @@ extension CoreModel {
         } catch { self.abandon(intent, error, &step) }
     }
 
-    // MARK: What became of a commit
+    // MARK: Outcomes of commits
 
-    /// The intent that a commit belongs to.
+    /// Returns the intent that a commit belongs to.
     func intent(of commit: EventID) -> GroupIntent? { self.intents.values.first { $0.phase.commit == commit } }
 
-    /// A commit was merged: its intent is kept while another commit may still undo it.
+    /// Settles the intent of a merged commit; it is kept while another commit may still undo it.
     mutating func settle(_ commit: EventID, epoch: Epoch, _ step: inout CoreStep) {
         guard var intent = self.intent(of: commit) else { return }
         guard intent.goal != .leave else {
-            // It was an admin until now; the departure itself comes next.
+            // This account was an admin until now; the departure itself comes next.
             intent.phase = .queued
             return self.put(intent, &step)
         }
@@ -166,7 +166,7 @@ extension CoreModel {
         self.put(intent, &step)
     }
 
-    /// After a commit: intents that it displaced or undid go on if they still make sense; old ones are forgotten.
+    /// After a commit, resumes intents that it displaced or undid if they still make sense, and drops old ones.
     mutating func reconsiderIntents(after report: CommitReport, of groupID: GroupID, _ step: inout CoreStep) {
         guard let group = self.groups[groupID] else { return }
         for intent in self.intents.values.filter({ $0.groupID == groupID }).sorted(by: { $0.number < $1.number }) {
@@ -207,7 +207,8 @@ extension CoreModel {
         }
     }
 
-    /// The group is another value from here on: commits on the old one lead nowhere, and are made again.
+    /// Requeues intents before the group switches to another state: commits on the old one are void, and are made
+    /// again.
     mutating func releaseIntents(of groupID: GroupID, _ step: inout CoreStep) {
         self.unsureCommits.remove(groupID)
         if let pending = self.groups[groupID]?.pending { self.dropRow(Self.commitRow(pending.event.id), &step) }

@@ -6,21 +6,21 @@ import Nostr
 extension CoreModel {
     mutating func takeGiftWrap(_ event: Event, _ step: inout CoreStep) {
         if case .remote(let key) = self.account {
-            // Not worth a question to the signer.
+            // Not worth a request to the signer.
             guard event.tags(named: "p").contains(where: { $0.value == key.hex }) else {
                 return step.refuse("not_for_us", "a gift wrap for somebody else", event.id)
             }
-            // It is remembered when the signer has opened it; until then it is kept.
+            // Recorded as seen once the signer has opened it; stored until then.
             guard self.makeRoomForUnopened(event, &step) else { return }
         } else {
-            // It counts as refused until its invitation was used: anybody can send gift wraps.
+            // Counts as refused until its invitation is used, since anyone can send gift wraps.
             self.rememberRefused(event.id, &step)
         }
         self.use(.open(event), &step)
     }
 
-    /// Gift wraps that the signer has refused before give way to one that it was not asked about. Returns false if that
-    /// is not enough: the event is left on the relays.
+    /// Makes room for a gift wrap that the signer has not been asked about, by dropping ones that it refused before.
+    /// Returns false if that does not suffice: the event is left on the relays.
     private mutating func makeRoomForUnopened(_ event: Event, _ step: inout CoreStep) -> Bool {
         var unopened: [(job: KeyJob, bytes: Int)] = []
         for job in self.keyJobs.values {
@@ -41,14 +41,14 @@ extension CoreModel {
         return true
     }
 
-    /// A gift wrap was opened.
+    /// Handles the rumor of an opened gift wrap.
     mutating func takeOpened(_ rumor: UnsignedEvent, in wrapper: EventID, _ step: inout CoreStep) throws {
         guard rumor.kind == .welcome else {
             return step.refuse("unexpected_kind", "a gift wrap without a Welcome", wrapper)
         }
         guard self.looksAt(rumor.pubkey, &step) else { return }
         let invite = StoredInvite(wrapper: wrapper, rumor: rumor)
-        // The same invitation in another wrapper.
+        // The same invitation in another wrapper is ignored.
         guard !self.invites.values.contains(where: { $0.rumor == invite.rumor }) else { return }
         let opening = try self.open(invite)
         if self.configuration.invites.admits(rumor.pubkey) {
@@ -63,7 +63,7 @@ extension CoreModel {
         }
     }
 
-    /// A gift wrap could not be opened, or what was in it is of no use.
+    /// Records that a gift wrap could not be opened, or that its content is invalid.
     func noteUnopened(_ error: any Error, in wrapper: EventID, _ step: inout CoreStep) {
         let (reason, detail) =
             (error as? MarmotError).map { ($0.code.description, $0.message) } ?? ("bad_gift_wrap", "\(error)")
@@ -86,7 +86,7 @@ extension CoreModel {
         }
     }
 
-    /// This account was removed; perhaps it was invited anew already: gift wraps may come before the removal.
+    /// Rejoins a group after a removal if another invitation is waiting: gift wraps may arrive before the removal.
     mutating func rejoin(_ groupID: GroupID, _ step: inout CoreStep) {
         for entry in self.state.invites where self.configuration.invites.admits(entry.inviter) {
             guard let invite = self.invites[entry.wrapper],
@@ -129,7 +129,7 @@ extension CoreModel {
         step.changes.append(.putMemo(MemoName(.invitePreview, invite.wrapper.bytes), nil))
     }
 
-    /// Takes up an invitation that waited over a restart.
+    /// Joins by an invitation that was pending across a restart.
     mutating func takeUp(_ invite: StoredInvite, _ step: inout CoreStep) {
         if let opening = try? self.open(invite), case .rival? = try? self.join(opening, &step) { return }
         self.forget(invite, &step)
@@ -137,20 +137,20 @@ extension CoreModel {
 
     private enum Joining {
         case joined(GroupID)
-        /// This account is in the group already.
+        /// This account is already in the group.
         case known(GroupID)
-        /// So it is, but the invitation is to another state of it: see ``Rival``.
+        /// This account is in the group, but the invitation is to another state of it: see ``Rival``.
         case rival(GroupID)
     }
 
-    /// A Welcome that was opened, and the group as it would be joined.
+    /// An opened Welcome, and the group as it would be joined.
     private struct Opening {
         let wrapper: EventID
         let invitation: WelcomeEvents.Invitation
         let group: MarmotGroup
     }
 
-    /// Opens a Welcome without joining; throws if it is not for this account, or not by an admin of its group.
+    /// Opens a Welcome without joining; throws if it is not for this account, or not from an admin of its group.
     private func open(_ invite: StoredInvite) throws -> Opening {
         let subject = CrashSubject.event(invite.wrapper)
         guard !self.crashes.holds(subject) || self.crashes.isWorking(on: subject) else {
@@ -167,19 +167,19 @@ extension CoreModel {
         return Opening(wrapper: invite.wrapper, invitation: invitation, group: group)
     }
 
-    /// The package of one's own that a Welcome was made for.
+    /// Returns this account's key package that a Welcome was made for.
     func keyPackage(for invitation: WelcomeEvents.Invitation) -> StoredKeyPackage? {
         let references = Set(invitation.welcome.secrets.map(\.newMember))
         return self.keyPackages.first { references.contains($0.reference) }
     }
 
-    /// Whether an invitation leads nowhere but to where this account is already.
+    /// Whether an invitation leads to the state that this account is already in.
     private func isKnown(_ opening: Opening) -> Bool {
         guard let known = self.groups[opening.group.groupID], known.isActive else { return false }
         return !self.isRival(opening.group, of: known, opening.invitation)
     }
 
-    /// Joins the group of an invitation; a group that this account is in already stays as it is.
+    /// Joins the group of an invitation; a group that this account is already in stays unchanged.
     private mutating func join(_ opening: Opening, _ step: inout CoreStep) throws -> Joining {
         let group = opening.group
         guard !self.crashes.holds(.group(group.groupID)) else {
@@ -190,8 +190,8 @@ extension CoreModel {
             self.await(Rival(invite: (opening.wrapper, opening.invitation), group: group), &step)
             return .rival(group.groupID)
         }
-        // A nostr_group_id that others claim too is no reason to refuse: anyone could block an invitation that way. An
-        // MLS group id that is another group's nostr_group_id is: a reference to that group would lead here.
+        // A nostr_group_id that others claim too is not refused: anyone could block an invitation that way. An MLS
+        // group id equal to another group's nostr_group_id is refused: a reference to that group would lead here.
         if let id = Bytes32(group.groupID.bytes),
             self.routes.groups(claiming: id).contains(where: { $0 != group.groupID })
         {

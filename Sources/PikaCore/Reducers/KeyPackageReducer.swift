@@ -2,22 +2,22 @@ import MLS
 import Marmot
 import Nostr
 
-/// Own key packages: announces them, replaces them before they expire and after use, and forgets them in the end.
+/// Own key packages: announced, replaced before they expire and after use, and finally deleted.
 ///
-/// All stand in one slot, the `d` tag, so that a new kind 30443 takes the place of the old one. The old kind 443 is
-/// deleted (NIP-09) once a relay has stored the new one, so that peers always find a key package.
+/// All share one slot, the `d` tag, so that a new kind 30443 replaces the old one. The old kind 443 is deleted (NIP-09)
+/// once a relay has stored the new one, so that peers always find a key package.
 extension CoreModel {
     /// Seconds before its expiry at which a key package is replaced.
     static let rotationMargin: Int64 = 14 * 86_400
-    /// Seconds that private keys are kept after the last Welcome for them was to be expected: gift wraps are
-    /// back-dated by up to two days, and relays that were away deliver late.
+    /// Seconds that private keys are kept after the last Welcome for them could be expected: gift wraps are back-dated
+    /// by up to two days, and relays that were offline deliver late.
     static let keyRetention: Int64 = 4 * 86_400
-    /// Seconds after the start before which nothing is forgotten: old Welcomes may still be on relays.
+    /// Seconds after the start before which no key package is deleted: old Welcomes may still be on relays.
     static let readingTime: Int64 = 3600
-    /// Seconds after which a refused event may be too old for the relays: it is signed anew.
+    /// Seconds after which a refused event may be too old for the relays, and is signed anew.
     private static let staleAge: Int64 = 3600
 
-    /// The newest package that is still good for a while.
+    /// Returns the newest package in use that is not due for rotation.
     func currentKeyPackage(_ now: Int64) -> StoredKeyPackage? {
         self.keyPackages.last {
             self.keyPackageRecords[$0.reference]?.retiredAt == nil
@@ -25,7 +25,7 @@ extension CoreModel {
         }
     }
 
-    /// Announces the current key package on request; nil if the signer has to say yes first.
+    /// Announces the current key package on request; nil if the outcome waits for the signer.
     mutating func publishKeyPackage(_ request: RequestID?, _ step: inout CoreStep) throws -> ActionOutcome? {
         try self.publishKeyPackage(&step)
         guard let request, let current = self.currentKeyPackage(step.now),
@@ -35,7 +35,7 @@ extension CoreModel {
         return nil
     }
 
-    /// Announces the current key package with the relay lists that lead to it; a fresh one, if there is none.
+    /// Announces the current key package, or a fresh one if there is none, with the relay lists that lead to it.
     mutating func publishKeyPackage(_ step: inout CoreStep) throws {
         guard !self.configuration.announcementRelays.isEmpty else { return }
         self.state.keyPackage.begin()
@@ -59,7 +59,8 @@ extension CoreModel {
         }
     }
 
-    /// Retires all packages at once: another copy of this account has their private keys, so peers must not use them.
+    /// Retires all packages at once, since another copy of this account has their private keys: peers must not use
+    /// them.
     mutating func retireKeyPackages(_ step: inout CoreStep) {
         for package in self.keyPackages {
             var record = self.keyPackageRecords[package.reference] ?? KeyPackageRecord()
@@ -86,7 +87,7 @@ extension CoreModel {
         return stored
     }
 
-    /// Sends a package's events: the same as before, unless they name other relays.
+    /// Sends a package's existing events, or signs new ones if they name other relays.
     private mutating func announce(_ package: StoredKeyPackage, _ step: inout CoreStep) throws {
         let record = self.keyPackageRecords[package.reference] ?? KeyPackageRecord()
         let relays = self.configuration.announcementRelays.map(\.string)
@@ -98,7 +99,7 @@ extension CoreModel {
         }
     }
 
-    /// Announces a package once more if its events name other relays than the present ones.
+    /// Announces a package again if its events name other relays than the configured ones.
     mutating func announceAgain(_ reference: [UInt8], _ step: inout CoreStep) throws {
         guard let package = self.keyPackages.first(where: { $0.reference == reference }),
             let record = self.keyPackageRecords[reference], record.retiredAt == nil, !record.events.isEmpty
@@ -111,7 +112,7 @@ extension CoreModel {
         guard let package = self.keyPackages.first(where: { $0.reference == reference }),
             self.keyPackageRecords[reference]?.retiredAt == nil
         else { return nil }
-        // Of two events of one second, relays keep the one with the lower id.
+        // Dated after the last one: of two events of the same second, relays keep the one with the lower id.
         let last = self.keyPackageRecords.values.flatMap { $0.events + $0.superseded }.map(\.createdAt).max()
         let bundle = try KeyPackageBundle(stored: package.bundle)
         let drafts = KeyPackageEvents.drafts(
@@ -121,7 +122,7 @@ extension CoreModel {
         return [drafts.addressable, drafts.legacy]
     }
 
-    /// Announces a package with its signed events, which take the place of those it had.
+    /// Announces a package with its signed events, which replace its earlier ones.
     mutating func announce(_ events: [Event], of reference: [UInt8], _ step: inout CoreStep) {
         var record = self.keyPackageRecords[reference] ?? KeyPackageRecord()
         guard record.retiredAt == nil, self.keyPackages.contains(where: { $0.reference == reference }) else { return }
@@ -143,7 +144,7 @@ extension CoreModel {
         }
     }
 
-    /// Adds an event to the announcement at hand; one that waits for its next attempt is due at once.
+    /// Adds an event to the current announcement; a row waiting for its next attempt becomes due at once.
     mutating func announce(_ event: Event, row: String, to relays: [RelayURL], _ step: inout CoreStep) {
         let isUnderWay = self.queue.attemptBegan(row) != nil
         self.state.keyPackage.expect(event, from: relays, isUnderWay: isUnderWay)
@@ -160,7 +161,7 @@ extension CoreModel {
         }
     }
 
-    /// Deletes the superseded kind 443 events from the relays: one of them has stored the present one.
+    /// Deletes the superseded kind 443 events from the relays, once a relay has stored the current one.
     mutating func withdrawSuperseded(by event: Event, _ step: inout CoreStep) {
         let isPresent = self.keyPackageRecords.values.contains { $0.retiredAt == nil && $0.events.contains(event) }
         guard event.kind == .keyPackage, isPresent else { return }
@@ -191,7 +192,7 @@ extension CoreModel {
         step.changes.append(.putMemo(MemoName(.keyPackage, reference), record?.memo))
     }
 
-    /// This account has joined a group with a package: others must use another one from now on (MIP-00).
+    /// Marks a package as used by a join, and rotates it: others must use another one from now on (MIP-00).
     mutating func consume(_ package: StoredKeyPackage, _ step: inout CoreStep) {
         var record = self.keyPackageRecords[package.reference] ?? KeyPackageRecord()
         if record.usedAt == nil {
@@ -209,7 +210,7 @@ extension CoreModel {
         }
     }
 
-    /// Signs an announcement anew that every relay has refused, if it may be too old for them.
+    /// Signs an announcement anew if every relay refused it and it may be too old for them.
     mutating func replaceRefusedKeyPackage(_ event: Event, _ step: inout CoreStep) {
         guard step.now.clampedSubtracting(event.createdAt) >= Self.staleAge,
             let package = self.currentKeyPackage(step.now),
@@ -223,9 +224,9 @@ extension CoreModel {
         }
     }
 
-    // MARK: Time
+    // MARK: Maintenance
 
-    /// Replaces a package that nears its expiry.
+    /// Replaces a package that is near its expiry.
     mutating func rotateDueKeyPackage(_ step: inout CoreStep) {
         if self.isKeyPackageAnnounced, self.currentKeyPackage(step.now) == nil { self.tryRotation(&step) }
     }
@@ -234,13 +235,13 @@ extension CoreModel {
         self.keyPackageRecords.values.contains { $0.retiredAt == nil && !$0.events.isEmpty }
     }
 
-    /// Deletes private keys that no Welcome is to be expected for any more.
+    /// Deletes private keys for which no further Welcome is expected.
     mutating func forgetKeyPackages(_ step: inout CoreStep) {
         guard self.hasReadWelcomes(step.now) else { return }
         let awaited = self.invitedReferences
         for package in self.keyPackages {
             let record = self.keyPackageRecords[package.reference]
-            // One that was used is kept no longer than needed; of one that was not, peers may hold copies.
+            // A used package is kept no longer than needed; of an unused one, peers may hold copies.
             let isSpent = record?.usedAt != nil && !awaited.contains(package.reference)
             let end = isSpent ? record?.retiredAt ?? package.notAfter : package.notAfter
             guard step.now - end > Self.keyRetention else { continue }
@@ -251,13 +252,13 @@ extension CoreModel {
         }
     }
 
-    /// Whether what came while this account was away has been read.
+    /// Whether events that arrived while this account was away have been read.
     private func hasReadWelcomes(_ now: Int64) -> Bool {
         let connected = self.state.relays.filter { $0.connection == .connected }
         return now - self.startedAt >= Self.readingTime && !connected.isEmpty && connected.allSatisfy(\.isCaughtUp)
     }
 
-    /// The packages that open invitations are for.
+    /// The references of packages that open invitations use.
     private var invitedReferences: Set<[UInt8]> {
         var references: Set<[UInt8]> = []
         for invite in self.invites.values {

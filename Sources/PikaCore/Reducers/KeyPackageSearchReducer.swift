@@ -1,9 +1,9 @@
 import Marmot
 import Nostr
 
-/// Finding the key packages of peers on relays.
+/// Searching relays for peers' key packages.
 extension CoreModel {
-    /// A search that is under way, and for whom.
+    /// A search in progress, and its owner.
     struct ActiveSearch: Sendable {
         enum Owner: Sendable, Hashable {
             /// A change to a group, by its number.
@@ -15,7 +15,7 @@ extension CoreModel {
         let owner: Owner
     }
 
-    /// Looks for the key packages of peers.
+    /// Starts a search for the key packages of peers.
     mutating func search(for peers: [PublicKey], by owner: ActiveSearch.Owner, _ step: inout CoreStep) {
         self.lastSearch += 1
         let search = KeyPackageSearch(peers, self.configuration)
@@ -31,7 +31,7 @@ extension CoreModel {
     }
 
     private mutating func continueSearch(_ number: Int, _ step: inout CoreStep) {
-        // An answer that comes after the end is of no use.
+        // An answer after the end of the search is ignored.
         guard var active = self.searches.removeValue(forKey: number) else { return }
         for request in active.search.nextRequests() {
             step.effects.append(.fetch(.keyPackages(search: number), [request.filter], from: [request.relay]))
@@ -48,13 +48,13 @@ extension CoreModel {
         }
     }
 
-    /// The group that the peers are to join, if there is one already.
+    /// Returns the group that the peers are to join; nil if it does not exist yet.
     private func group(ofSearchBy owner: ActiveSearch.Owner) -> MarmotGroup? {
         guard case .intent(let number) = owner, let groupID = self.intents[number]?.groupID else { return nil }
         return self.groups[groupID]
     }
 
-    /// Those who can be invited; throws if there are others and the intent does not go on without them.
+    /// Returns the peers that can be invited; throws if some cannot and the intent does not proceed without them.
     func choose(
         _ peers: [PublicKey], _ findings: [PublicKey: KeyPackageSearch.Finding], for intent: inout GroupIntent
     ) throws(AppCoreError) -> [Invitee] {

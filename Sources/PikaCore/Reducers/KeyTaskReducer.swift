@@ -2,17 +2,17 @@ import MLS
 import Marmot
 import Nostr
 
-/// Everything that the account's key is used for, in one place.
+/// All uses of the account's key, in one place.
 ///
-/// A task is one or two operations with the key, one after the other: with the key at hand all within the same turn,
-/// with a remote signer (``SignerReducer.swift``) as its answers come.
+/// A task consists of one or two operations with the key in sequence: with a local key all within the same turn, with a
+/// remote signer (``SignerReducer.swift``) as its answers arrive.
 extension CoreModel {
-    /// Does a task, or has it done; what goes wrong later is dealt with by ``fail(_:_:_:)``.
+    /// Performs or queues a task. ``fail(_:_:_:)`` handles errors, including later ones.
     mutating func use(_ task: KeyTask, _ step: inout CoreStep) {
         do { try self.attempt(task, &step) } catch { self.fail(KeyJob(number: 0, task: task), error, &step) }
     }
 
-    /// As ``use(_:_:)``, but throws what goes wrong at once.
+    /// As ``use(_:_:)``, but throws immediate errors.
     mutating func attempt(_ task: KeyTask, for request: RequestID? = nil, _ step: inout CoreStep) throws {
         switch self.account {
         case .remote: self.ask(task, for: request, &step)
@@ -26,10 +26,10 @@ extension CoreModel {
         }
     }
 
-    // MARK: What is needed of the key
+    // MARK: Operations
 
-    /// The next operation of a task; nil if there is nothing to do any more. What is signed is made when it is asked
-    /// for, so that it is not dated by how long the signer was away.
+    /// Returns the next operation of a task; nil if nothing is left to do. Events are drafted when the signature is
+    /// requested, so that their dates do not depend on how long the signer was away.
     mutating func operation(of job: KeyJob, _ step: inout CoreStep) throws -> KeyOperation? {
         switch (job.task, job.stage) {
         case (.open, .opened(let seal)): return .decrypt(seal.content, from: seal.pubkey)
@@ -58,9 +58,9 @@ extension CoreModel {
         }
     }
 
-    // MARK: What follows
+    // MARK: Results
 
-    /// Goes on with a task; returns its next stage, or nil when it is done.
+    /// Continues a task with an answer; returns its next stage, or nil when it is done.
     mutating func take(_ answer: KeyAnswer, of job: KeyJob, _ step: inout CoreStep) throws -> KeyJob.Stage? {
         switch (job.task, answer) {
         case (.open(let event), .decrypted(let plaintext)):
@@ -96,7 +96,7 @@ extension CoreModel {
         }
     }
 
-    /// A task came to nothing: the signer refused, or what came was bad.
+    /// Handles the failure of a task: the signer refused, or the input was invalid.
     mutating func fail(_ job: KeyJob, _ error: any Error, _ step: inout CoreStep) {
         let reason = "\((error as? SignerError).map { "the signer said: \($0.message)" } ?? "\(error)")"
         switch job.task {

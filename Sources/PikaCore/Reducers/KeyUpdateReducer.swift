@@ -4,19 +4,19 @@ import Nostr
 
 /// Renewing this account's keys in its groups: some time after joining, and by age (MIP-02, ``SelfUpdatePolicy``).
 extension CoreModel {
-    /// This account joined a group with a key package that others may have seen.
+    /// Schedules a renewal after joining a group with a key package that others may have seen.
     mutating func noteJoin(of groupID: GroupID, _ step: inout CoreStep) {
         guard self.configuration.selfUpdate.afterJoining != nil else { return self.noteRenewal(of: groupID, &step) }
         let delay = self.configuration.selfUpdate.delay(using: &step.random)
         self.put(KeyAge(notBefore: step.nowMilliseconds + delay), of: groupID, &step)
     }
 
-    /// This account founded a group, or a commit of its own stands: its keys are new.
+    /// Restarts the age of the keys after founding a group, or after an own commit.
     mutating func noteRenewal(of groupID: GroupID, _ step: inout CoreStep) {
         self.put(KeyAge(renewedAt: step.now), of: groupID, &step)
     }
 
-    /// Another member's commit took the place of a renewal that nobody asked for: later again, but not for ever.
+    /// Postpones an automatic renewal that another member's commit displaced, but not indefinitely.
     mutating func postponeRenewal(of groupID: GroupID, _ step: inout CoreStep) {
         let age = self.keyAges[groupID] ?? KeyAge(renewedAt: step.now)
         self.put(
@@ -33,7 +33,7 @@ extension CoreModel {
 
     private mutating func planRenewals(_ step: inout CoreStep) {
         let next = self.keyAges.values.compactMap { $0.due(self.configuration.selfUpdate) }.min()
-        // Timers that come too early plan anew, so that the many changes of what is due leave few of them behind.
+        // Timers that fire early plan anew, so that frequent changes of the due time leave few timers behind.
         guard let time = next.map({ min($0, step.nowMilliseconds + 86_400_000) }),
             time < self.keyUpdateWake ?? .max
         else { return }
@@ -41,7 +41,7 @@ extension CoreModel {
         step.effects.append(.wake(.keyUpdates, atMilliseconds: time))
     }
 
-    /// Renews what is due in groups that are quiet; in others it waits for another while.
+    /// Renews due keys in quiet groups; in others the renewal is delayed further.
     mutating func renewDueKeys(_ step: inout CoreStep) {
         guard let wake = self.keyUpdateWake, wake <= step.nowMilliseconds else { return }
         self.keyUpdateWake = nil
@@ -59,7 +59,7 @@ extension CoreModel {
         self.planRenewals(&step)
     }
 
-    /// Whether nothing else happens in a group, and this account knows it.
+    /// Whether no other change is in progress in a group, as far as an up-to-date relay shows.
     private func isQuiet(_ group: MarmotGroup) -> Bool {
         let relays = self.relays(of: group)
         guard self.copiedGroups[group.groupID]?.holdsBack != true else { return false }
@@ -82,7 +82,7 @@ extension CoreModel {
         }
     }
 
-    /// Counts the age of keys from now on in groups where it was not counted.
+    /// Starts counting the age of keys in groups where it was not counted.
     mutating func startRenewals(_ step: inout CoreStep) {
         for (groupID, group) in self.groups where group.isActive && self.keyAges[groupID] == nil {
             self.noteRenewal(of: groupID, &step)

@@ -2,9 +2,9 @@ import MLS
 import Marmot
 import Nostr
 
-/// Groups that this account was removed from are listened to for a while: what was sent before may be late.
+/// Groups that this account was removed from stay subscribed for a while: messages sent before may arrive late.
 extension CoreModel {
-    /// Seconds.
+    /// Seconds for which a group stays subscribed after the removal.
     static let lingeringTime: Int64 = 3600
 
     private static func removedCursor(_ groupID: GroupID) -> String { "removed/\(groupID.hex)" }
@@ -26,7 +26,7 @@ extension CoreModel {
                 atMilliseconds: removedAt.clampedAdding(Self.lingeringTime).clampedMultiplied(by: 1000)))
     }
 
-    /// After a restart.
+    /// Resumes after a restart.
     mutating func resumeLingering(_ step: inout CoreStep) {
         for group in self.groups.values where !group.isActive {
             guard let removedAt = self.cursors[Self.removedCursor(group.groupID)],

@@ -1,9 +1,9 @@
 import MLS
 import Nostr
 
-/// Files that go into the host's cache: the state says how far they are, and never what is in them.
+/// Downloads of files into the host's cache: the state holds their progress, never their content.
 extension CoreModel {
-    /// Messages of which it is remembered what became of their files.
+    /// The maximum number of messages whose downloads are remembered.
     private static let maximumDownloads = 1000
 
     /// Downloads, decrypts and caches a file. Its outcome comes later.
@@ -19,7 +19,7 @@ extension CoreModel {
             .download(MediaFile(chatID: groupID.hex, messageID: messageID, index: index), groupID: groupID, request))
     }
 
-    /// The host's cache has a file, or it cannot be had.
+    /// Records that the host's cache has a file, or that it is unavailable.
     mutating func takeDownloaded(
         _ file: MediaFile, of groupID: GroupID, _ result: Result<String, AppCoreError>, _ request: RequestID?,
         _ step: inout CoreStep

@@ -2,15 +2,15 @@ import MLS
 import Marmot
 import Nostr
 
-/// Files of messages (MIP-04): encrypted, uploaded, referred to; and the keys of those that come in.
+/// Files of messages (MIP-04): encryption, upload and references, and the keys of received files.
 extension CoreModel {
-    /// Files are encrypted so many times at most, when the group's epoch changes during the upload; then the message
-    /// goes out all the same: receivers try the neighbouring epochs too.
+    /// The maximum number of times files are encrypted because the group's epoch changed during the upload. After that
+    /// the message is sent anyway: receivers also try the neighbouring epochs.
     static let maximumMediaAttempts = 3
-    /// Seconds that an upload's authorization holds.
+    /// Seconds that an upload's authorization is valid.
     static let uploadLifetime: Int64 = 3600
 
-    /// Encrypts the files for the present epoch and uploads them; the message follows when a server has them all.
+    /// Encrypts the files for the current epoch and uploads them; the message follows when a server has them all.
     mutating func sendMedia(
         _ media: OutgoingMedia, toChat chatID: String, _ request: RequestID?, _ step: inout CoreStep
     ) throws {
@@ -45,27 +45,27 @@ extension CoreModel {
         try self.begin(MediaOperation(groupID: groupID, goal: goal, request: request), &step)
     }
 
-    /// Uploads as soon as this account's key has allowed it.
+    /// Starts an operation; the upload begins as soon as it is authorized with this account's key.
     mutating func begin(_ operation: MediaOperation, _ step: inout CoreStep) throws {
         self.lastMediaOperation += 1
         self.mediaOperations[self.lastMediaOperation] = operation
         try self.attempt(.authorize(self.lastMediaOperation), &step)
     }
 
-    /// What this account signs to be allowed an operation's upload; nil if there is none.
+    /// Returns the events that authorize an operation's upload, to be signed by this account; nil if none are needed.
     func authorizations(of operation: Int, _ step: CoreStep) -> [UnsignedEvent]? {
         self.mediaOperations[operation]?.ownUploads?.files.map {
             self.authorization(for: $0.file.blobHash, by: self.account.publicKey, step)
         }
     }
 
-    /// The event that allows a blob's upload; `key` is who may delete it again.
+    /// Returns the event that authorizes a blob's upload; `key` is its signer, who may also delete the blob.
     func authorization(for hash: Bytes32, by key: PublicKey, _ step: CoreStep) -> UnsignedEvent {
         BlossomAuthorization.draft(
             .upload, hashes: [hash], content: "Upload", by: key, now: step.now, lifetime: Self.uploadLifetime)
     }
 
-    /// The authorizations are signed.
+    /// Uploads the files after their authorizations were signed.
     mutating func upload(_ operation: Int, authorizedBy events: [Event], _ step: inout CoreStep) {
         guard let (files, servers) = self.mediaOperations[operation]?.ownUploads else { return }
         let blobs = zip(files, events).map { entry, event in
@@ -81,7 +81,7 @@ extension CoreModel {
             .upload(operation: operation, blobs, to: servers.isEmpty ? self.configuration.mediaServers : servers))
     }
 
-    /// The account's signer does not allow an upload.
+    /// Ends an upload that could not be authorized.
     mutating func failUpload(_ number: Int, _ error: any Error, _ step: inout CoreStep) {
         guard let operation = self.mediaOperations.removeValue(forKey: number) else { return }
         let failure = (error as? SignerError).map {
@@ -91,7 +91,7 @@ extension CoreModel {
         self.fail(operation.request, failure ?? error, &step)
     }
 
-    /// The servers have answered: `urls` in the order of the files.
+    /// Continues an operation after the upload: `urls` in the order of the files.
     mutating func takeUploaded(
         _ number: Int, _ result: Result<[String], AppCoreError>, _ step: inout CoreStep
     ) {
@@ -133,7 +133,7 @@ extension CoreModel {
         return try self.send(OutgoingMessage(content: media.caption, tags: tags), toChat: chatID, &step)
     }
 
-    /// Keeps the keys of a message's files together with the message: the group forgets what they come from.
+    /// Stores the keys of a message's files together with the message: the group deletes the secrets behind them.
     func storeMedia(of message: StoredMessage, _ step: inout CoreStep) {
         let files = MediaAttachment.references(in: message.rumor.tags)
         guard !files.isEmpty else { return }

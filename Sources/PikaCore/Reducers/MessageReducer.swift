@@ -1,9 +1,9 @@
 import Marmot
 import Nostr
 
-/// Sending messages, and what handlers ask for.
+/// Sending messages, and effects requested by handlers.
 extension CoreModel {
-    /// Encrypts, stores and queues a message of one's own.
+    /// Encrypts, stores and queues an own message.
     mutating func send(
         _ message: OutgoingMessage, toChat chatID: String, rowID: String? = nil,
         purpose: OutboxRow.Purpose = .message, notBefore: Int64 = 0, _ step: inout CoreStep
@@ -14,8 +14,8 @@ extension CoreModel {
             pubkey: self.account.publicKey, createdAt: max(step.now, notBefore), kind: message.kind, tags: message.tags,
             content: message.content)
         if rumor.isTypingNotice { return try self.sendTyping(rumor, groupID, rowID: rowID, &step) }
-        // Receivers know a message by this id, so the same words twice within a second need two.
-        // checked: the time starts at most `maximumLead` ahead of the clock, and few messages are repeated within a second.
+        // Receivers identify a message by this id, so the same text sent twice within a second needs two ids.
+        // checked: the time starts at most `maximumLead` ahead of the clock, and repeats within a second are few.
         while self.seen.contains(self.messageKey(rumor.id, in: groupID)) { rumor.createdAt += 1 }
         guard let event = try self.groups[groupID]?.seal(rumor, now: step.now, using: &step.random),
             let group = self.groups[groupID]
@@ -39,7 +39,7 @@ extension CoreModel {
         return .queued(messageID: id, wrapper: event.id)
     }
 
-    /// Everything that a handler wants, and the end of its event: one transaction.
+    /// Applies the effects of a handler and removes its event from the inbox, in one transaction.
     mutating func finish(_ inboxID: Int64, _ effects: [HandlerEffect], _ step: inout CoreStep) {
         guard self.inbox.remove(inboxID) != nil else { return }
         step.changes.append(.deleteInbox(id: inboxID))

@@ -1,17 +1,17 @@
 import MLS
 import Nostr
 
-/// What people are called, everywhere in the state.
+/// People's names, everywhere in the state.
 extension CoreModel {
-    /// What somebody calls itself in public, else the beginning of its npub.
+    /// Returns a person's public name, else the beginning of the npub.
     func shownName(of key: PublicKey) -> String { self.profile(of: key).shownName }
 
-    /// What a member calls itself in a group, else in public, else the beginning of its npub.
+    /// Returns a member's name in the group, else the public name, else the beginning of the npub.
     func shownName(of key: PublicKey, inGroup groupID: GroupID) -> String {
         self.name(of: key, inGroup: groupID) ?? self.shownName(of: key)
     }
 
-    /// What a member calls itself in a group, else in public; nil if it is not known.
+    /// Returns a member's name in the group, else the public name; nil if neither is known.
     func name(of key: PublicKey, inGroup groupID: GroupID) -> String? {
         self.people.groupProfiles[groupID]?[key]?.shown.ownName ?? self.people.profiles[key]?.shown.ownName
     }
@@ -20,9 +20,10 @@ extension CoreModel {
         self.people.profiles[key]?.shown ?? AppState.Profile(publicKey: key)
     }
 
-    /// Brings the state in line with profiles that have changed. It costs what they are seen in; the rest is not copied.
+    /// Updates the state after profiles have changed. The cost depends on the places where they appear; the rest is not
+    /// copied.
     ///
-    /// - Parameter groupID: the group that it is about; nil for public profiles.
+    /// - Parameter groupID: the group whose profiles changed; nil for public profiles.
     mutating func refreshNames(of keys: Set<PublicKey>, inGroup groupID: GroupID? = nil) {
         guard !keys.isEmpty else { return }
         if groupID == nil { self.refreshProfiles(of: keys) }

@@ -2,9 +2,10 @@ import MLS
 import Marmot
 import Nostr
 
-/// Actions that are to be done once, whoever asks for them again (``RequestID/once(_:)``).
+/// Idempotent actions, which are performed once however often they are requested (``RequestID/once(_:)``).
 extension CoreModel {
-    /// Whether an action, or what handlers want (nil), need not be done: it was, which is said again, or it is under way.
+    /// Whether an action, or a handler's effects (nil), can be skipped: it is done, and its outcome is reported again,
+    /// or it is in progress.
     mutating func isAnswered(_ action: AppAction?, _ request: RequestID?, _ step: inout CoreStep) -> Bool {
         guard let request, let key = request.onceKey else { return false }
         if self.answers.underWay.contains(key) { return true }
@@ -16,12 +17,12 @@ extension CoreModel {
         guard case .queued(let messageID, _) = answer.outcome, let chatID = action?.messageChat,
             !self.queue.contains(where: { $0.messageID == messageID && $0.leftover == nil })
         else { return true }
-        // What is in the outbox no more without being forgotten, a relay has.
+        // A message that is no longer in the outbox, and whose answer was not dropped, is on a relay.
         step.effects.append(.report(chatID: self.routes.chatID(stored: chatID), messageID: messageID, .sent))
         return true
     }
 
-    /// Notes how an action ended, in the transaction that holds what it did.
+    /// Stores the outcome of an action, in the transaction with its changes.
     mutating func noteAnswer(to request: RequestID, _ outcome: ActionOutcome, _ step: inout CoreStep) {
         guard let key = request.onceKey else { return }
         self.answers.underWay.remove(key)
@@ -32,7 +33,7 @@ extension CoreModel {
         if let forgotten { step.changes.append(.putMemo(MemoName(.answer, forgotten), nil)) }
     }
 
-    /// No relay took a message: asked for again, it is sent anew.
+    /// Drops the answer about a message that no relay accepted: when requested again, it is sent anew.
     mutating func forgetAnswer(aboutMessage messageID: EventID?, _ step: inout CoreStep) {
         guard let messageID, let name = self.answers.forget(messageID: messageID) else { return }
         step.changes.append(.putMemo(MemoName(.answer, name), nil))
@@ -42,7 +43,7 @@ extension CoreModel {
 }
 
 extension AppAction {
-    /// The chat of an action that sends a message; nil for others.
+    /// The chat of an action that sends a message; nil for other actions.
     fileprivate var messageChat: String? {
         switch self {
         case .sendMessage(let chatID, _), .reactToMessage(let chatID, _, _), .sendMedia(let chatID, _),

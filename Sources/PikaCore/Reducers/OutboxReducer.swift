@@ -1,9 +1,9 @@
 import MLS
 import Nostr
 
-/// Events on their way to relays.
+/// Publishing events through the outbox.
 extension CoreModel {
-    /// Stores an event and lets it leave as soon as it is durable.
+    /// Stores an event, which is published as soon as it is durable.
     mutating func enqueue(
         id: String, _ event: Event, to relays: [RelayURL], _ purpose: OutboxRow.Purpose, groupID: GroupID? = nil,
         messageID: EventID? = nil, _ step: inout CoreStep
@@ -47,7 +47,7 @@ extension CoreModel {
         self.flushOutbox(&step)
     }
 
-    /// An own message came back: a relay has it, even if its answer got lost.
+    /// Settles an own message that came back: a relay has it, even if its answer was lost.
     mutating func settleMessage(_ event: EventID, _ step: inout CoreStep) {
         guard let id = self.queue.row(ofEvent: event), let row = self.queue.row(id),
             row.purpose == .message || row.purpose == .callSignal
@@ -56,7 +56,7 @@ extension CoreModel {
         self.takeEffect(of: row, &step)
     }
 
-    /// Some relay has a row, and nobody waits for more than that.
+    /// Settles a row that some relay has. The caller applies its effects.
     mutating func settleOutbox(_ id: String, _ step: inout CoreStep) {
         guard case .settled(let row, let forgotten) = self.queue.settle(id, now: step.now) else { return }
         step.effects.append(.note(.sent(milliseconds: nil)))
@@ -73,7 +73,7 @@ extension CoreModel {
         }
     }
 
-    /// What holds as soon as one relay has an event.
+    /// Applies the effects that hold as soon as one relay has an event.
     private mutating func takeEffect(of row: OutboxRow, _ step: inout CoreStep) {
         switch row.purpose {
         case .commit:
@@ -114,7 +114,7 @@ extension CoreModel {
         }
     }
 
-    /// What follows when no relay takes an event.
+    /// Applies the effects of a refusal by every relay.
     private mutating func takeRefusal(of row: OutboxRow, _ reason: String, _ step: inout CoreStep) {
         switch row.purpose {
         case .commit: self.dropRefusedCommit(row, reason: reason, &step)
@@ -133,7 +133,7 @@ extension CoreModel {
         }
     }
 
-    /// Takes a row out of the outbox, whoever has it by now.
+    /// Removes a row from the outbox, regardless of which relays have it.
     mutating func dropRow(_ id: String, _ step: inout CoreStep) {
         guard self.queue.remove(id) != nil else { return }
         step.changes.append(.deleteOutbox(id: id))

@@ -1,12 +1,12 @@
 import MLS
 import Nostr
 
-/// What this account publishes of itself: its profile (kind 0) and whom it follows (kind 3). Both are one event that
-/// each change writes anew, so they are read before, and nothing that others wrote into them is lost.
+/// This account's own profile (kind 0) and follow list (kind 3). Each is a single replaceable event that every change
+/// rewrites, so it is read first, and nothing that other programs wrote into it is lost.
 extension CoreModel {
     private static let followListMemo = MemoName(.followList, [])
 
-    /// Takes over the stored follow list; false if it cannot be read.
+    /// Restores the stored follow list; false if it is unreadable.
     mutating func restoreFollowList(_ memo: Secret) -> Bool {
         guard let event = JSONValue(memo: memo)?["event"].flatMap({ Event($0) }), event.kind == .followList else {
             return false
@@ -17,7 +17,7 @@ extension CoreModel {
 
     // MARK: Reading
 
-    /// Asks every relay of this account; a reading under way goes on.
+    /// Queries every relay of this account; a reading in progress continues.
     mutating func readOwn(_ step: inout CoreStep) {
         let relays = Set(self.configuration.relays)
         guard self.people.reading == nil, !relays.isEmpty else { return }
@@ -102,9 +102,9 @@ extension CoreModel {
 
     // MARK: Writing
 
-    /// Writes what waited for a reading: all changes of one event in their order, as one event.
+    /// Writes the changes that waited for a reading: all changes of one event in order, as one event.
     ///
-    /// While an earlier one waits for the account's signer, changes go on waiting: they are made to that one.
+    /// While an earlier version waits for the account's signer, changes stay queued: they are applied to that version.
     mutating func writeOwn(after reading: OwnReading.Result, _ step: inout CoreStep) {
         if !self.isSigning(.profile) {
             let saves = self.people.saves
@@ -143,7 +143,7 @@ extension CoreModel {
         } catch { for request in requests { self.fail(request, error, &step) } }
     }
 
-    /// One of the events is signed, or will not be: goes on with what waited for that.
+    /// Resumes writing after one of the events was signed, or its signing failed.
     mutating func endOwnWriting(_ step: inout CoreStep) {
         if let reading = self.people.read { self.writeOwn(after: reading, &step) }
     }
@@ -152,13 +152,13 @@ extension CoreModel {
         _ drafts: [ProfileDraft], after reading: OwnReading.Result, _ step: inout CoreStep
     ) throws -> KeyTask? {
         let known = self.people.profiles[self.account.publicKey]?.source
-        // What an account has read once may be gone from relays that are away; it goes on from that.
+        // A profile that was read before is used even if the relays that had it are away now.
         guard known != nil || reading.isComplete else {
             throw AppCoreError(.noRelay, "this account's profile could not be read from all of its relays")
         }
         var profile = ProfileMetadata()
         do { if let known { profile = try ProfileMetadata(content: known.content) } } catch {
-            // Others may be able to read it: it must not be lost.
+            // Other programs may be able to parse this profile, so it must not be overwritten.
             guard ![.numberOutOfRange, .jsonTooDeep, .invalidPayloadSize].contains(error.code) else {
                 throw AppCoreError(.notAllowed, "this account's profile cannot be rewritten: \(error.message)")
             }
@@ -184,7 +184,7 @@ extension CoreModel {
         return try self.publish(draft, .followList, &step)
     }
 
-    /// A replaceable event to be signed; of two of one second, relays keep the one with the lower id.
+    /// Drafts a replaceable event. It is dated after the last one: of two of the same second, relays keep the lower id.
     private func draft(
         _ kind: Kind, tags: [Tag], content: String, after last: Int64?, _ step: CoreStep
     ) throws -> UnsignedEvent {
@@ -202,7 +202,7 @@ extension CoreModel {
         return unsigned
     }
 
-    /// What a signature adds to an event's JSON.
+    /// The number of bytes that a signature adds to an event's JSON.
     private static let signatureBytes = #","sig":"""#.utf8.count + 128
 
     private mutating func publish(
@@ -216,14 +216,14 @@ extension CoreModel {
         return task
     }
 
-    /// A profile or follow list is signed: it holds from now on.
+    /// Adopts and enqueues a profile or follow list that was signed.
     mutating func publish(_ event: Event, _ due: DuePublication, _ step: inout CoreStep) {
         if due.purpose == .profile {
             self.keepOwn(ProfileSource(own: event), isComplete: self.people.read?.isComplete ?? false, &step)
         } else if due.purpose == .followList {
             self.keep(followList: event, &step)
         }
-        // What it replaces need not leave any more.
+        // Versions that it replaces need not be sent any more.
         for row in self.queue.rows(where: { $0.purpose == due.purpose }) { self.dropRow(row.id, &step) }
         self.enqueue(id: due.row, event, to: due.relays, due.purpose, &step)
     }

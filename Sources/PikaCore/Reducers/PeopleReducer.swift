@@ -1,6 +1,6 @@
 import Nostr
 
-/// What is asked for about people.
+/// User actions on profiles and the follow list.
 extension CoreModel {
     mutating func actOnPeople(
         _ action: AppAction, _ request: RequestID?, _ step: inout CoreStep
@@ -34,7 +34,7 @@ extension CoreModel {
         self.wantProfiles(of: self.everybody, isUrgent: true, &step)
     }
 
-    /// Shows what is known of somebody, and asks for more.
+    /// Shows the known profile of a person, and requests a newer one.
     private mutating func openPeerProfile(_ key: PublicKey, _ step: inout CoreStep) {
         self.state.peerProfile = AppState.PeerProfile(
             profile: self.profile(of: key), isFollowed: self.state.followList.contains { $0.profile.publicKey == key })
@@ -70,7 +70,7 @@ extension CoreModel {
         if self.configuration.relays.isEmpty { throw AppCoreError(.noRelay, "this account has no relays") }
     }
 
-    /// What this account has published is rewritten only after it was read: another program may have changed it.
+    /// Writes own events only after they were read recently: another program may have changed them.
     private mutating func writeOrRead(_ step: inout CoreStep) {
         if let read = self.people.read, read.isComplete, step.now - read.at < Self.profilePause {
             if self.people.reading == nil { self.writeOwn(after: read, &step) }
@@ -81,7 +81,7 @@ extension CoreModel {
 }
 
 extension ProfileDraft {
-    /// Throws ``AppCoreError/Code/notAllowed`` for a text that others would not show whole.
+    /// Throws ``AppCoreError/Code/notAllowed`` if a field is too long for others to show in full.
     func check() throws(AppCoreError) {
         guard self.name?.unicodeScalars.count ?? 0 <= ShownText.nameLimit,
             self.about?.unicodeScalars.count ?? 0 <= ShownText.aboutLimit,
@@ -96,7 +96,7 @@ extension ProfileDraft {
         }
     }
 
-    /// Writes the fields that are named; an empty one is taken away. Both names are the same, as Pika writes them.
+    /// Writes the given fields; an empty one is removed. Both name fields get the same value, as Pika writes them.
     func apply(to profile: inout ProfileMetadata) {
         if let name = self.name {
             profile.name = name.nonBlank

@@ -1,21 +1,21 @@
 import MLS
 import Nostr
 
-/// Public profiles (kind 0) of everybody that this account has to do with, fetched in batches and kept.
+/// Public profiles (kind 0) of all people that this account deals with, fetched in batches and stored.
 extension CoreModel {
-    /// Seconds after which a profile is asked for again: if every relay has answered, and if not.
+    /// Seconds after which a profile is fetched again: if every relay had answered, and if not.
     static let profileLifetime: Int64 = 86_400
     static let partialLifetime: Int64 = 3600
-    /// Seconds within which a profile is not asked for twice, whoever wants it.
+    /// Seconds within which a profile is not fetched twice, even on an urgent request.
     static let profilePause: Int64 = 60
-    /// Profiles that are kept.
+    /// The maximum number of profiles stored.
     static let maximumProfiles = 5000
-    /// People that one request is about.
+    /// The maximum number of people per request.
     static let profilesPerRequest = 100
 
     // MARK: Start
 
-    /// Takes over a stored profile; false if it cannot be read.
+    /// Restores a stored profile; false if it is unreadable.
     mutating func restoreProfile(_ name: MemoName, _ memo: Secret) -> Bool {
         guard let key = try? PublicKey(bytes: name.key), let profile = KnownProfile(of: key, memo: memo) else {
             return false
@@ -24,10 +24,10 @@ extension CoreModel {
         return true
     }
 
-    // MARK: Asking
+    // MARK: Requests
 
-    /// All whose names may be shown: who is looked at, members, inviters, the followed; each once, at most as many as
-    /// are kept.
+    /// All people whose names may be shown, without duplicates: the opened profile, members, inviters and followed
+    /// people, up to the number of profiles that are stored.
     var everybody: [PublicKey] {
         let members = self.state.chatList.lazy.flatMap(\.members).map(\.publicKey)
         let groups: [any Sequence<PublicKey>] = [
@@ -45,9 +45,9 @@ extension CoreModel {
         return found
     }
 
-    /// Asks for the profiles of these people that are not known, or have been for long.
+    /// Requests the profiles of these people that are unknown or outdated.
     ///
-    /// - Parameter isUrgent: whether age does not matter.
+    /// - Parameter isUrgent: whether recent profiles are fetched again too.
     mutating func wantProfiles(
         of keys: some Sequence<PublicKey>, isUrgent: Bool = false, _ step: inout CoreStep
     ) {
@@ -60,7 +60,7 @@ extension CoreModel {
         self.askForProfiles(&step)
     }
 
-    /// Sends the next request if none is under way, and a relay is there that may answer.
+    /// Sends the next request if none is in progress and a relay is connected.
     mutating func askForProfiles(_ step: inout CoreStep) {
         let relays = self.configuration.relays
         guard self.people.search == nil, !self.people.due.isEmpty,
@@ -123,12 +123,12 @@ extension CoreModel {
         if search.answered > 0 {
             self.askForProfiles(&step)
         } else {
-            // They are asked for again when a relay connects, or when somebody wants to know more.
+            // They are requested again when a relay connects, or with the next request.
             self.people.due.formUnion(search.peers)
         }
     }
 
-    /// Keeps a profile; true if what is shown of it changed.
+    /// Stores a profile; true if its shown fields changed.
     mutating func put(_ profile: KnownProfile, of key: PublicKey, _ step: inout CoreStep) -> Bool {
         let known = self.people.profiles[key]
         let hasRoom = self.people.profiles.count < Self.maximumProfiles || key == self.account.publicKey
@@ -138,15 +138,15 @@ extension CoreModel {
         return (known?.shown ?? AppState.Profile(publicKey: key)) != profile.shown
     }
 
-    // MARK: Time
+    // MARK: Maintenance
 
-    /// Asks for what has become old, and forgets those that nobody sees any more.
+    /// Fetches outdated profiles, and drops those of people who are no longer shown.
     mutating func maintainPeople(_ step: inout CoreStep) {
         self.forgetStrangers(&step)
         self.notePeople(&step)
     }
 
-    /// Asks for everything that is due: after the start, when a relay is back, and from time to time.
+    /// Requests everything that is due: after the start, when a relay reconnects, and periodically.
     mutating func notePeople(_ step: inout CoreStep) {
         let isRead = self.people.read.map { $0.isComplete && step.now - $0.at < Self.profileLifetime }
         let isConnected = self.state.relays.contains { $0.connection == .connected }

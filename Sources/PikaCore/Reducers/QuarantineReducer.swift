@@ -2,9 +2,10 @@ import MLS
 import Marmot
 import Nostr
 
-/// What is set aside because processes have died of it (``CrashLedger``), and how operators release or drop it.
+/// Quarantined subjects, of which processes have died (``CrashLedger``), and their release or removal by operators.
 extension CoreModel {
-    /// Whether an event must not be looked at. The first time that it comes it is kept, for a release.
+    /// Whether an event must be skipped because it is quarantined. Its content is stored on first receipt, for a
+    /// release.
     func isSetAside(_ event: Event, _ step: inout CoreStep) -> Bool {
         let subject = CrashSubject.event(event.id)
         guard self.crashes.holds(subject) else {
@@ -17,18 +18,18 @@ extension CoreModel {
         return true
     }
 
-    /// Where an event comes from: two of them that are deadly, and all of it is set aside.
+    /// The scope that an event comes from: two deadly events quarantine the whole scope.
     func crashScope(of event: Event) -> CrashSubject? {
         switch event.kind {
         case .giftWrap: .giftWraps
         case .groupEvent:
-            // Several groups may claim its routing id: then no group answers for it until a key has opened it.
+            // If several groups claim its routing id, none is blamed for it until a key has opened it.
             self.candidates(for: event).count == 1 ? self.candidates(for: event).first.map { .group($0) } : nil
         default: nil
         }
     }
 
-    /// The restore succeeded, including the subjects that were released before it.
+    /// Completes releases after a successful restore, which included the released subjects.
     mutating func settleReleased(_ step: inout CoreStep) {
         for entry in self.crashes.quarantine where entry.isReleased {
             if entry.subject.kind == .group {
@@ -68,7 +69,8 @@ extension CoreModel {
             step.effects.append(.changeQuarantine(.releaseAtStart, entry.subject))
             return
         case .event:
-            // It stays on the list until the core is done with it: if this process dies of it too, it is set aside still.
+            // It stays on the list until the core has processed it: if this process dies of it too, it is still
+            // quarantined.
             if let event = entry.content.flatMap({ try? Event(json: $0) }) {
                 self.useReleased(event, &step)
             } else {
@@ -86,13 +88,14 @@ extension CoreModel {
         self.ingest(event, &step)
     }
 
-    /// Asks relays again for what they hold.
+    /// Reads from relays again.
     private mutating func readAgain(_ step: inout CoreStep) {
         for status in self.state.relays where status.connection == .connected { self.catchUp(status.url, &step) }
         for group in self.groups.values.filter(\.isActive) { self.readBacklog(of: group.groupID, &step) }
     }
 
-    /// False for what cannot be dropped: it is not known what would have to be deleted.
+    /// Deletes a quarantined subject. Returns false for subjects that cannot be dropped, since it is unknown what to
+    /// delete.
     private mutating func drop(_ entry: QuarantineEntry, _ step: inout CoreStep) -> Bool {
         switch entry.subject.kind {
         case .event:
@@ -118,11 +121,11 @@ extension CoreModel {
     }
 }
 
-/// What an operator wants of something that is set aside.
+/// An operator's order about a quarantined subject.
 public enum QuarantineOrder: String, Sendable, Hashable, CaseIterable {
-    /// It is looked at again.
+    /// Process it again.
     case release
-    /// It is deleted, and never looked at again.
+    /// Delete it, and never process it again.
     case drop
 }
 
@@ -133,12 +136,12 @@ enum QuarantineChange: Sendable, Hashable {
 }
 
 extension AppCore {
-    /// What is set aside because processes have died of it, the oldest first.
+    /// All quarantined subjects, oldest first.
     public nonisolated var quarantine: [QuarantineEntry] { self.store.crashes.quarantine }
 
-    /// Releases or drops something that is set aside. Returns why that cannot be; nil when it is done.
+    /// Releases or drops a quarantined subject. Returns the error if that is impossible; nil when it is done.
     ///
-    /// A group or row that is released is back after the next start. ``run()`` must be running.
+    /// A released group or row takes effect at the next start. ``run()`` must be running.
     public nonisolated func order(_ order: QuarantineOrder, _ subject: CrashSubject) async -> AppCoreError? {
         let request = RequestID(rawValue: "quarantine/\(order.rawValue)/\(subject)")
         let updates = self.updates()

@@ -2,18 +2,18 @@ import MLS
 import Marmot
 import Nostr
 
-/// Invitations to a group that this account is in already.
+/// Invitations to a group that this account is already in.
 ///
-/// An admin invites a member anew after a removal that has not arrived yet, or because the commit that added it lost
-/// a race: then this member sits on a branch that everybody else has given up, and no commit can lead it back. Which
-/// branch lives shows in what can be opened.
+/// An admin invites a member again after a removal that has not arrived yet, or because the commit that added it lost a
+/// race: then this member is on a branch that all others have abandoned, and no commit can lead it back. The branch in
+/// use is recognized by the events that its keys can open.
 extension CoreModel {
     /// Another state of a group that this account is in.
     struct Rival: Sendable {
-        /// The invitation that leads to it, or nothing for a state that was left for another one.
+        /// The invitation that leads to it; nil for a state that this account left for another one.
         let invite: (wrapper: EventID, invitation: WelcomeEvents.Invitation)?
         var group: MarmotGroup
-        /// What the events that wait would make of it. Not stored.
+        /// The state after the waiting events were applied. Not stored.
         private var probe: MarmotGroup
         private var isFresh = true
 
@@ -23,14 +23,14 @@ extension CoreModel {
             self.probe = group
         }
 
-        /// Whether it opens one of the events: of those that came anew, the first time of all that wait.
+        /// Whether it opens one of the events: newly arrived ones, or all waiting ones on the first call.
         mutating func opens(_ fresh: [Event], now: Int64, waiting: () -> [Event]) -> Bool {
             let events = self.isFresh ? waiting() : fresh
             self.isFresh = false
             for event in events {
                 switch self.probe.ingest(event, now: now) {
                 case .message, .proposal: return true
-                // A state that this account was removed from is not one to go back to.
+                // A state that this account was removed from is not worth returning to.
                 case .commit(let report): if !report.removedSelf { return true }
                 case .waiting, .refused, .ownCommit, .ownEcho, .otherCopy: break
                 }
@@ -39,15 +39,15 @@ extension CoreModel {
         }
     }
 
-    /// States of one group that invitations lead to and that are kept; each is a whole group, and an admin can send any
+    /// The maximum number of states of one group from invitations; each is a whole group, and an admin can send any
     /// number of them.
     static let maximumRivals = 8
 
-    /// How long the removal, or the commits that lead to a later epoch, may take to arrive.
+    /// Milliseconds that the removal, or the commits that lead to a later epoch, may take to arrive.
     static let patienceWithRivals: Int64 = 10_000
 
-    /// Whether an invitation leads elsewhere than to where the group is. Only an admin can call a member away, and an
-    /// invitation serves once: its keys must not be used twice.
+    /// Whether an invitation leads to another state than the group's own. Only an admin can move a member to another
+    /// state, and an invitation can be used once: its keys must not be used twice.
     func isRival(_ group: MarmotGroup, of known: MarmotGroup, _ invitation: WelcomeEvents.Invitation) -> Bool {
         guard known.data.isAdmin(invitation.inviter), !self.seen.contains(self.welcomeKey(invitation)) else {
             return false
@@ -73,9 +73,9 @@ extension CoreModel {
         step.refuse("too_many_invites", "the oldest of many invitations to one group was dropped", oldest.wrapper)
     }
 
-    /// Goes over to a rival that opens what this account cannot open.
+    /// Switches to a rival that opens events which this account cannot open.
     ///
-    /// - Parameter fresh: events that came since the last time: the others were compared then.
+    /// - Parameter fresh: events that arrived since the last call: earlier ones were compared then.
     mutating func compareRivals(of groupID: GroupID, with fresh: [Event], _ step: inout CoreStep) {
         if self.leadsBack(to: groupID, fresh, now: step.now), let branch = self.abandoned[groupID] {
             self.forgetAbandoned(of: groupID, &step)
@@ -92,7 +92,7 @@ extension CoreModel {
         }
     }
 
-    /// Nothing came that leads to the later epoch of an invitation, although the relays were read.
+    /// Switches to the later epoch of an invitation if no event led there, although the relays were read.
     mutating func settleRivals(of groupID: GroupID, _ step: inout CoreStep) {
         guard let rivals = self.rivals[groupID], let known = self.groups[groupID], known.isActive else { return }
         guard !self.isReading(groupID) else {
@@ -106,7 +106,7 @@ extension CoreModel {
         }
     }
 
-    /// Goes over to the rival of an invitation that was accepted by hand.
+    /// Switches to the rival of an invitation that was accepted manually.
     mutating func adopt(_ wrapper: EventID, _ step: inout CoreStep) {
         for (groupID, rivals) in self.rivals {
             guard let position = rivals.firstIndex(where: { $0.invite?.wrapper == wrapper }) else { continue }
@@ -114,7 +114,7 @@ extension CoreModel {
         }
     }
 
-    /// Leaves the known state of a group for another; it is kept, should that turn out to have been the living one.
+    /// Leaves the known state of a group for another one; it is kept, in case it turns out to be the one in use.
     private mutating func adopt(_ position: Int, of groupID: GroupID, _ step: inout CoreStep) {
         guard let known = self.groups[groupID], let rival = self.rivals[groupID]?.remove(at: position) else { return }
         step.effects.append(.note(.commit(result: "changed_branch")))
@@ -129,7 +129,7 @@ extension CoreModel {
         self.compareRivals(of: groupID, with: [], &step)
     }
 
-    /// Becomes a member, or goes on in another state of a group; nothing of the state before follows on this one.
+    /// Becomes a member of a group, or continues in another state of it, which does not follow from the current one.
     ///
     /// - Parameter invitation: nil for a state that this account had left.
     mutating func enter(_ group: MarmotGroup, by invitation: WelcomeEvents.Invitation?, _ step: inout CoreStep) {
@@ -153,7 +153,7 @@ extension CoreModel {
         if let invitation {
             self.distrustGroupProfiles(of: groupID, &step)
             let name = Self.joinedCursor(groupID)
-            // Events of the time between this cursor and now are read: a time to come would hide them.
+            // Events between this cursor and now are read: a time in the future would hide them.
             let time = min(invitation.createdAt, step.now)
             self.cursors[name] = max(self.cursors[name] ?? 0, time)
             step.changes.append(.advanceCursor(name: name, to: time))
@@ -170,7 +170,7 @@ extension CoreModel {
         self.retryWaiting(of: groupID, &step)
     }
 
-    /// Keeps the state that is left: it may be the living one, or messages of it may be late.
+    /// Keeps the state that is left: it may be the one in use, or its messages may arrive late.
     private mutating func leave(_ known: MarmotGroup, _ step: inout CoreStep) {
         let groupID = known.groupID
         self.rivals[groupID, default: []].removeAll { $0.invite == nil && $0.group.isActive == known.isActive }
@@ -183,7 +183,7 @@ extension CoreModel {
                 groupID: key, GroupStorageChanges(replacesAll: true, records: stored.records.mapValues { .some($0) })))
     }
 
-    /// Takes in a late message of an earlier membership, which this account's removal has ended.
+    /// Processes a late message of an earlier membership, which ended with this account's removal.
     mutating func takeForEarlierMembership(_ event: Event, of groupID: GroupID, _ step: inout CoreStep) -> Bool {
         guard let position = self.rivals[groupID]?.firstIndex(where: { $0.invite == nil && !$0.group.isActive }),
             var earlier = self.rivals[groupID]?[position].group,
@@ -201,12 +201,12 @@ extension CoreModel {
         return true
     }
 
-    /// What stands for a Welcome among the ids that were seen: it may come in many gift wraps.
+    /// Returns the id of a Welcome among the seen ids: it may arrive in many gift wraps.
     func welcomeKey(_ invitation: WelcomeEvents.Invitation) -> EventID {
         self.key(SHA256Derivation.digest(invitation.welcome.encryptedGroupInfo))
     }
 
-    /// Forgets other states once no race can be about them any more.
+    /// Drops other states once they are beyond the reach of races.
     mutating func dropOldRivals(of groupID: GroupID, _ step: inout CoreStep) {
         guard let rivals = self.rivals[groupID], let known = self.groups[groupID] else { return }
         let age = known.profile.pastEpochs
@@ -223,7 +223,7 @@ extension CoreModel {
 
     // MARK: Restart
 
-    /// Invitations to groups that this account is in still wait.
+    /// Resumes pending invitations to groups that this account is in.
     mutating func resumeRivals(_ step: inout CoreStep) {
         for entry in self.state.invites where self.configuration.invites.admits(entry.inviter) {
             if let invite = self.invites[entry.wrapper] { self.takeUp(invite, &step) }

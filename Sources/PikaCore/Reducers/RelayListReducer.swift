@@ -1,7 +1,7 @@
 import Marmot
 import Nostr
 
-/// The lists that say where this account's key packages are and where it reads Welcomes: kinds 10051 and 10050.
+/// The lists of the relays that have this account's key packages and on which it reads Welcomes: kinds 10051 and 10050.
 extension CoreModel {
     /// Publishes the lists that have changed, or that no relay has confirmed yet.
     mutating func publishRelayLists(_ step: inout CoreStep) {
@@ -23,13 +23,13 @@ extension CoreModel {
     }
 
     func relayListDraft(_ kind: Kind, _ step: CoreStep) -> UnsignedEvent {
-        // Of two lists of one second, relays keep the one with the lower id.
+        // Dated after the last one: of two lists of the same second, relays keep the one with the lower id.
         let time = max(step.now, (self.relayLists[kind]?.event.createdAt ?? 0).clampedAdding(1))
         return RelayListEvents.draft(
             kind, relays: self.relays(ofList: kind), by: self.account.publicKey, now: time)
     }
 
-    /// A list is signed: it takes the place of the one before.
+    /// Replaces a list after the new one was signed.
     mutating func replaceRelayList(_ event: Event, _ step: inout CoreStep) {
         if let known = self.relayLists[event.kind] { self.dropRow(Self.relayListRow(known.event), &step) }
         self.setRelayList(RelayListRecord(event: event), &step)

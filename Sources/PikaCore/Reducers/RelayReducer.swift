@@ -3,14 +3,16 @@ import Nostr
 
 /// Connections, subscriptions and catching up.
 extension CoreModel {
-    /// Seconds that a relay's newest event is reread from after a reconnect: senders' clocks differ and events are late.
+    /// Seconds to reread before a relay's newest event after a reconnect: senders' clocks differ, and events arrive
+    /// late.
     static let groupOverlap: Int64 = 3600
-    /// Gift wraps are back-dated by up to two days (NIP-59), and a relay that was away gets them up to a day late.
+    /// Gift wraps are back-dated by up to two days (NIP-59), and relays that were offline receive them up to a day
+    /// late.
     static let giftWrapOverlap: Int64 = 345_600
     /// Events older than this are refused anyway (MIP-03).
     static let maximumAge: Int64 = 3_888_000
 
-    /// The configured relays and those of all groups, as far as there is room for them.
+    /// The configured relays and those of all groups, up to the limits.
     var allRelays: [RelayURL] { self.relaySelection.relays }
 
     private var relaySelection: RelaySelection {
@@ -20,7 +22,7 @@ extension CoreModel {
                 .map(\.data.relays))
     }
 
-    /// Relays beyond the limits are left out, which costs no group: every group keeps its first ones.
+    /// Connects to the selected relays. Relays beyond the limits are ignored; every group keeps its first ones.
     mutating func connectToRelays(_ step: inout CoreStep) {
         let selection = self.relaySelection
         step.effects.append(.setRelays(selection.relays))
@@ -42,7 +44,7 @@ extension CoreModel {
 
     private func isHeard(_ group: MarmotGroup) -> Bool { group.isActive || self.lingering.contains(group.groupID) }
 
-    // Live subscriptions ask for one stored event only: what is stored is read by catching up, in pages and in order.
+    // Live subscriptions request one stored event only: catching up reads stored events, in pages and in order.
     func subscribeToGiftWraps(_ step: inout CoreStep) {
         var filter = self.giftWrapFilter
         filter.limit = 1
@@ -69,7 +71,7 @@ extension CoreModel {
         return tags.isEmpty ? nil : Filter(kinds: [.groupEvent], tags: ["h": tags])
     }
 
-    /// After the set of groups changed: other relays, other tags.
+    /// Updates relays and tags after the set of groups changed.
     mutating func resubscribe(_ step: inout CoreStep) {
         let relays = self.allRelays
         self.state.relays.removeAll { !relays.contains($0.url) }
@@ -96,13 +98,13 @@ extension CoreModel {
         }
     }
 
-    /// Takes in an event that a relay sent; repeats are dropped.
+    /// Processes an event from a relay; repeats are dropped.
     mutating func take(_ event: Event, _ step: inout CoreStep) {
         guard !self.seen.contains(event.id), !self.isSetAside(event, &step) else { return }
         self.ingest(event, &step)
     }
 
-    /// Ingests a new event, or one that was set aside.
+    /// Ingests a new event, or one released from quarantine.
     mutating func ingest(_ event: Event, _ step: inout CoreStep) {
         let crashes = self.crashes
         let outer = crashes.enter(.event(event.id), of: self.crashScope(of: event), .ingest)
@@ -115,13 +117,13 @@ extension CoreModel {
         }
     }
 
-    /// Remembers an event that was authenticated and had its effect.
+    /// Records an event as seen that was authenticated and applied.
     mutating func remember(_ id: EventID, _ step: inout CoreStep) {
         self.seen.insert(id)
         step.changes.append(.putSeen(id, at: step.now))
     }
 
-    /// Remembers an event that was refused, or that is not known to be genuine yet: strangers can send any number.
+    /// Records an event that was refused, or that is not known to be genuine yet: strangers can send any number.
     mutating func rememberRefused(_ id: EventID, _ step: inout CoreStep) {
         self.seen.insertRefused(id)
         step.changes.append(.putRefused(id, at: step.now))
@@ -145,7 +147,7 @@ extension CoreModel {
         self.flushOutbox(&step)
     }
 
-    /// Asks a relay for everything since it was last read.
+    /// Fetches all events since the relay was last read.
     mutating func catchUp(_ relay: RelayURL, _ step: inout CoreStep) {
         if !self.readPatience.isExhausted(.relay(relay)) { self.catchingUp.insert(relay) }
         let cursor = self.cursors[relay.string]
@@ -184,7 +186,7 @@ extension CoreModel {
                 return
             }
             self.readPatience.succeed(.relay(relay))
-            // Before its groups count as read, so that nothing of an epoch that is over leaves.
+            // Before its groups count as read, so that no event of a past epoch is sent.
             self.takeNotices(Array(events.values), from: relay, &step)
             if self.failure != nil { return }
             self.catchingUp.remove(relay)
@@ -202,7 +204,7 @@ extension CoreModel {
         }
     }
 
-    /// Stored events, oldest first: invitations before the messages of their groups.
+    /// Processes stored events, oldest first, with invitations before their groups' messages.
     private mutating func takeStored(_ events: [Event], _ step: inout CoreStep) {
         let ordered = events.sorted {
             ($0.kind == .giftWrap ? 0 : 1, $0.createdAt, $0.id) < ($1.kind == .giftWrap ? 0 : 1, $1.createdAt, $1.id)
@@ -218,7 +220,7 @@ extension CoreModel {
         }
     }
 
-    /// A relay that was read to the end needs to be asked from its newest event only.
+    /// Advances the cursor of a relay that was read to the end to its newest event.
     private mutating func advanceCursor(of relay: RelayURL, to event: Event, _ step: inout CoreStep) {
         guard event.kind == .groupEvent, self.state.relays.contains(where: { $0.url == relay && $0.isCaughtUp }) else {
             return

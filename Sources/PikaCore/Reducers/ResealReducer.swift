@@ -2,20 +2,20 @@ import MLS
 import Marmot
 import Nostr
 
-/// Own messages that others cannot read any more are sealed again: those of epochs that were rolled back, and those
-/// that no relay has taken for so long that members have dropped the keys. Whoever has them knows them by their inner
+/// Sealing own messages again that others can no longer read: those of rolled-back epochs, and those that no relay
+/// accepted for so long that members have dropped the keys. Members who already have them recognize them by their inner
 /// ids.
 extension CoreModel {
     struct Reseal: Sendable {
-        /// The first epoch that was given up.
+        /// The first abandoned epoch.
         let fromEpoch: Epoch
-        /// What was sent since, which is on the right branch.
+        /// Messages sent since, which are on the right branch.
         var sent: Set<EventID> = []
-        /// Whether reading them waits for the end of the group's back-off.
+        /// Whether loading the messages waits for the end of the group's back-off.
         var isDeferred = false
     }
 
-    /// Reads what was sent in the epochs that were given up. It is noted durably until it was sealed again.
+    /// Loads the messages sent in the abandoned epochs. A memo records the task until they are sealed again.
     mutating func startReseal(of groupID: GroupID, fromEpoch: Epoch, _ step: inout CoreStep) {
         let earliest = min(fromEpoch, self.resealing[groupID]?.fromEpoch ?? fromEpoch)
         self.resealing[groupID] = Reseal(fromEpoch: earliest)
@@ -34,10 +34,10 @@ extension CoreModel {
         }
     }
 
-    /// Epochs that an unsent message may be behind its group; members keep the keys of a few more.
+    /// The number of epochs by which an unsent message may lag behind its group; members keep the keys of a few more.
     static let maximumUnsentAge = 2
 
-    /// After an epoch change: looks for messages that still wait for a relay and have become too old.
+    /// Loads recent own messages after an epoch change if some still wait for a relay and may have become too old.
     mutating func resealUnsent(of groupID: GroupID, _ step: inout CoreStep) {
         guard let epoch = self.groups[groupID]?.epoch, epoch > Epoch.first.later(by: Self.maximumUnsentAge),
             self.queue.contains(where: { $0.groupID == groupID && $0.purpose == .message })
@@ -45,7 +45,7 @@ extension CoreModel {
         step.effects.append(.loadSent(groupID: groupID, fromEpoch: epoch.earlier(by: 16)))
     }
 
-    /// Seals messages again in the epoch that stands.
+    /// Seals messages again in the group's current epoch.
     mutating func reseal(_ messages: [StoredMessage], of groupID: GroupID, _ step: inout CoreStep) {
         let reseal = self.resealing.removeValue(forKey: groupID)
         if reseal != nil { step.changes.append(.putMemo(MemoName(.reseal, groupID), nil)) }
@@ -62,10 +62,10 @@ extension CoreModel {
         }
     }
 
-    /// What is of no use later.
+    /// Whether an event of this kind is useless later.
     static func isMomentary(_ kind: Kind) -> Bool { kind == .typing || kind == .callSignal }
 
-    /// Returns the new event's id; nil if the group is gone.
+    /// Seals a message again. Returns the new event's id; nil if the group is gone.
     mutating func reseal(_ message: StoredMessage, _ step: inout CoreStep) throws -> EventID? {
         guard let event = try self.groups[message.groupID]?.seal(message.rumor, now: step.now, using: &step.random),
             let group = self.groups[message.groupID]

@@ -2,7 +2,7 @@ import MLS
 import Marmot
 import Nostr
 
-/// After a restore: every group gets fresh keys before anything of one's own leaves in it (``CopiedGroup``).
+/// Groups after a restore: each gets fresh keys before any own event is sent in it (``CopiedGroup``).
 extension CoreModel {
     private static func memo(_ groupID: GroupID) -> MemoName { MemoName(.copiedGroup, groupID) }
 
@@ -14,7 +14,7 @@ extension CoreModel {
         if changesChat { self.refreshChat(groupID) }
     }
 
-    /// Another copy has the keys of all groups. Returns how many there are.
+    /// Marks all active groups as copied, since another copy has their keys. Returns the number of active groups.
     mutating func markAllCopied(_ step: inout CoreStep) -> Int {
         let active = self.groups.values.filter(\.isActive).map(\.groupID)
         for groupID in active where self.copiedGroups[groupID]?.phase != .overtaken { self.markCopied(groupID, &step) }
@@ -31,7 +31,7 @@ extension CoreModel {
 
     // MARK: Start
 
-    /// Takes note of a restore; from the same transaction on, each group knows it for itself.
+    /// Processes a restore: the same transaction marks each group, and settles the restore as a whole.
     mutating func acceptRestore(_ step: inout CoreStep) {
         if self.instance.isRestored {
             let count = self.markAllCopied(&step)
@@ -57,7 +57,8 @@ extension CoreModel {
     /// Whether another copy of this account has the private keys of a key package.
     func isCopied(_ package: StoredKeyPackage) -> Bool { package.createdAt <= self.instance.generation / 1000 }
 
-    /// A group was entered: the keys of an old key package, or of a state that was left, may be another copy's too.
+    /// Marks a group on entry if its keys may be another copy's too: of an old key package, or of a state that was
+    /// left.
     mutating func enterCopied(
         _ groupID: GroupID, by invitation: WelcomeEvents.Invitation?, _ step: inout CoreStep
     ) {
@@ -72,7 +73,7 @@ extension CoreModel {
 
     // MARK: The commit
 
-    /// Relays were read: groups that waited for this make their commit, unless it is on its way.
+    /// Makes the commits of groups that waited for relays to be read, unless they are in flight.
     mutating func renewCopiedGroups(_ step: inout CoreStep) {
         for (groupID, copied) in self.copiedGroups where copied.phase == .reading || copied.phase == .renewing {
             self.renewCopied(groupID, &step)
@@ -93,7 +94,7 @@ extension CoreModel {
         self.intentsDue.insert(groupID)
     }
 
-    /// A commit was applied: one of one's own gives fresh keys, and a better one may take them away again.
+    /// Updates a copied group after a commit: an own commit gives fresh keys, and a better one may revoke them.
     mutating func followCopied(_ groupID: GroupID, _ report: CommitReport, _ step: inout CoreStep) {
         guard var copied = self.copiedGroups[groupID], let group = self.groups[groupID] else { return }
         if report.removedSelf { return self.put(nil, of: groupID, &step) }
@@ -105,7 +106,7 @@ extension CoreModel {
         switch copied.phase {
         case .reading, .renewing: break
         case .overtaken:
-            // Another member's commit took the place of the other copy's.
+            // Another member's commit has displaced the other copy's.
             guard self.instance.generation > 0 else { return self.put(nil, of: groupID, &step) }
             copied.phase = .reading
             self.put(copied, of: groupID, &step)
@@ -125,11 +126,11 @@ extension CoreModel {
         step.effects.append(.loadUnsent(groupID: groupID, upToEpoch: epoch))
     }
 
-    /// Seals the own messages that waited again; then everything may leave.
+    /// Seals the waiting own messages again; then all rows may be sent.
     mutating func resealCopied(
         _ messages: [StoredMessage], of groupID: GroupID, upToEpoch epoch: Epoch, _ step: inout CoreStep
     ) {
-        // One that belongs to a commit which was undone meanwhile is followed by another.
+        // If their commit was undone in the meantime, another commit and another load follow.
         guard var copied = self.copiedGroups[groupID], copied.resealedEpoch == epoch else { return }
         let found = Dictionary(messages.map { ($0.id, $0) }) { first, _ in first }
         let rows = self.queue.rows { $0.groupID == groupID && $0.purpose == .message }
@@ -152,7 +153,7 @@ extension CoreModel {
 
     // MARK: Overtaken
 
-    /// The other copy has made a commit of which this one lacks the keys.
+    /// Marks a group as overtaken: the other copy has made a commit whose keys this copy lacks.
     mutating func noteOvertaken(_ groupID: GroupID, _ step: inout CoreStep) {
         guard let group = self.groups[groupID], self.copiedGroups[groupID]?.phase != .overtaken else { return }
         var copied = self.copiedGroups[groupID] ?? CopiedGroup()
@@ -174,7 +175,7 @@ extension CoreModel {
         step.effects.append(.note(.overtaken(chatID: groupID.hex)))
     }
 
-    /// The rows that must not leave now.
+    /// The ids of rows that must not be sent now.
     var heldRows: Set<String> {
         var rows = self.heldCommits
         if self.fence.isClosed { rows.formUnion(self.queue.rows { $0.groupID != nil }.map(\.id)) }

@@ -1,8 +1,8 @@
 import Nostr
 
-/// What was kept for long enough goes: messages and events that no handler finished (``RetentionPolicy``).
+/// Deletes messages and unhandled events past their retention (``RetentionPolicy``).
 extension CoreModel {
-    /// Rows that one transaction deletes.
+    /// The number of rows that one transaction deletes.
     static let retentionBatch = 256
 
     mutating func retain(_ step: inout CoreStep) {
@@ -14,7 +14,7 @@ extension CoreModel {
         }
     }
 
-    /// Deletes one batch, and asks whether there is more.
+    /// Deletes one batch, and requests a count of the rest.
     mutating func deleteSurplus(_ rule: MessageSurplus, _ count: Int, _ step: inout CoreStep) {
         guard count > 0 else { return }
         step.changes.append(.deleteSurplus(rule, limit: Self.retentionBatch))
@@ -29,7 +29,7 @@ extension CoreModel {
 
     // MARK: The inbox
 
-    /// Hands events to the handlers, oldest first, as far as there is room: ``finish(_:_:_:)`` makes more.
+    /// Hands events to handlers, oldest first, while there is room; ``finish(_:_:_:)`` makes more.
     mutating func handOutEvents(_ step: inout CoreStep) {
         let retention = self.configuration.retention
         let window = Inbox.Window.within(retention.maximumUnhandled)
@@ -39,7 +39,7 @@ extension CoreModel {
         }
     }
 
-    /// Gives up events that waited too long, a batch of them; false if there are more.
+    /// Drops a batch of events that waited too long; false if there are more.
     private mutating func giveUpOldEvents(_ step: inout CoreStep) -> Bool {
         guard let age = self.configuration.retention.unhandled?.components.seconds else { return true }
         let old = self.inbox.waiting(since: step.now - age)
@@ -49,14 +49,14 @@ extension CoreModel {
         return old.count <= Self.retentionBatch
     }
 
-    /// Gives up the oldest events if there are too many, or too large ones. Handlers have not seen any of them.
+    /// Drops the oldest waiting events if there are too many, or too many bytes. Handlers have seen none of them.
     mutating func boundInbox(_ step: inout CoreStep) {
         let retention = self.configuration.retention
         let (count, bytes) = (max(0, retention.maximumUnhandled), RetentionPolicy.maximumUnhandledBytes)
         while let event = self.inbox.dropSurplus(count: count, bytes: bytes) { self.note(event, "too_many", &step) }
     }
 
-    /// An event left the inbox without having been handled.
+    /// Records that an event left the inbox unhandled.
     private func note(_ event: CoreEvent, _ reason: String, _ step: inout CoreStep) {
         step.changes.append(.deleteInbox(id: event.inboxID))
         if let names = event.names {

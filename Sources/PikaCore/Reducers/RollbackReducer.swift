@@ -4,11 +4,11 @@ import Nostr
 
 /// Rollbacks by back-dated commits: counted, reported, and answered with back-off (``RollbackRecord``).
 extension CoreModel {
-    /// Times that the commit of one change may lose before the change is given up.
+    /// The number of times that the commit of one change may lose before the change is abandoned.
     static let maximumLosses = 10
 
-    /// Counts the rollback of a commit that was applied; called after the branch it ended was set aside. Returns whether
-    /// its author has become a storm.
+    /// Counts the rollback of an applied commit; called after the branch that it ended was stored. Returns whether it
+    /// begins a storm by its author.
     mutating func noteRollback(_ report: CommitReport, of groupID: GroupID, _ step: inout CoreStep) -> Bool {
         guard report.rolledBackFrom != nil else { return false }
         let role = self.rollbackRole(report, of: groupID)
@@ -31,7 +31,7 @@ extension CoreModel {
         return report.before.isAdmin(report.committer) ? .admin : .member
     }
 
-    /// Leaves a group in which a storm has begun, if the configuration says so; changes that are queued are given up.
+    /// Leaves a group in which a storm has begun, if the configuration says so; queued changes are abandoned.
     mutating func answerStorm(in groupID: GroupID, _ step: inout CoreStep) {
         guard self.configuration.onRollbackStorm == .leave, self.groups[groupID]?.isActive == true else { return }
         let open = self.intents.values.filter { $0.groupID == groupID && $0.isOpen && $0.goal != .leave }
@@ -62,7 +62,7 @@ extension CoreModel {
 
     // MARK: Back-off
 
-    /// Whether own commits in a group wait after rollbacks; the core is woken when they may go on.
+    /// Whether own commits in a group wait after rollbacks; also schedules a wake-up for the end of the wait.
     mutating func backsOff(_ groupID: GroupID, _ step: inout CoreStep) -> Bool {
         guard self.rollbacks[groupID]?.waitsUntil(nowMilliseconds: step.nowMilliseconds) != nil else { return false }
         self.planBackOffEnd(of: groupID, &step)
@@ -74,13 +74,13 @@ extension CoreModel {
         step.effects.append(.wake(.backOff(groupID: groupID), atMilliseconds: end))
     }
 
-    /// The back-off of a group may be over.
+    /// Resumes a group whose back-off may be over.
     mutating func endBackOff(of groupID: GroupID, _ step: inout CoreStep) {
         self.intentsDue.insert(groupID)
         if self.resealing[groupID]?.isDeferred == true { self.loadForReseal(of: groupID, &step) }
     }
 
-    /// Queues a change whose commit lost, or gives it up after ``maximumLosses``.
+    /// Queues a change whose commit lost, or abandons it after ``maximumLosses``.
     mutating func retryLost(
         _ intent: GroupIntent, as goal: GroupIntent.Goal, after report: CommitReport, _ step: inout CoreStep
     ) {
@@ -99,7 +99,7 @@ extension CoreModel {
         self.put(intent, &step)
     }
 
-    /// Reads the own messages of rolled-back epochs, at once or after the back-off.
+    /// Loads the own messages of rolled-back epochs, at once or after the back-off.
     mutating func loadForReseal(of groupID: GroupID, _ step: inout CoreStep) {
         guard let reseal = self.resealing[groupID] else { return }
         let isDeferred = self.backsOff(groupID, &step)

@@ -3,7 +3,7 @@ import Marmot
 import Nostr
 
 extension CoreModel {
-    /// Takes in one input: changes the model, and says through `step` what must become durable and what must be done.
+    /// Applies one input to the model; `step` receives the changes to store and the effects to perform.
     mutating func reduce(_ input: CoreInput, _ step: inout CoreStep) {
         guard self.failure == nil else { return }
         switch input {
@@ -34,7 +34,7 @@ extension CoreModel {
             self.readForUnsureCommits(&step)
             self.flushOutbox(&step)
         case .timer(.catchUp(let relay)):
-            // A relay that is gone is read when it is back.
+            // A relay that has disconnected is read when it reconnects.
             let status = self.state.relays.first { $0.url == relay }
             if status?.connection == .connected, status?.isCaughtUp == false { self.catchUp(relay, &step) }
         case .timer(.leave(let groupID)): self.stopLingering(groupID, &step)
@@ -66,7 +66,7 @@ extension CoreModel {
         self.pursueDueIntents(&step)
     }
 
-    /// Milliseconds between two looks at what time alone makes due.
+    /// Milliseconds between two runs of ``maintain(_:)``.
     private static let maintenanceInterval: Int64 = 21_600_000
 
     private mutating func start(_ step: inout CoreStep) {
@@ -87,7 +87,7 @@ extension CoreModel {
         for groupID in self.resealing.keys { self.loadForReseal(of: groupID, &step) }
         self.boundInbox(&step)
         self.handOutEvents(&step)
-        // Only after stored events are delivered again, or an event opened now would be delivered twice.
+        // Only after stored events are delivered again: an event opened now would otherwise be delivered twice.
         self.retryEarly(&step)
         if self.instance.isRestored { self.retireKeyPackages(&step) }
         self.resumeKeyTasks(&step)
@@ -103,7 +103,7 @@ extension CoreModel {
         self.maintain(&step)
     }
 
-    /// What time alone makes due; looked at again and again.
+    /// Performs everything that falls due by time alone; repeated at an interval.
     private mutating func maintain(_ step: inout CoreStep) {
         self.rotateDueKeyPackage(&step)
         self.forgetKeyPackages(&step)
@@ -193,7 +193,7 @@ extension CoreModel {
         self.finish(request, .failed(failure), &step)
     }
 
-    /// Appends what changed in the groups to the step; called once for a whole batch of inputs.
+    /// Appends the changes of groups to the step; called once for a whole batch of inputs.
     mutating func storeDirtyGroups(_ step: inout CoreStep) {
         for groupID in self.dirtyGroups {
             guard let changes = self.groups[groupID]?.drainChanges() else { continue }

@@ -2,9 +2,9 @@ import MLS
 import Marmot
 import Nostr
 
-/// Routing ids, and who claims them.
+/// Routing ids, and the groups that claim them.
 extension CoreModel {
-    /// The name of the cursor that holds when this account entered a group first, by its own clock.
+    /// Returns the name of the cursor that holds when this account first entered a group, by its own clock.
     private static func enteredCursor(_ groupID: GroupID) -> String { "entered/\(groupID.hex)" }
 
     /// Routes a group's current and former ids to it; other groups' claims to them stay.
@@ -15,7 +15,7 @@ extension CoreModel {
             enteredAt: self.cursors[Self.enteredCursor(group.groupID)] ?? 0)
     }
 
-    /// Notes that this account entered a group; the first time counts.
+    /// Records that this account entered a group; only the first time counts.
     mutating func noteEntry(of groupID: GroupID, _ step: inout CoreStep) {
         let name = Self.enteredCursor(groupID)
         guard self.cursors[name] == nil else { return }
@@ -23,7 +23,7 @@ extension CoreModel {
         step.changes.append(.advanceCursor(name: name, to: step.now))
     }
 
-    /// Takes note of a group that was entered or changed, and reports ids that it claims as others do.
+    /// Updates the routes of a group that was entered or changed, and reports ids that other groups claim too.
     mutating func index(_ group: MarmotGroup, _ step: inout CoreStep) {
         self.noteMedia(of: group)
         let (changed, released) = self.route(group)
@@ -35,13 +35,13 @@ extension CoreModel {
         }
         for id in changed.sorted() {
             let groups = self.routes.groups(claiming: id)
-            // What another group claims shows in its chat as well.
+            // A chat also shows whether another group claims its id.
             for other in groups where other != group.groupID { self.refreshChat(other) }
             if groups.count > 1, groups.contains(group.groupID) { self.noteCollision(id, groups, &step) }
         }
     }
 
-    /// At the start: makes migrated chat ids durable.
+    /// Makes migrated chat ids durable, at the start.
     mutating func storeMigratedChatIDs(_ step: inout CoreStep) {
         step.changes += self.storedChatIDs.changes
         for _ in self.storedChatIDs.ambiguousInboxRows {
@@ -50,7 +50,7 @@ extension CoreModel {
         self.storedChatIDs = StoredChatIDs()
     }
 
-    /// At the start: collisions that were there before.
+    /// Reports existing collisions, at the start.
     mutating func noteCollisions(_ step: inout CoreStep) {
         for id in self.routes.ids(where: { _ in true }) {
             let groups = self.routes.groups(claiming: id)
@@ -62,7 +62,7 @@ extension CoreModel {
         step.effects.append(.note(.routingCollision(nostrGroupID: id.hex, chatIDs: groups.map(\.hex))))
     }
 
-    /// A screen with the chat id in place of another reference.
+    /// Returns a screen with the chat id in place of another reference.
     func resolved(_ screen: AppState.Screen) -> AppState.Screen {
         switch screen {
         case .chat(let reference): .chat(chatID: self.routes.chatID(stored: reference))
@@ -71,13 +71,13 @@ extension CoreModel {
         }
     }
 
-    /// The groups whose keys may open an event.
+    /// Returns the groups whose keys may open an event.
     func candidates(for event: Event) -> [GroupID] {
         guard let id = try? GroupEvents.nostrGroupID(of: event) else { return [] }
         return self.routes.candidates(for: id) { self.groups[$0]?.isActive == true }
     }
 
-    /// The group that an event is for: the candidate whose key opens it, else the first one.
+    /// Returns the group that an event belongs to: the candidate whose key opens it, else the first one.
     func group(of event: Event) -> GroupID? {
         let candidates = self.candidates(for: event)
         guard candidates.count > 1 else { return candidates.first }

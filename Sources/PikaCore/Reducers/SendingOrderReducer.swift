@@ -2,10 +2,12 @@ import MLS
 import Marmot
 import Nostr
 
-/// Events of one second have no order but that of their ids, which says nothing. What one member has sent within an epoch
-/// is told in the order in which it was encrypted: it changes places with its own, of what is read together.
+/// Reordering of events within one second, whose only order is that of their ids, which is arbitrary. Events that one
+/// sender encrypted within an epoch are put in the order of encryption: they swap places among themselves, within the
+/// events read together.
 ///
-/// Not so what waited for a commit of the same second and what is read after it: only then can that be opened.
+/// This does not cover events that waited for a commit of the same second versus those read after it: only the commit
+/// makes them readable.
 extension CoreModel {
     private struct Sender: Hashable {
         let groupID: GroupID
@@ -13,7 +15,7 @@ extension CoreModel {
         let leaf: LeafIndex
     }
 
-    /// Runs of the same second, and of invitations and what may follow from them.
+    /// Splits events into runs of the same second, with gift wraps separate from other events.
     static func seconds(of events: [Event]) -> [[Event]] {
         var seconds: [[Event]] = []
         for event in events {
@@ -28,6 +30,8 @@ extension CoreModel {
         return seconds
     }
 
+    /// Returns the events of one second in sending order.
+    ///
     /// - Parameter second: events of one second.
     func inSendingOrder(_ second: [Event]) -> [Event] {
         guard second.count > 1 else { return second }

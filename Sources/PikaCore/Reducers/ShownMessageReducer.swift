@@ -1,9 +1,9 @@
 import MLS
 import Nostr
 
-/// The messages of the open chat, one by one.
+/// The individual messages of the open chat.
 extension CoreModel {
-    /// Takes a message of the open chat's group into what is shown.
+    /// Adds a message of the open chat's group to the shown messages.
     mutating func append(_ message: StoredMessage, _ delivery: AppState.Delivery) {
         let target = message.rumor.tags.last { $0.name == "e" }?.value.flatMap { try? EventID(hex: $0) }
         if message.rumor.kind == .reaction {
@@ -36,7 +36,7 @@ extension CoreModel {
         self.state.currentChat?.messages.place { ($0.time, $0.id) < (time, id) } ?? 0
     }
 
-    /// Where a message is among those shown; nil if it is not.
+    /// Returns the position of a message among those shown; nil if it is not shown.
     func shownPosition(of id: EventID) -> Int? {
         self.openChat?.times[id].map { self.shownPlace($0, id) }
     }
@@ -54,9 +54,9 @@ extension CoreModel {
 
     // MARK: Reactions
 
-    /// An emoji of many parts has 35, and a name between colons some more; longer ones are not shown.
+    /// The maximum size of a reaction: an emoji of many parts takes 35 bytes, a name between colons somewhat more.
     private static let maximumReactionBytes = 128
-    /// Different reactions to one message that are shown.
+    /// The maximum number of distinct reactions shown per message.
     private static let maximumReactions = 200
 
     private mutating func react(_ message: StoredMessage, to target: EventID) {
@@ -87,7 +87,7 @@ extension CoreModel {
         }
     }
 
-    // MARK: What is not shown any longer
+    // MARK: Removal
 
     mutating func dropShown(first count: Int) {
         guard let gone = self.state.currentChat?.messages.prefix(count) else { return }

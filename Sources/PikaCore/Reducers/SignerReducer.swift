@@ -1,28 +1,29 @@
 import MLS
 import Nostr
 
-/// A remote signer's work: asked for in order, a few things at a time, again and again while it is away.
+/// Requests to a remote signer: sent in order, a few at a time, and retried while it is away.
 extension CoreModel {
-    /// What the signer may be asked for at once.
+    /// The maximum number of requests in flight.
     static let signerWindow = 8
-    /// Gift wraps that wait for the signer; further ones are left on the relays, since anybody can send them.
+    /// The limits on gift wraps waiting for the signer; further ones are left on the relays, since anyone can send
+    /// them.
     static let unopenedBudget = ParkingBudget(events: 1000, bytes: 16 << 20)
-    /// Milliseconds before the signer is asked again when it was away; doubled each time, up to the maximum.
+    /// Milliseconds before a signer that was away is asked again; doubled each time, up to the maximum.
     static let signerDelay: Int64 = 1000
     static let maximumSignerDelay: Int64 = 60_000
-    /// Milliseconds before a refused gift wrap is tried again: the signer's word for one that nobody can open is the
-    /// same as for one that its owner has not allowed yet.
+    /// Milliseconds before a refused gift wrap is retried: the signer gives the same answer for a wrap that cannot be
+    /// opened as for one that its owner has not approved yet.
     static let unopenedDelays: [Int64] = [60_000, 600_000, 3_600_000]
 
-    /// How it stands with the signer.
+    /// The back-off of requests to the signer.
     struct SignerPatience: Sendable {
-        /// Failures in a row.
+        /// Consecutive failures.
         var failures = 0
         /// Unix milliseconds before which it is not asked.
         var awayUntil: Int64 = 0
     }
 
-    /// Queues a task for the signer; one that is queued already only gets another request that ends with it.
+    /// Queues a task for the signer; if it is queued already, the request is attached to it.
     mutating func ask(_ task: KeyTask, for request: RequestID?, _ step: inout CoreStep) {
         if let number = self.keyJobs.first(where: { $0.value.task == task })?.key {
             if let request { self.keyJobs[number]?.requests.append(request) }
@@ -38,7 +39,7 @@ extension CoreModel {
     /// Whether a task waits for the signer.
     func isWaiting(for task: KeyTask) -> Bool { self.keyJobs.values.contains { $0.task == task } }
 
-    /// Asks for as much as may be asked for now; this account's own wishes before what others sent.
+    /// Sends as many requests as may be in flight; this account's own tasks come before received events.
     mutating func askSigner(_ step: inout CoreStep) {
         guard case .remote = self.account else { return }
         while let job = self.nextKeyJob(step.nowMilliseconds) {
@@ -59,14 +60,14 @@ extension CoreModel {
 
     private func nextKeyJob(_ now: Int64) -> KeyJob? {
         guard now >= self.signerPatience.awayUntil else { return nil }
-        // One question is enough to see whether it is back.
+        // One request suffices to see whether the signer is back.
         let window = self.signerPatience.failures > 0 ? 1 : Self.signerWindow
         guard self.keyJobs.values.lazy.filter({ $0.inFlight != nil }).count < window else { return nil }
         return self.keyJobs.values.lazy.filter { $0.inFlight == nil && $0.notBefore <= now }
             .min { ($0.task.isForeign ? 1 : 0, $0.number) < ($1.task.isForeign ? 1 : 0, $1.number) }
     }
 
-    /// The signer has answered, or has not.
+    /// Processes the signer's answer, or its absence.
     mutating func takeKeyUse(
         _ number: Int, _ result: Result<KeyAnswer, SignerError>, _ step: inout CoreStep
     ) {
@@ -74,7 +75,7 @@ extension CoreModel {
         job.inFlight = nil
         self.keyJobs[number] = job
         switch result {
-        // A signer that holds another key is as good as none: what was to be done waits for the right one.
+        // A signer with another key counts as away: tasks wait for the right one.
         case .failure(let error) where error.code == .away || error.code == .wrongAccount:
             self.noteAway(error, &step)
         case .failure(let error): self.refuse(job, error, &step)
@@ -107,7 +108,7 @@ extension CoreModel {
         }
     }
 
-    /// Other relays may have been configured while the signer was considering.
+    /// Repeats a task if other relays were configured while the signer was working on it.
     private mutating func renewOutdated(_ task: KeyTask, _ step: inout CoreStep) throws {
         switch task {
         case .announce(let reference): try self.announceAgain(reference, &step)
@@ -118,7 +119,7 @@ extension CoreModel {
 
     private mutating func noteAway(_ error: SignerError, _ step: inout CoreStep) {
         self.set(.away(reason: error.message), &step)
-        // Several questions may have failed at once, which is one failure.
+        // Several requests that fail at once count as one failure.
         guard step.nowMilliseconds >= self.signerPatience.awayUntil else { return }
         let delay = min(
             Self.signerDelay << Int64(min(self.signerPatience.failures, 10)), Self.maximumSignerDelay)
@@ -128,7 +129,7 @@ extension CoreModel {
     }
 
     private mutating func refuse(_ job: KeyJob, _ error: SignerError, _ step: inout CoreStep) {
-        // What strangers send says nothing of the signer.
+        // Strangers' events say nothing about the signer's status.
         self.noteAnswer(job.task.isForeign ? .ready : .refused(reason: error.message), &step)
         if case .open = job.task, error.code == .refused, job.refusals < Self.unopenedDelays.count {
             let time = step.nowMilliseconds + Self.unopenedDelays[job.refusals]
@@ -152,13 +153,13 @@ extension CoreModel {
         step.effects.append(.note(.signer(status)))
     }
 
-    /// Somebody has to approve what the signer was asked for.
+    /// Records that the user has to approve a request to the signer.
     mutating func noteChallenge(_ url: String, _ step: inout CoreStep) {
         guard case .remote = self.account else { return }
         self.set(.needsApproval(url: url), &step)
     }
 
-    /// Forgets a task, whichever way it ended.
+    /// Removes a task, regardless of its outcome.
     mutating func end(_ job: KeyJob, _ step: inout CoreStep) {
         self.keyJobs[job.number] = nil
         if job.task.isDurable { step.changes.append(.putMemo(Self.memoName(job.number), nil)) }
@@ -175,7 +176,7 @@ extension CoreModel {
         MemoName(.keyTask, withUnsafeBytes(of: Int64(number).bigEndian) { Array($0) })
     }
 
-    /// A task that was waiting when the process ended; false if the memo cannot be read.
+    /// Restores a task that was waiting when the process ended; false if the memo is unreadable.
     mutating func restoreKeyTask(_ key: [UInt8], _ memo: Secret) -> Bool {
         guard key.count == 8, let task = KeyTask(memo: memo),
             let number = Int(exactly: key.reduce(Int64(0)) { $0 << 8 | Int64($1) }), number > 0
@@ -185,7 +186,7 @@ extension CoreModel {
         return true
     }
 
-    /// Goes on where the last process ended; the key may have come here since.
+    /// Resumes the tasks of the last process; the key may have become local since.
     mutating func resumeKeyTasks(_ step: inout CoreStep) {
         switch self.account {
         case .remote: self.askSigner(&step)

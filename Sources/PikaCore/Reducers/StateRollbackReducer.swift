@@ -2,15 +2,15 @@ import MLS
 import Marmot
 import Nostr
 
-/// A rolled-back state behaves as after a restore: every group gets fresh keys before anything of its own leaves.
+/// Treats a rolled-back state like a restored one: every group gets fresh keys before any own event is sent.
 extension CoreModel {
-    /// A relay holds a message of this account that this state never sent (``StateRollbackGuard``).
+    /// Reacts to an own message on a relay that this state never sent (``StateRollbackGuard``).
     mutating func takeUnsent(epoch: Epoch, of groupID: GroupID, _ step: inout CoreStep) {
-        // The key of that message counts as used.
+        // That message's key counts as used.
         self.dirtyGroups.insert(groupID)
         switch self.copiedGroups[groupID]?.phase {
         case .reading, .renewing, .resealing, .overtaken: return
-        // Sent before the fresh keys, and read after them.
+        // It was sent before the fresh keys, and read after them.
         case .renewed(let renewed) where epoch <= renewed: return
         case .renewed, nil: break
         }
@@ -18,8 +18,8 @@ extension CoreModel {
         self.renewCopiedGroups(&step)
     }
 
-    /// Whatever the account did after this state was saved, it did with keys that are here too: those of groups and those
-    /// of key packages.
+    /// Becomes a new copy of the account: everything that the account did after this state was saved used keys that are
+    /// here too, of groups and of key packages.
     private mutating func becomeCopy(_ step: inout CoreStep) {
         var id = [UInt8](repeating: 0, count: 16)
         for index in id.indices { id[index] = .random(in: .min ... .max, using: &step.random) }

@@ -2,9 +2,9 @@ import MLS
 import Marmot
 import Nostr
 
-/// Who types: told to others at most every 5 s, shown for 10 s, neither stored nor repeated (wire §8.0).
+/// Typing notices: sent at most every 5 s, shown for 10 s, neither stored nor repeated (wire §8.0).
 extension CoreModel {
-    /// Tells the others that somebody types here, unless they were told just now.
+    /// Sends a notice that the user is typing in a chat, unless one was sent just before.
     mutating func startTyping(inChat chatID: String, _ step: inout CoreStep) throws -> ActionOutcome {
         let groupID = try self.groupID(ofChat: chatID)
         if let told = self.typing.told[groupID], step.nowMilliseconds - told < TypingNotices.interval {
@@ -18,7 +18,7 @@ extension CoreModel {
         return .done(chatID: groupID.hex)
     }
 
-    /// Encrypts a notice and lets it leave. It is lost with the process, and given up when no relay takes it soon.
+    /// Encrypts and enqueues a notice. It is lost with the process, and dropped if no relay accepts it soon.
     mutating func sendTyping(
         _ rumor: UnsignedEvent, _ groupID: GroupID, rowID: String?, _ step: inout CoreStep
     ) throws -> ActionOutcome {
@@ -33,9 +33,9 @@ extension CoreModel {
         return .queued(messageID: rumor.id, wrapper: event.id)
     }
 
-    /// Another member types, or did: what comes late is of no use.
+    /// Applies another member's notice; a late one is ignored.
     mutating func takeTyping(_ rumor: UnsignedEvent, of groupID: GroupID, _ step: inout CoreStep) {
-        // A clock that is ahead does not make it last longer.
+        // A sender's clock that is ahead does not extend the notice.
         let end = min(rumor.createdAt, step.now) + TypingNotices.lifetime
         guard rumor.pubkey != self.account.publicKey, end > step.now, self.groups[groupID]?.isActive == true else {
             return
@@ -45,15 +45,15 @@ extension CoreModel {
         self.planTyping(&step)
     }
 
-    /// What somebody typed has come.
+    /// Ends a member's typing state, since its message has arrived.
     mutating func stopTyping(_ member: PublicKey, in groupID: GroupID) {
         guard self.typing.members[groupID]?.removeValue(forKey: member) != nil else { return }
         self.showTyping(in: groupID)
     }
 
-    /// Ends what has ended.
+    /// Drops expired typing states and notices.
     mutating func endTyping(_ step: inout CoreStep) {
-        // Of several timers the one that was planned last, the earliest, counts.
+        // Of several timers only the last one scheduled, which is the earliest, counts.
         guard let wake = self.typing.wake, wake <= step.nowMilliseconds else { return }
         self.typing.wake = nil
         for (row, end) in self.typing.rows where end <= step.nowMilliseconds {
@@ -81,7 +81,7 @@ extension CoreModel {
         step.effects.append(.wake(.typing, atMilliseconds: next))
     }
 
-    /// Brings the open chat in line, if it is this one: only who is a member is shown.
+    /// Updates the typing members of the open chat if it is this group's; only current members are shown.
     mutating func showTyping(in groupID: GroupID) {
         guard self.openChat?.groupID == groupID, let position = self.position(ofChat: groupID) else { return }
         let typing = self.typing.members[groupID] ?? [:]

@@ -1,12 +1,12 @@
 import Marmot
 import Nostr
 
-/// Answers how it stands with the core.
+/// Reports the core's vitals.
 extension CoreModel {
-    /// Where the time of the newest answer is kept; bots' names have no such form.
+    /// The scope of the time of the newest answer; no bot's name has this form.
     static let vitalsScope = "pikabot/vitals"
 
-    /// The answer leaves after something was written: it says that the store takes what is given to it.
+    /// Answers after a row was written, which proves that the store accepts writes.
     func examine(_ number: Int, _ step: inout CoreStep) {
         let time = withUnsafeBytes(of: step.now.bigEndian) { Array($0) }
         step.changes.append(.putValue(scope: Self.vitalsScope, key: "asked", value: time))

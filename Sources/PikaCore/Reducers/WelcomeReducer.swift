@@ -2,18 +2,18 @@ import MLS
 import Marmot
 import Nostr
 
-/// Invitations to others: gift-wrapped, sent to where the peer looks, and followed until a relay has them.
+/// Invitations to others: gift-wrapped, sent to the relays that the peer reads, and tracked until a relay has them.
 extension CoreModel {
-    /// Milliseconds that the end of an action waits for its invitations to reach a relay.
+    /// Milliseconds that an action's completion waits for its invitations to reach a relay.
     private static let patience: Int64 = 20_000
-    /// Seconds that a peer's relays are remembered for an invitation that is not made after all.
+    /// Seconds that a peer's relays are remembered for an invitation that is never made.
     private static let peerRelaysLifetime: Int64 = 7 * 86_400
 
-    /// An action that is done but for the delivery of its invitations.
+    /// An action that is complete except for the delivery of its invitations.
     struct WelcomeDelivery: Sendable {
         let request: RequestID
         let chatID: String
-        /// Rows that no relay has yet.
+        /// Rows that no relay has accepted yet.
         var rows: Set<String>
         var left: [PublicKey: LeftOut]
 
@@ -30,7 +30,7 @@ extension CoreModel {
             let relays = (stated + self.relays(of: group) + self.configuration.relays).filter {
                 seen.insert($0).inserted
             }
-            // An add that lost a race is made again, perhaps in an epoch of the same number.
+            // An add that lost a race is made again, possibly in an epoch of the same number.
             let id = "\(Self.welcomeRows(of: group.groupID))\(welcome.rumor.id.hex)/\(welcome.recipient.hex)"
             try self.attempt(
                 .seal(DueSeal(row: id, rumor: welcome.rumor, recipient: welcome.recipient, relays: relays)), &step)
@@ -38,10 +38,10 @@ extension CoreModel {
         }
     }
 
-    /// How the ids of a group's invitations begin; they end with the peer's key.
+    /// Returns the prefix of the row ids of a group's invitations; the ids end with the peer's key.
     private static func welcomeRows(of groupID: GroupID) -> String { "welcome/\(groupID.hex)/" }
 
-    /// Remembers where a peer wants its invitation, until it is sent.
+    /// Remembers the relays for a peer's invitation, until it is sent.
     mutating func setPeerRelays(_ relays: [RelayURL]?, of peer: PublicKey, _ step: inout CoreStep) {
         let value = relays.map { PeerRelays(relays: $0, foundAt: step.now) }
         guard value != nil || self.peerRelays[peer] != nil else { return }
@@ -57,7 +57,7 @@ extension CoreModel {
 
     // MARK: Delivery
 
-    /// Ends an action that invited others when a relay has the invitations, or after a while.
+    /// Completes an action that invited others once relays have the invitations, or at a deadline.
     mutating func finishInviting(
         _ request: RequestID?, into groupID: GroupID, left: [PublicKey: LeftOut] = [:], _ step: inout CoreStep
     ) {
@@ -77,7 +77,7 @@ extension CoreModel {
             .wake(.welcomes(delivery: self.lastDelivery), atMilliseconds: step.nowMilliseconds + Self.patience))
     }
 
-    /// A relay has an invitation, or every relay refused it.
+    /// Records that a relay has an invitation, or that every relay refused it.
     mutating func endWelcome(_ row: String, refused reason: String?, _ step: inout CoreStep) {
         for (number, delivery) in self.deliveries where delivery.rows.contains(row) {
             self.deliveries[number]?.rows.remove(row)
@@ -88,7 +88,7 @@ extension CoreModel {
         }
     }
 
-    /// Ends an action with what is known of its invitations; the rest is still on its way.
+    /// Completes an action with the known state of its invitations; the rest is still in flight.
     mutating func endDelivery(_ number: Int, _ step: inout CoreStep) {
         guard let delivery = self.deliveries.removeValue(forKey: number) else { return }
         self.finish(delivery.request, delivery.outcome, &step)

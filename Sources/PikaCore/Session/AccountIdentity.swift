@@ -1,15 +1,15 @@
 public import Nostr
 
-/// What is kept of an account that is logged in, so that ``AppAction/restoreSession`` can go on with it.
+/// The stored identity of a logged-in account, which ``AppAction/restoreSession`` resumes.
 public enum AccountIdentity: Sendable, Hashable {
-    /// The key itself. Whoever keeps this answers for the place where it is kept.
+    /// The key itself. The identity store is responsible for its protection.
     case key(KeyPair)
-    /// The key under a password (NIP-49), `ncryptsec1…`, and whose it is.
+    /// The key encrypted with a password (NIP-49), `ncryptsec1…`, and its account.
     case encryptedKey(PublicKey, ncryptsec: String)
-    /// The key is with a remote signer (NIP-46): whose it is, where the signer is, and the key that it knows us by, which
-    /// is a secret as the account's own would be.
+    /// The key is with a remote signer (NIP-46): the account, the signer's address, and the client key, which must be
+    /// protected like an account's own key.
     case bunker(PublicKey, BunkerURL, client: KeyPair)
-    /// The account's data is being deleted; its key is gone already.
+    /// The account's data is being deleted; its key is already gone.
     case wiping(PublicKey)
 
     public var account: PublicKey {
@@ -20,7 +20,7 @@ public enum AccountIdentity: Sendable, Hashable {
     }
 }
 
-/// Nothing but the account is shown.
+/// Shows the account only.
 extension AccountIdentity: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     public var description: String {
         switch self {

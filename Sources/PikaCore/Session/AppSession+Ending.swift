@@ -1,13 +1,13 @@
 import Logging
 import Nostr
 
-/// Forgetting and wiping; both can be repeated after a failure.
+/// Logout and wipe; both can be repeated after a failure.
 extension AppSession {
-    /// Forgets the key; the account's state stays.
+    /// Deletes the stored key; the account's state stays.
     func forget(_ request: RequestID?) async {
         self.introduction = nil
         do throws(AppCoreError) {
-            // A wipe that was begun is not forgotten over a logout.
+            // First completes an interrupted wipe, which a logout must not cancel.
             try await self.finishWipe()
             do { try await self.identities.delete() } catch {
                 throw AppCoreError(.identityUnavailable, "the stored key cannot be deleted: \(error); log out again")
@@ -16,7 +16,7 @@ extension AppSession {
         } catch { self.fail(request, error) }
     }
 
-    /// Deletes key and state of an account, the one that is stored unless one is given.
+    /// Deletes the key and the state of an account; of the stored one if `account` is nil.
     func wipe(_ account: PublicKey?, _ request: RequestID?) async {
         self.introduction = nil
         do throws(AppCoreError) {
@@ -35,7 +35,7 @@ extension AppSession {
         } catch { self.fail(request, error) }
     }
 
-    /// Goes on with a wipe that was begun: the note that it was goes last.
+    /// Completes an interrupted wipe. The marker of the wipe is deleted last.
     func finishWipe() async throws(AppCoreError) {
         guard case .wiping(let account)? = try await self.loadIdentity() else { return }
         do { try await self.host.wipe(account) } catch {
@@ -46,7 +46,8 @@ extension AppSession {
         }
     }
 
-    /// The account's core is gone: what it left open ends, then what ended it.
+    /// Settles the session after an account's core has ended: fails the actions in flight, then performs the logout or
+    /// wipe that ended it.
     func settle(_ account: OpenAccount, _ ending: SessionEnding) async {
         let isAnnounced = self.coreState != nil
         self.core = nil

@@ -1,8 +1,8 @@
 import Nostr
 
-/// Logged in.
+/// The logged-in part of a session.
 extension AppSession {
-    /// Runs an account from its opening to its end, and closes what it had.
+    /// Runs an account's core until it ends, then closes the account's resources.
     func live(_ account: OpenAccount, _ inputs: SessionInputs) async {
         let run = self.attempts
         let core = AppCore(
@@ -38,7 +38,7 @@ extension AppSession {
         await self.settle(account, ending)
     }
 
-    /// Passes on what the core says, until it has said all.
+    /// Forwards the core's updates and events until both streams end.
     private func follow(_ core: AppCore, _ inputs: SessionInputs, run: Int) async -> SessionEnding {
         let updates = core.updates()
         return await withTaskGroup(of: Void.self) { group in
@@ -50,7 +50,7 @@ extension AppSession {
         }
     }
 
-    /// Runs the core until an action ends it, or it ends by itself.
+    /// Runs the core until an action ends it, or it fails.
     private func drive(_ core: AppCore, _ inputs: SessionInputs, run: Int) async -> SessionEnding {
         await withTaskGroup(of: Void.self) { group in
             group.addTask { [send = self.send] in
@@ -96,7 +96,7 @@ extension AppSession {
         return .cancelled
     }
 
-    // MARK: What the core says
+    // MARK: Updates of the core
 
     private func take(_ update: AppUpdate) {
         switch update {
@@ -110,7 +110,7 @@ extension AppSession {
 
     private func take(_ state: AppState) {
         let isFirst = self.coreState == nil
-        // What the core has to say now counts more than what the session had.
+        // A new toast of the core replaces the session's own.
         if state.toast != nil, state.toast != self.coreState?.toast { self.toast = nil }
         self.coreState = state
         if isFirst { self.busy = AppState.Busy() }
@@ -118,7 +118,7 @@ extension AppSession {
         if isFirst, let account = self.account { self.announce(account) }
     }
 
-    /// The first snapshot of an account is out: the action that opened it has ended.
+    /// Ends the action that opened the account, once its first snapshot is published.
     private func announce(_ account: OpenAccount) {
         if case .create(let name) = account.login, case .local(let key) = account.unlocked.key {
             self.hub.publish(.accountCreated(rev: self.state.rev, secretKey: key))
@@ -133,7 +133,7 @@ extension AppSession {
             return self.finish(reload.request, outcome)
         }
         guard let count = self.pending[request] else { return }
-        // What is to be done once is answered once, however often it was asked for meanwhile.
+        // A once-only request is answered once, however often it was repeated meanwhile.
         self.pending[request] = count == 1 || request.onceKey != nil ? nil : count - 1
         self.finish(request, outcome)
     }

@@ -1,8 +1,8 @@
 import Nostr
 
-/// Logged out.
+/// The logged-out part of a session.
 extension AppSession {
-    /// Performs actions until an account is open; nil once the session is cancelled.
+    /// Performs actions until an account is open; returns nil once the session is cancelled.
     func awaitAccount(_ inputs: SessionInputs) async -> OpenAccount? {
         while let input = await inputs.next() {
             guard case .action(let action, let request) = input else { continue }
@@ -90,7 +90,7 @@ extension AppSession {
         self.send.yield(.opened(attempt))
     }
 
-    /// Makes sure that the account can be gone on with before anything is done with its key.
+    /// Stores the account's identity before its key is used, so that the session can be restored.
     private func keep(_ account: OpenAccount) async -> OpenAccount? {
         guard let identity = account.unlocked.identity else { return account }
         do {
@@ -107,7 +107,8 @@ extension AppSession {
         }
     }
 
-    /// What is kept may be the only copy of a key: another account's takes its place only when that was forgotten.
+    /// Throws if another account's identity is stored: it may hold the only copy of a key, so it is replaced only after
+    /// a logout or wipe.
     private func requireRoom(for account: PublicKey) async throws(AppCoreError) {
         guard let kept = try await self.loadIdentity(), kept.account != account else { return }
         throw AppCoreError(
@@ -157,7 +158,7 @@ extension AppSession {
         }
     }
 
-    /// Away from the session: it takes a while.
+    /// Runs outside the session's actor, because decryption takes a while.
     @concurrent
     private static func decrypt(_ text: String, password: String) async throws(AppCoreError) -> UnlockedKey {
         do {

@@ -1,26 +1,26 @@
 import Nostr
 
-/// The first conversation with a remote signer, within a login.
+/// The deadline of the handshake with a remote signer during a login.
 struct SignerContact: Sendable {
-    /// Milliseconds until the signer has said whose key it holds.
+    /// Milliseconds for the signer to name its account.
     static let patience: Int64 = 30_000
-    /// Milliseconds more if it wants an approval first, which somebody has to give.
+    /// Additional milliseconds if it first asks for a user's approval.
     static let approvalPatience: Int64 = 300_000
 
     /// Unix milliseconds.
     let start: Int64
-    /// Milliseconds from then on.
+    /// Milliseconds after `start`.
     var patience = Self.patience
-    /// Where to approve this client.
+    /// The address where a user approves this client.
     var approval: String?
 }
 
-/// What a signer knows this client by, until it is stored with the account: a secret for new clients may be good for
-/// once only, so the next attempt has to come with the same key.
+/// The client key introduced to a signer, until it is stored with the account. A signer's secret for new clients may be
+/// valid only once, so the next attempt must use the same key.
 struct SignerIntroduction: Sendable {
     let remoteSigner: PublicKey
     let client: KeyPair
-    /// Nil until the signer has said it.
+    /// Nil until the signer has named it.
     var account: PublicKey?
 }
 
@@ -29,11 +29,11 @@ extension AppSession {
     private enum Step: Sendable {
         case answered(Result<PublicKey, SignerError>)
         case failed(AppCoreError)
-        /// Something ended that decides nothing.
+        /// A task that does not decide the login has ended.
         case over
     }
 
-    /// Asks a signer whose key it holds; what is stored of one that is known already goes on to be used.
+    /// Asks a signer for its account; reuses the stored client key of a known signer.
     func unlock(bunker address: String) async throws(AppCoreError) -> UnlockedKey {
         let url: BunkerURL
         do { url = try BunkerURL(address) } catch { throw AppCoreError(.badCredential, "\(error.message)") }
@@ -46,7 +46,7 @@ extension AppSession {
         return unlocked
     }
 
-    /// The key of an account that is known; its signer need not be there.
+    /// Returns the key of a known account; its signer may be offline.
     func remoteKey(
         of account: PublicKey, _ url: BunkerURL, client: KeyPair
     ) async throws(AppCoreError) -> UnlockedKey {
@@ -79,9 +79,9 @@ extension AppSession {
         return SignerLink(signer: signer, resources: resources)
     }
 
-    // MARK: The first conversation
+    // MARK: Handshake
 
-    /// Connections of its own lead to the signer meanwhile: those of the account begin when it runs.
+    /// Asks the signer for its account, over separate connections: those of the account start with its session.
     private func meet(_ url: BunkerURL, _ introduction: SignerIntroduction) async throws(AppCoreError) -> PublicKey {
         let link = try await self.link(to: url, client: introduction.client, account: introduction.account)
         self.contact = SignerContact(start: self.clock.nowMilliseconds)
@@ -131,7 +131,7 @@ extension AppSession {
         return .over
     }
 
-    /// However often it is asked for, an approval is waited for once.
+    /// Publishes an approval address. Repeated requests extend the deadline only once.
     private func noteApproval(_ url: String) {
         guard var contact = self.contact else { return }
         if contact.approval == nil { contact.patience += SignerContact.approvalPatience }
@@ -143,7 +143,7 @@ extension AppSession {
 }
 
 extension AppCoreError {
-    /// Why a login with a remote signer failed, and what to do.
+    /// Maps the signer's error to the reason why a login failed, and how to fix it.
     fileprivate init(login error: SignerError) {
         switch error.code {
         case .away: self.init(.signerAway, "the remote signer is away: \(error.message); log in again")

@@ -1,32 +1,31 @@
 public import Logging
 import Nostr
 
-/// Accounts, one at a time: has the face of an ``AppCore`` from before the first login until after the last logout.
+/// Accounts, one at a time: offers the interface of an ``AppCore`` from before the first login until after the last
+/// logout.
 ///
-/// What is published is one sequence of snapshots whose ``AppState/rev`` rises strictly, also from one account to the
-/// next. The session itself performs ``AppAction/createAccount(name:)``, ``AppAction/login(_:)``,
-/// ``AppAction/restoreSession``, ``AppAction/logout`` and ``AppAction/wipeLocalData``; everything else goes to the core
-/// of the account that is logged in. While a login is under way other actions wait for its end, but a logout or wipe
-/// cuts it short.
+/// It publishes one sequence of snapshots whose ``AppState/rev`` rises strictly, also from one account to the next. The
+/// session itself performs ``AppAction/createAccount(name:)``, ``AppAction/login(_:)``, ``AppAction/restoreSession``,
+/// ``AppAction/logout`` and ``AppAction/wipeLocalData``; all other actions go to the core of the logged-in account.
+/// During a login other actions wait for its end, but a logout or wipe cancels it.
 ///
-/// With a remote signer (NIP-46) a login ends when the signer has said whose key it holds, or has had 30 s for it, and
-/// 5 minutes more after asking for an approval. Its connections live as long as the account's session. A session that is
-/// restored does not wait for the signer; how it stands with that is in ``AppState/signer``.
+/// With a remote signer (NIP-46) a login ends when the signer has named its account. The deadline is 30 s, plus 5
+/// minutes if the signer asks for an approval. The signer's connections live as long as the account's session. A
+/// restored session does not wait for the signer; ``AppState/signer`` shows the signer's state.
 ///
-/// A core that fails, because its store does or a later copy of the account was started, ends the account's session and
-/// not this one: the state is logged out then, with a toast that says why. The identity stays, so that
-/// ``AppAction/restoreSession`` can try again.
+/// When an account's core fails, because its store does or a later copy of the account was started, the account's
+/// session ends but this one continues: the state is logged out, with a toast that states the reason. The identity
+/// stays stored, so that ``AppAction/restoreSession`` can try again.
 ///
-/// Every action with a request id ends with exactly one outcome: those under way at a logout fail with
-/// ``AppCoreError/Code/sessionEnded``. What is stored for sending leaves after the next login.
+/// Every action with a request id ends with exactly one outcome: those in flight at a logout fail with
+/// ``AppCoreError/Code/sessionEnded``. Events stored in the outbox are sent after the next login.
 public actor AppSession {
-    /// Events for handlers, of whichever account is logged in; those not completed come again when it is the next
-    /// time. One consumer. None come with ``CoreConfiguration/keepsInbox`` off.
+    /// Events for handlers, of the logged-in account; uncompleted ones are delivered again at the account's next login.
+    /// One consumer. There are none if ``CoreConfiguration/keepsInbox`` is off.
     public nonisolated let events: AsyncStream<SessionEvent>
     /// The newest snapshot.
     public internal(set) var state = AppState()
-    /// The core of the account that is logged in, for what it is asked directly, such as files. Actions go through
-    /// the session.
+    /// The core of the logged-in account, for direct requests such as files. Actions go through the session.
     public internal(set) var core: AppCore?
 
     let identities: any IdentityStore
@@ -40,36 +39,36 @@ public actor AppSession {
     private let stream: AsyncStream<SessionInput>
     private var hasStarted = false
 
-    /// For the next account, and for the one that runs.
+    /// The configuration of the running account and of the next one.
     var configuration: CoreConfiguration
     var random: CoreRandom
     var account: OpenAccount?
-    /// How often an account was opened, or was tried to.
+    /// The number of attempts to open an account.
     var attempts = 0
     var opening: Result<OpenAccount, AppCoreError>?
-    /// How often connections to a remote signer were opened.
+    /// The number of connections opened to remote signers.
     var links = 0
-    /// How long the signer of a login has got.
+    /// The deadline of the current login's signer.
     var contact: SignerContact?
-    /// To a signer whose account is not stored yet.
+    /// The introduction to a signer whose account is not stored yet.
     var introduction: SignerIntroduction?
     var busy = AppState.Busy()
-    /// Of the session itself; it lies over the core's.
+    /// The session's own toast; it hides the core's.
     var toast: String?
     /// The newest snapshot of the core.
     var coreState: AppState?
-    /// Requests that the core has not answered, and how many with that id.
+    /// Requests in flight in the core, with the number of uses of each id.
     var pending: [RequestID: Int] = [:]
-    /// Configurations that the core was given, under the ids of the session's own requests.
+    /// Configurations passed to the core, by the ids of the session's own requests.
     var reloads: [RequestID: (configuration: CoreConfiguration, request: RequestID?)] = [:]
     var lastReload = 0
 
     /// - Parameters:
-    ///   - identities: where the host keeps the account that is logged in.
-    ///   - host: opens and wipes what each account has.
+    ///   - identities: the host's storage for the logged-in account's identity.
+    ///   - host: opens and wipes the resources of each account.
     ///   - configuration: for every account; ``AppAction/reloadConfiguration(_:)`` changes it.
-    ///   - randomness: a source for the session, number 0, one for each account that it opens, and one with a negative
-    ///     number for each connection to a remote signer; anything but the system's generator is for tests.
+    ///   - randomness: returns a generator for the session (run 0), for each opened account, and, with a negative
+    ///     number, for each connection to a remote signer; anything but the system's generator is for tests only.
     public init(
         identities: any IdentityStore, host: any AccountHost, configuration: CoreConfiguration, clock: any CoreClock,
         randomness: @escaping @Sendable (_ run: Int) -> any RandomNumberGenerator & Sendable = { _ in
@@ -92,20 +91,21 @@ public actor AppSession {
         self.send.yield(.action(action, request))
     }
 
-    /// Snapshots and outcomes from now on, the newest snapshot first; for any number of readers.
+    /// Returns a stream of snapshots and outcomes from now on, starting with the newest snapshot; for any number of
+    /// readers.
     public nonisolated func updates() -> AsyncStream<AppUpdate> { self.hub.updates() }
 
-    /// Marks an event as handled, together with everything the handlers want done. Does nothing if its account is not
-    /// logged in any more: then the event comes again with it.
+    /// Marks an event as handled and enqueues its handlers' effects with it. Does nothing if its account is not logged
+    /// in any more: the event is then delivered again at its next login.
     public func complete(_ event: SessionEvent, effects: [HandlerEffect]) {
         guard let core = self.core, core.account == event.account else { return }
         core.complete(event.event.inboxID, effects: effects)
     }
 
-    /// The secret key of the account that is logged in, under a password (NIP-49): `ncryptsec1…`.
+    /// Returns the secret key of the logged-in account, encrypted with a password (NIP-49): `ncryptsec1…`.
     ///
     /// Throws ``AppCoreError/Code/notLoggedIn``, and ``AppCoreError/Code/notAllowed`` for an empty password and for a
-    /// key that a remote signer has.
+    /// key that is with a remote signer.
     public func exportKey(password: String) async throws(AppCoreError) -> String {
         guard let account = self.account else { throw AppCoreError(.notLoggedIn, "nobody is logged in") }
         guard !password.isEmpty else {
@@ -114,13 +114,13 @@ public actor AppSession {
         guard case .local(let key) = account.unlocked.key else {
             throw AppCoreError(.notAllowed, "the account's key is with a remote signer; only that can export it")
         }
-        // The generator is used elsewhere, so this one moves on by what a salt and a nonce take.
+        // `random` is copied for the task below, so the original is advanced past the salt and the nonce.
         let random = self.random
         for _ in 0..<8 { _ = self.random.next() }
         return try await Self.encrypt(key, account.unlocked.security, password: password, random)
     }
 
-    /// Away from the session: it takes a while.
+    /// Runs outside the session's actor, because encryption takes a while.
     @concurrent
     private static func encrypt(
         _ key: KeyPair, _ security: NIP49.KeySecurity, password: String, _ random: CoreRandom
@@ -131,7 +131,7 @@ public actor AppSession {
         } catch { throw AppCoreError(credential: error) }
     }
 
-    /// Runs until the task is cancelled; may be called once. First finishes a wipe that was cut short.
+    /// Runs until the task is cancelled; may be called once. First completes an interrupted wipe.
     public func run() async throws {
         guard !self.hasStarted else { throw AppCoreError(.busy, "a session runs once") }
         self.hasStarted = true
@@ -148,10 +148,10 @@ public actor AppSession {
     }
 }
 
-// MARK: What readers get
+// MARK: Publishing
 
 extension AppSession {
-    /// The next snapshot: what the core shows, and the session's own part over it.
+    /// Publishes the next snapshot: the core's state, overlaid with the session's own.
     func publish() {
         var next = self.coreState ?? AppState()
         next.rev = self.state.rev + 1
@@ -171,7 +171,7 @@ extension AppSession {
         self.hub.publish(AppUpdate.finished(rev: self.state.rev, request: request, outcome: outcome))
     }
 
-    /// Ends an action with an error, which also shows as a toast.
+    /// Ends an action with an error, which is also shown as a toast.
     func fail(_ request: RequestID?, _ error: AppCoreError) {
         self.toast = error.message
         self.publish()

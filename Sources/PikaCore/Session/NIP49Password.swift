@@ -2,15 +2,15 @@ import Foundation
 public import Nostr
 
 extension NIP49.Password {
-    /// A password as somebody types it: brought into Unicode's normalisation form NFKC, as the NIP asks, so that it is
-    /// the same from every keyboard.
+    /// Creates a password from typed text, normalised to Unicode NFKC as NIP-49 specifies, so that it does not depend
+    /// on the keyboard.
     public init(_ text: String) {
         self.init(normalizedUTF8: Array(text.precomposedStringWithCompatibilityMapping.utf8))
     }
 }
 
 extension AppCoreError {
-    /// Why a key or encrypted key cannot be used; nothing of it is said.
+    /// Maps a credential's error to the reason why it cannot be used; reveals nothing about the key.
     init(credential error: NostrError) {
         switch error.code {
         case .wrongPassword: self.init(.wrongPassword, "\(error.message)")

@@ -1,20 +1,20 @@
 import Nostr
 
-/// A way to an account.
+/// A method of logging in.
 enum SessionLogin: Sendable {
     case create(name: String?)
     case credential(LoginCredential)
     case restore
 }
 
-/// A credential that was understood: whose key it is, and what is to be kept of it.
+/// A decoded credential: the account's key, and the identity to store.
 struct UnlockedKey: Sendable {
     let key: AccountKey
     let mode: AppState.Auth.Mode
-    /// Nil if it is kept already.
+    /// Nil if it is already stored.
     var identity: AccountIdentity?
     var security = NIP49.KeySecurity.untracked
-    /// What leads to the key if it is elsewhere.
+    /// The connection to the key's remote signer; nil if the key is local.
     var link: SignerLink?
 }
 
@@ -23,7 +23,7 @@ struct SignerLink: Sendable {
     let signer: BunkerSigner
     let resources: SignerResources
 
-    /// Until the task is cancelled or the connections are shut down.
+    /// Runs until the task is cancelled or the connections are shut down.
     func run() async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { await self.signer.run() }
@@ -35,26 +35,26 @@ struct SignerLink: Sendable {
     func shutdown() async { await self.resources.transport.shutdown() }
 }
 
-/// An account that is about to run, or runs.
+/// An opened account, about to run or running.
 struct OpenAccount: Sendable {
     let unlocked: UnlockedKey
     let resources: AccountResources
     let login: SessionLogin
-    /// Of the action that has opened it; it ends with the first snapshot.
+    /// The request of the action that opened the account; it ends with the first snapshot.
     let request: RequestID?
 
-    /// Closes what was opened for nothing.
+    /// Closes the resources of an account that will not run.
     func discard() async {
         await self.unlocked.link?.shutdown()
         await self.resources.close()
     }
 }
 
-/// How the run of an account ended.
+/// The reason why an account's run ended.
 enum SessionEnding: Sendable {
     case logout(RequestID?)
     case wipe(RequestID?)
     case failed(AppCoreError)
-    /// The session as a whole ends.
+    /// The whole session ends.
     case cancelled
 }

@@ -1,6 +1,6 @@
 public import Nostr
 
-/// Something that happened in a chat of the account that was logged in then.
+/// An event in a chat, with the account that it was delivered to.
 public struct SessionEvent: Sendable, Hashable {
     public let account: PublicKey
     public let event: CoreEvent

@@ -1,13 +1,13 @@
-/// What can happen to a session, one after the other.
+/// An input of a session.
 enum SessionInput: Sendable {
     case action(AppAction, RequestID?)
-    /// The attempt to open an account with this number is over.
+    /// The attempt with this number to open an account is over.
     case opened(Int)
-    /// The run with this number has ended by itself.
+    /// The run with this number has failed.
     case ended(run: Int, AppCoreError)
 }
 
-/// The inputs of a session in their order; some can be put back while a login is under way.
+/// The inputs of a session in order; they can be held back during a login.
 final class SessionInputs {
     private var iterator: AsyncStream<SessionInput>.Iterator
     private var held: [SessionInput] = []
@@ -16,14 +16,14 @@ final class SessionInputs {
         self.iterator = stream.makeAsyncIterator()
     }
 
-    /// Nil once the session is cancelled.
+    /// Returns the next input; nil once the session is cancelled.
     func next() async -> SessionInput? {
         if Task.isCancelled { return nil }
         return self.held.isEmpty ? await self.iterator.next(isolation: #isolation) : self.held.removeFirst()
     }
 
-    /// Holds everything back until the attempt is over, and returns true; false as soon as an action that ends
-    /// sessions is among it, or the session is cancelled.
+    /// Holds all actions back until the attempt is over, then returns true. Returns false as soon as an action that
+    /// ends the session arrives, or the session is cancelled.
     func hold(untilOpened number: Int) async -> Bool {
         while let input = await self.iterator.next(isolation: #isolation) {
             switch input {
@@ -37,7 +37,7 @@ final class SessionInputs {
         return false
     }
 
-    /// Ids of the actions that nobody takes any more; the stream was finished before.
+    /// Returns the request ids of the actions left over; the stream must be finished before.
     func drain() async -> [RequestID] {
         while let input = await self.iterator.next(isolation: #isolation) { self.held.append(input) }
         return self.held.compactMap { if case .action(_, let request?) = $0 { request } else { nil } }

@@ -1,22 +1,23 @@
 public import Logging
 public import Nostr
 
-/// An account's key in a bunker: the client's side of NIP-46.
+/// A remote signer of an account's key: the client side of NIP-46.
 ///
-/// ``run()`` must be running for anything to be answered. What is asked for is sent to the signer's relays again and
-/// again, always under the same request id, until the answer comes or the time is up; then the caller is told that
-/// the signer is away, and may ask anew. Answers by anybody else, and to questions that nobody asked, are passed over.
+/// Requests are answered only while ``run()`` is running. A request is sent to the signer's relays repeatedly, always
+/// under the same request id, until the answer arrives or the deadline passes; then the caller gets
+/// ``SignerError/Code/away``, and may retry. Messages from other senders, and answers without a matching request, are
+/// ignored.
 ///
-/// Before the first question the signer is asked for its account's key: one that holds another key than expected does
-/// nothing (``SignerError/Code/wrongAccount``).
+/// Before the first request the signer is asked for its account's key: a signer with another key than expected is not
+/// used (``SignerError/Code/wrongAccount``).
 public actor BunkerSigner: RemoteSigner {
-    /// How long what takes. Milliseconds.
+    /// Time limits, in milliseconds.
     public struct Timing: Sendable {
-        /// Until a question counts as unanswered.
+        /// The deadline of a request.
         public var answer: Int64 = 30_000
-        /// Until it is sent again.
+        /// The interval at which a request is repeated.
         public var repetition: Int64 = 5000
-        /// Until somebody must have approved it, once the signer has asked for that.
+        /// The deadline of an approval, once the signer has asked for one.
         public var approval: Int64 = 300_000
 
         public init() {}
@@ -28,12 +29,12 @@ public actor BunkerSigner: RemoteSigner {
         case connected(PublicKey)
     }
 
-    /// A question on its way.
+    /// A request in flight.
     private struct Question {
         let answers: AsyncStream<NIP46.Response.Outcome>.Continuation
         /// Unix milliseconds.
         var deadline: Int64
-        /// Somebody is approving it: it is not repeated.
+        /// A user is approving it, so it is not repeated.
         var isChallenged = false
     }
 
@@ -54,9 +55,10 @@ public actor BunkerSigner: RemoteSigner {
     private static let subscription = "signer"
 
     /// - Parameters:
-    ///   - clientKey: what the signer knows this client by; a secret of the host's, kept from run to run.
-    ///   - account: whose key the signer must hold, if this client was connected to it before; nil to be told.
-    ///   - transport: connections of its own, to nothing but the signer's relays.
+    ///   - clientKey: identifies this client to the signer; a secret that the host keeps across runs.
+    ///   - account: the account whose key the signer must hold, if this client was connected to it before; nil to ask
+    ///     for it.
+    ///   - transport: used for the signer's relays only.
     ///   - randomness: for ids and nonces.
     public init(
         _ url: BunkerURL, clientKey: KeyPair, account: PublicKey? = nil, transport: any RelayTransport,
@@ -74,7 +76,7 @@ public actor BunkerSigner: RemoteSigner {
         (self.challenges, self.challenge) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(4))
     }
 
-    /// Listens until the task is cancelled or the transport ends; whoever still waits is told that the signer is away.
+    /// Listens until the task is cancelled or the transport ends; then all requests in flight fail as away.
     public func run() async {
         await self.transport.setRelays(self.url.relays)
         let filter = Filter(
@@ -101,17 +103,17 @@ public actor BunkerSigner: RemoteSigner {
             let response = try NIP46.Response(json: message)
             self.questions[response.id]?.answers.yield(response.outcome)
         } catch {
-            // The message of the error is about bytes that may be secret.
+            // Logs only the error's code: its message may contain secret bytes.
             self.logger.debug(
                 "something that is no answer of the signer was passed over", metadata: ["reason": "\(error.code)"])
         }
     }
 }
 
-// MARK: - What it is asked for
+// MARK: - Operations
 
 extension BunkerSigner {
-    /// Makes itself known to the signer and returns the key that it signs with; once that is known, at once.
+    /// Introduces this client to the signer and returns the signer's account; returns at once if it is already known.
     @discardableResult
     public func connect() async throws(SignerError) -> PublicKey {
         switch self.stage {
@@ -136,7 +138,8 @@ extension BunkerSigner {
         }
     }
 
-    /// One that knows this client already need not be shown the secret again, which may be good for once only.
+    /// Performs the handshake. A signer that knows this client is not sent the secret again, which may be valid only
+    /// once.
     private func shakeHands() async -> Result<PublicKey, SignerError> {
         do throws(SignerError) {
             var failure: SignerError?
@@ -150,7 +153,7 @@ extension BunkerSigner {
         } catch { return .failure(error) }
     }
 
-    /// A refusal, which may only mean that the signer has seen the secret before.
+    /// Sends the connect request; returns the error, which may only mean that the signer has seen the secret before.
     private func introduce() async -> SignerError? {
         do throws(SignerError) {
             _ = try await self.ask(
@@ -171,7 +174,7 @@ extension BunkerSigner {
         return key
     }
 
-    /// Everything that an account is needed for.
+    /// All operations that the core needs an account's key for.
     private static let permissions =
         [
             Kind.metadata, .seal, .deletion, .keyPackage, .addressableKeyPackage, .inboxRelays, .keyPackageRelays,
@@ -180,7 +183,7 @@ extension BunkerSigner {
             NIP46.Method.nip44Encrypt.rawValue, NIP46.Method.nip44Decrypt.rawValue,
         ]
 
-    /// Whether the signer answers.
+    /// Throws unless the signer answers.
     public func ping() async throws(SignerError) {
         guard try await self.ask(.ping, []) == "pong" else {
             throw SignerError(.wrongAnswer, "the signer's answer to ping is not pong")
@@ -211,7 +214,7 @@ extension BunkerSigner {
     }
 }
 
-// MARK: - Questions
+// MARK: - Requests
 
 extension BunkerSigner {
     private func ask(_ method: NIP46.Method, _ params: [String]) async throws(SignerError) -> String {
@@ -249,7 +252,7 @@ extension BunkerSigner {
         return .failure(SignerError(.away, "the connection to the signer was closed"))
     }
 
-    /// Sends a question until its time is up; returns why it counts as unanswered.
+    /// Sends a request repeatedly until its deadline; returns the failure to report then.
     private func keepAsking(_ id: String, _ message: [UInt8]) async -> Result<String, SignerError> {
         while let question = self.questions[id], self.clock.nowMilliseconds < question.deadline, !Task.isCancelled {
             if !question.isChallenged {
@@ -266,11 +269,11 @@ extension BunkerSigner {
     private func send(_ message: [UInt8]) async throws(NostrError) {
         let event = try NIP46.event(
             message, from: self.clientKey, to: self.url.remoteSigner, now: self.clock.now, using: &self.random)
-        // What the relays say to it is of no interest: the answer is.
+        // The relays' answers do not matter, only the signer's.
         _ = await self.transport.publish(event, to: self.url.relays)
     }
 
-    /// What to say of a signer that did not answer for so many milliseconds.
+    /// Returns the error for a signer that did not answer within this number of milliseconds.
     func silence(of time: Int64) -> SignerError {
         let relays = self.url.relays.map(\.string).joined(separator: ", ")
         return self.connectedRelays.isEmpty
@@ -291,7 +294,7 @@ extension BunkerSigner {
         self.challenge.yield(url)
     }
 
-    /// What a signer says, fit for a log and a screen.
+    /// Sanitizes a text of the signer for logs and display.
     private static func printable(_ text: String) -> String {
         let cleaned = ShownText.reason(text, limit: 200)
         return cleaned.isEmpty ? "it gave no reason" : cleaned

@@ -9,30 +9,30 @@ extension AppState {
         public let isOutgoing: Bool
         public internal(set) var phase: Phase
         public let isVideo: Bool
-        /// Nothing is heard of this account while it is true.
+        /// While true, no audio of this account is sent.
         public internal(set) var isMuted: Bool
-        /// Whether this account's pictures are sent.
+        /// Whether this account's video is sent.
         public internal(set) var isCameraOn: Bool
         /// Unix seconds of the invitation.
         public let startedAt: Int64
-        /// Unix seconds; nil before the call was ``Phase/active``.
+        /// Unix seconds; nil until the call is ``Phase/active``.
         public internal(set) var connectedAt: Int64?
         public let tracks: [CallSession.Track]
         public internal(set) var statistics: CallStatistics
 
         public enum Phase: Sendable, Hashable {
-            /// We invited and wait.
+            /// This account has invited and waits for an answer.
             case offering
-            /// We were invited.
+            /// This account was invited.
             case ringing
-            /// Both want it; its media are being connected.
+            /// Both sides have accepted; the media connection is being set up.
             case connecting
             case active
             case ended(reason: String)
         }
     }
 
-    /// Something that happened in a call, for the chat's history.
+    /// An entry about a call in the chat's history.
     public struct CallTimelineEntry: Sendable, Hashable {
         public let callID: String
         public internal(set) var chatID: String
@@ -44,7 +44,7 @@ extension AppState {
         public enum Event: Sendable, Hashable {
             case invited(byUs: Bool)
             case connected
-            /// Seconds that it lasted; nil if it never connected.
+            /// The call's duration in seconds; nil if it never connected.
             case ended(reason: String, seconds: Int64?)
         }
     }

@@ -1,19 +1,19 @@
 public import Nostr
 
 extension AppState {
-    /// A message with components, and how it was answered.
+    /// A message with components, and the answers to it.
     public struct HypernoteView: Sendable, Hashable {
         public let title: String?
         /// The message's content as a tree.
         public let document: HypernoteDocument
-        /// What the form begins with, by field.
+        /// The form's initial values, by field.
         public let initialForm: [String: String]
         /// Each member's latest answer that names one of the document's actions, oldest first.
         public internal(set) var responses: [HypernoteResponse] = []
         /// This account's own among ``responses``.
         public internal(set) var ownResponse: HypernoteResponse?
 
-        /// How many members chose an action; the actions without any are left out.
+        /// The number of members who chose each action; unchosen actions are left out.
         public var tally: [String: Int] {
             self.responses.reduce(into: [:]) { $0[$1.action, default: 0] += 1 }
         }

@@ -1,5 +1,6 @@
 extension AppState {
-    /// The state for a reader who may see a part of it: these chats, invitations or none, this call or none.
+    /// Returns the part of the state that a restricted reader may see: the selected chats, optionally the invitations,
+    /// and the call if selected.
     public func limited(
         toChats isShown: (ChatSummary) -> Bool, showsInvites: Bool, showsCall: (ActiveCall) -> Bool
     ) -> AppState {

@@ -1,16 +1,16 @@
 public import Nostr
 
 extension AppState {
-    /// What an account says of itself (kind 0, NIP-01 and NIP-24).
+    /// An account's profile (kind 0, NIP-01 and NIP-24).
     public struct Profile: Sendable, Hashable {
         public let publicKey: PublicKey
-        /// As it is; nil if the profile has none. ``shownName`` is what to show.
+        /// The `name` field as received; nil if the profile has none. ``shownName`` is the one to show.
         public internal(set) var name: String?
         public internal(set) var displayName: String?
         public internal(set) var about: String?
-        /// An address as its owner wrote it.
+        /// The address as its owner wrote it.
         public internal(set) var picture: String?
-        /// Unix seconds that the profile was written at; nil while none is known.
+        /// Unix seconds of the profile event; nil while none is known.
         public internal(set) var createdAt: Int64?
 
         public init(publicKey: PublicKey) {
@@ -18,12 +18,12 @@ extension AppState {
         }
     }
 
-    /// A peer of this account's follow list (kind 3).
+    /// A peer in this account's follow list (kind 3).
     public struct FollowedPeer: Sendable, Hashable {
         public internal(set) var profile: Profile
     }
 
-    /// A peer that is looked at (``AppAction/openPeerProfile(_:)``).
+    /// The peer whose profile is open (``AppAction/openPeerProfile(_:)``).
     public struct PeerProfile: Sendable, Hashable {
         public internal(set) var profile: Profile
         public internal(set) var isFollowed: Bool
@@ -31,7 +31,7 @@ extension AppState {
 }
 
 extension AppState.Profile {
-    /// The display name, else the name, else the beginning of the npub.
+    /// The display name, or else the name, or else the beginning of the npub.
     public var shownName: String {
         for name in [self.displayName, self.name] {
             if let name, !name.isEmpty { return name }

@@ -1,6 +1,6 @@
-/// How users name chats: by chat id, or by the group's nostrGroupID, which groups can change and share.
+/// References to chats by users: a chat id, or the group's nostrGroupID, which groups can change and share.
 extension AppState {
-    /// The chat that a reference means, in either case of hexadecimal digits; nil if it means none.
+    /// Returns the chat that a reference names, its hexadecimal digits in either case; nil if there is none.
     ///
     /// Throws ``AppCoreError/Code/ambiguousChat`` for a nostrGroupID that several groups claim.
     public func chat(named reference: String) throws(AppCoreError) -> ChatSummary? {
@@ -15,12 +15,13 @@ extension AppState {
         return claimants.first
     }
 
-    /// What names a chat wherever a contract asks for a `nostr_group_id`; ``ChatSummary/nostrGroupID``.
+    /// Returns the name of a chat wherever a contract asks for a `nostr_group_id`; ``ChatSummary/nostrGroupID``.
     public func nostrGroupID(ofChat chatID: String) -> String {
         self.chatList.first { $0.chatID == chatID }?.nostrGroupID ?? chatID
     }
 
-    /// Whether a list of references, in lower case, names a chat. A nostrGroupID that other groups claim too does not.
+    /// Returns whether a list of lower-case references names a chat. A nostrGroupID that other groups claim too matches
+    /// none.
     public func matches(_ references: some Collection<String>, _ chat: ChatSummary) -> Bool {
         if references.contains(chat.chatID) { return true }
         return chat.routingIDs.contains { id in
@@ -35,11 +36,11 @@ extension AppState.ChatSummary {
     public var nostrGroupID: String { self.sharesNostrGroupID ? self.chatID : self.routingIDs.first ?? self.chatID }
 }
 
-/// The form of what users name chats by.
+/// The syntax of chat references.
 public enum ChatReference {
-    /// Reads the hexadecimal digits of an MLS group id or a nostrGroupID; nil for anything else.
+    /// Returns an MLS group id or a nostrGroupID in lower-case hexadecimal digits; nil for any other text.
     ///
-    /// MLS group ids may be shorter, but the prefixes in logs must not pass for one.
+    /// MLS group ids may be shorter than the accepted minimum, but the prefixes in logs must not be accepted as ids.
     public static func parse(_ text: String) -> String? {
         let count = text.utf8.count
         guard (16...510).contains(count), count.isMultiple(of: 2), text.allSatisfy({ $0.isASCII && $0.isHexDigit })

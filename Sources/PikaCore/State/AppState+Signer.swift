@@ -1,15 +1,15 @@
 extension AppState {
-    /// How it stands with the signer of an account whose key is elsewhere.
+    /// The state of the remote signer of an account.
     public enum SignerStatus: Sendable, Hashable {
-        /// It was not asked for anything yet.
+        /// It has not been asked for anything yet.
         case unknown
-        /// It has done what it was asked for last.
+        /// It has answered the last request.
         case ready
-        /// It does not answer; what it is needed for waits, and it is asked again.
+        /// It does not answer; dependent work waits, and the request is retried.
         case away(reason: String)
-        /// It did not do what it was asked for last, which is not asked for again.
+        /// It refused the last request, which is not retried.
         case refused(reason: String)
-        /// Somebody has to approve a request at this address.
+        /// A user must approve a request at this address.
         case needsApproval(url: String)
     }
 }

@@ -45,10 +45,10 @@ public struct KeyPackageAnnouncement: Sendable, Hashable {
     /// The kind 443 event; nil until it is signed.
     public var event: EventID? { self.parts[.keyPackage]?.event }
 
-    /// Each relay for key packages, in the configured order: the worst answer to the two events.
+    /// The answer of each key package relay, in the configured order: the worse answer to the two events.
     public var keyPackage: [RelayAnswer] { self.answers(to: [.keyPackage, .addressableKeyPackage]) }
 
-    /// Each relay for relay lists; empty if the lists were confirmed earlier.
+    /// The answer of each relay for relay lists; empty if the lists were confirmed earlier.
     public var relayLists: [RelayAnswer] { self.answers(to: [.keyPackageRelays, .inboxRelays]) }
 
     /// Whether a relay has stored the kind 443 event.
@@ -59,7 +59,7 @@ public struct KeyPackageAnnouncement: Sendable, Hashable {
         self.event != nil && self.parts.values.allSatisfy { !$0.answers.values.contains(.pending) }
     }
 
-    /// Whether every relay has refused the kind 443 event for good, so that it is not sent again.
+    /// Whether every relay has refused the kind 443 event permanently, so that it is not sent again.
     public var isRefused: Bool {
         guard let answers = self.parts[.keyPackage]?.answers.values, !answers.isEmpty else { return false }
         return answers.allSatisfy {
@@ -67,7 +67,7 @@ public struct KeyPackageAnnouncement: Sendable, Hashable {
         }
     }
 
-    /// The same with the reason of the last failed connection for relays that have not answered yet.
+    /// Returns a copy that states the last connection failure of each relay that has not answered yet.
     public func explained(by relays: [AppState.RelayStatus]) -> KeyPackageAnnouncement {
         var result = self
         for status in relays {
@@ -79,7 +79,7 @@ public struct KeyPackageAnnouncement: Sendable, Hashable {
         return result
     }
 
-    /// Why the key package counts as not published, with each relay's answer.
+    /// A description of why the key package counts as unpublished, with each relay's answer.
     public var failure: String {
         let outcome =
             self.isRefused
@@ -97,7 +97,7 @@ public struct KeyPackageAnnouncement: Sendable, Hashable {
         }
     }
 
-    /// A refusal of some of the events names their kinds.
+    /// Returns the worst answer; a refusal of only some events names their kinds.
     private static func worst(_ answers: [(kind: Kind, answer: Answer)]) -> Answer {
         let refusals = answers.compactMap { kind, answer in
             if case .refused(let reason) = answer { (kind: kind, reason: reason) } else { nil }
@@ -113,13 +113,13 @@ public struct KeyPackageAnnouncement: Sendable, Hashable {
 
     // MARK: Changes
 
-    /// Starts a new announcement; the events follow.
+    /// Begins a new announcement; ``expect(_:from:isUnderWay:)`` adds its events.
     mutating func begin() {
         self.number += 1
         self.parts = [:]
     }
 
-    /// Adds an event in the place of an earlier one of its kind; `isUnderWay` keeps the answers to this very event.
+    /// Adds an event, replacing an earlier one of its kind; `isUnderWay` keeps the answers to this same event.
     mutating func expect(_ event: Event, from relays: [RelayURL], isUnderWay: Bool = false) {
         let known = self.parts[event.kind]
         let kept = isUnderWay && known?.event == event.id ? known?.answers ?? [:] : [:]
@@ -138,14 +138,14 @@ public struct KeyPackageAnnouncement: Sendable, Hashable {
         self.note(answer, by: report.relay, of: event)
     }
 
-    /// Notes that an attempt has ended without an answer of these relays.
+    /// Records that an attempt ended without an answer from these relays.
     mutating func noteSilence(of relays: [RelayURL], about event: Event) {
         for relay in relays where self.parts[event.kind]?.answers[relay] == .pending {
             self.note(.unreachable("no answer"), by: relay, of: event)
         }
     }
 
-    /// A stored event stays stored: a relay that takes it again may call it anything.
+    /// Records an answer. A stored event stays stored, whatever the relay answers when it receives the event again.
     private mutating func note(_ answer: Answer, by relay: RelayURL, of event: Event) {
         guard self.parts[event.kind]?.event == event.id, let known = self.parts[event.kind]?.answers[relay],
             known != .stored
@@ -155,6 +155,6 @@ public struct KeyPackageAnnouncement: Sendable, Hashable {
 }
 
 extension OutboxRow {
-    /// Whether a ``KeyPackageAnnouncement`` consists of such events.
+    /// Whether the event is part of a ``KeyPackageAnnouncement``.
     var isAnnouncement: Bool { self.purpose == .keyPackage || self.purpose == .relayList }
 }

@@ -1,7 +1,7 @@
-/// An array of which copies share what did not change: after a copy, changing one element costs a chunk of references
-/// and the list of chunks, not the whole array. For what snapshots hold much of.
+/// An array whose copies share their unchanged elements: after a copy, changing one element costs one chunk of
+/// references and the list of chunks, not the whole array. For large collections in snapshots.
 ///
-/// Elements stand in boxes, boxes in chunks of at most 64. Reading by index is a binary search among the chunks.
+/// Elements are kept in boxes, boxes in chunks of at most 64. Access by index is a binary search among the chunks.
 public struct SharedArray<Element: Sendable>: Sendable {
     fileprivate final class Box: Sendable {
         let value: Element
@@ -18,7 +18,8 @@ public struct SharedArray<Element: Sendable>: Sendable {
 
     public init() {}
 
-    /// The chunk that holds the element, and its place there; one past the end belongs to the last chunk.
+    /// Returns the chunk that holds the element, and the offset in it; an index one past the end belongs to the last
+    /// chunk.
     private func place(_ index: Int) -> (chunk: Int, offset: Int) {
         var low = 0
         var high = self.starts.count
@@ -78,7 +79,7 @@ extension SharedArray: RandomAccessCollection, MutableCollection, RangeReplaceab
         self.count += 1
     }
 
-    /// Costs the chunks that the range touches and the list of those behind it.
+    /// Costs the chunks that the range touches, plus the list of the chunks after it.
     public mutating func replaceSubrange(
         _ range: Range<Int>, with elements: some Collection<Element>
     ) {
@@ -90,7 +91,7 @@ extension SharedArray: RandomAccessCollection, MutableCollection, RangeReplaceab
         var (first, prefix) = self.place(range.lowerBound)
         var (last, suffix) = self.place(range.upperBound)
         var boxes = self.chunks[first][..<prefix] + elements.map(Box.init) + self.chunks[last][suffix...]
-        // A chunk that got small is joined with its neighbour, so that many removals leave few chunks.
+        // A small chunk is merged with its neighbour, so that many removals leave few chunks.
         if boxes.count < Self.capacity / 4 {
             if first > 0 {
                 first -= 1
@@ -104,7 +105,7 @@ extension SharedArray: RandomAccessCollection, MutableCollection, RangeReplaceab
         self.renumber(from: first)
     }
 
-    /// Even chunks: full ones would have to be split at the next insertion.
+    /// Splits into even chunks: full ones would have to be split at the next insertion.
     private static func chunked(_ boxes: [Box]) -> [[Box]] {
         guard boxes.count > Self.capacity else { return boxes.isEmpty ? [] : [boxes] }
         let parts = (boxes.count + Self.capacity - 1) / Self.capacity
@@ -113,7 +114,7 @@ extension SharedArray: RandomAccessCollection, MutableCollection, RangeReplaceab
         }
     }
 
-    /// Changes nothing, and shares everything, if no element is meant.
+    /// Removes the matching elements. If there are none, changes nothing and keeps sharing all storage.
     public mutating func removeAll(where isMeant: (Element) throws -> Bool) rethrows {
         guard let first = try self.firstIndex(where: isMeant) else { return }
         let kept = try self[first...].filter { try !isMeant($0) }
@@ -126,7 +127,7 @@ extension SharedArray: ExpressibleByArrayLiteral {
 }
 
 extension SharedArray: Equatable where Element: Equatable {
-    /// Elements that two arrays share are not compared.
+    /// Skips the comparison of elements that both arrays share.
     public static func == (left: SharedArray, right: SharedArray) -> Bool {
         guard left.count == right.count else { return false }
         return zip(left.chunks.joined(), right.chunks.joined()).allSatisfy { $0 === $1 || $0.value == $1.value }

@@ -1,23 +1,23 @@
-/// Texts of others, made fit to be shown: nobody's name takes up a screen, or changes how the text around it reads.
+/// Sanitizes texts of others for display: limits their length, and removes characters that alter the text around them.
 enum ShownText {
     /// Unicode scalars of a name.
     static let nameLimit = 256
     static let aboutLimit = 4096
-    /// Bytes of an address; a longer one is none.
+    /// The maximum bytes of an address; longer ones are invalid.
     static let addressLimit = 2048
 
-    /// One line, trimmed; nil if nothing is left.
+    /// Returns a name as one trimmed line; nil if nothing is left.
     static func name(_ text: String?) -> String? { self.clean(text, limit: self.nameLimit, keepsLines: false) }
 
-    /// What a peer or a server gives as its reason: one line of at most `limit` scalars; empty if nothing is left.
+    /// Returns a peer's or a server's reason as one line of at most `limit` scalars; empty if nothing is left.
     static func reason(_ text: String, limit: Int) -> String {
         self.clean(text, limit: limit, keepsLines: false) ?? ""
     }
 
-    /// Several lines, trimmed; nil if nothing is left.
+    /// Returns a text as trimmed lines; nil if nothing is left.
     static func about(_ text: String?) -> String? { self.clean(text, limit: self.aboutLimit, keepsLines: true) }
 
-    /// An address as it came; nil if it is empty or too long, or has anything in it that addresses do not have.
+    /// Returns an address unchanged; nil if it is empty, too long, or contains white space or hidden characters.
     static func address(_ text: String?) -> String? {
         guard let text, !text.isEmpty, text.utf8.count <= self.addressLimit,
             !text.unicodeScalars.contains(where: { $0.properties.isWhitespace || self.isHidden($0) })
@@ -29,7 +29,7 @@ enum ShownText {
         guard let text else { return nil }
         var shown = String.UnicodeScalarView()
         var count = 0
-        // White space that nothing visible follows is at the end, and dropped.
+        // White space is kept only before a visible character, so trailing white space is dropped.
         var gap: [Unicode.Scalar] = []
         for scalar in text.unicodeScalars {
             if scalar.properties.isWhitespace {
@@ -45,11 +45,11 @@ enum ShownText {
         return count == 0 ? nil : String(shown)
     }
 
-    /// Control characters, and those that turn the direction of the text around them.
+    /// Returns whether a scalar is a control character, invisible, or changes the direction of the text around it.
     private static func isHidden(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0x061C, 0x200E, 0x200F, 0x202A...0x202E, 0x2066...0x2069: true
-        // Invisible, and good for nothing but names that look like another's.
+        // Invisible; useful only for names that imitate another's.
         case 0x200B, 0x2060, 0xFEFF: true
         default: scalar.properties.generalCategory == .control
         }

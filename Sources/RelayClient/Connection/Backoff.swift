@@ -1,10 +1,10 @@
-/// Wait before the next attempt to connect: doubles from `base` up to a cap, with jitter.
+/// Delay before the next connection attempt: doubles from `base` up to a cap, with jitter.
 ///
-/// The jitter removes up to half of each wait, so that clients that lost a relay together do not reconnect together.
+/// The jitter removes up to half of each delay, so that clients that lost a relay together do not reconnect together.
 public struct Backoff: Hashable, Sendable {
     /// The wait before the second attempt, before jitter.
     public var base: Duration
-    /// The longest wait for a relay that has not worked lately, before jitter.
+    /// The longest wait for a relay that has not worked recently, before jitter.
     public var cap: Duration
     /// The longest wait for a relay that has worked within ``provenFor``, before jitter.
     public var provenCap: Duration
@@ -25,7 +25,7 @@ public struct Backoff: Hashable, Sendable {
     ///
     /// - Parameters:
     ///   - failures: 1 for the first failure; less counts as 1.
-    ///   - isProven: Whether the relay has worked lately.
+    ///   - isProven: Whether the relay has worked recently.
     /// - Returns: Between half of `min(longest, base * 2^(failures - 1))` and all of it.
     public func delay(
         afterFailures failures: Int, isProven: Bool = false, using generator: inout some RandomNumberGenerator
@@ -38,7 +38,7 @@ public struct Backoff: Hashable, Sendable {
         var wait = min(base, cap)
         guard failures > 1, wait > .zero else { return wait }
         for _ in 1..<failures {
-            // Compared with the half, so that doubling cannot overflow.
+            // Compares with half of the cap, so that doubling cannot overflow.
             if wait >= cap / 2 { return cap }
             wait *= 2
         }

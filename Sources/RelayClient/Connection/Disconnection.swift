@@ -1,35 +1,35 @@
-/// Why a connection ended or never came to be.
+/// Why a connection ended or could not be made.
 package struct Disconnection: Hashable, Sendable {
-    /// One of a few words, for counters.
+    /// Fixed set of reasons, for metric labels.
     package enum Reason: String, Hashable, Sendable, CaseIterable {
         /// No TCP connection: name not found, refused, timed out.
         case unreachable
-        /// Only others name it, and it is at a private address.
+        /// The address is private, and the configuration does not name the relay.
         case notAllowed = "not_allowed"
-        /// The certificate does not hold, or the handshake failed.
+        /// The certificate is invalid, or the handshake failed.
         case tls
-        /// The server does not speak WebSocket here.
+        /// The server does not accept WebSocket upgrades at this URL.
         case upgrade
         /// The relay closed it.
         case closed
-        /// Nothing came for too long.
+        /// The relay sent nothing for too long.
         case silent
         /// A frame or message larger than allowed, or in too many fragments.
         case oversize
-        /// A frame against RFC 6455.
+        /// A frame that violates RFC 6455.
         case protocolError = "protocol"
-        /// The relay does not take what is sent.
+        /// The relay does not read what is sent to it.
         case stalled
-        /// The relay sent too much that was not asked for.
+        /// The relay sent too many events that were not requested.
         case flooded
-        /// Read or write failed.
+        /// A read or write failed.
         case failed
-        /// We went.
+        /// This side closed the connection.
         case goodbye
     }
 
     package let reason: Reason
-    /// In words, for people.
+    /// Description for people.
     package let text: String
 
     init(_ reason: Reason, _ text: String) {

@@ -7,10 +7,10 @@ struct Fetches {
         let number: Int
         let deadline: Duration
         var query: StoredQuery
-        /// Name of the open REQ.
+        /// Subscription id of the open REQ.
         var wireID: String?
         var needsLogin: String?
-        /// A second refusal for want of a login is final.
+        /// Whether the request was refused once for want of a login; a second refusal is final.
         var wasRefused = false
         var events: [Event] = []
         var bytes = 0
@@ -22,7 +22,7 @@ struct Fetches {
 
     var count: Int { entries.count }
     var nextDeadline: Duration? { entries.values.map(\.deadline).min() }
-    /// Those to ask now, oldest first.
+    /// Fetches to send now, oldest first.
     var unasked: [Int] {
         entries.values.filter { $0.wireID == nil && $0.needsLogin == nil }.map(\.number).sorted()
     }
@@ -66,14 +66,14 @@ struct Fetches {
         return .new
     }
 
-    /// The end of a page: the answer if that was the last one.
+    /// Handles the end of a page; returns the result if that was the last one.
     mutating func endOfPage(_ number: Int) -> Resolution? {
         entries[number]?.wireID = nil
         guard entries[number]?.query.endOfPage() == true else { return nil }
         return entries.removeValue(forKey: number).map { (number, .events(Fetches.newestFirst($0.events))) }
     }
 
-    /// CLOSED: the failure, or nil if the request shall wait for a login.
+    /// Handles CLOSED; returns the failure, or nil if the request is to wait for a login.
     mutating func closed(_ number: Int, message: String, canLogIn: Bool) -> Resolution? {
         entries[number]?.wireID = nil
         let wantsLogin = MessagePrefix(of: message) == .authenticationRequired
@@ -100,7 +100,7 @@ struct Fetches {
         entries.removeValue(forKey: number).map { _ in (number, .failed(reason)) }
     }
 
-    /// - Returns: Also the REQs that are still open for them.
+    /// - Returns: The expired fetches and their open REQs.
     mutating func expire(at now: Duration, unreachable reason: String) -> [(Resolution, wireID: String?)] {
         entries.values.filter { $0.deadline <= now }.sorted { $0.number < $1.number }.compactMap { entry in
             let words = entry.needsLogin ?? (entry.wireID == nil ? reason : "no answer in time")

@@ -1,10 +1,10 @@
 import Nostr
 
-/// NIP-42 on one connection: a challenge comes, an event goes out, the relay says yes or no.
+/// NIP-42 state of one connection: the challenge, the signed event and the relay's answer.
 struct Login: Hashable {
     /// Longer challenges are not signed.
     static let longestChallenge = 1_024
-    /// A relay that asks more often on one connection is not answered any more.
+    /// Attempts per connection; challenges after them are ignored.
     static let mostAttempts = 8
 
     enum Stage: Hashable {
@@ -13,7 +13,7 @@ struct Login: Hashable {
         case sent(EventID)
         case accepted
         case failed
-        /// The relay was not told whose connection it is, because the account has not chosen it.
+        /// Not answered, because the account has not chosen the relay: a login would tell it whose connection this is.
         case withheld
     }
 
@@ -21,10 +21,10 @@ struct Login: Hashable {
     private var challenge: String?
     private var attempts = 0
 
-    /// Whether a login may still come, so that waiting for it makes sense.
+    /// Whether a login may still succeed, so that requests wait for it.
     var isPossible: Bool { stage != .failed && stage != .withheld && attempts <= Login.mostAttempts }
 
-    /// The challenge to sign now, if any.
+    /// Handles a challenge; returns it if it is to be signed now.
     mutating func challenged(_ challenge: String) -> String? {
         guard challenge != self.challenge, !challenge.isEmpty, challenge.utf8.count <= Login.longestChallenge else {
             return nil
@@ -36,24 +36,24 @@ struct Login: Hashable {
         return challenge
     }
 
-    /// The challenge is not answered for now.
+    /// Leaves the challenge unanswered for now.
     mutating func withhold() { stage = .withheld }
 
-    /// The challenge to sign now that the account has chosen the relay, if any.
+    /// Returns the challenge to sign now that the account has chosen the relay, if there is one.
     mutating func resume() -> String? {
         guard stage == .withheld else { return nil }
         stage = .signing
         return challenge
     }
 
-    /// The signer's answer; false if it is for an old challenge, or there is none.
+    /// Handles the signer's answer; returns false if it is for an old challenge or empty.
     mutating func signed(_ event: Event?, challenge: String) -> Bool {
         guard stage == .signing, challenge == self.challenge else { return false }
         stage = event.map { .sent($0.id) } ?? .failed
         return event != nil
     }
 
-    /// Nil if the answer is not for our login, otherwise whether we are in.
+    /// Handles an OK; returns nil if it is not for our login, otherwise whether the login succeeded.
     mutating func answered(_ id: EventID?, accepted: Bool) -> Bool? {
         guard let id, stage == .sent(id) else { return nil }
         stage = accepted ? .accepted : .failed

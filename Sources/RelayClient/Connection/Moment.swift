@@ -1,6 +1,6 @@
-/// One reading of both clocks.
+/// One reading of the monotonic and the wall clock.
 struct Moment: Hashable, Sendable {
-    /// Since the transport began; never jumps.
+    /// Time since the transport began; monotonic.
     var elapsed: Duration
     /// Seconds since 1970.
     var unixTime: Int64

@@ -1,15 +1,15 @@
 /// Bounds the stored events that a relay sends for one request before it ends them (EOSE, NIP-01).
 ///
-/// Without a bound a relay that never ends a page, or repeats it forever, would be waited for without end.
+/// Without a bound, a relay that never ends a page or keeps repeating it would keep the request waiting forever.
 struct OpenPage: Hashable {
     private var events = 0
     private var bytes = 0
-    /// When the page was first found without progress; nil if it has made some since.
+    /// When the page was first found without progress; nil if it has progressed since.
     private var quietSince: Duration?
 
     /// Counts an event, and returns whether the page stays within its bounds.
     ///
-    /// - Parameter isNew: Whether the page had not brought it before.
+    /// - Parameter isNew: Whether this is the event's first time in the page.
     mutating func receive(bytes: Int, isNew: Bool, within limits: TransportConfiguration) -> Bool {
         if isNew { quietSince = nil }
         guard events < limits.pageEvents, bytes <= limits.pageBytes - self.bytes else { return false }
@@ -18,7 +18,7 @@ struct OpenPage: Hashable {
         return true
     }
 
-    /// Nothing could come: reading was held.
+    /// Excuses a lack of progress, because reading was held.
     mutating func excuse() { quietSince = nil }
 
     /// Returns whether the page has made no progress for too long; called with every heartbeat.

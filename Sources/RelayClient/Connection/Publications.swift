@@ -1,12 +1,12 @@
 import Nostr
 import PikaCore
 
-/// Events that wait to be sent to one relay or for its answer.
+/// Events queued for one relay, or in flight to it.
 struct Publications {
     enum Stage: Hashable {
         case waiting
         case sent
-        /// Refused until we log in, with the relay's words.
+        /// Refused for want of a login, with the relay's message.
         case needsLogin(String)
     }
 
@@ -15,7 +15,8 @@ struct Publications {
         let event: Event
         let deadline: Duration
         var stage = Stage.waiting
-        /// Sent again after a login; a second refusal for want of one is final.
+        /// Whether the event was refused once for want of a login; it is sent again after one, and a second refusal is
+        /// final.
         var wasRefused = false
     }
 
@@ -32,21 +33,21 @@ struct Publications {
         numbers[entry.event.id, default: []].append(entry.number)
     }
 
-    /// Marks everything that waits as sent and returns it, oldest first.
+    /// Marks all queued events as sent and returns them, oldest first.
     mutating func takeUnsent() -> [Event] {
         let unsent = entries.values.filter { $0.stage == .waiting }.sorted { $0.number < $1.number }
         for entry in unsent { entries[entry.number]?.stage = .sent }
         return unsent.map(\.event)
     }
 
-    /// The connection is gone: everything has to be sent again.
+    /// Marks everything as unsent after the connection is lost.
     mutating func connectionLost() {
         for number in entries.keys { entries[number]?.stage = .waiting }
     }
 
-    /// The relay's answer. Without an id it is for the oldest event that has none yet.
+    /// Handles the relay's answer. Without an id it applies to the oldest unanswered event.
     ///
-    /// - Parameter canLogIn: whether an event that is refused for want of a login shall wait for one.
+    /// - Parameter canLogIn: whether an event that is refused for want of a login is to wait for one.
     mutating func answered(_ id: EventID?, accepted: Bool, message: String, canLogIn: Bool) -> [Resolution] {
         guard let id = id ?? oldestSent?.event.id else { return [] }
         let sent = (numbers[id] ?? []).filter { entries[$0]?.stage == .sent }
@@ -68,7 +69,7 @@ struct Publications {
     }
 
     mutating func loginFailed() -> [Resolution] {
-        // None of these waits for a connection, so that no reason for that is needed.
+        // None of these waits for a connection, so no reason is needed.
         resolve(entries.values.filter(isRefused), "")
     }
 

@@ -1,19 +1,19 @@
 /// Decides when to connect again, from consecutive failures and from how recently the relay worked.
 ///
-/// A relay works when it answers: it ends the stored events of a request or accepts an event. That resets the back-off,
-/// but only ``mostResets`` times within ``resetPeriod``, because a relay that answers and hangs up could otherwise keep
-/// its clients connecting every second.
+/// A relay has worked once it ends the stored events of a request or accepts an event. That resets the back-off, but at
+/// most ``mostResets`` times within ``resetPeriod``, because a relay that answers and hangs up could otherwise make its
+/// clients reconnect every second.
 struct Reconnection: Hashable {
     static let mostResets = 10
     static let resetPeriod = Duration.seconds(600)
-    /// The longest wait while an event waits to be sent.
+    /// The longest wait while an event is queued.
     static let longestWaitWithEvents = Duration.seconds(2)
-    /// Failures that a relay is charged with when it floods its client.
+    /// Number of failures that flooding counts as.
     static let floodPenalty = 5
 
     private let backoff: Backoff
     private let stableAfter: Duration
-    /// Failures in a row.
+    /// Consecutive failures.
     private(set) var failures = 0
     private var hasAnswered = false
     private var workedAt: Duration?
@@ -26,10 +26,10 @@ struct Reconnection: Hashable {
         stableAfter = configuration.stableAfter
     }
 
-    /// Notes that the relay works on the present connection.
+    /// Notes that the relay has worked on this connection.
     mutating func answered() { hasAnswered = true }
 
-    /// Notes the end of an attempt or connection that is not to be followed by another.
+    /// Notes the end of an attempt or connection that has no successor.
     mutating func ended(connectedAt: Duration?, now: Duration) {
         note(connectedAt: connectedAt, now: now)
     }
@@ -39,7 +39,7 @@ struct Reconnection: Hashable {
     /// - Parameters:
     ///   - connectedAt: When the connection began; nil if the attempt failed.
     ///   - isFlood: Whether the connection was dropped because the relay flooded it.
-    ///   - hasEvents: Whether an event waits to be sent.
+    ///   - hasEvents: Whether an event is queued.
     mutating func failed(
         connectedAt: Duration?, isFlood: Bool, hasEvents: Bool, now: Duration,
         using generator: inout some RandomNumberGenerator
@@ -59,7 +59,7 @@ struct Reconnection: Hashable {
         return wait
     }
 
-    /// Moves the next attempt forward, because an event waits to be sent.
+    /// Moves the next attempt forward, because an event is queued.
     ///
     /// - Returns: The new wait, zero for at once; nil if the planned attempt stands. Attempts stay ``Backoff/base``
     ///   apart.

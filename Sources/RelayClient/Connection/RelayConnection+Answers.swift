@@ -1,11 +1,11 @@
 import Nostr
 import PikaCore
 
-// MARK: What the relay says
+// MARK: Messages from the relay
 
 extension RelayConnection.StateMachine {
     /// - Parameters:
-    ///   - message: An event in it was verified.
+    ///   - message: A message whose event, if any, was verified.
     ///   - bytes: Size of the message.
     mutating func received(_ message: RelayMessage, bytes: Int, session: Int, now: Moment) -> [Action] {
         guard session == self.session, phase == .connected else { return [] }
@@ -17,7 +17,7 @@ extension RelayConnection.StateMachine {
         case .closed(let wireID, let message): return closed(wireID, message, now)
         case .authentication(let challenge):
             guard canLogIn, let challenge = login.challenged(challenge) else { return [] }
-            // A signature tells the relay whose connection this is: only those learn it that the account has chosen.
+            // A login discloses the account to the relay, so only relays that the account has chosen get one.
             guard isStanding || isNamed else {
                 login.withhold()
                 return loginFailed()
@@ -27,7 +27,7 @@ extension RelayConnection.StateMachine {
         }
     }
 
-    /// The signer's answer to a challenge; nil if it does not want to log in.
+    /// Handles the signer's answer to a challenge; nil declines the login.
     mutating func signed(_ event: Event?, challenge: String, session: Int) -> [Action] {
         guard session == self.session, phase == .connected else { return [] }
         if login.signed(event, challenge: challenge), let event { return [.send(.authenticate(event))] }
@@ -56,25 +56,25 @@ extension RelayConnection.StateMachine {
                 let failure = fetches.fail(number, "the answer is too large")
                 return closeWire(wireID) + resolve([failure].compactMap { $0 })
             }
-        // Events that were on their way when we ended the request are no offence.
+        // Events in flight when the request was ended are legitimate.
         case nil: return (wasUsed(wireID) ? [] : [unrequested]) + surplus(bytes)
         }
     }
 
-    /// Counts an event of a page that has not ended, and gives up a page beyond its bounds.
+    /// Counts an event of an open page, and gives up a page that exceeds its bounds.
     private mutating func count(_ bytes: Int, isNew: Bool, on wireID: String) -> [Action] {
         guard pages[wireID]?.receive(bytes: bytes, isNew: isNew, within: configuration) == false else { return [] }
         return giveUpPage(wireID, "the answer is too large")
     }
 
-    /// Counts an event that was not asked for, and drops a relay that sends too many of them.
+    /// Counts an event that was not requested, and drops a relay that sends too many of them.
     private mutating func surplus(_ bytes: Int) -> [Action] {
         surplus += min(bytes, configuration.surplusBytes)
         guard surplus > configuration.surplusBytes else { return [] }
         return drop(session: session, Disconnection(.flooded, "the relay sends too much that was not asked for"))
     }
 
-    /// The page counts as failed at this relay. A standing subscription goes on with its new events.
+    /// Marks the page as failed at this relay. A standing subscription continues with new events.
     mutating func giveUpPage(_ wireID: String, _ reason: String) -> [Action] {
         guard pages.removeValue(forKey: wireID) != nil else { return [] }
         switch routes[wireID] {
@@ -157,7 +157,7 @@ extension RelayConnection.StateMachine {
 
     private var mayLogIn: Bool { canLogIn && login.isPossible }
 
-    /// Sends again what was refused for want of a login.
+    /// Sends again the requests that were refused for want of a login.
     private mutating func resumeIfLoggedIn(_ now: Moment) -> [Action] {
         guard login.stage == .accepted else { return [] }
         publications.loggedIn()

@@ -1,10 +1,10 @@
 import Nostr
 import PikaCore
 
-// MARK: What the pool asks for
+// MARK: Requests of the pool
 
 extension RelayConnection.StateMachine {
-    /// Puts the relay into the set or takes it out.
+    /// Adds the relay to the set of relays or removes it.
     mutating func setStanding(_ standing: Bool) -> [Action] {
         guard standing != isStanding, phase != .closing, phase != .finished else { return [] }
         if standing {
@@ -54,10 +54,10 @@ extension RelayConnection.StateMachine {
         return scheduleDeadline(now: now) + (phase == .connected ? askUnasked() : connectIfIdle())
     }
 
-    /// Whether there is a reason to be connected.
+    /// Whether there is a reason to stay connected.
     var isNeeded: Bool { isStanding || publications.count > 0 || fetches.count > 0 }
 
-    /// After the last request to a relay outside the set the connection is kept for a while.
+    /// Schedules the end of an unused connection to a relay outside the set.
     mutating func restIfUnused() -> [Action] {
         guard !isNeeded else { return [] }
         switch phase {
@@ -74,10 +74,10 @@ extension RelayConnection.StateMachine {
             + fetches.abandonAll(reason).map { .resolveFetch($0.number, $0.outcome) }
     }
 
-    /// An event that waits to be sent does not wait for the end of the back-off.
+    /// Shortens the back-off, because an event is queued.
     private mutating func connectSoon(now: Moment) -> [Action] {
         guard phase == .waiting, let wait = reconnection.hurried(now: now.elapsed) else { return connectIfIdle() }
-        // The timer that is set for later finds another session.
+        // The timer that was set for later finds a newer session and does nothing.
         return wait == .zero ? connect() : [.schedule(.retry(session: session), after: wait)]
     }
 
@@ -86,7 +86,7 @@ extension RelayConnection.StateMachine {
     }
 }
 
-// MARK: What is said to the relay
+// MARK: Messages to the relay
 
 extension RelayConnection.StateMachine {
     mutating func open(_ id: String, now: Moment) -> [Action] {
@@ -115,7 +115,7 @@ extension RelayConnection.StateMachine {
         return phase == .connected ? [.send(.close(subscription: wireID))] : []
     }
 
-    /// Each REQ has a name of its own, so that a late answer to an earlier one is told apart.
+    /// Returns a new subscription id for each REQ, so that late answers to an earlier REQ are recognised.
     mutating func newWireID(_ route: Route) -> String {
         defer { nextWireID += 1 }
         let wireID = String(nextWireID)

@@ -6,17 +6,17 @@ import Nostr
 import PikaCore
 import Synchronization
 
-/// What the relay's answer to the upgrade said of the time.
+/// The relay's clock, from the `Date` header of its upgrade response.
 private final class ToldTime: Sendable {
     private let value = Mutex<Int64?>(nil)
 
-    /// The relay's clock less this machine's, in seconds; nil if it told no time.
+    /// The relay's clock minus this machine's, in seconds; nil without a `Date` header.
     var offset: Int64? { self.value.withLock { $0 } }
 
     func set(_ offset: Int64) { self.value.withLock { $0 = offset } }
 }
 
-/// One WebSocket from the attempt to connect to its end.
+/// One WebSocket session, from the connection attempt to its end.
 extension RelayConnection {
     func hold(session: Int) async {
         let (aborts, abort) = AsyncStream<Never>.makeStream()
@@ -46,7 +46,7 @@ extension RelayConnection {
         } catch {
             return Disconnection(connecting: error)
         }
-        // Room for everything that is sent again after a reconnect, and then some.
+        // Room for everything that is sent again after a reconnect, and a margin.
         let most = environment.configuration.unansweredEvents + 4_096
         let (frames, outbox) = AsyncStream.makeStream(of: WebSocketFrame.self, bufferingPolicy: .bufferingOldest(most))
         do {
@@ -64,7 +64,7 @@ extension RelayConnection {
         }
     }
 
-    /// Addresses of one relay that are tried, one after the other.
+    /// Most addresses of one relay that are tried, one after the other.
     private static let mostPlaces = 4
 
     private nonisolated func connect(onDate: @escaping @Sendable (Int64) -> Void) async throws -> WebSocketChannel {
@@ -104,7 +104,7 @@ extension RelayConnection {
         }
     }
 
-    /// RFC 6455 section 5.5.1: a close frame is answered with one. What is too large is also said to be so.
+    /// Answers a close frame with one (RFC 6455 section 5.5.1). An oversize message is closed with its own code.
     private nonisolated func answerClose(
         _ reason: Disconnection, _ outbound: NIOAsyncChannelOutboundWriter<WebSocketFrame>
     ) async {
@@ -117,7 +117,7 @@ extension RelayConnection {
         }
         var generator = environment.generator
         let data = ByteBuffer(closing: code)
-        // The peer may be gone already, and then nobody waits for it.
+        // The peer may be gone already.
         try? await outbound.write(
             WebSocketFrame(fin: true, opcode: .connectionClose, maskKey: .random(using: &generator), data: data))
     }
@@ -155,7 +155,7 @@ extension RelayConnection {
         }
     }
 
-    /// - Returns: Why to read no further, if so.
+    /// - Returns: The reason to stop reading, if there is one.
     private nonisolated func receive(_ frame: WebSocketFrame, _ session: Int) async -> Disconnection? {
         // RFC 6455 section 5.1.
         guard frame.maskKey == nil else { return Disconnection(.protocolError, "a masked frame") }

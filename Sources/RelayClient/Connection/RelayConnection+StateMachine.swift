@@ -2,19 +2,19 @@ import Nostr
 import PikaCore
 
 extension RelayConnection {
-    /// One connection to a relay as a value: what happens goes in, what is to be done comes out.
+    /// State machine of one relay connection: inputs return the actions to perform.
     ///
-    /// Sessions are numbered: one for each attempt to connect. What comes in for an earlier one is ignored.
+    /// Sessions are numbered, one per connection attempt. Inputs for an earlier session are ignored.
     struct StateMachine {
         enum Phase: Hashable {
-            /// Nothing to do, or not yet told to.
+            /// Nothing to do, or not started yet.
             case idle
             case connecting
             case connected
-            /// The session was told to end for this reason; its end is awaited.
+            /// The session is being ended for this reason.
             case ending(Disconnection)
             case waiting
-            /// As `ending`, but for good.
+            /// Like `ending`, but no session follows.
             case closing
             case finished
         }
@@ -22,7 +22,7 @@ extension RelayConnection {
         enum Timer: Hashable, Sendable {
             case retry(session: Int)
             case heartbeat(session: Int)
-            /// Of the publish or fetch that ends first.
+            /// Deadline of the publish or fetch that expires first.
             case deadline(at: Duration)
             case linger(Int)
         }
@@ -38,7 +38,7 @@ extension RelayConnection {
             case resolveFetch(Int, FetchOutcome)
             case emit(RelayUpdate)
             case lost(Disconnection)
-            /// There is nothing left to keep the connection for.
+            /// No reason is left to stay connected.
             case becameIdle
             case finish
         }
@@ -57,7 +57,7 @@ extension RelayConnection {
         var session = 0
         /// Whether the configuration names the relay.
         var isNamed = false
-        /// Whether the relay is in the set, or only used for single requests.
+        /// Whether the relay is in the set, or serves single requests only.
         var isStanding = false
         var reconnection: Reconnection
         var connectedAt: Duration?
@@ -72,9 +72,9 @@ extension RelayConnection {
         var publications = Publications()
         var fetches = Fetches()
         var routes: [String: Route] = [:]
-        /// Requests whose stored events have not ended.
+        /// Requests whose stored events are still arriving.
         var pages: [String: OpenPage] = [:]
-        /// Bytes of events since the last heartbeat that nobody asked for.
+        /// Bytes of unrequested events since the last heartbeat.
         var surplus = 0
         var nextWireID = 1
 
@@ -87,7 +87,7 @@ extension RelayConnection {
     }
 }
 
-// MARK: The life of a session
+// MARK: Session lifecycle
 
 extension RelayConnection.StateMachine {
     mutating func connected(session: Int, now: Moment) -> [Action] {
@@ -102,7 +102,7 @@ extension RelayConnection.StateMachine {
             + askUnasked() + sendUnsent() + restIfUnused()
     }
 
-    /// The attempt failed or the connection ended.
+    /// Handles a failed attempt or the end of a connection.
     mutating func disconnected(
         session: Int, _ cause: Disconnection, now: Moment, using generator: inout some RandomNumberGenerator
     ) -> [Action] {
@@ -136,7 +136,7 @@ extension RelayConnection.StateMachine {
             + [.schedule(.retry(session: session), after: delay)]
     }
 
-    /// Says goodbye, for good. What waits for the relay is given up.
+    /// Closes the connection for good, and fails everything queued for the relay.
     mutating func stop() -> [Action] {
         let resolutions = abandonAll("the connection was shut down")
         switch phase {
@@ -148,7 +148,7 @@ extension RelayConnection.StateMachine {
         }
     }
 
-    /// The session ends without a handshake and is followed by another.
+    /// Ends the session without a closing handshake; another session follows.
     mutating func drop(session: Int, _ reason: Disconnection) -> [Action] {
         guard session == self.session, phase == .connected else { return [] }
         phase = .ending(reason)
@@ -161,7 +161,7 @@ extension RelayConnection.StateMachine {
         return report(.connecting) + [.connect(session: session)]
     }
 
-    /// Ends the wait for the next attempt; the timer that is set for it finds another session.
+    /// Ends the wait for the next attempt. The timer that was set for it finds a newer session and does nothing.
     mutating func hurry() -> [Action] {
         phase == .waiting && isNeeded ? connect() : []
     }
@@ -182,22 +182,22 @@ extension RelayConnection.StateMachine {
         fetches.connectionLost()
     }
 
-    /// States of a relay outside the set are nobody's business.
+    /// Reports the connection's state, unless the relay is outside the set.
     mutating func report(_ state: RelayConnectionState) -> [Action] {
         self.state = state
         return isStanding ? [.emit(.state(relay: relay, state))] : []
     }
 }
 
-// MARK: Time
+// MARK: Timers
 
 extension RelayConnection.StateMachine {
-    /// Something came from the relay, whatever it was.
+    /// Notes that the relay sent something.
     mutating func heard(now: Moment) {
         heardAt = now.elapsed
     }
 
-    /// Reading stops because the consumer lags: the relay's silence says nothing now.
+    /// Notes that reading stops because the consumer lags: the relay's silence means nothing now.
     mutating func readingHeld() {
         isHeld = true
     }
@@ -237,7 +237,7 @@ extension RelayConnection.StateMachine {
         return giveUpOverduePages(now: now) + [.ping, .schedule(.heartbeat(session: session), after: wait)]
     }
 
-    /// Ends waiting for stored events that have made no progress for too long.
+    /// Fails pages that have made no progress for too long.
     private mutating func giveUpOverduePages(now: Moment) -> [Action] {
         guard !isHeld else { return [] }
         var overdue: [String] = []
@@ -259,7 +259,7 @@ extension RelayConnection.StateMachine {
             }
     }
 
-    /// One timer for all deadlines, and another only when an earlier one comes up.
+    /// Schedules one timer for all deadlines, and another one only for an earlier deadline.
     mutating func scheduleDeadline(now: Moment) -> [Action] {
         let deadlines = [publications.nextDeadline, fetches.nextDeadline].compactMap { $0 }
         guard let next = deadlines.min(), next < scheduledDeadline ?? .seconds(Int64.max) else { return [] }

@@ -5,13 +5,13 @@ import NetworkAddresses
 import Nostr
 import PikaCore
 
-/// The connection to one relay, made again as often as it takes: runs what the state machine decides.
+/// Connection to one relay that reconnects as needed and performs the actions of its state machine.
 ///
-/// All that happens outside goes through ``enqueue(_:)``, in order. Every task of a connection is a child of `run()`.
+/// All external inputs go through ``enqueue(_:)``, in order. Every task of a connection is a child of `run()`.
 actor RelayConnection {
     enum Command: Sendable {
         case setStanding(Bool)
-        /// No more waiting for the next attempt.
+        /// Ends the wait for the next attempt.
         case hurry
         case subscribe(RelaySubscription)
         case unsubscribe(String)
@@ -20,7 +20,7 @@ actor RelayConnection {
         case stop
     }
 
-    /// What needs the task group of `run()`; everything else happens at once.
+    /// Steps that need the task group of `run()`; all other actions are performed at once.
     private enum Step: Sendable {
         case connect(session: Int)
         case schedule(StateMachine.Timer, after: Duration)
@@ -29,7 +29,7 @@ actor RelayConnection {
         case finish
     }
 
-    /// What a connection shares with the others of its pool.
+    /// Dependencies that all connections of a pool share.
     struct Environment: Sendable {
         let configuration: TransportConfiguration
         let connector: WebSocketConnector
@@ -56,12 +56,12 @@ actor RelayConnection {
     private var handled = 0
     private var publishers: [Int: @Sendable (PublishReport.Outcome) -> Void] = [:]
     private var fetchers: [Int: @Sendable (FetchOutcome) -> Void] = [:]
-    /// Of the current session: what is to be written, and how to end it at once.
+    /// The current session's outgoing frames, and the means to abort it.
     private var outbox: AsyncStream<WebSocketFrame>.Continuation?
     private var abort: AsyncStream<Never>.Continuation?
     private var generator: SharedGenerator
 
-    /// - Parameter retire: Asked whether the connection may go, with the number of commands it has handled.
+    /// - Parameter retire: Asked whether the connection may end, with the number of commands it has handled.
     init(
         relay: RelayURL, environment: Environment,
         retire: @escaping @Sendable (RelayConnection, _ handled: Int) async -> Void
@@ -81,7 +81,7 @@ actor RelayConnection {
         Self.refuse(command)
     }
 
-    /// Until a `stop` command, or cancellation, which closes the socket at once.
+    /// Runs until a `stop` command, or until cancellation, which closes the socket at once.
     func run() async {
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await self.handleCommands() }
@@ -100,7 +100,7 @@ actor RelayConnection {
         await abandon()
     }
 
-    /// Answers what nobody will handle any more.
+    /// Fails the requests that nothing will handle any more.
     func abandon() async {
         perform(machine.stop())
         nextCommand.finish()
@@ -117,7 +117,7 @@ actor RelayConnection {
     }
 }
 
-// MARK: Into the machine
+// MARK: Inputs of the state machine
 
 extension RelayConnection {
     private func handleCommands() async {
@@ -162,13 +162,13 @@ extension RelayConnection {
     ) {
         self.outbox = outbox
         perform(machine.connected(session: session, now: environment.clock.now))
-        // The session was given up while it came to be.
+        // The session was given up while it was being set up.
         if machine.phase != .connected { outbox.finish() }
     }
 
     func sessionMayBeAborted(_ abort: AsyncStream<Never>.Continuation) {
         self.abort = abort
-        // A stop or cancellation before this point.
+        // A stop or a cancellation came first.
         if machine.phase != .connecting { abort.finish() }
     }
 
@@ -178,7 +178,7 @@ extension RelayConnection {
         perform(machine.disconnected(session: session, reason, now: environment.clock.now, using: &generator))
     }
 
-    /// - Returns: What the consumer gets; the reader waits until there is room for it.
+    /// - Returns: The updates for the consumer; the reader waits until there is room for them.
     func received(_ message: RelayMessage, bytes: Int, session: Int) -> [RelayUpdate] {
         if case .authentication = message { machine.isNamed = environment.addresses.names(relay) }
         return perform(machine.received(message, bytes: bytes, session: session, now: environment.clock.now))
@@ -193,10 +193,10 @@ extension RelayConnection {
     }
 }
 
-// MARK: Out of the machine
+// MARK: Actions of the state machine
 
 extension RelayConnection {
-    /// Does everything at once but what is for the consumer, which is returned.
+    /// Performs all actions, and returns the updates for the consumer.
     @discardableResult
     private func perform(_ actions: [StateMachine.Action]) -> [RelayUpdate] {
         var updates: [RelayUpdate] = []

@@ -1,44 +1,44 @@
 import Nostr
 import PikaCore
 
-/// A subscription at one relay, and how far it has come there.
+/// A subscription at one relay, and its position in the relay's events.
 struct StandingSubscription: Hashable {
     enum Stage: Hashable {
-        /// Not asked, or ended by the relay until the next connection.
+        /// Not sent, or ended by the relay until the next connection.
         case closed
-        /// Ended by the relay until we log in.
+        /// Ended by the relay until a login.
         case needsLogin
-        /// Stored events come.
+        /// Stored events are arriving.
         case catchingUp(StoredQuery)
         case live
-        /// Their end did not come within its bounds. New events are delivered, but events may be missing before them.
+        /// The stored events exceeded their bounds. New events are delivered, but events may be missing before them.
         case overdue
     }
 
-    /// Stored events after which a relay that goes on and on is not asked for more.
+    /// Stored events after which no further pages are requested from a relay.
     static let mostStored = 250_000
 
     let request: RelaySubscription
     private(set) var stage = Stage.closed
-    /// Names of the open REQ, and of the one that fetches what the first answer left out.
+    /// Subscription ids of the open REQ, and of the one that fetches further pages.
     var wireID: String?
     var pageWireID: String?
-    /// Creation time of the newest event up to which nothing is missing. Relays send the newest stored event first,
-    /// so it moves only when all of them have come.
+    /// Creation time up to which no event is missing. Moves only when all stored events have arrived, because relays
+    /// send the newest first.
     private(set) var position: Int64?
     private var newest: Int64?
-    /// On this connection, for want of a login; a second time is final.
+    /// Whether the relay refused it for want of a login on this connection; a second refusal is final.
     private var wasRefused = false
-    /// Whether the end came after the page was given up.
+    /// Whether EOSE came after the page was given up.
     private var hasEnded = false
 
     init(_ request: RelaySubscription) {
         self.request = request
     }
 
-    /// Starts anew from where it was, and returns the filters to send.
+    /// Restarts from the position, and returns the filters to send.
     mutating func open(smallestCap: Int, now: Int64) -> [Filter] {
-        // Where a limit leaves out what is stored, the present is where it begins.
+        // A filter with a limit leaves out stored events, so the position begins at the present.
         newest = position ?? (request.filters.contains { $0.limit != nil } ? now : nil)
         let filters = resumedFilters
         stage = .catchingUp(StoredQuery(filters, smallestCap: smallestCap))
@@ -51,7 +51,7 @@ struct StandingSubscription: Hashable {
         (wireID, pageWireID) = (nil, nil)
     }
 
-    /// The relay ended it.
+    /// Handles CLOSED.
     mutating func closed(awaitsLogin: Bool) {
         stage = awaitsLogin && !wasRefused ? .needsLogin : .closed
         wasRefused = wasRefused || awaitsLogin
@@ -60,18 +60,18 @@ struct StandingSubscription: Hashable {
 
     enum Reception: Hashable {
         case new
-        /// The same page of stored events brought it before.
+        /// The same page has brought the event before.
         case repeated
         case unrequested
     }
 
     mutating func received(_ event: Event, now: Int64) -> Reception {
         guard request.filters.contains(where: { $0.matches(event) }) else { return .unrequested }
-        // An event from the future must not hide those of the present after a reconnect.
+        // An event dated in the future must not hide present events after a reconnect.
         newest = max(newest ?? .min, min(event.createdAt, now))
         switch stage {
         case .catchingUp(var query):
-            // Let go of, so that its sets are changed in place.
+            // Released, so that its sets are mutated in place.
             stage = .closed
             let reception = query.received(event)
             stage = .catchingUp(query)
@@ -82,7 +82,7 @@ struct StandingSubscription: Hashable {
         return .new
     }
 
-    /// The next page to ask for, or nil when all stored events have come.
+    /// Handles the end of a page; returns the next one to request, or nil when all stored events have arrived.
     mutating func endOfPage() -> [Filter]? {
         guard case .catchingUp(var query) = stage else { return nil }
         stage = .live
@@ -98,7 +98,7 @@ struct StandingSubscription: Hashable {
         return nil
     }
 
-    /// The page did not end within its bounds. The position stays, so that the next connection asks for its events
+    /// Gives up a page that exceeded its bounds. The position stays, so that the next connection requests its events
     /// again.
     mutating func giveUpPage() {
         stage = .overdue
@@ -106,7 +106,7 @@ struct StandingSubscription: Hashable {
         hasEnded = false
     }
 
-    /// Notes an end that comes after the page was given up; false if it came before.
+    /// Handles an EOSE after the page was given up; returns true for the first one.
     mutating func ended() -> Bool {
         defer { hasEnded = true }
         return !hasEnded
@@ -118,7 +118,7 @@ struct StandingSubscription: Hashable {
         return request.filters.map { filter in
             var filter = filter
             filter.since = max(filter.since ?? 0, start)
-            // A limit is for the first time; later it would cut into what was missed.
+            // A limit applies to the first time only; later it would leave out missed events.
             filter.limit = nil
             return filter
         }

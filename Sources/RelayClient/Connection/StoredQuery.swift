@@ -1,17 +1,17 @@
 import Nostr
 
-/// Everything a relay has stored for some filters, asked for in pages (NIP-01).
+/// Pages through everything that a relay has stored for some filters (NIP-01).
 ///
-/// Relays cut an answer off at a cap that they may keep to themselves. A page that could have been cut is followed by
-/// a request for what is older. With several filters nobody can tell where each was cut: then each is asked alone.
+/// Relays cap answers, and may not disclose the cap. A page that may have been truncated is followed by a request for
+/// older events. With several filters it is unknown which one was truncated, so each is then requested alone.
 struct StoredQuery: Hashable {
     private let filters: [Filter]
     private let smallestCap: Int
     private var seen: Set<EventID> = []
-    /// Filters yet to be paged through, the current one first. Nil while all are asked together.
+    /// Filters still to be paged through, the current one first; nil while all are requested together.
     private var remaining: ArraySlice<Filter>?
     private var page = Page()
-    /// Of the current filter: how far back we are, and what came before the current page.
+    /// State of the current filter: the upper bound of the current page, and the events of earlier pages.
     private var until: Int64?
     private var taken: Set<EventID> = []
     private var seenAtUntil = 0
@@ -28,15 +28,15 @@ struct StoredQuery: Hashable {
         self.smallestCap = smallestCap
     }
 
-    /// How many different events came.
+    /// Number of distinct events received.
     var count: Int { seen.count }
 
-    /// What to ask now.
+    /// The filters to request now.
     var request: [Filter] {
         guard let current else { return filters }
         var filter = current
         if let until { filter.until = min(filter.until ?? until, until) }
-        // Those of the last second come again and must not crowd out the rest.
+        // The events of the boundary second come again, and must not use up the limit.
         if let limit = current.limit { filter.limit = max(0, limit - taken.count) + seenAtUntil }
         return [filter]
     }
@@ -45,11 +45,11 @@ struct StoredQuery: Hashable {
 
     enum Reception: Hashable {
         case new
-        /// An earlier page brought it: pages overlap in the second where they meet.
+        /// An earlier page brought it: pages overlap in their boundary second.
         case known
-        /// The current page brought it before.
+        /// The current page has brought it before.
         case repeated
-        /// The current page does not ask for it.
+        /// It does not match the current request.
         case outside
     }
 
@@ -62,7 +62,7 @@ struct StoredQuery: Hashable {
         return seen.insert(event.id).inserted ? .new : .known
     }
 
-    /// Whether that was all; otherwise ``request`` tells what to ask next.
+    /// Ends a page. Returns whether that was the last one; otherwise ``request`` is the next to send.
     mutating func endOfPage() -> Bool {
         defer { page = Page() }
         guard mayHaveBeenCut, let oldest = page.oldest else { return !nextFilter() }
@@ -72,8 +72,8 @@ struct StoredQuery: Hashable {
         }
         taken.formUnion(page.new)
         if let limit = current?.limit, taken.count >= limit { return !nextFilter() }
-        // A page of nothing but known events: more of one second than the relay gives at once. The rest of that
-        // second is out of reach.
+        // Only known events: one second holds more events than the relay returns at once. The rest of that second is
+        // unreachable.
         let isStuck = page.new.isEmpty
         guard oldest > 0 || !isStuck else { return !nextFilter() }
         until = isStuck ? oldest - 1 : oldest
@@ -81,7 +81,7 @@ struct StoredQuery: Hashable {
         return false
     }
 
-    /// The connection was lost: the current page is asked for again.
+    /// Requests the current page again after a lost connection.
     mutating func restartPage() {
         page = Page()
     }
@@ -91,7 +91,7 @@ struct StoredQuery: Hashable {
         return page.ids.count >= min(smallestCap, max(1, asked))
     }
 
-    /// False if there is none left.
+    /// Moves to the next filter; returns false if there is none.
     private mutating func nextFilter() -> Bool {
         (until, taken, seenAtUntil) = (nil, [], 0)
         guard let rest = remaining?.dropFirst(), !rest.isEmpty else { return false }

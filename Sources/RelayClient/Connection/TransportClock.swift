@@ -1,6 +1,6 @@
 import Synchronization
 
-/// The clocks of a transport, whatever their types.
+/// Type-erased clocks of a transport.
 struct TransportClock: Sendable {
     let sleep: @Sendable (Duration) async throws -> Void
     private let elapsed: @Sendable () -> Duration
@@ -16,7 +16,7 @@ struct TransportClock: Sendable {
     var now: Moment { Moment(elapsed: elapsed(), unixTime: unixTime()) }
 }
 
-/// One source of randomness for many tasks.
+/// Random number generator shared by many tasks.
 package struct SharedGenerator: RandomNumberGenerator, Sendable {
     private final class Source: Sendable {
         let generator: Mutex<any RandomNumberGenerator & Sendable>

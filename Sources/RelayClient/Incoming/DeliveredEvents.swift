@@ -1,7 +1,7 @@
 import Nostr
 import Synchronization
 
-/// Which events came out for which subscription, so that each comes out once, whichever relay brings it.
+/// Deduplicates events per subscription across relays.
 final class DeliveredEvents: Sendable {
     private let capacity: Int
     private let seen = Mutex<[String: RecentSet<EventID>]>([:])
@@ -11,7 +11,7 @@ final class DeliveredEvents: Sendable {
         self.capacity = capacity
     }
 
-    /// A new or changed subscription starts with an empty memory.
+    /// Clears the memory of a new or changed subscription.
     func begin(_ subscription: String) {
         seen.withLock { $0[subscription] = RecentSet(capacity: capacity) }
     }
@@ -20,7 +20,7 @@ final class DeliveredEvents: Sendable {
         _ = seen.withLock { $0.removeValue(forKey: subscription) }
     }
 
-    /// False for an event that came out before, and for a subscription that has ended.
+    /// Returns whether this is the event's first delivery; false if the subscription has ended.
     func isFirst(_ id: EventID, for subscription: String) -> Bool {
         seen.withLock { $0[subscription]?.insert(id) ?? false }
     }

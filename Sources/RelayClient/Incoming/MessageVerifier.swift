@@ -2,7 +2,7 @@ import Nostr
 import PikaCore
 import Synchronization
 
-/// What a relay sent, decoded, and with the event in it verified: nothing else gets past here.
+/// Decodes relay messages and verifies the events in them. All incoming messages pass through it.
 final class MessageVerifier: Sendable {
     private struct Verified: Hashable {
         let id: EventID
@@ -13,8 +13,8 @@ final class MessageVerifier: Sendable {
     private let crashes: CrashLedger
 
     /// - Parameters:
-    ///   - capacity: Verified signatures to remember, for the same event from several relays.
-    ///   - crashes: Told of each message before it is decoded, in case that the process dies of it.
+    ///   - capacity: Verified signatures to remember, because several relays send the same event.
+    ///   - crashes: Journal that records each message before it is decoded, in case the process crashes on it.
     init(capacity: Int, crashes: CrashLedger = .off) {
         verified = Mutex(RecentSet(capacity: capacity))
         self.crashes = crashes
@@ -38,7 +38,8 @@ final class MessageVerifier: Sendable {
         }
     }
 
-    /// The id is computed each time. The same id under the same signature, once verified, needs no second time.
+    /// Verifies an event. The id is always recomputed; a signature that was verified for the same id is not verified
+    /// again.
     func verify(_ event: Event) throws(NostrError) {
         let key = Verified(id: event.id, signature: event.signature)
         guard !verified.withLock({ $0.contains(key) }) else {

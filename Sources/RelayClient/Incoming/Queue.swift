@@ -1,4 +1,4 @@
-/// First in, first out, both in constant time.
+/// FIFO queue with both operations in amortised constant time.
 struct Queue<Element> {
     private var elements: [Element?] = []
     private var head = 0
@@ -12,7 +12,7 @@ struct Queue<Element> {
         guard head < elements.count else { return nil }
         let element = elements[head].take()
         head += 1
-        // Moved together only when half is empty, so that each element moves once on average.
+        // Compacts only when half is empty, so that each element moves once on average.
         if head * 2 > elements.count {
             elements.removeFirst(head)
             head = 0

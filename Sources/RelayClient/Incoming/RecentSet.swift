@@ -1,7 +1,7 @@
-/// The most recently seen elements, at most `capacity` and, once so many have come, at least half of that.
+/// Set of the most recently seen elements: at most `capacity` and, once that many were inserted, at least half of it.
 ///
-/// Two generations: when the young one is half the capacity it becomes the old one, and the old one goes. An old
-/// element that is seen again becomes young.
+/// It has two generations. When the young one reaches half the capacity it becomes the old one, and the previous old
+/// one is dropped. An old element that is seen again becomes young.
 struct RecentSet<Element: Hashable> {
     private var young: Set<Element> = []
     private var old: Set<Element> = []
@@ -13,7 +13,7 @@ struct RecentSet<Element: Hashable> {
 
     var count: Int { young.count + old.subtracting(young).count }
 
-    /// Whether the element is new; it is remembered either way.
+    /// Inserts the element; returns whether it is new.
     mutating func insert(_ element: Element) -> Bool {
         if young.contains(element) { return false }
         if young.count >= half {
@@ -24,7 +24,7 @@ struct RecentSet<Element: Hashable> {
         return !old.contains(element)
     }
 
-    /// Whether the element was seen; if so it counts as seen now.
+    /// Returns whether the element is in the set; if so it counts as seen now.
     mutating func contains(_ element: Element) -> Bool {
         if young.contains(element) { return true }
         guard old.contains(element) else { return false }

@@ -1,18 +1,18 @@
 import Nostr
 
-/// Why something from a relay was not let in, in the words of the counter.
+/// Why a message from a relay was rejected; the raw values are metric labels.
 enum Refusal: String, Hashable, Sendable, CaseIterable {
-    /// Not JSON, or not what NIP-01 makes of it.
+    /// Invalid JSON, or an invalid NIP-01 message.
     case malformed
     case unknownMessage = "unknown message"
     case idMismatch = "wrong id"
     case badSignature = "bad signature"
-    /// An event of no open subscription, or not what it asked for.
+    /// An event without an open subscription, or one that does not match it.
     case unrequested
     case binaryFrame = "binary frame"
-    /// Stored events whose end did not come within its bounds.
+    /// Stored events that exceeded their bounds without EOSE.
     case endlessPage = "no end of stored events"
-    /// Processes have died of decoding it, or of others from its relay.
+    /// Decoding it, or other messages of its relay, has crashed the process before.
     case quarantined
 
     init(_ error: NostrError) {

@@ -1,15 +1,15 @@
 import PikaCore
 import Synchronization
 
-/// Who listens to a subscription of its own, besides the one consumer of the pool's updates.
+/// Subscriptions with a listener of their own, besides the consumer of the pool's updates.
 ///
-/// What a side listener does not take in time is dropped, oldest first: it never holds up a connection.
+/// A slow listener loses its oldest updates: it never delays a connection.
 final class SideListeners: Sendable {
     private static let mostWaiting = 64
 
     private let listeners = Mutex<[String: AsyncStream<RelayUpdate>.Continuation]>([:])
 
-    /// What comes for a subscription, from now on; an earlier listener of it is ended.
+    /// Returns the updates of a subscription from now on; ends an earlier listener's stream.
     func add(_ subscription: String) -> AsyncStream<RelayUpdate> {
         let (updates, continuation) = AsyncStream.makeStream(
             of: RelayUpdate.self, bufferingPolicy: .bufferingNewest(Self.mostWaiting))
@@ -29,7 +29,7 @@ final class SideListeners: Sendable {
         for continuation in all { continuation.finish() }
     }
 
-    /// Whether the update is for a side listener, who then has it.
+    /// Delivers the update to its side listener; returns false if it has none.
     func take(_ update: RelayUpdate) -> Bool {
         let subscription: String
         switch update {

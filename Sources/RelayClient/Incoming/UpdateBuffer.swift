@@ -1,12 +1,12 @@
 import PikaCore
 import Synchronization
 
-/// Updates on their way to the one consumer, bounded in number and bytes.
+/// Buffer of updates for the one consumer, bounded in number and bytes.
 ///
-/// When it is full, connections wait in ``send(_:bytes:)`` and thereby stop reading from their sockets: TCP's flow
-/// control makes the relays wait too, and nothing is dropped. A relay that loses patience is asked again for what it
-/// had left, from where the subscription was. Changes of connection states do not wait, or timers would; of those that
-/// a lagging consumer has not taken, the newest of each relay is kept.
+/// When it is full, connections wait in ``send(_:bytes:)`` and thereby stop reading from their sockets: TCP flow
+/// control applies back-pressure to the relays, and nothing is dropped. A relay that disconnects meanwhile is asked
+/// again for the rest, from the subscription's position. State changes do not wait, because they would delay timers;
+/// while the consumer lags, only the newest of each relay is kept.
 final class UpdateBuffer: Sendable {
     private struct Item {
         let update: RelayUpdate
@@ -23,7 +23,7 @@ final class UpdateBuffer: Sendable {
         var bytes = 0
         var senders = Queue<Waiting>()
         var consumer: CheckedContinuation<RelayUpdate?, Never>?
-        /// Nothing waits any more; what would have to is dropped.
+        /// Whether senders no longer wait; their updates are dropped.
         var isReleased = false
         var isFinished = false
     }
@@ -42,9 +42,9 @@ final class UpdateBuffer: Sendable {
         AsyncStream { await self.next() }
     }
 
-    // MARK: In
+    // MARK: Input
 
-    /// Takes the update if there is room; false if the sender has to wait.
+    /// Appends the update if there is room; returns false if the sender has to wait.
     func offer(_ update: RelayUpdate, bytes: Int) -> Bool {
         let (taken, consumer) = state.withLock { state -> (Bool, CheckedContinuation<RelayUpdate?, Never>?) in
             if state.isReleased { return (true, nil) }
@@ -55,7 +55,7 @@ final class UpdateBuffer: Sendable {
         return taken
     }
 
-    /// Waits until there is room. Not cancellable: an update on its way counts as delivered.
+    /// Waits for room and appends the update. Not cancellable: an update in flight counts as delivered.
     func send(_ update: RelayUpdate, bytes: Int) async {
         await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
             let item = Item(update: update, bytes: bytes)
@@ -72,7 +72,7 @@ final class UpdateBuffer: Sendable {
         }
     }
 
-    /// Takes a change of state at once, in place of an older one of the same relay if the consumer lags.
+    /// Appends a state change at once; while the consumer lags, it replaces an older one of the same relay.
     func push(_ update: RelayUpdate) {
         let consumer = state.withLock { state -> CheckedContinuation<RelayUpdate?, Never>? in
             guard !state.isFinished else { return nil }
@@ -82,7 +82,7 @@ final class UpdateBuffer: Sendable {
         consumer?.resume(returning: update)
     }
 
-    /// Lets all senders go on; from now on only changes of state are taken.
+    /// Resumes all waiting senders; from now on only state changes are accepted.
     func release() {
         let senders = state.withLock { state in
             state.isReleased = true
@@ -91,7 +91,7 @@ final class UpdateBuffer: Sendable {
         for sender in senders { sender.continuation.resume() }
     }
 
-    /// The consumer gets what is there, and then the end.
+    /// Ends the sequence after the buffered updates.
     func finish() {
         release()
         let consumer = state.withLock { state in
@@ -101,7 +101,7 @@ final class UpdateBuffer: Sendable {
         consumer?.resume(returning: nil)
     }
 
-    // MARK: Out
+    // MARK: Output
 
     private func next() async -> RelayUpdate? {
         await withTaskCancellationHandler {
@@ -116,7 +116,7 @@ final class UpdateBuffer: Sendable {
         }
     }
 
-    /// The answer for the consumer, or nil if it has to wait; and the sender whose turn it is.
+    /// Returns the next update, or nil if the consumer has to wait, and the sender to resume.
     private func take(
         _ state: inout State, for consumer: CheckedContinuation<RelayUpdate?, Never>
     ) -> (answer: RelayUpdate??, sender: CheckedContinuation<Void, Never>?) {
@@ -137,7 +137,7 @@ final class UpdateBuffer: Sendable {
         state.items.count < mostItems && state.bytes < mostBytes
     }
 
-    /// Queues the item unless the consumer waits; then it is to be resumed with the item.
+    /// Appends the item; if the consumer waits, returns its continuation to resume with the item.
     private static func append(_ item: Item, _ state: inout State) -> CheckedContinuation<RelayUpdate?, Never>? {
         if let consumer = state.consumer.take() { return consumer }
         state.items.append(item)

@@ -1,7 +1,7 @@
 import PikaCore
 import Synchronization
 
-/// Hands on the reports of one publish, and ends their sequence after the last.
+/// Forwards the reports of one publish, and ends their sequence after the last one.
 final class PublishTally: Sendable {
     private let missing: Mutex<Int>
     private let reports: AsyncStream<PublishReport>.Continuation

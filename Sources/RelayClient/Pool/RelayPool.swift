@@ -5,14 +5,13 @@ public import Nostr
 public import PikaCore
 public import ServiceLifecycle
 
-/// Connections to several relays at once: the network half of the core.
+/// Connections to several relays: the network half of the core.
 ///
-/// ``run()`` does the work; what is asked for before waits for it. A subscription is asked of the relays in the set,
-/// of those it names if it names any; a named relay outside the set is asked as soon as it is in. The consumer of
-/// ``updates`` must not stop taking them while it waits for a publish or a fetch, because when it lags no relay is
-/// read, and then no answer is heard.
+/// ``run()`` performs the work; earlier requests wait for it. A subscription is sent to all relays of the set, or to
+/// those that it names; a named relay outside the set gets it once it joins. The consumer of ``updates`` must keep
+/// reading while it waits for a publish or a fetch: when it lags, reading from relays stops, and no answer arrives.
 public actor RelayPool: RelayTransport, Service {
-    /// Answers a NIP-42 challenge with a signed event of kind 22242, or nil to stay unknown to the relay.
+    /// Answers a NIP-42 challenge with a signed event of kind 22242, or nil to decline the login.
     public typealias Signer = @Sendable (_ challenge: String, _ relay: RelayURL) async -> Event?
 
     private enum Stage {
@@ -44,13 +43,13 @@ public actor RelayPool: RelayTransport, Service {
     private var shutdownWaiters: [CheckedContinuation<Void, Never>] = []
 
     /// - Parameters:
-    ///   - signer: Nil to log in nowhere; otherwise asked only for relays of the set, and for those that the
+    ///   - signer: Nil disables logins; otherwise asked only for relays of the set, and for those that the
     ///     configuration names.
-    ///   - addresses: Judges where relays are, anew for each connection.
-    ///   - clock: For timeouts, pings and retries.
+    ///   - addresses: Decides, anew for each connection, which addresses of a relay may be connected to.
+    ///   - clock: Clock of timeouts, pings and retries.
     ///   - unixTime: Seconds since 1970; nil for the wall clock.
-    ///   - generator: For jitter, masking keys and handshakes.
-    ///   - crashes: The account's journal of what is in flight; messages that are set aside are refused.
+    ///   - generator: Source of jitter, masking keys and handshake keys.
+    ///   - crashes: The account's journal of messages in flight; quarantined messages are refused.
     ///
     /// Throws ``TransportError/Code/badConfiguration`` and ``TransportError/Code/badTrustRoots``.
     public init(
@@ -77,11 +76,11 @@ public actor RelayPool: RelayTransport, Service {
     public nonisolated var updates: AsyncStream<RelayUpdate> { environment.updates.updates }
 }
 
-// MARK: Life
+// MARK: Lifecycle
 
 extension RelayPool {
-    /// Connects until a graceful shutdown or ``shutdown()``, also one that came before; may be called once.
-    /// Cancellation closes all sockets at once, without goodbye.
+    /// Connects until a graceful shutdown or ``shutdown()``, which may come before; may be called once. Cancellation
+    /// closes all sockets at once, without closing handshakes.
     public func run() async throws {
         guard !hasRun else { throw TransportError(.alreadyRun, "a pool of relays runs once") }
         hasRun = true
@@ -125,7 +124,7 @@ extension RelayPool {
 
     private func stop() {
         stage = .stopping
-        // A reader that waits for the consumer could not hear the answer to our goodbye.
+        // A reader that waits for the consumer would not receive the answer to the close frame.
         environment.updates.release()
         for relay in members.keys { send(.stop, to: relay) }
     }
@@ -145,7 +144,7 @@ extension RelayPool {
 // MARK: Relays and subscriptions
 
 extension RelayPool {
-    // Async, or a direct call would prefer the empty default of the protocol.
+    // Async, because a direct call would prefer the protocol's empty default implementation.
     public func nameRelays(_ relays: [RelayURL]) async { environment.addresses.nameRelays(relays) }
 
     public func setRelays(_ relays: [RelayURL]) {
@@ -179,8 +178,8 @@ extension RelayPool {
         for relay in relays { send(.unsubscribe(id), to: relay) }
     }
 
-    /// Opens or replaces a subscription whose events do not come with ``updates`` but here: stored ones, the end of
-    /// those, new ones, and refusals. A listener that lags loses the oldest. Ends with ``stopListening(to:)`` and with
+    /// Opens or replaces a subscription whose events are delivered here and not through ``updates``: stored events,
+    /// their end, new events, and refusals. A slow listener loses the oldest. Ends with ``stopListening(to:)`` and with
     /// the pool.
     public func listen(_ subscription: RelaySubscription) -> AsyncStream<RelayUpdate> {
         guard stage == .new || stage == .running else { return AsyncStream { nil } }
@@ -242,7 +241,7 @@ extension RelayPool {
         }
     }
 
-    /// Commands of one relay are handled in the order in which they are sent here.
+    /// Sends a command; each relay handles its commands in the order of these calls.
     private func send(_ command: RelayConnection.Command, to relay: RelayURL) {
         guard var member = members[relay] ?? newMember(relay) else {
             RelayConnection.refuse(command)
@@ -262,7 +261,7 @@ extension RelayPool {
         return Member(connection: connection)
     }
 
-    /// An idle connection goes unless it was told something that it has not heard yet.
+    /// Ends an idle connection, unless it has not yet handled all of its commands.
     private func retire(_ connection: RelayConnection, handled: Int) {
         guard let member = members[connection.relay], member.connection === connection,
             member.issued == handled, !relays.contains(connection.relay)

@@ -1,10 +1,10 @@
 import NIOCore
 import Synchronization
 
-/// The channels of one attempt to connect, so that a timeout or a cancellation can close them.
+/// The channels of one connection attempt, for a timeout or a cancellation to close.
 final class ConnectionAttempt: Sendable {
     private struct State {
-        /// Several for a host with several addresses; all but one are soon closed.
+        /// Several for a host with several addresses; all but one are closed soon.
         var channels: [any Channel] = []
         var timers: [Scheduled<Void>] = []
         var isOver = false
@@ -38,7 +38,7 @@ final class ConnectionAttempt: Sendable {
         close(CancellationError())
     }
 
-    /// The attempt failed with this, unless we made it fail ourselves.
+    /// Returns the error to report: this one, unless a timeout or a cancellation made the attempt fail.
     func end(_ error: any Error) -> any Error {
         close(error)
         return state.withLock { $0.error } ?? error

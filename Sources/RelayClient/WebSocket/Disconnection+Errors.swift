@@ -14,7 +14,7 @@ import NetworkAddresses
 #endif
 
 extension Disconnection {
-    /// What kept a connection from being made.
+    /// Classifies an error of a connection attempt.
     package init(connecting error: any Error) {
         self =
             switch error {
@@ -32,7 +32,7 @@ extension Disconnection {
             }
     }
 
-    /// What ended a connection while it was read.
+    /// Classifies an error while reading from a connection.
     package init(reading error: any Error) {
         self =
             switch error {
@@ -60,7 +60,7 @@ extension Disconnection {
         switch error {
         case let error as NIOConnectionError:
             error.connectionErrors.first.map { words($0.error) } ?? "the host name is not known"
-        // What it says of itself is about system calls.
+        // Its own description names system calls.
         case let error as IOError: words(ofSystem: error.errnoCode)
         case ChannelError.connectTimeout: "no connection in time"
         case ChannelError.ioOnClosedChannel, ChannelError.alreadyClosed, ChannelError.eof: "the connection is closed"
@@ -68,10 +68,10 @@ extension Disconnection {
         }
     }
 
-    /// As the system says it, such as `connection refused`.
+    /// Returns the system's description, such as `connection refused`.
     private static func words(ofSystem number: CInt) -> String {
         let text = String(cString: strerror(number))
-        // As part of a sentence, but for words such as `RPC` or `I/O`.
+        // Lowercased for use within a sentence, except words such as `RPC` or `I/O`.
         guard let first = text.first, text.dropFirst().first?.isLowercase == true else { return text }
         return first.lowercased() + text.dropFirst()
     }

@@ -2,10 +2,10 @@ import NIOCore
 import NIOSSL
 import Synchronization
 
-/// The TLS settings of connections, shared by all that trust the same roots.
+/// TLS settings, shared by all connections with the same trust roots.
 ///
-/// The system's roots are some 150 certificates, half a megabyte once parsed: as much as a whole idle account takes
-/// besides. The files are read every time; the system's roots when nobody uses them yet, so what changes there is seen
+/// The system's roots are some 150 certificates, half a megabyte once parsed: as much as the rest of an idle account.
+/// The files are read every time, the system's roots only while nothing uses them, so a change to them takes effect
 /// after a restart.
 enum TLSContexts {
     private struct Key: Hashable {
@@ -19,9 +19,9 @@ enum TLSContexts {
 
     private static let entries = Mutex<[Key: Entry]>([:])
 
-    /// The system's trust roots and those in the files; the certificate must hold for the name of the host.
+    /// Returns settings that trust the system's roots and those in the files, and that verify the host name.
     ///
-    /// - Parameter closeTimeout: How long the other side has to say goodbye when we do.
+    /// - Parameter closeTimeout: How long to wait for the other side's TLS closure after ours.
     /// - Throws: ``TransportError/Code/badTrustRoots``.
     static func context(
         trusting files: [String], closeTimeout: Duration

@@ -8,18 +8,18 @@ package import Nostr
 package typealias WebSocketChannel = NIOAsyncChannel<WebSocketFrame, WebSocketFrame>
 
 extension ByteBuffer {
-    /// What a close frame holds (RFC 6455 section 5.5.1).
+    /// Creates the payload of a close frame (RFC 6455 section 5.5.1).
     init(closing code: WebSocketErrorCode) {
         self.init()
         write(webSocketErrorCode: code)
     }
 }
 
-/// Opens WebSockets: TCP, TLS if the address asks for it, HTTP upgrade (RFC 6455).
+/// Opens WebSockets: TCP, TLS for `wss`, HTTP upgrade (RFC 6455).
 ///
-/// Incoming frames are bounded in size and put together to messages before anybody sees them.
+/// Incoming frames are bounded in size and reassembled to messages before they are delivered.
 package struct WebSocketConnector: Sendable {
-    /// The server speaks HTTP, but no WebSocket here.
+    /// The server answered with HTTP, but does not accept WebSocket upgrades here.
     struct NotUpgraded: Error {}
     struct TimedOut: Error {}
 
@@ -34,12 +34,12 @@ package struct WebSocketConnector: Sendable {
             trusting: configuration.trustRootFiles, closeTimeout: configuration.closeTimeout)
     }
 
-    /// Cancellation closes what has been opened so far.
+    /// Connects. Cancellation closes what has been opened so far.
     ///
     /// - Parameters:
-    ///   - address: Where the relay is; nil to ask the system's resolver.
-    ///   - share: One of so many addresses that are tried one after the other; each has its part of the time.
-    ///   - onDate: Receives the relay's time in Unix seconds, if its answer to the upgrade tells it.
+    ///   - address: The relay's address; nil to use the system's resolver.
+    ///   - share: Number of addresses that are tried one after the other; each gets its part of the timeout.
+    ///   - onDate: Receives the relay's time in Unix seconds, if the upgrade response has a `Date` header.
     package func connect(
         to relay: RelayURL, at address: SocketAddress? = nil, sharing share: Int = 1,
         onDate: @escaping @Sendable (Int64) -> Void = { _ in }
@@ -78,7 +78,7 @@ package struct WebSocketConnector: Sendable {
         _ channel: any Channel, _ relay: RelayURL, _ onDate: @escaping @Sendable (Int64) -> Void
     ) throws -> EventLoopFuture<WebSocketChannel> {
         if relay.isSecure {
-            // Server name indication is for names only; an address is compared with the certificate as it is.
+            // Server name indication is for names only; an IP address is compared with the certificate itself.
             let isAddress = (try? SocketAddress(ipAddress: relay.host, port: 0)) != nil
             let handler = try NIOSSLClientHandler(context: tls, serverHostname: isAddress ? nil : relay.host)
             try channel.pipeline.syncOperations.addHandler(handler)
@@ -92,7 +92,7 @@ package struct WebSocketConnector: Sendable {
                 return channel.eventLoop.makeFailedFuture(NotUpgraded())
             })
         var pipeline = NIOUpgradableHTTPClientPipelineConfiguration(upgradeConfiguration: upgrade)
-        // The first frame can come in one packet with the answer to the upgrade.
+        // The first frame can arrive in one packet with the upgrade response.
         pipeline.leftOverBytesStrategy = .forwardBytes
         return try channel.pipeline.syncOperations.configureUpgradableHTTPClientPipeline(configuration: pipeline)
     }
@@ -106,7 +106,7 @@ package struct WebSocketConnector: Sendable {
         return NIOTypedWebSocketClientUpgrader(
             requestKey: NIOWebSocketClientUpgrader.randomRequestKey(using: &generator),
             maxFrameSize: most,
-            // Its close would overtake the error, and nobody would know why.
+            // Automatic error handling would close the channel before the error arrives, and hide the reason.
             enableAutomaticErrorHandling: false,
             upgradePipelineHandler: { channel, answer in
                 if let time = answer.headers.first(name: "Date").flatMap(HTTPDate.unixTime) { onDate(time) }

@@ -1,12 +1,12 @@
 import CSodium
 
-/// The first bytes of a backup: what it is, and how its database can be checked without any key.
+/// The header of a backup: its type and version, and the values to check its database without a key.
 struct BackupHeader: Equatable {
     /// 16 bytes.
     static let magic = Array("pikabot backup\r\n".utf8)
     static let version: UInt32 = 1
     static let hashLength = Int(crypto_hash_sha256_bytes())
-    /// Magic, version and length of the database (both big-endian), its SHA-256, and the SHA-256 of all that.
+    /// Magic, version and database length (both big-endian), the database's SHA-256, and the SHA-256 of all these.
     static let count = magic.count + 4 + 8 + 2 * hashLength
 
     var length: UInt64
@@ -26,7 +26,7 @@ struct BackupHeader: Equatable {
         self.digest = digest
     }
 
-    /// Throws ``StoreError/Code/badBackup`` or ``StoreError/Code/newerFormat``.
+    /// Parses a header. Throws ``StoreError/Code/badBackup`` or ``StoreError/Code/newerFormat``.
     init(_ bytes: [UInt8]) throws(StoreError) {
         guard bytes.starts(with: Self.magic) else { throw StoreError(.badBackup, "this is no backup of pikabot") }
         guard bytes.count == Self.count else { throw StoreError(.badBackup, "the backup is cut off") }
@@ -35,7 +35,7 @@ struct BackupHeader: Equatable {
             defer { rest = rest.dropFirst(count) }
             return rest.prefix(count).reduce(0) { $0 << 8 | UInt64($1) }
         }
-        // A later version may have another header, so this comes before the check of it.
+        // A later version may have another header, so the version is checked before the header's hash.
         let version = integer(4)
         guard version <= UInt64(Self.version) else {
             throw StoreError(.newerFormat, "the backup is of version \(version); use a later version of this program")
@@ -48,7 +48,7 @@ struct BackupHeader: Equatable {
     }
 }
 
-/// SHA-256, piece by piece.
+/// Incremental SHA-256.
 struct BackupDigest {
     private var state = crypto_hash_sha256_state()
 

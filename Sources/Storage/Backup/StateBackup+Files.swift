@@ -15,7 +15,7 @@ extension StateBackup {
         defer { close(source) }
         let target = try PrivateFile.open(draft, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW)
         defer { close(target) }
-        // The place of the header, which is known at the end.
+        // Reserves the space of the header, which is known only at the end.
         try PrivateFile.write([UInt8](repeating: 0, count: BackupHeader.count), to: target, draft)
         var digest = BackupDigest()
         var length = 0
@@ -35,7 +35,7 @@ extension StateBackup {
         return BackupHeader.count + length
     }
 
-    /// Reads a backup to its end; throws ``StoreError/Code/badBackup`` unless it is whole.
+    /// Reads a whole backup; throws ``StoreError/Code/badBackup`` unless it is complete and intact.
     static func check(_ file: String) throws(StoreError) {
         try Self.read(file) { _ throws(StoreError) in }
     }
@@ -51,7 +51,7 @@ extension StateBackup {
     private static func read(
         _ file: String, _ take: ([UInt8]) throws(StoreError) -> Void
     ) throws(StoreError) {
-        // Non-blocking, so that a FIFO in its place is refused instead of waited for.
+        // Non-blocking, so that a FIFO at this path is refused instead of blocking.
         let source = try PrivateFile.open(file, O_RDONLY | O_NONBLOCK)
         defer { close(source) }
         var status = stat()
@@ -69,7 +69,7 @@ extension StateBackup {
             if piece.isEmpty { break }
             digest.append(piece)
             length += UInt64(piece.count)
-            // Whatever is appended to a backup is not copied.
+            // Bytes appended to a backup are not copied.
             guard length <= header.length else { throw Self.damaged(file) }
             try take(piece)
         }

@@ -10,20 +10,21 @@ import GRDB
 
 /// Backups of an account's state: one file of mode 0600 with a consistent copy of its database.
 ///
-/// Values stay sealed in it: whoever restores it needs the sealing key of the account, which is not in it, and neither
-/// is the account's own key. Damage is noticed (SHA-256), deliberate changes to rows only where values are sealed.
+/// Values stay sealed in it. A restore needs the account's sealing key, which the backup does not contain; nor does it
+/// contain the account's own key. Damage is detected (SHA-256); deliberate changes to rows are detected only in sealed
+/// values.
 public enum StateBackup {
-    /// Writes a backup of the state in `directory` to `file`, replacing one that is there, whole or not at all.
+    /// Writes a backup of the state in `directory` to `file`, atomically replacing an existing file.
     ///
-    /// The account may be running: the copy is of one instant between two of its commits.
-    /// Returns the size of the backup in bytes. Throws ``StoreError``.
+    /// The account may be running: the copy is a consistent snapshot between two of its commits. Returns the size of
+    /// the backup in bytes. Throws ``StoreError``.
     @discardableResult
     public static func write(of directory: String, to file: String) throws(StoreError) -> Int {
         let source = StateDirectory.databasePath(in: directory)
         guard access(source, F_OK) == 0 else {
             throw StoreError(.noState, "\(directory): there is no state in it; name the directory of an account")
         }
-        // SQLite opens the copy by its name, so it is made where nobody else can put a link under that name.
+        // SQLite opens the copy by name, so it is created in a directory where other users cannot place a link.
         let folder = try PrivateFile.makeFolder(beside: file)
         let copy = "\(folder)/copy.sqlite"
         let draft = "\(folder)/backup"
@@ -38,12 +39,12 @@ public enum StateBackup {
         } catch { throw (error as? StoreError) ?? StoreError(error, database: source) }
     }
 
-    /// Puts the state of a backup into `directory`, which is made if it is not there and must not hold a state.
+    /// Restores a backup into `directory`, which is created if needed and must not contain a state.
     ///
-    /// It is another copy of the account from now on (``PikaCore/StoredInstance``): when it is started it first renews
-    /// its keys in every group. Whatever fails leaves nothing behind.
+    /// The restored state is another copy of the account (``PikaCore/StoredInstance``): on its first start it renews
+    /// its keys in every group. A failure leaves nothing behind.
     /// - Parameters:
-    ///   - sealingKey: the key of the account that was backed up; another one is refused.
+    ///   - sealingKey: the key of the account that was backed up; any other key is refused.
     ///   - nowMilliseconds: Unix milliseconds.
     public static func restore(
         _ file: String, to directory: String, sealingKey: SealingKey, nowMilliseconds: Int64,
@@ -83,7 +84,7 @@ public enum StateBackup {
 
     // MARK: SQLite
 
-    /// Reads within one transaction, so a running account does not disturb it; what was deleted is not in the copy.
+    /// Copies within one transaction, so that a running account is not disturbed; deleted content is not in the copy.
     private static func copyDatabase(_ source: String, to copy: String) throws {
         var configuration = GRDB.Configuration()
         configuration.label = "pikabot.backup"

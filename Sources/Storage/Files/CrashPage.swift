@@ -8,15 +8,16 @@ import Foundation
     import Darwin
 #endif
 
-/// A note for the next process of the account, whatever this one dies of: a sealed file of one page, such as `in-hand`.
+/// A note for the account's next process, which survives any crash of this one: a sealed file of one page, such as
+/// `in-hand`.
 ///
-/// Written without waiting for the disk: the system keeps what a process wrote when that is killed. What it does not
-/// survive is the end of the system itself; then the note may be an older one, or none.
+/// Written without waiting for the disk: the system keeps what a killed process wrote. It does not survive a crash of
+/// the system itself; then the note may be an older one, or missing.
 public final class CrashPage: Sendable {
-    /// Bytes of a note at most.
+    /// The maximum bytes of a note.
     public static let capacity = 4_000
 
-    /// One write of one page, so that no process sees half of it.
+    /// The page is written with one call, so that no process reads half of it.
     private static let size = 4_096
 
     private let path: String
@@ -33,7 +34,7 @@ public final class CrashPage: Sendable {
 
     deinit { close(self.descriptor) }
 
-    /// What was written last; nil if that was never, or cannot be read.
+    /// Returns the note written last; nil if there is none, or it cannot be read.
     public func read() -> [UInt8]? {
         var page = [UInt8](repeating: 0, count: Self.size)
         guard pread(self.descriptor, &page, page.count, 0) == page.count else { return nil }
@@ -42,7 +43,8 @@ public final class CrashPage: Sendable {
         return try? self.sealer.openBytes(Data(page[2..<2 + length]), in: self.place)
     }
 
-    /// Throws ``StoreError/Code/invalidChange`` for more than ``capacity`` bytes, and the system's errors.
+    /// Writes a note. Throws ``StoreError/Code/invalidChange`` for more than ``capacity`` bytes, and the system's
+    /// errors.
     public func write(_ note: [UInt8]) throws(StoreError) {
         guard note.count <= Self.capacity else {
             throw StoreError(.invalidChange, "\(self.path): \(note.count) bytes are more than \(Self.capacity)")
@@ -57,7 +59,7 @@ public final class CrashPage: Sendable {
 }
 
 extension AccountStore {
-    /// The account's page, which lasts as long as its directory is this store's.
+    /// Opens the account's page; valid as long as this store holds its directory.
     public func openCrashPage() throws(StoreError) -> CrashPage {
         try CrashPage(self.directory, "in-hand", Place(.crashPage, 0), self.sealer)
     }

@@ -6,8 +6,8 @@
     import Darwin
 #endif
 
-/// Who holds a lock, as the lock file says: process id and program in its first line, then the start of the lock, the
-/// host, and the command, a line each.
+/// The holder of a lock, according to the lock file. Its lines are: process id and program; start of the lock; host;
+/// command.
 struct LockHolder: CustomStringConvertible {
     private static let longestFile = 4096
     private static let longestCommand = 500
@@ -21,7 +21,8 @@ struct LockHolder: CustomStringConvertible {
             .split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
     }
 
-    /// Such as `process 4711 (pikabot) on host since 2026-11-21 20:15:02 UTC (command: pikabot run bots.yaml)`.
+    /// A description such as `process 4711 (pikabot) on host since 2026-11-21 20:15:02 UTC (command: pikabot run
+    /// bots.yaml)`.
     var description: String {
         let parts = (lines.first ?? "").split(separator: " ", maxSplits: 1)
         guard let process = parts.first.flatMap({ Int32($0) }) else { return "another process" }
@@ -30,7 +31,7 @@ struct LockHolder: CustomStringConvertible {
         return "process \(process)\(program) on \(lines[2]) since \(Self.text(ofTime: start)) (command: \(lines[3]))"
     }
 
-    /// The content of the lock file of this process.
+    /// Returns the lock file's content for this process.
     static func bytes(program: String) -> [UInt8] {
         let command = CommandLine.arguments.joined(separator: " ").prefix(longestCommand)
         let lines = ["\(getpid()) \(program)", "\(time(nil))", host(), String(command)]

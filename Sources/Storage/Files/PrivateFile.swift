@@ -10,11 +10,11 @@
 enum PrivateFile {
     static let maximumBytes = 4096
 
-    /// The content; nil if there is no such file.
+    /// Returns the content; nil if the file does not exist.
     ///
-    /// Throws ``StoreError/Code/permission`` if anybody else may read it, or if it is neither ours nor root's.
+    /// Throws ``StoreError/Code/permission`` if other users may read it, or if its owner is neither this user nor root.
     static func read(_ path: String) throws(StoreError) -> [UInt8]? {
-        // Non-blocking, so that a FIFO in its place is refused instead of waited for.
+        // Non-blocking, so that a FIFO at this path is refused instead of blocking.
         let descriptor = systemOpen(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK, 0)
         guard descriptor >= 0 else {
             if errno == ENOENT { return nil }
@@ -55,7 +55,7 @@ enum PrivateFile {
         return Array(bytes[..<filled])
     }
 
-    /// Makes a new file, complete on disk or not there at all; false if there is one already.
+    /// Creates a file, either complete on disk or not at all; returns false if it already exists.
     static func create(_ path: String, _ bytes: [UInt8]) throws(StoreError) -> Bool {
         let draft = Self.draftPath(beside: path)
         let descriptor = systemOpen(draft, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
@@ -68,7 +68,7 @@ enum PrivateFile {
         guard bytes.withUnsafeBytes({ systemWrite(descriptor, $0) }) == bytes.count, fsync(descriptor) == 0 else {
             throw StoreError(errno: errno, "writing it", draft)
         }
-        // A link, unlike a rename, never replaces what another process made meanwhile.
+        // A link, unlike a rename, never replaces a file that another process created meanwhile.
         if link(draft, path) != 0 {
             if errno == EEXIST { return false }
             throw StoreError(errno: errno, "creating it", path)
@@ -79,13 +79,13 @@ enum PrivateFile {
 
     // MARK: Drafts
 
-    /// A new name in the same folder. Unpredictable, so that nobody can put a link there, and so that the draft of a
-    /// process that crashed is in nobody's way: in a container every process may have the same id.
+    /// Returns a new path in the same directory. It is random, so that nobody can place a link there, and so that the
+    /// draft of a crashed process does not collide: in a container every process may have the same id.
     static func draftPath(beside path: String) -> String {
         "\(path).\(String(UInt64.random(in: .min ... .max), radix: 16)).new"
     }
 
-    /// Makes a folder of mode 0700 and of an unpredictable name beside `path`; the caller removes it.
+    /// Creates a directory of mode 0700 and a random name beside `path`; the caller removes it.
     static func makeFolder(beside path: String) throws(StoreError) -> String {
         var template = Array("\(path).XXXXXX".utf8CString)
         let isMade = template.withUnsafeMutableBufferPointer { name in name.baseAddress.flatMap { mkdtemp($0) } != nil }
@@ -95,7 +95,7 @@ enum PrivateFile {
 
     // MARK: Larger files
 
-    /// Opens a file for us alone; the caller closes it.
+    /// Opens a file that only this user may access; the caller closes it.
     static func open(_ path: String, _ flags: Int32) throws(StoreError) -> Int32 {
         let descriptor = systemOpen(path, flags | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw StoreError(errno: errno, "opening it", path) }
@@ -106,7 +106,7 @@ enum PrivateFile {
         return descriptor
     }
 
-    /// The next bytes, fewer than `count` only at the end.
+    /// Reads the next bytes; returns fewer than `count` only at the end of the file.
     static func read(upTo count: Int, from descriptor: Int32, _ path: String) throws(StoreError) -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: count)
         var filled = 0
@@ -139,20 +139,20 @@ enum PrivateFile {
         guard fsync(descriptor) == 0 else { throw StoreError(errno: errno, "writing it", path) }
     }
 
-    /// Makes the name of a new file as durable as its content.
+    /// Makes the directory entry of a new file durable.
     static func synchronizeDirectory(of path: String) throws(StoreError) {
         let folder = path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
         let descriptor = systemOpen(folder, O_RDONLY | O_CLOEXEC, 0)
         guard descriptor >= 0 else { throw StoreError(errno: errno, "opening the directory", folder) }
         defer { close(descriptor) }
-        // Some file systems cannot do this for a directory, and say EINVAL.
+        // Some file systems do not support this for a directory, and return EINVAL.
         guard fsync(descriptor) == 0 || errno == EINVAL else {
             throw StoreError(errno: errno, "writing the directory", folder)
         }
     }
 }
 
-/// System calls under names that the functions above do not hide.
+/// System calls under other names, because the functions above shadow them.
 private func systemOpen(_ path: String, _ flags: Int32, _ mode: mode_t) -> Int32 { open(path, flags, mode) }
 private func systemWrite(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
     write(descriptor, bytes.baseAddress, bytes.count)

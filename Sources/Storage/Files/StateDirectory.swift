@@ -6,7 +6,7 @@
     import Darwin
 #endif
 
-/// The directory of one account, which nobody else may change and whose files nobody else may read.
+/// An account's directory, which other users cannot change and whose files they cannot read.
 struct StateDirectory: Sendable {
     let path: String
 
@@ -14,9 +14,9 @@ struct StateDirectory: Sendable {
 
     static func databasePath(in directory: String) -> String { "\(directory)/state.sqlite" }
 
-    /// Makes the directory, and those above it, unless it is there; what it makes has mode 0700.
+    /// Creates the directory and its parents if needed, with mode 0700.
     ///
-    /// One that is there may be readable for others, since its files are not, but not writable.
+    /// An existing directory may be readable for other users, since its files are not, but not writable.
     init(preparing path: String) throws(StoreError) {
         self.path = path.count > 1 && path.hasSuffix("/") ? String(path.dropLast()) : path
         try Self.create(self.path)
@@ -34,14 +34,14 @@ struct StateDirectory: Sendable {
         for part in path.split(separator: "/") {
             partial += "/\(part)"
             guard mkdir(partial, 0o700) != 0, errno != EEXIST else { continue }
-            // Above a mount point or a home directory, creating is refused before existence is looked at.
+            // Above a mount point or a home directory, mkdir may refuse before it checks whether the directory exists.
             let reason = errno
             guard access(partial, F_OK) != 0 else { continue }
             throw StoreError(errno: reason, "creating the directory", partial)
         }
     }
 
-    /// Makes the database file before SQLite does, because SQLite gives its log files the mode of that file.
+    /// Creates the database file before SQLite does, because SQLite gives its log files the mode of that file.
     func prepareDatabaseFile() throws(StoreError) {
         let path = self.databasePath
         let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)

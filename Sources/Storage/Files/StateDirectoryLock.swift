@@ -8,18 +8,18 @@ import Synchronization
     import Darwin
 #endif
 
-/// The right to be the only one who writes in a state directory.
+/// An exclusive lock on writing in a state directory.
 ///
-/// Held until ``release()``, or until the value or the process ends, however it ends.
+/// Held until ``release()``, or until the value is released or the process ends, for whatever reason.
 public final class StateDirectoryLock: Sendable {
     private let descriptor: Mutex<Int32?>
 
-    /// Throws ``StoreError/Code/locked``, with the holder's process id, host, program, start and command, if somebody
-    /// else has it.
+    /// Acquires the lock. If another process holds it, throws ``StoreError/Code/locked`` with the holder's process id,
+    /// host, program, start and command.
     ///
     /// - Parameters:
-    ///   - file: the name of the lock file; each name is a right of its own.
-    ///   - program: what the holder is called in other processes' errors.
+    ///   - file: the name of the lock file; each name is a separate lock.
+    ///   - program: the holder's name in other processes' errors.
     public init(directory: String, file: String = "lock", program: String) throws(StoreError) {
         let path = "\(directory)/\(file)"
         let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
@@ -43,7 +43,7 @@ public final class StateDirectoryLock: Sendable {
 
     deinit { self.release() }
 
-    /// Lets others have the directory. A second call does nothing.
+    /// Releases the lock. A second call does nothing.
     public func release() {
         self.descriptor.withLock { descriptor in
             if let open = descriptor { close(open) }
@@ -51,9 +51,10 @@ public final class StateDirectoryLock: Sendable {
         }
     }
 
-    /// Who works in a directory, in words; nil if nobody does, or nobody can tell.
+    /// Returns a description of the process that holds a directory's lock; nil if there is none, or it cannot be
+    /// determined.
     ///
-    /// Asks by taking a shared lock for a moment: a program that starts in that moment finds the directory taken.
+    /// Acquires a shared lock for a moment: a program that starts in that moment finds the directory locked.
     public static func holder(of directory: String) -> String? {
         let descriptor = open("\(directory)/lock", O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return nil }

@@ -10,10 +10,10 @@ import Synchronization
     import Darwin
 #endif
 
-/// The core's crash-safe journal in the account's folder: the page `core-in-hand`, and the list `quarantine`.
+/// The core's crash-safe journal in the account's directory: the page `core-in-hand`, and the list `quarantine`.
 ///
-/// The list is sealed under the sealing key alone, not under that of the database, so that it can be read when the
-/// database cannot.
+/// The list is sealed under the sealing key alone, not under a database's key, so that it can be read when the database
+/// cannot.
 final class StoredCrashNotes: CrashNotes {
     private static let place = Place(.crashPage, 2)
 
@@ -52,7 +52,7 @@ final class StoredCrashNotes: CrashNotes {
 
     fileprivate static func path(in directory: String) -> String { "\(directory)/quarantine" }
 
-    /// No database has the number 0.
+    /// Returns the sealer of the quarantine list, derived with the number 0, which no database has.
     fileprivate static func sealer(_ key: SealingKey) -> Sealer { Sealer(key, database: 0) }
 
     fileprivate static func read(_ path: String, _ sealer: Sealer) throws(StoreError) -> [UInt8]? {
@@ -67,9 +67,9 @@ final class StoredCrashNotes: CrashNotes {
 }
 
 extension AccountStore {
-    /// What an account has set aside, read without opening its store; also while a process has it open.
+    /// Returns an account's quarantine without opening its store, even while a process has the store open.
     ///
-    /// Throws ``StoreError`` if the list is there and cannot be read.
+    /// Throws ``StoreError`` if the list exists and cannot be read.
     public static func quarantine(
         directory: String, sealingKey: SealingKey
     ) throws(StoreError) -> [QuarantineEntry] {

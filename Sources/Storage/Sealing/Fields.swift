@@ -1,4 +1,4 @@
-/// Writes the fields of a sealed value one after the other: integers big-endian, bytes after a 32-bit length.
+/// Writes the fields of a sealed value in order: integers big-endian, bytes after a 32-bit length.
 ///
 /// Throws ``StoreError/Code/invalidChange`` for a count that does not fit into 32 bits.
 struct FieldWriter {
@@ -10,7 +10,7 @@ struct FieldWriter {
         withUnsafeBytes(of: value.bigEndian) { self.bytes.append(contentsOf: $0) }
     }
 
-    /// Writes how many elements or bytes follow.
+    /// Writes the number of the elements or bytes that follow.
     mutating func count(_ value: Int) throws(StoreError) {
         guard let count = UInt32(exactly: value) else {
             throw StoreError(.invalidChange, "expected a count of at most \(UInt32.max), found \(value)")
@@ -31,8 +31,8 @@ struct FieldWriter {
     }
 }
 
-/// Reads what ``FieldWriter`` wrote. Every call throws ``StoreError/Code/corrupt``, naming the place, when the bytes
-/// are not what it asks for.
+/// Reads the fields that ``FieldWriter`` wrote. Every call throws ``StoreError/Code/corrupt``, naming the place, if the
+/// bytes do not match the requested field.
 struct FieldReader {
     private var rest: ArraySlice<UInt8>
     let place: Place

@@ -1,6 +1,6 @@
 import Nostr
 
-/// Where a sealed value stands.
+/// The location of a sealed value: its column and row.
 struct Place {
     /// A column that holds sealed values. The names are part of the format.
     enum Column: String {
@@ -23,7 +23,7 @@ struct Place {
     }
 
     let column: Column
-    /// What names the row within its table: bytes that stand there in the clear.
+    /// The row's identifier within its table: bytes that the table stores in the clear.
     let row: [UInt8]
 
     init(_ column: Column, _ row: [UInt8]) {
@@ -35,7 +35,7 @@ struct Place {
         self.init(column, withUnsafeBytes(of: row.bigEndian) { Array($0) })
     }
 
-    /// Format version, column and row; no two places give the same bytes.
+    /// Format version, column and row; unique per place.
     var associatedData: [UInt8] { [Sealer.format] + Array(self.column.rawValue.utf8) + [0] + self.row }
 
     func corrupt(_ reason: String, cause: (any Error)? = nil) -> StoreError {

@@ -4,11 +4,11 @@ import MLS
 
 /// Seals the values of one database, and hides the ids by which rows are found.
 ///
-/// A sealed value is a random nonce of 24 bytes, then XChaCha20-Poly1305 with the place of the value as associated
-/// data: it opens in its own table, row and column and nowhere else. What this cannot notice is a whole older state
-/// put back in place.
+/// A sealed value is a random 24-byte nonce followed by the XChaCha20-Poly1305 ciphertext, with the value's place as
+/// associated data: it opens only in its own table, row and column. Replacing the whole state with an older one is not
+/// detected.
 struct Sealer: Sendable {
-    /// Changes whenever the form of sealed values or the keys' derivation does; part of the associated data.
+    /// The version of the sealed format and of the key derivation; part of the associated data.
     static let format: UInt8 = 1
     static let overhead = nonceLength + Int(crypto_aead_xchacha20poly1305_ietf_abytes())
 
@@ -18,8 +18,8 @@ struct Sealer: Sendable {
     private let sealing: Secret
     private let lookup: Secret
 
-    /// - Parameter database: a random number that no two databases share, so that values of one do not open in
-    ///   another with the same key.
+    /// - Parameter database: a random number, unique per database, so that values of one do not open in another with
+    ///   the same key.
     init(_ key: SealingKey, database: UInt64) {
         Sodium.prepare()
         self.sealing = Self.derive(key, database, "pikaseal")
@@ -39,9 +39,9 @@ struct Sealer: Sendable {
 
     // MARK: Finding
 
-    /// What stands for a private id in the clear: 16 bytes of BLAKE2b under a key of its own.
+    /// Returns the public replacement of a private id: 16 bytes of BLAKE2b under a separate key.
     ///
-    /// Each part is hashed with its length, so that no two lists of parts give the same bytes.
+    /// Each part is hashed with its length, so that different lists of parts give different inputs.
     func lookup(_ domain: StaticString, _ parts: [UInt8]...) -> [UInt8] {
         var input = domain.withUTF8Buffer { Array($0) }
         for part in parts {
@@ -84,7 +84,7 @@ struct Sealer: Sendable {
 
     // MARK: Opening
 
-    /// Throws ``StoreError/Code/corrupt``, naming the place.
+    /// Opens a sealed secret. Throws ``StoreError/Code/corrupt``, naming the place.
     func openSecret(_ sealed: Data, in place: Place) throws(StoreError) -> Secret {
         guard sealed.count >= Self.overhead else { throw place.corrupt("the sealed value is cut off") }
         var isGenuine = false
@@ -95,7 +95,7 @@ struct Sealer: Sendable {
         return secret
     }
 
-    /// Throws ``StoreError/Code/corrupt``, naming the place.
+    /// Opens a sealed value. Throws ``StoreError/Code/corrupt``, naming the place.
     func openBytes(_ sealed: Data, in place: Place) throws(StoreError) -> [UInt8] {
         guard sealed.count >= Self.overhead else { throw place.corrupt("the sealed value is cut off") }
         var bytes = [UInt8](repeating: 0, count: sealed.count - Self.overhead)
@@ -118,7 +118,7 @@ struct Sealer: Sendable {
 }
 
 extension UnsafeRawBufferPointer {
-    /// libsodium takes no null pointers, which only empty buffers have and none here is.
+    /// The base address. libsodium accepts no null pointers; only empty buffers have them, and no buffer here is empty.
     fileprivate var bytes: UnsafePointer<UInt8> {
         guard let base = self.baseAddress else { preconditionFailure("an empty buffer was given to libsodium") }
         return base.assumingMemoryBound(to: UInt8.self)

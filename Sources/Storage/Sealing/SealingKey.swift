@@ -3,14 +3,14 @@ import Nostr
 
 /// The 32 bytes from which a database derives the keys that seal its values. Wiped with the last reference.
 ///
-/// Whoever has it and the state directory has the account's groups and history.
+/// Anyone who has both this key and the state directory can read the account's groups and history.
 public struct SealingKey: Sendable, CustomStringConvertible {
     public static let count = 32
 
     let secret: Secret
 
-    /// Copies `bytes`; the caller's copy is the caller's to wipe.
-    /// Throws ``StoreError/Code/invalidKey`` unless there are 32 bytes.
+    /// Copies `bytes`; the caller must wipe its own copy. Throws ``StoreError/Code/invalidKey`` unless there are 32
+    /// bytes.
     public init(bytes: some Collection<UInt8>) throws(StoreError) {
         guard bytes.count == Self.count else {
             throw StoreError(.invalidKey, "a sealing key has \(Self.count) bytes, not \(bytes.count)")
@@ -18,8 +18,8 @@ public struct SealingKey: Sendable, CustomStringConvertible {
         self.secret = Secret(bytes)
     }
 
-    /// Reads the text form, in which files, variables and commands give it: 64 hexadecimal digits, perhaps with
-    /// blanks around.
+    /// Parses the text form used in files, variables and command output: 64 hexadecimal digits, optionally surrounded
+    /// by white space.
     public init(parsing text: some StringProtocol) throws(StoreError) {
         let end = text.lastIndex { !$0.isWhitespace }.map { text.index(after: $0) } ?? text.startIndex
         guard var bytes = Hex.decode(text[..<end].drop { $0.isWhitespace }), bytes.count == Self.count else {
@@ -29,7 +29,7 @@ public struct SealingKey: Sendable, CustomStringConvertible {
         try self.init(bytes: bytes)
     }
 
-    /// A new key from the system's generator.
+    /// Returns a new key from the system's generator.
     public static func random() -> SealingKey {
         SealingKey(secret: Secret(count: Self.count, Sodium.fillRandomly))
     }
@@ -40,7 +40,7 @@ public struct SealingKey: Sendable, CustomStringConvertible {
 }
 
 extension SealingKey {
-    /// Reads the key from a file of mode 0600 that is ours or root's.
+    /// Reads the key from a file of mode 0600 that this user or root owns.
     public static func load(file path: String) throws(StoreError) -> SealingKey {
         guard let key = try Self.read(path) else {
             throw StoreError(.invalidKey, "\(path): there is no such file; restore the sealing key from a backup")
@@ -48,29 +48,29 @@ extension SealingKey {
         return key
     }
 
-    /// Reads the key from a file, or makes a random one in a new file of mode 0600.
+    /// Reads the key from a file, or creates a random one in a new file of mode 0600.
     ///
-    /// Of several processes that come at the same time one makes the file, and all get its key. A database that was
-    /// written with a lost key stays unreadable: opening it with the new one throws ``StoreError/Code/wrongKey``.
+    /// Of several concurrent processes one creates the file, and all get its key. A database written with a lost key
+    /// stays unreadable: opening it with the new one throws ``StoreError/Code/wrongKey``.
     public static func loadOrCreate(file path: String) throws(StoreError) -> SealingKey {
         if let key = try Self.read(path) { return key }
         let key = SealingKey.random()
         return try key.create(path) ? key : try Self.load(file: path)
     }
 
-    /// Writes the key into a file of mode 0600 that is not there yet.
+    /// Writes the key to a new file of mode 0600; throws if the file already exists.
     public func save(newFile path: String) throws(StoreError) {
         guard try self.create(path) else { throw StoreError(.io, "\(path): is there already") }
     }
 
-    /// False if the file is there already.
+    /// Returns false if the file already exists.
     private func create(_ path: String) throws(StoreError) -> Bool {
         var text = self.secret.withUnsafeBytes { Array(Hex.encode($0).utf8) } + [0x0a]
         defer { Sodium.wipe(&text) }
         return try PrivateFile.create(path, text)
     }
 
-    /// Nil if the file does not exist.
+    /// Returns nil if the file does not exist.
     private static func read(_ path: String) throws(StoreError) -> SealingKey? {
         guard var bytes = try PrivateFile.read(path) else { return nil }
         defer { Sodium.wipe(&bytes) }

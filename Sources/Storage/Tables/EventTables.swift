@@ -3,9 +3,9 @@ import GRDB
 import Nostr
 import PikaCore
 
-/// Events that came: those seen, those that wait for an epoch, invitations.
+/// Received events: processed and refused ids, events waiting for an epoch, and invitations.
 extension Transaction {
-    /// A table of the ids of past events, of which the newest are kept.
+    /// A table of the ids of past events that keeps the newest.
     enum IDTable {
         case seen
         case refused
@@ -25,7 +25,7 @@ extension Transaction {
         }
     }
 
-    /// After how many new events the surplus goes.
+    /// The number of new events after which the surplus is deleted.
     private static var surplusSlack: Int64 { 1000 }
 
     func put(_ id: EventID, in table: IDTable, at time: Int64) throws {
@@ -38,7 +38,7 @@ extension Transaction {
         try self.execute("DELETE FROM \(table.name) WHERE id <= ?", [newest - Int64(table.limit)])
     }
 
-    /// Newest first.
+    /// Returns the ids, newest first.
     func ids(in table: IDTable) throws -> [EventID] {
         let query = "SELECT event_id FROM \(table.name) ORDER BY id DESC LIMIT ?"
         return try self.map(table.name, query, [table.limit]) { columns in

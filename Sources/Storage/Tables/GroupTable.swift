@@ -3,7 +3,7 @@ import GRDB
 import MLS
 import PikaCore
 
-/// Groups: the id and the header in one table, the records of MLS in another, each sealed for itself.
+/// Groups: the id and the header in one table, the MLS records in another, each record sealed separately.
 extension Transaction {
     func putHeader(_ header: Secret, of groupID: [UInt8]) throws {
         let lookup = self.groupLookup(groupID)
@@ -67,7 +67,7 @@ extension Transaction {
 
     private func recordPlace(_ lookup: [UInt8], _ name: String) -> Place { Place(.record, lookup + Array(name.utf8)) }
 
-    /// The group's row, made if there is none.
+    /// Returns the group's row, creating it if needed.
     private func groupRow(_ groupID: [UInt8], _ lookup: [UInt8]) throws -> Int64 {
         let select = try self.database.cachedStatement(sql: "SELECT id FROM mls_group WHERE lookup = ?")
         if let row = try Row.fetchOne(select, arguments: [Data(lookup)]) {

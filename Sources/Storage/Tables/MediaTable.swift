@@ -4,7 +4,7 @@ import MLS
 import Nostr
 import PikaCore
 
-/// Files of messages; a row goes with its message.
+/// Files of messages; a row is deleted with its message.
 extension Transaction {
     func put(_ media: StoredMedia) throws {
         let lookup = self.messageLookup(media.groupID, media.messageID)

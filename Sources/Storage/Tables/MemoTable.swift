@@ -3,7 +3,7 @@ import GRDB
 import MLS
 import PikaCore
 
-/// Small things that the core remembers; the key is sealed with the content.
+/// Small records of the core; the key is sealed with the content.
 extension Transaction {
     func putMemo(_ name: MemoName, _ content: Secret?) throws {
         let lookup = self.sealer.lookup("memo", Array(name.kind.rawValue.utf8), name.key)

@@ -4,7 +4,7 @@ import MLS
 import Nostr
 import PikaCore
 
-/// Messages. An id is the hash of a message's text, so it does not stand in the clear: short texts could be guessed.
+/// Messages. A message's id is the hash of its text, so it is not stored in the clear: short texts could be guessed.
 extension Transaction {
     func put(_ message: StoredMessage) throws {
         let lookup = self.sealer.lookup("message", message.groupID.bytes, message.id.bytes)
@@ -20,7 +20,7 @@ extension Transaction {
             ])
     }
 
-    /// Writes where a stored message was sent anew; the order of messages stays.
+    /// Records the new epoch and event of a message that was sent again; its position is unchanged.
     func replace(_ message: StoredMessage) throws {
         let lookup = self.sealer.lookup("message", message.groupID.bytes, message.id.bytes)
         try self.execute(
@@ -38,13 +38,13 @@ extension Transaction {
         ) { try $0.integer() }.first
     }
 
-    // MARK: What is not kept any longer
+    // MARK: Retention
 
     func deleteSurplus(_ rule: MessageSurplus, limit: Int) throws {
         for row in try self.surplus(rule, limit: limit) { try self.execute("DELETE FROM message WHERE id = ?", [row]) }
     }
 
-    /// The rows that a rule is about, at most `limit`.
+    /// Returns the rows that a rule matches, at most `limit`.
     func surplus(_ rule: MessageSurplus, limit: Int) throws -> Set<Int64> {
         var rows: Set<Int64> = []
         if let before = rule.before {
@@ -66,7 +66,8 @@ extension Transaction {
         return rows
     }
 
-    /// Newest first. Messages of one second are ordered by ids, which only we can read: each such run is read whole.
+    /// Returns a page of messages, newest first. Ids order the messages of one second, but they are sealed in the
+    /// database, so each second is read completely.
     func messages(in groupID: GroupID, before: StoredMessage.Position?, limit: Int) throws -> [StoredMessage] {
         guard limit > 0 else { return [] }
         let select = try self.database.cachedStatement(

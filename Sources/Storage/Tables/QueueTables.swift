@@ -4,7 +4,7 @@ import MLS
 import Nostr
 import PikaCore
 
-/// The inbox, what handlers have not finished, and the outbox, what relays have not acknowledged.
+/// The inbox of events not yet completed by handlers, and the outbox of events not yet acknowledged by relays.
 extension Transaction {
     func put(_ row: InboxRow) throws {
         try self.execute(

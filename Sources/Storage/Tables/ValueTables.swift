@@ -1,7 +1,7 @@
 import Foundation
 import GRDB
 
-/// Cursors, and the values that bots keep.
+/// Cursors, and the values of bots.
 extension Transaction {
     func advanceCursor(_ name: String, to value: Int64) throws {
         try self.execute(
@@ -24,7 +24,7 @@ extension Transaction {
     func putValue(_ scope: String, _ key: String, _ value: [UInt8]?) throws {
         let lookup = self.valueLookup(scope, key)
         guard let value else { return try self.execute("DELETE FROM stored_value WHERE lookup = ?", [Data(lookup)]) }
-        // The names are stored too, since their hash does not give them back.
+        // The names are stored too, because they cannot be recovered from their hash.
         var writer = FieldWriter(capacity: value.count + scope.utf8.count + key.utf8.count + 12)
         try writer.text(scope)
         try writer.text(key)

@@ -42,7 +42,7 @@ extension ControlValue: Codable {
             try container.encodeNil()
         case .bool(let value): try Self.encode(value, encoder)
         case .integer(let value): try Self.encode(value, encoder)
-        // JSON has no infinity.
+        // JSON cannot represent infinity.
         case .number(let value): try Self.encode(value.isFinite ? value : nil, encoder)
         case .string(let value): try Self.encode(value, encoder)
         }
@@ -61,7 +61,7 @@ extension ControlValue: Codable {
         init?(intValue: Int) { nil }
     }
 
-    /// Reads one whole JSON text; nil for anything else.
+    /// Parses one complete JSON text; nil if it is invalid.
     public init?(json: Data) {
         guard let value = try? JSONDecoder().decode(ControlValue.self, from: json) else { return nil }
         self = value
@@ -69,11 +69,11 @@ extension ControlValue: Codable {
 
     public init?(json text: String) { self.init(json: Data(text.utf8)) }
 
-    /// JSON in one line, names in order.
+    /// One-line JSON with sorted keys.
     public var json: String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        // Every value has a JSON form.
+        // Every value can be encoded.
         guard let data = try? encoder.encode(self) else { return "null" }
         return String(decoding: data, as: UTF8.self)
     }

@@ -1,4 +1,4 @@
-/// JSON of any shape, as it goes between a supervisor, its workers and those who control it.
+/// A JSON value, as exchanged between a supervisor, its workers and control clients.
 public enum ControlValue: Hashable, Sendable {
     case null
     case bool(Bool)
@@ -9,7 +9,7 @@ public enum ControlValue: Hashable, Sendable {
     case object([String: ControlValue])
 }
 
-/// What a value holds, or nil if it is of another type.
+/// Typed access: nil if the value has another type.
 extension ControlValue {
     public var string: String? { if case .string(let value) = self { value } else { nil } }
     public var integer: Int64? { if case .integer(let value) = self { value } else { nil } }
@@ -17,7 +17,7 @@ extension ControlValue {
     public var array: [ControlValue]? { if case .array(let value) = self { value } else { nil } }
     public var object: [String: ControlValue]? { if case .object(let value) = self { value } else { nil } }
 
-    /// A member of an object; nil for other types too.
+    /// A member of an object; nil for other types.
     public subscript(name: String) -> ControlValue? { object?[name] }
 }
 

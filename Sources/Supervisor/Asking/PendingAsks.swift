@@ -1,12 +1,12 @@
 import Foundation
 
-/// What workers were asked and have not answered yet.
+/// Questions to workers that are not answered yet.
 struct PendingAsks {
     typealias Outcome = Result<Data, SupervisorError>
     typealias Continuation = CheckedContinuation<Outcome, Never>
 
-    /// Asks under way at the same time, for all workers; a bound against a flood through the control socket and by those
-    /// who read metrics. Signs of life do not count: of each worker few are asked for, whatever else goes on.
+    /// Most questions in flight, over all workers; bounds floods from the control socket and from metrics readers.
+    /// Health checks do not count: there are only a few per worker at any time.
     static let maximum = 256
 
     private struct Entry {
@@ -19,7 +19,7 @@ struct PendingAsks {
     private var lastID: Int64 = 0
     private var counted = 0
 
-    /// Nil when too many are under way.
+    /// Returns the next id; nil when too many questions are in flight.
     mutating func nextID(isSignOfLife: Bool) -> Int64? {
         guard isSignOfLife || counted < Self.maximum else { return nil }
         lastID += 1
@@ -31,7 +31,7 @@ struct PendingAsks {
         if !isSignOfLife { counted += 1 }
     }
 
-    /// Hands the asker its answer; false if nobody waits for it, or another worker was asked.
+    /// Delivers an answer to the asker; returns false if none is waiting or if another worker was asked.
     @discardableResult
     mutating func answer(_ id: Int64, from worker: Int? = nil, _ outcome: Outcome) -> Bool {
         guard let entry = entries[id], worker == nil || entry.worker == worker else { return false }
@@ -41,7 +41,7 @@ struct PendingAsks {
         return true
     }
 
-    /// Fails what a worker was asked, or everything.
+    /// Fails a worker's questions, or all of them.
     mutating func fail(worker: Int? = nil, _ error: SupervisorError) {
         for (id, entry) in entries where worker == nil || entry.worker == worker { answer(id, .failure(error)) }
     }

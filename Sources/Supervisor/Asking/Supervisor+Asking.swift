@@ -1,12 +1,13 @@
 public import Foundation
 
 extension Supervisor {
-    /// Asks a worker, `{"ask":…,"id":…}` with the parameters beside them, and returns the JSON of its result.
+    /// Sends a worker the question `{"ask":…,"id":…}`, with the parameters beside them, and returns the JSON of its
+    /// result.
     ///
-    /// - Parameter limit: how long the worker may take.
+    /// - Parameter limit: deadline for the answer.
     /// - Throws: ``SupervisorError/Code/unknownWorker``, ``SupervisorError/Code/notRunning``,
-    ///   ``SupervisorError/Code/tooManyAsks``, ``SupervisorError/Code/noAnswer`` when the time is over or the worker ends
-    ///   first or the asker is cancelled, and ``SupervisorError/Code/refused`` with the worker's words.
+    ///   ``SupervisorError/Code/tooManyAsks``, ``SupervisorError/Code/noAnswer`` on a timeout, if the worker ends first
+    ///   or if the asker is cancelled, and ``SupervisorError/Code/refused`` with the worker's message.
     public func ask(
         _ worker: String, _ ask: String, _ parameters: [String: ControlValue] = [:],
         within limit: Duration = .seconds(10)
@@ -14,7 +15,7 @@ extension Supervisor {
         try await self.ask(try index(of: worker), ask, parameters, within: limit).get()
     }
 
-    /// Asks for a worker's health until it answers or ends.
+    /// Sends a health check and waits until the worker answers or ends.
     func askForSignOfLife(_ worker: Int) async -> PendingAsks.Outcome {
         await ask(worker, "health", ["signOfLife": true], within: nil, isSignOfLife: true)
     }
@@ -32,7 +33,7 @@ extension Supervisor {
             return .failure(SupervisorError(.tooManyAsks, "\(count) questions wait for an answer already"))
         }
         var line = parameters
-        // Of those who ask from outside no question is a sign of life.
+        // Questions of control clients are not health checks.
         line["signOfLife"] = isSignOfLife ? true : nil
         line["ask"] = .string(ask)
         line["id"] = .integer(id)

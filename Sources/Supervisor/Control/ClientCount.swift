@@ -1,6 +1,6 @@
 import Synchronization
 
-/// How many clients are served at the same time, with a bound.
+/// Bounded number of clients served at the same time.
 final class ClientCount: Sendable {
     private let maximum: Int
     private let count = Mutex(0)
@@ -9,7 +9,7 @@ final class ClientCount: Sendable {
         self.maximum = maximum
     }
 
-    /// False when there are as many as there may be.
+    /// Admits a client; returns false at the limit.
     func enter() -> Bool {
         count.withLock { count in
             guard count < maximum else { return false }

@@ -1,15 +1,15 @@
-/// The commands of the control socket, `{"command":NAME,…}` a line; `account` names a worker where one is meant.
+/// Commands of the control socket, one `{"command":NAME,…}` per line; `account` names a worker.
 ///
 /// | command | parameters | result |
 /// |---|---|---|
-/// | `status` | – | `pid`, `uptime` (s), `workers` (``WorkerStatus``, and `worker`: what the worker says itself), and what the program adds |
-/// | `logs` | `account`?, `lines` (100), `follow` (false) | `lines`: `time` (Unix ms), `account`, `text`; following, such an object a line |
-/// | `restart` | `account`?, none: all | `accounts` |
-/// | `stop` | `account`?, none: all, and the supervisor ends | `accounts` |
-/// | `reload` | – | what the program says of it |
-/// | `why`, `quarantine`, `pause`, `resume` | `account`?, and what the worker needs | the worker's; without `account` an object by account, of `result` or `error` |
+/// | `status` | – | `pid`, `uptime` (s), `workers` (``WorkerStatus``, and `worker`: the worker's own report), and the program's additions |
+/// | `logs` | `account`?, `lines` (100), `follow` (false) | `lines`: `time` (Unix ms), `account`, `text`; with `follow`, one such object per line |
+/// | `restart` | `account`?, default all | `accounts` |
+/// | `stop` | `account`?, default all, which also ends the supervisor | `accounts` |
+/// | `reload` | – | the program's report |
+/// | `why`, `quarantine`, `pause`, `resume` | `account`?, and the worker's parameters | the worker's; without `account` an object by account, of `result` or `error` |
 public struct ControlCommands<WorkerClock: Clock>: Sendable where WorkerClock.Duration == Duration {
-    /// Commands that are questions to the workers.
+    /// Commands that are forwarded to the workers.
     static var passedOn: Set<String> { ["why", "quarantine", "pause", "resume"] }
     static var longestLog: Int64 { 10_000 }
 
@@ -19,8 +19,8 @@ public struct ControlCommands<WorkerClock: Clock>: Sendable where WorkerClock.Du
     private let details: @Sendable () async -> [String: ControlValue]
 
     /// - Parameters:
-    ///   - process: the supervisor's id.
-    ///   - details: what `status` says besides.
+    ///   - process: the supervisor's process id.
+    ///   - details: additional members of the result of `status`.
     public init(
         supervisor: Supervisor<WorkerClock>, process: Int32, reload: @escaping @Sendable () async -> ControlReply,
         details: @escaping @Sendable () async -> [String: ControlValue] = { [:] }

@@ -1,12 +1,12 @@
-/// What a command on the control socket is answered with.
+/// Reply to a command on the control socket.
 public enum ControlReply: Sendable {
     /// One line, `{"result":…}`.
     case result(ControlValue)
-    /// The same of a command that ends the server too: what follows is done once the line is written.
+    /// Like `result`, for a command that ends the server; `then` runs once the line is written.
     case last(ControlValue, then: @Sendable () -> Void)
     /// One line, `{"error":{"code":…,"message":…}}`.
     case failure(code: String, message: String)
-    /// A line for each, as they come, until the client hangs up.
+    /// A stream of lines, until the client hangs up.
     case lines(AsyncStream<WorkerLog.Line>)
 
     public static func failure(_ error: SupervisorError) -> ControlReply {

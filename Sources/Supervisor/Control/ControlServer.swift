@@ -3,11 +3,11 @@ import NIOCore
 import NIOPosix
 public import ServiceLifecycle
 
-/// Serves the commands of operators on a Unix socket that only its owner and root can use.
+/// Serves operator commands on a Unix socket that only its owner and root can use.
 public struct ControlServer: Service {
     private typealias Connection = NIOAsyncChannel<ByteBuffer, ByteBuffer>
 
-    /// Bytes of a command.
+    /// Most bytes of a command.
     private static let longestLine = 64 * 1024
     private static let maximumClients = 32
 
@@ -16,7 +16,7 @@ public struct ControlServer: Service {
     private let answer: @Sendable (ControlValue) async -> ControlReply
     private let logger: Logger
 
-    /// Makes the socket, so that whatever is wrong with it is known before anything starts.
+    /// Creates the socket, so that errors surface before anything starts.
     ///
     /// Throws ``SupervisorError/Code/noControlSocket``.
     public init(
@@ -28,7 +28,7 @@ public struct ControlServer: Service {
         self.answer = answer
     }
 
-    /// Serves until a graceful shutdown or cancellation; the socket is gone then. May be called once.
+    /// Serves until a graceful shutdown or cancellation, and removes the socket. May be called once.
     public func run() async throws {
         defer { ControlSocket.removeUnlessLive(path) }
         let server = try await listen()
@@ -37,7 +37,7 @@ public struct ControlServer: Service {
 
     private func listen() async throws -> NIOAsyncChannel<Connection, Never> {
         try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
-            // Whoever says all that it has to say and ends its side still waits for the answers.
+            // A client that has shut down its sending side still gets its replies.
             .childChannelOption(.allowRemoteHalfClosure, value: true)
             .bind(descriptor) { channel in
                 PeerCredentials.check(channel).flatMapThrowing {
@@ -87,7 +87,7 @@ public struct ControlServer: Service {
         switch reply {
         case .result(let value): try await outbound.write(Self.line(["result": value]))
         case .last(let value, let then):
-            // Whether or not somebody still reads it.
+            // Even if the client has hung up.
             defer { then() }
             try await outbound.write(Self.line(["result": value]))
         case .failure(let code, let message):
@@ -96,7 +96,7 @@ public struct ControlServer: Service {
         }
     }
 
-    /// Writes lines as they come, until the client has hung up.
+    /// Writes log lines until the client has hung up.
     private func follow(
         _ lines: AsyncStream<WorkerLog.Line>, until closed: EventLoopFuture<Void>,
         _ outbound: NIOAsyncChannelOutboundWriter<ByteBuffer>

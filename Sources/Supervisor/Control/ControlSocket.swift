@@ -2,13 +2,13 @@ import Foundation
 
 /// Creates and removes the control socket.
 enum ControlSocket {
-    /// A socket that listens there, mode 0600 from its first moment. One on which nobody listens is replaced.
+    /// Returns a listening socket with mode 0600 from the start. Replaces a stale socket.
     static func bind(_ path: String) throws(SupervisorError) -> Int32 {
         var address = try address(path)
         try clear(path, &address)
         let descriptor = socket(AF_UNIX, kind, 0)
         guard descriptor >= 0 else { throw failure(path) }
-        // On Linux the mode before binding is the file's; elsewhere the one after counts.
+        // On Linux the file inherits the socket's mode from before `bind`; elsewhere the mode set afterwards counts.
         guard fcntl(descriptor, F_SETFD, FD_CLOEXEC) == 0, fchmod(descriptor, 0o600) == 0,
             with(&address, { Foundation.bind(descriptor, $0, $1) }) == 0, chmod(path, 0o600) == 0,
             listen(descriptor, 16) == 0
@@ -20,7 +20,7 @@ enum ControlSocket {
         return descriptor
     }
 
-    /// Removes a socket on which nobody listens; a live one and any other file stay.
+    /// Removes a stale socket, one without a listener. Leaves a live socket and any other file alone.
     static func removeUnlessLive(_ path: String) {
         guard var address = try? address(path) else { return }
         try? clear(path, &address)
@@ -36,7 +36,8 @@ enum ControlSocket {
         let descriptor = socket(AF_UNIX, kind, 0)
         guard descriptor >= 0 else { throw failure(path) }
         defer { close(descriptor) }
-        // Without waiting: a live supervisor with a full backlog answers EAGAIN. Only a refusal proves a dead socket.
+        // Non-blocking: a live supervisor with a full backlog answers EAGAIN. Only a refused connection proves a stale
+        // socket.
         guard fcntl(descriptor, F_SETFL, O_NONBLOCK) == 0, with(&address, { connect(descriptor, $0, $1) }) != 0,
             errno == ECONNREFUSED
         else {

@@ -1,6 +1,6 @@
 import NIOCore
 
-/// Cuts what a client sends into lines, without their ends; what the end of the connection cuts off counts too.
+/// Splits a client's input into lines, without their line endings; an unterminated last line counts too.
 struct LineDecoder: ByteToMessageDecoder {
     typealias InboundOut = ByteBuffer
 

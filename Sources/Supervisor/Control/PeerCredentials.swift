@@ -1,9 +1,9 @@
 import Foundation
 import NIOCore
 
-/// Who is at the other end of a Unix socket: the owner of the supervisor's process or root may command it.
+/// Checks the peer of a Unix socket: only the owner of the supervisor's process and root may send commands.
 enum PeerCredentials {
-    /// Linux's `struct ucred`, which its headers hide from Swift.
+    /// Linux's `struct ucred`, which is not visible to Swift.
     private struct Credentials {
         var process: Int32 = 0
         var user: UInt32 = 0
@@ -12,7 +12,7 @@ enum PeerCredentials {
 
     static func mayCommand(_ user: UInt32, owner: UInt32 = geteuid()) -> Bool { user == owner || user == 0 }
 
-    /// Fails for a peer that may not; the socket's mode says the same, this is the second lock.
+    /// Fails for an unauthorised peer: a second check besides the socket's mode.
     static func check(_ channel: any Channel) -> EventLoopFuture<Void> {
         #if os(Linux)
             guard let provider = channel as? any SocketOptionProvider else {

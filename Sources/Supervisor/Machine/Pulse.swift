@@ -1,25 +1,25 @@
-/// Whether a worker answers when it is asked for its health, in one life of it.
+/// Health checks of one run of a worker.
 ///
-/// Two questions in a row may go unanswered, each for half of the patience: a machine that was suspended wakes up with
-/// every time limit over, and the worker must have time to answer then.
+/// Two consecutive checks may go unanswered, each for half of the patience: on a machine that resumes from suspension
+/// every deadline has passed, and the worker must get time to answer.
 struct Pulse: Equatable {
     static let chances = 2
 
-    /// The question that has no answer yet.
+    /// The health check in flight.
     private(set) var open: Int?
     private var asked = 0
     private var missed = 0
     private(set) var isLost = false
     private(set) var hasAnswered = false
 
-    /// The number of the next question.
+    /// Starts a health check; returns its number.
     mutating func ask() -> Int {
         asked += 1
         open = asked
         return asked
     }
 
-    /// An answer to any question; false if none was open.
+    /// Notes an answer to any check; returns false if none was in flight.
     mutating func answered() -> Bool {
         guard open != nil else { return false }
         open = nil
@@ -34,7 +34,7 @@ struct Pulse: Equatable {
         case lost
     }
 
-    /// The time for the answer to `question` is over.
+    /// Handles the deadline of a check.
     mutating func elapsed(_ question: Int) -> Silence {
         guard open == question, !isLost else { return .answered }
         missed += 1

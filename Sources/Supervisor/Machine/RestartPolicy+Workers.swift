@@ -6,7 +6,7 @@ extension RestartPolicy {
             intensity: configuration.intensity, period: configuration.period, backoff: configuration.backoff)
     }
 
-    /// Judges one exit at `now` and notes a granted restart in `history`.
+    /// Decides on an exit at `now`, and notes a granted restart in `history`.
     func verdict(
         after exit: WorkerExit, of worker: WorkerSpecification, history: inout History, now: Duration,
         using generator: inout some RandomNumberGenerator

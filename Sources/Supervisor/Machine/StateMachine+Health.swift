@@ -1,5 +1,5 @@
 extension SupervisorStateMachine {
-    /// A worker answered the question for its health, or a life of it that is over.
+    /// Handles a worker's answer to a health check; answers of an earlier run are ignored.
     mutating func answered(_ worker: Int, generation: Int) -> [Action] {
         guard workers[worker].generation == generation, workers[worker].pulse.answered(),
             let pause = configuration.pause
@@ -8,7 +8,7 @@ extension SupervisorStateMachine {
         return [.emit(.alive(worker: name(worker))), .schedule(next, after: pause)]
     }
 
-    /// Asks a running worker for its health, and sees to it that the answer is waited for.
+    /// Starts a health check of a running worker, and its deadline.
     mutating func question(_ worker: Int) -> [Action] {
         guard workers[worker].isRunning, let patience = configuration.patience else { return [] }
         let generation = workers[worker].generation
@@ -39,7 +39,7 @@ extension Worker {
         }
     }
 
-    /// The status of a last end after which another start would not help.
+    /// The exit status of the last run, if restarting after it is useless.
     var finalStatus: Int32? {
         guard case .exited(let status)? = record.lastExit, specification.finalStatuses[status] != nil else {
             return nil

@@ -1,5 +1,5 @@
 extension SupervisorStateMachine {
-    /// A new process for one worker, also for one that is over. Those that share its fate in failures do not share this.
+    /// Restarts one worker, even if it was over. Workers that fail together with it are not restarted.
     mutating func restart(_ worker: Int) -> [Action] {
         guard !isDraining else { return [] }
         workers[worker].revive()
@@ -11,7 +11,7 @@ extension SupervisorStateMachine {
         }
     }
 
-    /// Stops one worker until an operator starts it again.
+    /// Stops one worker until an operator restarts it.
     mutating func halt(_ worker: Int) -> [Action] {
         leaveGroup(worker, staysMember: false)
         switch workers[worker].stop(.halt) {
@@ -21,8 +21,8 @@ extension SupervisorStateMachine {
         }
     }
 
-    /// Sees to it that those who were to start together with a worker do not wait for it; what leads them waits no
-    /// more. True if the worker still starts with the others.
+    /// Removes a worker from its restart group, so that the other members do not wait for it; if it leads the group,
+    /// the group's delay ends. Returns true if the worker still starts with the group.
     @discardableResult
     private mutating func leaveGroup(_ worker: Int, staysMember: Bool) -> Bool {
         guard let group = restartGroup, group.members.contains(worker) else { return false }
@@ -33,8 +33,8 @@ extension SupervisorStateMachine {
         return stays
     }
 
-    /// Takes over another list of workers: those of new names start, those that are gone are stopped, and the others
-    /// run on; what is new about them counts from their next start.
+    /// Replaces the list of workers: new ones start, removed ones stop, and the others run on; changes to them apply
+    /// from their next start.
     mutating func reconfigure(
         _ specifications: [WorkerSpecification], _ configuration: SupervisorConfiguration
     ) -> [Action] {

@@ -1,21 +1,21 @@
-/// All workers of a supervisor as one value: inputs in, actions out.
+/// State machine of all workers of a supervisor: inputs return actions.
 ///
-/// A worker's number is its place in `workers`, which only grows; `order` has those that are configured, as the file
-/// lists them.
+/// A worker's number is its index in `workers`, which only grows; `order` lists the configured ones in the order of the
+/// configuration file.
 struct SupervisorStateMachine {
     enum Timer: Hashable, Sendable {
-        /// The wait before a restart of this worker, in this life of it.
+        /// Delay before a restart of this run of the worker.
         case backoff(worker: Int, generation: Int)
-        /// From SIGTERM to SIGKILL of one worker that is stopped for itself.
+        /// Deadline from SIGTERM to SIGKILL of one worker that is stopped alone.
         case stopDeadline(worker: Int, generation: Int)
-        /// The next question for its health.
+        /// Time of the next health check.
         case question(worker: Int, generation: Int)
-        /// The time for the answer to one.
+        /// Deadline of a health check.
         case silence(worker: Int, generation: Int, question: Int)
         case drainDeadline
     }
 
-    /// Workers that start again together, and whether the wait before that is over.
+    /// Workers that restart together, and whether their delay is over.
     struct RestartGroup {
         let leader: Int
         var members: Set<Int>
@@ -27,10 +27,10 @@ struct SupervisorStateMachine {
     }
 
     enum Outcome: Hashable, Sendable {
-        /// Drained, or every worker ended as it was meant to.
+        /// Drained, or every worker ended as intended.
         case done
-        /// Nothing runs any more, and these are quarantined; the status if all of them ended with the same one, which
-        /// was final.
+        /// Nothing runs any more, and these workers are quarantined; with the exit status if all of them ended with the
+        /// same final one.
         case quarantined([String], status: Int32?)
     }
 
@@ -48,7 +48,7 @@ struct SupervisorStateMachine {
     var order: [Int]
     private(set) var isDraining = false
     private var isFinished = false
-    /// Of the strategies that restart workers together.
+    /// For the strategies that restart workers together.
     var sharedHistory = RestartPolicy.History()
     var restartGroup: RestartGroup?
 
@@ -89,7 +89,7 @@ extension SupervisorStateMachine {
         }
     }
 
-    /// - Parameter now: Time since the supervisor began.
+    /// - Parameter now: Time since the supervisor started.
     mutating func exited(
         _ worker: Int, _ exit: WorkerExit, now: Duration, using generator: inout some RandomNumberGenerator
     ) -> [Action] {
@@ -128,7 +128,7 @@ extension SupervisorStateMachine {
         }
     }
 
-    /// Stops everything; idempotent.
+    /// Stops all workers; idempotent.
     mutating func drain() -> [Action] {
         guard !isDraining else { return [] }
         isDraining = true
@@ -144,7 +144,7 @@ extension SupervisorStateMachine {
         workers[worker].start() ? [.spawn(worker: worker)] : []
     }
 
-    /// While draining one deadline holds for all; otherwise each stop has its own.
+    /// While draining, one deadline applies to all workers; otherwise each stop has its own.
     func terminate(_ worker: Int) -> [Action] {
         let timer = Timer.stopDeadline(worker: worker, generation: workers[worker].generation)
         let deadline: [Action] = isDraining ? [] : [.schedule(timer, after: configuration.drainDeadline)]
@@ -154,7 +154,7 @@ extension SupervisorStateMachine {
     private var waitsForWorkers: Bool { configuration.waitsForWorkers && order.isEmpty }
 
     mutating func finishIfOver() -> [Action] {
-        // A worker that an operator stopped can be started again, as long as somebody is there to do it.
+        // A worker stopped by an operator can be restarted, as long as the supervisor keeps running.
         guard !isFinished, workers.allSatisfy(\.isOver),
             isDraining || !(workers.contains { $0.state == .stopped } || waitsForWorkers)
         else { return [] }
@@ -214,7 +214,7 @@ extension SupervisorStateMachine {
         return [.emit(.quarantined(worker: name(worker), why: why))]
     }
 
-    /// What follows the end of a worker that was told to end.
+    /// Handles the end of a worker that was told to stop.
     private mutating func settled(_ worker: Int, _ reason: Worker.StopReason) -> [Action] {
         switch reason {
         case .drain: return []
@@ -230,7 +230,7 @@ extension SupervisorStateMachine {
         }
     }
 
-    /// Who shares the fate of a worker that failed.
+    /// Returns the workers that restart together with a failed one.
     private func companions(of worker: Int) -> [Int] {
         switch configuration.strategy {
         case .oneForOne: []

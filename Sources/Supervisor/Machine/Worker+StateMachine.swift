@@ -1,22 +1,22 @@
-/// The life of one worker as a value: every input returns what must be done, and nothing here does it.
+/// State machine of one worker: inputs return actions.
 struct Worker: Equatable {
-    /// Why a running worker was asked to stop, which decides what follows its exit.
+    /// Why a running worker was told to stop; determines what follows its exit.
     enum StopReason: Equatable, CaseIterable {
         /// The supervisor is shutting down.
         case drain
-        /// It is restarted together with another one.
+        /// It restarts together with another worker.
         case restartTogether
-        /// The group it belongs to failed too often.
+        /// Its restart group failed too often.
         case quarantine
-        /// An operator wants a new process.
+        /// An operator restarted it.
         case restart
-        /// An operator wants none.
+        /// An operator stopped it.
         case halt
-        /// Its account left the configuration.
+        /// Its account was removed from the configuration.
         case remove
 
-        /// Which reason holds when a second one comes before the end: a shutdown and a removal above all, then what
-        /// an operator said last, then the newest.
+        /// Returns the effective reason when a second one comes before the exit: shutdown and removal take precedence,
+        /// then the operator's latest command, then the newest reason.
         func overruled(by newer: StopReason) -> StopReason {
             switch (self, newer) {
             case (.drain, _), (_, .drain): .drain
@@ -31,40 +31,40 @@ struct Worker: Equatable {
 
     enum State: Equatable {
         case idle
-        /// The process was asked for but has not been seen yet; a stop that came meanwhile is kept.
+        /// The process was requested but has not started yet; keeps a stop that came meanwhile.
         case spawning(stop: StopReason?)
         case running(isReady: Bool)
         case stopping(StopReason)
-        /// Ended; the wait before the next start runs.
+        /// Ended; waiting before the next start.
         case backingOff
-        /// Stopped to be restarted with others; waits for them.
+        /// Stopped to be restarted with others; waiting for them.
         case held
         case quarantined
-        /// Ended, not to be started again.
+        /// Ended, and not to be restarted.
         case finished
         /// Stopped by an operator.
         case stopped
-        /// Its account is in the configuration no more.
+        /// Its account is no longer in the configuration.
         case removed
     }
 
     enum StopAction: Equatable {
         case none
         case terminate
-        /// Nothing runs; the stop is complete.
+        /// No process runs; the stop is complete.
         case stopped
     }
 
     enum ExitAction: Equatable {
-        /// It failed or ended by itself: the policy decides.
+        /// It failed or ended without being told to: the restart policy decides.
         case judge
-        /// It ended because it was told to.
+        /// It ended because it was told to stop.
         case stopped(StopReason)
     }
 
     var specification: WorkerSpecification
     private(set) var state: State
-    /// Counts starts; a timer or an answer of an earlier life is recognised by it.
+    /// Number of starts; identifies timers and answers of earlier runs.
     private(set) var generation = 0
     var history = RestartPolicy.History()
     var pulse = Pulse()
@@ -75,7 +75,7 @@ struct Worker: Equatable {
         self.state = state
     }
 
-    /// Whether a process exists or is about to.
+    /// Whether a process exists or is about to start.
     var isAlive: Bool {
         switch state {
         case .spawning, .running, .stopping: true
@@ -83,7 +83,7 @@ struct Worker: Equatable {
         }
     }
 
-    /// Whether nothing will happen to it any more by itself.
+    /// Whether its state no longer changes without an operator.
     var isOver: Bool {
         switch state {
         case .quarantined, .finished, .stopped, .removed: true
@@ -95,7 +95,7 @@ struct Worker: Equatable {
 }
 
 extension Worker {
-    /// Asks for a process; false when it has one or must not have one.
+    /// Requests a process; returns false if it has one or must not have one.
     mutating func start() -> Bool {
         switch state {
         case .idle, .backingOff, .held:
@@ -109,7 +109,7 @@ extension Worker {
         }
     }
 
-    /// An operator wants a process: one that is over may start again, with a clean record of failures.
+    /// Allows a worker that is over to start again at an operator's request, with its failures cleared.
     mutating func revive() {
         history = RestartPolicy.History()
         switch state {
@@ -118,7 +118,7 @@ extension Worker {
         }
     }
 
-    /// The process exists; returns whether it must be told to stop at once.
+    /// Notes that the process exists; returns whether it must be told to stop at once.
     mutating func spawned() -> Bool {
         guard case .spawning(let stop) = state else { return false }
         guard let stop else {
@@ -129,7 +129,7 @@ extension Worker {
         return true
     }
 
-    /// The worker says it is ready; true the first time in a life.
+    /// Notes that the worker reports ready; returns true the first time in a run.
     mutating func becameReady() -> Bool {
         guard state == .running(isReady: false) else { return false }
         state = .running(isReady: true)
@@ -153,7 +153,7 @@ extension Worker {
             settle(reason)
             return .stopped
         case .quarantined, .finished, .stopped:
-            // What is over stays as it is, unless its account leaves.
+            // A final state only changes when the account is removed.
             if reason == .remove { state = .removed }
             return .none
         case .removed:
@@ -173,7 +173,7 @@ extension Worker {
         }
     }
 
-    /// Takes the policy's verdict after `exited()` said `judge`.
+    /// Applies the policy's verdict after `exited()` returned `judge`.
     mutating func apply(_ verdict: RestartPolicy.Verdict) {
         switch verdict {
         case .restart: state = .backingOff
@@ -185,7 +185,7 @@ extension Worker {
     private mutating func settle(_ reason: StopReason) {
         switch reason {
         case .drain: state = .finished
-        // As in OTP, a temporary worker that is stopped for another's sake does not come back.
+        // As in OTP, a temporary worker that is stopped because of another one does not restart.
         case .restartTogether: state = specification.restart == .temporary ? .finished : .held
         case .quarantine: state = .quarantined
         case .restart: state = .held

@@ -1,19 +1,19 @@
-/// What is remembered of a worker for those who look at it; nothing is decided by it.
+/// History of a worker for status reports; has no influence on decisions.
 struct WorkerRecord: Equatable {
     var pid: Int32?
-    /// As time since the supervisor began, like all times here.
+    /// Time since the supervisor started, like all times here.
     var startedAt: Duration?
     var wasEverReady = false
-    /// Restarts since it was configured.
+    /// Number of restarts since the worker was configured.
     var restarts = 0
     var lastExit: WorkerExit?
-    /// What the worker said of its own failure in this life.
+    /// The worker's last report of its own failure in this run.
     var lastWords: String?
-    /// The last words of the life before: while it is started again and again they are the reason.
+    /// The last report of the previous run: while the worker restarts repeatedly, it is the reason.
     var earlierWords: String?
-    /// Why it is quarantined.
+    /// Reason of its quarantine.
     var quarantine: String?
-    /// What of a changed configuration it does not have before its next start.
+    /// Configuration changes that apply only from its next start.
     var needsRestart: [String] = []
 
     mutating func began() {

@@ -1,12 +1,12 @@
 import Foundation
 
-/// What a worker leaves behind that is killed: the programs that it has started, which have process groups of their own
-/// but are in its session. One that makes itself a session of its own gets away.
+/// Kills processes that a worker leaves behind: the programs that it has started, which have process groups of their
+/// own but belong to its session. A process that has started a new session escapes.
 enum LeftProcesses {
-    /// Kills what is left of a session whose leader has ended. Its number is nobody else's for as long as one of its
-    /// members lives.
+    /// Kills the remaining members of a session whose leader has ended. The session id cannot be reused while a member
+    /// lives.
     static func kill(session: Int32) {
-        // What is killed while it makes a child leaves that behind; a few rounds find them.
+        // A process that is killed while it forks leaves a child; a few rounds find those.
         for _ in 0..<4 {
             let members = members(of: session)
             guard !members.isEmpty else { return }
@@ -16,7 +16,7 @@ enum LeftProcesses {
 
     static func members(of session: Int32) -> [Int32] {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
-        // A leader is another process under the number of the one that has ended.
+        // A process whose id equals the session id is a new one that reuses the ended leader's id.
         return names.compactMap(Int32.init).filter { $0 != session && getsid($0) == session }
     }
 }

@@ -1,5 +1,5 @@
-/// Cuts a stream of bytes into lines at LF; a CR before it is dropped. A line over the limit is cut off there and
-/// the rest of it is left out, so that a worker cannot fill our memory.
+/// Splits a byte stream into lines at LF, and drops a CR before it. Truncates overlong lines, so that a worker cannot
+/// exhaust the supervisor's memory.
 struct LineSplitter {
     private let limit: Int
     private var line: [UInt8] = []
@@ -8,7 +8,7 @@ struct LineSplitter {
         self.limit = limit
     }
 
-    /// The lines that `bytes` completes.
+    /// Returns the lines that `bytes` completes.
     mutating func append(_ bytes: UnsafeRawBufferPointer) -> [String] {
         var lines: [String] = []
         for part in bytes.split(separator: 0x0A, omittingEmptySubsequences: false).enumerated() {
@@ -18,7 +18,7 @@ struct LineSplitter {
         return lines
     }
 
-    /// The last line, if the stream ended without LF.
+    /// Returns the last line, if the stream ended without LF.
     mutating func finish() -> String? {
         line.isEmpty ? nil : take()
     }

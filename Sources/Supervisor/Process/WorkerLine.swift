@@ -1,32 +1,32 @@
 import Foundation
 
-/// One line of a worker's standard output, understood as far as the supervisor needs.
+/// One line of a worker's standard output, parsed as far as the supervisor needs.
 enum WorkerLine: Equatable {
     enum Status: Equatable {
         case starting, ready, draining
-        /// The worker is about to end; its own words.
+        /// The worker is about to end; with its message.
         case failed(String)
     }
 
-    /// The answer to a question, by its number.
+    /// An answer to a question, with the question's number.
     struct Answer: Equatable {
         struct Refusal: Error, Equatable {
             let text: String
         }
 
         let id: Int64
-        /// JSON, or why there is none.
+        /// JSON, or the reason for a refusal.
         let outcome: Result<Data, Refusal>
     }
 
     case status(Status)
     case answer(Answer)
-    /// `{"event":…}`: not ours to read, handed on.
+    /// `{"event":…}`: forwarded without parsing.
     case event
     case unrecognised
 
     init(_ line: String) {
-        // Untyped, since the results of large answers are only handed on.
+        // Untyped, since large results are only forwarded.
         let object = try? JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
         guard let fields = object else {
             self = .unrecognised
@@ -43,7 +43,7 @@ enum WorkerLine: Equatable {
 }
 
 extension WorkerLine.Status {
-    /// Of what a worker says of itself, so much is kept.
+    /// Most characters kept of a worker's own messages.
     private static let longestWords = 1000
 
     fileprivate init?(_ fields: [String: Any]) {

@@ -2,30 +2,30 @@ import Subprocess
 import Synchronization
 import SystemPackage
 
-/// One life of a worker's process: spawned, its streams read to the end, reaped.
+/// One run of a worker's process: spawned, its streams read to the end, reaped.
 ///
-/// The process gets a pipe as standard input, which carries questions: it closes when this process ends, however it
-/// ends, and the worker takes that as the order to end. The worker has a session of its own, so Ctrl-C in a terminal
-/// reaches the supervisor alone, which then drains; and what is left of the session when the worker has ended is killed.
+/// The process has a pipe as standard input, which carries questions. The pipe closes when this process ends for any
+/// reason, and the worker ends at the end of its input. The worker has its own session, so Ctrl-C in a terminal reaches
+/// only the supervisor, which then drains; remaining processes of the session are killed after the worker has ended.
 struct WorkerProcess: Sendable {
-    /// What the owner hears; each call returns before the next line is read.
+    /// Callbacks to the owner; each returns before the next line is read.
     struct Callbacks: Sendable {
         var spawned: @Sendable (_ pid: Int32) async -> Void
         var output: @Sendable (_ line: String) async -> Void
         var diagnostics: @Sendable (_ line: String) async -> Void
     }
 
-    /// Handles to a process that may or may not exist yet; both are safe to use at any time.
+    /// Controls a process that may not exist yet or any more; safe to use at any time.
     struct Control: Sendable {
         fileprivate let terminations: AsyncStream<Void>.Continuation
         fileprivate let kills: AsyncStream<Void>.Continuation
         fileprivate let lines: AsyncStream<String>.Continuation
 
-        /// SIGTERM to the worker.
+        /// Sends SIGTERM to the worker.
         func terminate() { terminations.yield() }
-        /// SIGKILL to the worker's whole process group.
+        /// Sends SIGKILL to the worker's whole process group.
         func kill() { kills.finish() }
-        /// A line for the worker's standard input; false when it has not read those before.
+        /// Enqueues a line for the worker's standard input; returns false if too many earlier ones are unread.
         func send(_ line: String) -> Bool {
             switch lines.yield(line) {
             case .enqueued: true
@@ -35,9 +35,9 @@ struct WorkerProcess: Sendable {
         }
     }
 
-    /// Lines that wait for a worker which does not read.
+    /// Most lines queued for a worker that does not read.
     private static let longestQueue = 64
-    /// A worker's answer may hold all of its metrics.
+    /// Large enough for an answer with all of a worker's metrics.
     private static let longestLine = 8 << 20
 
     let control: Control
@@ -87,13 +87,13 @@ struct WorkerProcess: Sendable {
                 await withTaskGroup { group in
                     group.addTask {
                         for await _ in terminations {
-                            // The worker may have ended already, then there is nobody to tell.
+                            // The worker may have ended already.
                             try? execution.send(signal: .terminate)
                         }
                     }
                     group.addTask {
                         for await line in lines {
-                            // The worker may have ended, which its exit tells.
+                            // The worker may have ended; its exit is reported elsewhere.
                             guard (try? await execution.standardInputWriter.write(line + "\n")) != nil else { return }
                         }
                     }
@@ -125,7 +125,7 @@ struct WorkerProcess: Sendable {
             environment: .inherit.updating(Dictionary(additions) { $1 }), platformOptions: options)
     }
 
-    /// Reads to the end of the stream; a stream that breaks has ended.
+    /// Reads to the end of the stream; a read error counts as the end.
     private static func read(
         _ stream: SubprocessOutputSequence, limit: Int = 256 * 1024, into receive: @Sendable (String) async -> Void
     ) async {

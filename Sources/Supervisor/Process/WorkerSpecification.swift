@@ -1,23 +1,23 @@
 public import Restarts
 
-/// What one worker is: the program to run and when to run it again.
+/// One worker's program and restart rule.
 public struct WorkerSpecification: Hashable, Sendable {
     public typealias Restart = RestartKind
 
     /// Unique among the workers of one supervisor; appears in events, logs and metric labels.
     public var name: String
-    /// Path of the program; not looked up in `PATH`.
+    /// Path of the executable; not searched in `PATH`.
     public var executable: String
     public var arguments: [String]
     /// Added to the supervisor's own environment; nil removes a variable.
     public var environment: [String: String?]
     public var restart: Restart
-    /// Exit statuses after which another start would not help, and why in words: the worker is quarantined at once.
+    /// Exit statuses after which restarting is useless, with the reason: the worker is quarantined at once.
     public var finalStatuses: [Int32: String]
-    /// Exit statuses after which another start helps as soon as something around the worker is mended, such as a full
-    /// disk: it is started again with growing waits, and never quarantined for it.
+    /// Exit statuses whose cause lies outside the worker, such as a full disk: it is restarted with growing delays, and
+    /// never quarantined for them.
     public var waitingStatuses: Set<Int32>
-    /// The first line of its standard input.
+    /// First line sent to its standard input.
     public var greeting: String?
 
     public init(
@@ -35,7 +35,7 @@ public struct WorkerSpecification: Hashable, Sendable {
         self.greeting = greeting
     }
 
-    /// Why another start would not help after this end; nil if it might.
+    /// Returns why restarting after this exit is useless; nil if it is not.
     func finality(of exit: WorkerExit) -> String? {
         if case .exited(let status) = exit { finalStatuses[status] } else { nil }
     }

@@ -1,7 +1,7 @@
 import Logging
 
 extension SupervisorEvent {
-    /// Says it to those who read the supervisor's log, and to those who ask for a worker's.
+    /// Writes the event to the supervisor's log and to the worker's.
     func log(to logger: Logger, and log: WorkerLog) {
         switch self {
         case .started(let worker, let pid):

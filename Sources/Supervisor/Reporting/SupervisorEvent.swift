@@ -1,10 +1,10 @@
 /// How a worker's process ended.
 public enum WorkerExit: Hashable, Sendable, CustomStringConvertible {
-    /// It left with this status.
+    /// It exited with this status.
     case exited(Int32)
-    /// This signal ended it.
+    /// It was ended by this signal.
     case signaled(Int32)
-    /// There never was a process; the text says why.
+    /// The process could not be started; the text gives the reason.
     case failedToStart(String)
 
     public var isSuccess: Bool { self == .exited(0) }
@@ -18,38 +18,38 @@ public enum WorkerExit: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// Why a worker is started again; the words are those of the label `reason` of `bot_supervisor_restarts_total`.
+/// Why a worker is restarted; the raw values are those of the label `reason` of `bot_supervisor_restarts_total`.
 public enum RestartReason: String, Hashable, Sendable {
-    /// It ended, with whatever status.
+    /// It exited, with any status.
     case exit
     case signal
     /// It could not be started.
     case start
-    /// It did not answer and was killed.
+    /// It did not answer a health check and was killed.
     case hang
-    /// An operator asked for it.
+    /// An operator requested it.
     case request
-    /// A worker failed whose fate it shares.
+    /// It restarts together with a worker that failed.
     case together
 }
 
-/// What a supervisor tells its observer, in the order in which it happened.
+/// Events for a supervisor's observer, in order of occurrence.
 public enum SupervisorEvent: Hashable, Sendable {
     case started(worker: String, pid: Int32)
     /// The worker wrote `{"status":"ready"}`.
     case ready(worker: String)
     /// The worker wrote `{"status":"draining"}`.
     case draining(worker: String)
-    /// A line `{"event":…}` of the worker, as it came.
+    /// A line `{"event":…}` of the worker, unchanged.
     case workerEvent(worker: String, line: String)
-    /// The worker answered the question for its health.
+    /// The worker answered a health check.
     case alive(worker: String)
-    /// It did not, and is killed.
+    /// The worker did not answer, and is killed.
     case hung(worker: String)
     case exited(worker: String, WorkerExit)
     case restarting(worker: String, after: Duration, RestartReason)
-    /// This worker is not started again by itself; the text says why.
+    /// The worker is not restarted automatically any more; the text gives the reason.
     case quarantined(worker: String, why: String)
-    /// It ended as it was meant to, or was stopped by an operator or because its account left the configuration.
+    /// The worker ended as intended, was stopped by an operator, or was removed from the configuration.
     case stopped(worker: String)
 }

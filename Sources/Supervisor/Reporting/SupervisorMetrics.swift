@@ -9,7 +9,7 @@ struct SupervisorMetrics {
 
     init() {
         quarantinedGauge.record(0)
-        // The configuration that the supervisor started with was right.
+        // The supervisor started, so its configuration was valid.
         reloadGauge.record(1)
     }
 

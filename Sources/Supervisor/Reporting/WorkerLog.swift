@@ -1,10 +1,10 @@
 import Foundation
 import Synchronization
 
-/// The newest lines of each worker, in memory: what it wrote on standard error, and what happened to it.
+/// The most recent log lines of each worker, in memory: its standard error, and its supervisor events.
 public final class WorkerLog: Sendable {
     public struct Line: Hashable, Sendable {
-        /// Counts all lines, so that a reader who follows knows where it was.
+        /// Number of the line among all lines, so that a follower can continue where it was.
         public let number: Int
         /// Unix milliseconds.
         public let time: Int64
@@ -19,9 +19,9 @@ public final class WorkerLog: Sendable {
         var lastFollower = 0
     }
 
-    /// Of what a worker writes in one line, so much is kept.
+    /// Most characters kept of one line.
     static let longestLine = 8192
-    /// Lines that wait for a follower that does not read; older ones are left out.
+    /// Lines queued for a slow follower; beyond it the oldest are dropped.
     static let longestQueue = 4096
 
     private let capacity: Int
@@ -29,7 +29,7 @@ public final class WorkerLog: Sendable {
     private let state = Mutex(State())
 
     /// - Parameters:
-    ///   - capacity: lines kept of each worker.
+    ///   - capacity: lines kept per worker.
     ///   - now: Unix milliseconds.
     public init(capacity: Int = 1000, now: @escaping @Sendable () -> Int64 = WorkerLog.systemTime) {
         self.capacity = max(1, capacity)
@@ -46,7 +46,7 @@ public final class WorkerLog: Sendable {
             let line = Line(
                 number: state.lastNumber, time: time, worker: worker, text: String(text.prefix(Self.longestLine)))
             state.lines[worker, default: []].append(line)
-            // A second capacity before the front is cut, so that a line costs no move of all others.
+            // Trims only at twice the capacity, so that appending is amortised constant time.
             if let count = state.lines[worker]?.count, count >= 2 * capacity {
                 state.lines[worker]?.removeFirst(count - capacity)
             }
@@ -57,17 +57,17 @@ public final class WorkerLog: Sendable {
         for (follower, line) in followers { follower.yield(line) }
     }
 
-    /// The newest lines of one worker, or of all, oldest first.
+    /// Returns the newest lines of one worker, or of all, oldest first.
     public func newest(_ count: Int, of worker: String? = nil) -> [Line] {
         state.withLock { newest(count, of: worker, $0) }
     }
 
-    /// The newest lines, and then those that come; for one reader, and until it stops.
+    /// Returns the newest lines and then new ones; for one reader, until it stops.
     public func follow(_ count: Int, of worker: String? = nil) -> AsyncStream<Line> {
         let (lines, continuation) = AsyncStream.makeStream(
             of: Line.self, bufferingPolicy: .bufferingNewest(Self.longestQueue))
         state.withLock { state in
-            // Nobody reads yet: this only fills the stream, and no line can come between.
+            // No reader yet: this only fills the stream, and no line can come between.
             for line in newest(count, of: worker, state) { continuation.yield(line) }
             state.lastFollower += 1
             state.followers[state.lastFollower] = (worker, continuation)
@@ -78,7 +78,7 @@ public final class WorkerLog: Sendable {
         return lines
     }
 
-    /// How many read what comes.
+    /// Number of followers.
     var followers: Int { state.withLock { $0.followers.count } }
 
     private func forget(_ follower: Int) {

@@ -1,4 +1,4 @@
-/// What an operator is shown of one worker.
+/// Status of one worker, for operators.
 public struct WorkerStatus: Hashable, Sendable {
     public var name: String
     /// `starting`, `ready`, `stopping`, `waiting` (for its next start), `quarantined`, `finished` or `stopped`.
@@ -6,14 +6,14 @@ public struct WorkerStatus: Hashable, Sendable {
     public var pid: Int32?
     /// How long the process has run.
     public var age: Duration?
-    /// Restarts since it was configured.
+    /// Number of restarts since the worker was configured.
     public var restarts: Int
     public var lastExit: WorkerExit?
-    /// Why it is quarantined, or what it said of itself before it ended last.
+    /// Reason of the quarantine, or the worker's report of its last failure.
     public var reason: String?
-    /// What of a changed configuration it does not have before its next start.
+    /// Configuration changes that apply only from its next start.
     public var needsRestart: [String]
-    /// Whether it is to be at work: false for one that has ended as it was meant to and is not started again by itself.
+    /// Whether it should be running: false for a worker that ended as intended and is not restarted automatically.
     public var isExpected: Bool
 }
 
@@ -30,7 +30,7 @@ extension WorkerStatus {
 }
 
 extension SupervisorStateMachine {
-    /// Of all that are configured, in order.
+    /// Returns the status of all configured workers, in order.
     func status(now: Duration) -> [WorkerStatus] {
         order.map { index in
             let worker = workers[index]
@@ -39,7 +39,7 @@ extension SupervisorStateMachine {
                 name: worker.specification.name, state: worker.state.word, pid: record.pid,
                 age: record.startedAt.map { now - $0 }, restarts: record.restarts, lastExit: record.lastExit,
                 reason: record.quarantine ?? record.lastWords ?? record.earlierWords, needsRestart: record.needsRestart,
-                // The end of all is not the end of one.
+                // Ending because of a shutdown is not ending as intended.
                 isExpected: isDraining || worker.state != .finished || record.lastExit?.isSuccess != true)
         }
     }

@@ -1,17 +1,18 @@
 import Foundation
 
-/// Where a service manager hears how its service is: systemd's protocol (sd_notify(3)), datagrams on a Unix socket.
+/// Client of a service manager's notification socket: systemd's sd_notify(3) protocol, datagrams on a Unix socket.
 public struct NotifySocket: Sendable, Hashable {
-    /// The longest time between two `WATCHDOG=1`; nil: none is expected of this process.
+    /// The longest interval between two `WATCHDOG=1`; nil if none is expected of this process.
     public let watchdog: Duration?
     private let name: [UInt8]
 
-    /// Nil when `$NOTIFY_SOCKET` is not set. Throws ``SupervisorError/Code/invalidConfiguration`` for one that cannot be.
+    /// Returns nil when `$NOTIFY_SOCKET` is not set. Throws ``SupervisorError/Code/invalidConfiguration`` for an
+    /// invalid one.
     ///
-    /// - Parameter process: `$WATCHDOG_USEC` is for this one, unless `$WATCHDOG_PID` says another.
+    /// - Parameter process: this process's id; `$WATCHDOG_USEC` is ignored if `$WATCHDOG_PID` names another one.
     public init?(environment: [String: String], process: Int32) throws(SupervisorError) {
         guard let path = environment["NOTIFY_SOCKET"], !path.isEmpty else { return nil }
-        // A leading @ stands for the zero of an abstract name.
+        // A leading @ stands for the zero byte of an abstract name.
         guard path.hasPrefix("/") || path.hasPrefix("@"), path.utf8.count > 1 else {
             throw SupervisorError(.invalidConfiguration, "NOTIFY_SOCKET is neither a path nor an abstract name")
         }
@@ -24,7 +25,7 @@ public struct NotifySocket: Sendable, Hashable {
         watchdog = isOurs ? limit.map { .microseconds($0) } : nil
     }
 
-    /// Sends one datagram without ever waiting; false if it did not leave.
+    /// Sends one datagram without blocking; returns false if it could not be sent.
     @discardableResult
     public func send(_ text: String) -> Bool {
         #if canImport(Glibc)
@@ -40,7 +41,7 @@ public struct NotifySocket: Sendable, Hashable {
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
         withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: name) }
-        // An abstract name ends where the address does.
+        // An abstract name ends with the address.
         let length = MemoryLayout<sa_family_t>.size + name.count + (name.first == 0 ? 0 : 1)
         let bytes = Array(text.utf8)
         return withUnsafePointer(to: &address) { pointer in

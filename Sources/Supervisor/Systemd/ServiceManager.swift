@@ -1,15 +1,15 @@
 import Foundation
 
-/// What the service manager is told, and when.
+/// Notifications to the service manager.
 ///
-/// `READY=1` once every worker was ready, or is out of the game with another one ready: a worker that may still become
-/// ready holds it back, and while such workers show signs of life the manager is asked for more time. `WATCHDOG=1`
-/// once every running worker that ever answered has answered anew since the last one; one that hangs is replaced
-/// before the manager loses its patience with all.
+/// `READY=1` is sent once every worker has been ready or is over (quarantined, finished, stopped or removed), and at
+/// least one has been ready. A worker that may still become ready delays it, and while such workers show signs of life
+/// `EXTEND_TIMEOUT_USEC` asks for more time. `WATCHDOG=1` is sent once every running worker that has ever answered has
+/// answered again since the last one; a hanging worker is replaced before the watchdog timeout.
 struct ServiceManager {
-    /// Without a watchdog, how often more time is asked for during the start.
+    /// Interval of start timeout extensions without a watchdog.
     private static let startingBeat = Duration.seconds(5)
-    /// Of the watchdog's time, a beat takes this part, and a worker's patience half.
+    /// A beat is this fraction of the watchdog timeout; a worker's patience is half of the timeout.
     private static let beatsPerWatchdog = 4
 
     private let socket: NotifySocket?
@@ -22,12 +22,12 @@ struct ServiceManager {
         self.socket = socket
     }
 
-    /// How often ``beat(_:)`` is due; nil: never.
+    /// Interval of ``beat(_:)``; nil: never.
     var beat: Duration? {
         socket.map { $0.watchdog.map { $0 / Self.beatsPerWatchdog } ?? Self.startingBeat }
     }
 
-    /// The limits, so that a worker that hangs is noticed in time for the watchdog.
+    /// Lowers the limits, so that a hanging worker is detected before the watchdog timeout.
     func adapted(_ configuration: SupervisorConfiguration) -> SupervisorConfiguration {
         guard let watchdog = socket?.watchdog else { return configuration }
         var configuration = configuration
@@ -38,7 +38,7 @@ struct ServiceManager {
 
     mutating func heard(from worker: Int) { heard.insert(worker) }
 
-    /// Says what has changed.
+    /// Sends readiness and status if they have changed.
     mutating func show(_ machine: SupervisorStateMachine) {
         guard let socket else { return }
         let words = Self.words(machine)
@@ -46,7 +46,7 @@ struct ServiceManager {
         if words != status, socket.send("STATUS=\(words)") { status = words }
     }
 
-    /// Work was done: the supervisor came here, and the workers answered.
+    /// Sends the periodic notifications, provided that the workers have answered.
     mutating func beat(_ machine: SupervisorStateMachine) {
         guard let socket, let beat else { return }
         show(machine)
@@ -84,7 +84,7 @@ struct ServiceManager {
             && workers.allSatisfy { $0.record.wasEverReady || $0.isOver }
     }
 
-    /// Such as `2 of 3 accounts ready; quarantined: greeter`.
+    /// Returns a status text such as `2 of 3 accounts ready; quarantined: greeter`.
     static func words(_ machine: SupervisorStateMachine) -> String {
         let workers = machine.order.map { machine.workers[$0] }
         let ready = workers.count { $0.state == .running(isReady: true) }

@@ -2,7 +2,7 @@ import NIOCore
 import NIOHTTP1
 import Synchronization
 
-/// The connections of an endpoint, and what they ask.
+/// The open connections of an endpoint, and their requests.
 final class HTTPConnections: Sendable {
     typealias Asked = (channel: any Channel, question: HTTPQuestion)
 
@@ -16,7 +16,7 @@ final class HTTPConnections: Sendable {
         (questions, asked) = AsyncStream.makeStream()
     }
 
-    /// Sets up an accepted connection; one over the limit throws, which closes it.
+    /// Registers an accepted connection; throws above the limit, which closes the connection.
     func add(_ channel: any Channel) throws {
         let isAdmitted = open.withLock { open in
             guard open.count < limits.connections else { return false }

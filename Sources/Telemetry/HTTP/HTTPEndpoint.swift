@@ -4,13 +4,13 @@ import NIOHTTP1
 import NIOPosix
 public import ServiceLifecycle
 
-/// A small HTTP/1.1 server for health, metrics and probes: GET and HEAD, one request a connection.
+/// A small HTTP/1.1 server for health, metrics and probes: GET and HEAD, one request per connection.
 ///
-/// It has no TLS and asks nobody who they are: it belongs on the loopback address or behind something that does. Requests
-/// for unknown hosts are answered 421, other methods 405, unknown paths 404, requests over the limits 431, and routes that
-/// exceed their time 503.
+/// It has neither TLS nor authentication: bind it to the loopback address or put it behind a proxy that has both. It
+/// answers requests for unknown hosts with 421, other methods with 405, unknown paths with 404, requests over the
+/// limits with 431, and routes that exceed their deadline with 503.
 public struct HTTPEndpoint: Service {
-    /// Answers requests for one path; cancelled when it takes too long.
+    /// Answers requests for one path; cancelled at its deadline.
     public typealias Route = @Sendable (HTTPRequest) async -> HTTPResponse
 
     private let host: String
@@ -22,10 +22,10 @@ public struct HTTPEndpoint: Service {
     private let listening: @Sendable (_ port: Int) -> Void
 
     /// - Parameters:
-    ///   - port: 0 for any free one.
-    ///   - routes: by path, which must match whole.
-    ///   - hosts: the names under which it is reached.
-    ///   - listening: told the port once connections are accepted.
+    ///   - port: 0 selects any free port.
+    ///   - routes: by path, which must match exactly.
+    ///   - hosts: the host names under which the endpoint is reachable.
+    ///   - listening: called with the port once connections are accepted.
     public init(
         host: String, port: Int, routes: [String: Route], hosts: HostRule = HostRule(),
         limits: HTTPLimits = HTTPLimits(), logger: Logger,
@@ -40,7 +40,7 @@ public struct HTTPEndpoint: Service {
         self.listening = listening
     }
 
-    /// Serves until a graceful shutdown or cancellation; what is being answered then is cut off.
+    /// Serves until a graceful shutdown or cancellation, which cuts off responses in flight.
     ///
     /// Throws ``TelemetryError/Code/bindFailed``.
     public func run() async throws {
@@ -111,13 +111,13 @@ extension HTTPEndpoint {
                 try? await Task.sleep(for: limits.answerTime)
                 return .text("the answer takes too long\n", status: 503)
             }
-            // Written before the route has ended: it may not heed its cancellation.
+            // Written before the route has ended, since it may ignore its cancellation.
             if let first = await group.next() { await write(first, isHead: isHead, to: channel) }
             group.cancelAll()
         }
     }
 
-    /// Writes and hangs up; whoever does not read in time is hung up on too.
+    /// Writes the response and closes the connection, also if the client does not read in time.
     private func write(_ response: HTTPResponse, isHead: Bool = false, to channel: any Channel) async {
         let reason = HTTPResponseStatus(statusCode: response.status).reasonPhrase
         var head = "HTTP/1.1 \(response.status) \(reason)\r\n"

@@ -1,14 +1,14 @@
-/// How much the endpoint takes of those who connect.
+/// The limits of the endpoint for its clients.
 public struct HTTPLimits: Sendable, Hashable {
-    /// Connections at the same time; further ones are closed at once.
+    /// Concurrent connections; further ones are closed at once.
     public var connections = 32
-    /// Bytes of a request, line and headers; a connection carries one request.
+    /// Bytes of a request line and headers; a connection carries one request.
     public var requestBytes = 16 * 1024
-    /// From the connection to the whole request.
+    /// From accepting the connection to the complete request.
     public var requestTime = Duration.seconds(5)
-    /// From the request to the answer of a route.
+    /// From the request to the route's response.
     public var answerTime = Duration.seconds(30)
-    /// For the writing of the answer.
+    /// For writing the response.
     public var writeTime = Duration.seconds(10)
 
     public init() {}

@@ -1,18 +1,18 @@
 import NIOCore
 import NIOHTTP1
 
-/// What a connection asked, once all of it has come.
+/// The complete request of a connection, or the reason why there is none.
 enum HTTPQuestion: Sendable, Equatable {
     /// - Parameters:
-    ///   - host: the header `Host`; nil only in HTTP/1.0.
-    ///   - scrapeTimeout: how long a Prometheus server waits, from its header.
+    ///   - host: the `Host` header; nil only in HTTP/1.0.
+    ///   - scrapeTimeout: the timeout of a Prometheus server, from its header.
     case request(HTTPMethod, target: String, host: String?, scrapeTimeout: String? = nil)
-    /// Not HTTP, or without exactly one header `Host` (RFC 9112 §3.2).
+    /// Not HTTP, or without exactly one `Host` header (RFC 9112 §3.2).
     case malformed
     case tooLarge
 }
 
-/// Counts what comes in before it is parsed; over the limit nothing more gets through.
+/// Counts received bytes before parsing; above the limit nothing is passed on.
 final class HTTPRequestLimit: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
@@ -32,7 +32,7 @@ final class HTTPRequestLimit: ChannelInboundHandler {
     }
 }
 
-/// Makes one question of a connection's first request; what follows is dropped. Who takes too long is hung up on.
+/// Passes on a connection's first request and drops the rest. Closes the connection of a client that is too slow.
 final class HTTPQuestionReader: ChannelInboundHandler {
     typealias InboundIn = HTTPServerRequestPart
 
@@ -42,7 +42,7 @@ final class HTTPQuestionReader: ChannelInboundHandler {
     private var head: HTTPRequestHead?
     private var hasAsked = false
 
-    /// - Parameter ask: called once at most.
+    /// - Parameter ask: called at most once.
     init(time: TimeAmount, ask: @escaping (any Channel, HTTPQuestion) -> Void) {
         self.time = time
         self.ask = ask
@@ -61,7 +61,7 @@ final class HTTPQuestionReader: ChannelInboundHandler {
         switch unwrapInboundIn(data) {
         case .head(let head): self.head = head
         case .body: break
-        // Answered at its end: closing with something unread would cut off the answer.
+        // Answered at the end of the request: closing with unread data would cut off the response.
         case .end: if let head { ask(question(head), context) }
         }
     }

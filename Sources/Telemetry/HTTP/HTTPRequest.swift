@@ -1,14 +1,14 @@
-/// What somebody asks of the endpoint: GET or HEAD, which the endpoint tells apart by itself.
+/// A GET or HEAD request; the endpoint itself handles the difference.
 public struct HTTPRequest: Sendable, Hashable {
-    /// With percent signs decoded.
+    /// The path, percent-decoded.
     public let path: String
-    /// In the order of the request; a name may come twice.
+    /// The parameters in the order of the request; names may be repeated.
     public let query: [(name: String, value: String)]
 
-    /// Seconds after which a Prometheus server gives up, as it says in its header; nil from others.
+    /// The scrape timeout of a Prometheus server in seconds, from its header; nil for other clients.
     public let scrapeTimeout: String?
 
-    /// Nil for a target that is not a path (RFC 9112 §3.2.1), or with percent signs that stand for no UTF-8.
+    /// Parses a request target; nil if it is not a path (RFC 9112 §3.2.1), or its percent-encoding is not UTF-8.
     public init?(target: String, scrapeTimeout: String? = nil) {
         guard target.hasPrefix("/") else { return nil }
         let parts = target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
@@ -26,7 +26,7 @@ public struct HTTPRequest: Sendable, Hashable {
         self.scrapeTimeout = scrapeTimeout
     }
 
-    /// The first value of a name in the query.
+    /// The first value of a query parameter.
     public subscript(_ name: String) -> String? { query.first { $0.name == name }?.value }
 
     private static func decoded(_ text: some StringProtocol, plusIsSpace: Bool) -> String? {

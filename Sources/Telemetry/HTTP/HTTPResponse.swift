@@ -1,4 +1,4 @@
-/// What the endpoint answers.
+/// A response of the endpoint.
 public struct HTTPResponse: Sendable, Hashable {
     public var status: Int
     public var contentType: String

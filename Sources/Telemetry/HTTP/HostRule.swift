@@ -1,10 +1,10 @@
 import NIOCore
 
-/// Decides by the header `Host` (RFC 9110 §7.2) whether a request was meant for this endpoint.
+/// Decides by the `Host` header (RFC 9110 §7.2) whether a request was meant for this endpoint.
 ///
-/// A web page can have its own name resolve to an address of this machine (DNS rebinding), and then read the endpoint
+/// A web page can make its own name resolve to an address of this machine (DNS rebinding), and then read the endpoint
 /// through the browser of anyone who can reach it. Such a request carries the page's name, so only known names are
-/// admitted. Addresses need no list: a browser sends one only to that address.
+/// admitted. Addresses need no list: a browser sends an address as host only to that address.
 public struct HostRule: Sendable, Hashable {
     private let names: Set<String>
 
@@ -22,7 +22,7 @@ public struct HostRule: Sendable, Hashable {
         return name == "localhost" || name.hasSuffix(".localhost") || names.contains(name)
     }
 
-    /// Names are the same in either case, and with the dot of the root.
+    /// Returns the name in lower case, without a trailing dot.
     private static func normalized(_ name: some StringProtocol) -> String {
         let lower = name.lowercased()
         return lower.hasSuffix(".") ? String(lower.dropLast()) : lower
@@ -32,7 +32,7 @@ public struct HostRule: Sendable, Hashable {
         (try? SocketAddress(ipAddress: String(text), port: 0))?.protocol == family
     }
 
-    /// Nil unless it is `host` or `host:port`, where an IPv6 address has brackets.
+    /// Removes the port; nil unless it is `host` or `host:port`, where an IPv6 address has brackets.
     private static func withoutPort(_ host: String) -> Substring? {
         let end: String.Index
         if host.hasPrefix("[") {

@@ -1,17 +1,18 @@
-/// Keeps out of labels what names a person, a group or an event, and what somebody wrote: metrics leave the machine.
+/// Keeps identifiers of people, groups and events, and user-written text, out of labels, since metrics leave the
+/// machine.
 public enum LabelGuard {
-    /// What stands in the place of a value that was kept out.
+    /// The replacement of a rejected value.
     public static let withheld = "withheld"
-    /// Bytes of a value; longer ones are kept out whole.
+    /// The maximum length of a value in bytes; longer ones are replaced entirely.
     public static let longestValue = 64
-    /// Hexadecimal digits in a row that make a key or an id; chat ids in logs are cut to eight.
+    /// The number of consecutive hexadecimal digits that counts as a key or an id; chat ids in logs are cut to eight.
     static let hexadecimalRun = 16
     /// Human-readable parts of NIP-19 and NIP-49, with the separator.
     private static let bech32Prefixes = [
         "npub1", "nsec1", "note1", "nprofile1", "nevent1", "naddr1", "nrelay1", "ncryptsec1",
     ]
 
-    /// Whether a label may have this value.
+    /// Returns whether a label may have this value.
     public static func admits(_ value: String) -> Bool {
         var run = 0
         var length = 0

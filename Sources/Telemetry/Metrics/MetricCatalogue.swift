@@ -1,11 +1,11 @@
-/// Every metric that is exported, in the order of the export; `docs/metrics.md` shows the same.
+/// All exported metrics, in the order of the export; `docs/metrics.md` lists the same.
 ///
-/// Names and labels are a contract with operators' dashboards and rules. No label carries a key, an id or content:
+/// Names and labels are a contract with operators' dashboards and rules. No label contains a key, an id or content:
 /// labels are words of this software, names that the operator gave in the configuration, and hosts of configured relays.
 public enum MetricCatalogue {
     public static let all = worker + relays + handlers + sending + watching + supervision + daemon + probes
 
-    /// From one thousandth of a second to a minute.
+    /// From one millisecond to a minute.
     static let durations = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]
 
     private static let worker: [MetricDescription] = [
@@ -125,11 +125,11 @@ public enum MetricCatalogue {
     ]
 }
 
-// MARK: Of probes
+// MARK: Probes
 
 extension MetricCatalogue {
-    /// What a `/probe` answers, without `target`; and what probes that run by themselves export, with the name of what
-    /// they look at: a relay's host and port, or the name that the configuration gives an account or a chat.
+    /// The metrics of a `/probe` response, without `target`; and those of scheduled probes, where `target` names a
+    /// relay's host and port, or an account or a chat as named in the configuration.
     public static let probes: [MetricDescription] = [
         .gauge("probe_success", "Whether the target passed (1) or not (0).", labels: ["target"]),
         .gauge("probe_duration_seconds", "Time that the whole probe took.", labels: ["target"]),
@@ -192,10 +192,10 @@ extension MetricCatalogue {
         "bot_worker_up", "Whether the account's worker answers its supervisor (1) or not (0).")
 }
 
-// MARK: Of the registry and the process
+// MARK: Registry and process
 
 extension MetricCatalogue {
-    /// What ``ProcessMetrics`` and ``MetricRegistry`` export by themselves.
+    /// The metrics that ``ProcessMetrics`` and ``MetricRegistry`` export themselves.
     public static let own = [
         processCPU, processResidentMemory, processVirtualMemory, processOpenFiles, processMaximumFiles, processStart,
         unknownMetrics, withheldLabels, overflowedSeries,

@@ -1,12 +1,12 @@
-/// What one metric is: only described metrics are exported.
+/// The description of a metric: only described metrics are exported.
 public struct MetricDescription: Sendable, Hashable {
     public let name: String
-    /// One sentence, for people.
+    /// One sentence for humans.
     public let help: String
     public let kind: MetricFamily.Kind
-    /// Names of its labels, in the order of the export; others are dropped.
+    /// Names of its labels, in the order of the export; other labels are dropped.
     public let labels: [String]
-    /// Upper bounds of a histogram, ascending, without the infinite one.
+    /// Upper bounds of a histogram, ascending, without infinity.
     public let bounds: [Double]
 
     private init(_ name: String, _ help: String, _ kind: MetricFamily.Kind, _ labels: [String], _ bounds: [Double]) {
@@ -25,7 +25,7 @@ public struct MetricDescription: Sendable, Hashable {
         MetricDescription(name, help, .gauge, labels, [])
     }
 
-    /// - Parameter bounds: ascending; of times, in seconds.
+    /// - Parameter bounds: ascending; in seconds for durations.
     public static func histogram(
         _ name: String, _ help: String, labels: [String] = [], bounds: [Double]
     ) -> MetricDescription {

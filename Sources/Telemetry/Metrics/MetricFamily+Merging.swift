@@ -5,7 +5,7 @@ extension MetricFamily {
             series: series)
     }
 
-    /// The same with one more label in front of every series.
+    /// Returns the family with one more label in front of those of every series.
     public func labelled(_ name: String, _ value: String) -> MetricFamily {
         var family = self
         let value = LabelGuard.admits(value) ? value : LabelGuard.withheld
@@ -13,9 +13,9 @@ extension MetricFamily {
         return family
     }
 
-    /// What several processes export, as one export: a family once, with the series of all.
+    /// Merges the exports of several processes: each family appears once, with the series of all.
     ///
-    /// A family that differs from the first of its name in kind or bounds is left out.
+    /// A family that differs in kind or bounds from the first of its name is dropped.
     public static func merged(_ exports: [[MetricFamily]]) -> [MetricFamily] {
         var merged: [MetricFamily] = []
         var places: [String: Int] = [:]

@@ -1,4 +1,4 @@
-/// All series of one metric, as they are at one moment; the names and words are those of the Prometheus text format.
+/// All series of one metric at one moment, in the terms of the Prometheus text format.
 public struct MetricFamily: Sendable, Hashable, Codable {
     public enum Kind: String, Sendable, Hashable, Codable {
         case counter, gauge, histogram
@@ -17,9 +17,9 @@ public struct MetricFamily: Sendable, Hashable, Codable {
     /// The values of one set of labels.
     public struct Series: Sendable, Hashable, Codable {
         public var labels: [Label]
-        /// Of a histogram, the sum of what was observed.
+        /// The value; of a histogram, the sum of the observations.
         public var value: Double
-        /// Of a histogram: how many observations were at most each bound, in ascending order, then how many there were.
+        /// Of a histogram: the cumulative counts for each bound, in ascending order, then the total count.
         public var buckets: [UInt64]
 
         public init(labels: [Label] = [], value: Double, buckets: [UInt64] = []) {
@@ -32,7 +32,7 @@ public struct MetricFamily: Sendable, Hashable, Codable {
     public var name: String
     public var help: String
     public var kind: Kind
-    /// Upper bounds of a histogram, ascending, without the infinite one.
+    /// Upper bounds of a histogram, ascending, without infinity.
     public var bounds: [Double]
     public var series: [Series]
 

@@ -1,13 +1,13 @@
 public import CoreMetrics
 import Synchronization
 
-/// All metrics of a process: where swift-metrics writes, and what is exported of it.
+/// All metrics of a process: the backend of swift-metrics, and the source of the export.
 ///
-/// Only what the catalogue describes is kept; other names are counted and written nowhere. Labels pass the
-/// ``LabelGuard``. A metric has at most ``seriesLimit`` sets of labels, then one more for all others, whose labels are
-/// ``overflow``: nobody who can cause new labels can fill the memory.
+/// Only metrics of the catalogue are kept; other names are counted and dropped. Labels pass the ``LabelGuard``. A
+/// metric has at most ``seriesLimit`` sets of labels, then one more for all others, whose label values are
+/// ``overflow``: creating new labels cannot exhaust the memory.
 public final class MetricRegistry: MetricsFactory {
-    /// The value of every label of what came over the limit.
+    /// The label value of series above the limit.
     public static let overflow = "other"
     public static let seriesLimit = 256
 
@@ -29,14 +29,14 @@ public final class MetricRegistry: MetricsFactory {
         overflowed = MetricSeries(MetricCatalogue.overflowedSeries, labelValues: [])
     }
 
-    /// Makes a registry that everything in this process writes to; once in a process.
+    /// Creates a registry and installs it for everything in this process; may be called once per process.
     public static func bootstrap() -> MetricRegistry {
         let registry = MetricRegistry()
         MetricsSystem.bootstrap(registry)
         return registry
     }
 
-    /// All that was ever made, in the order of the catalogue and of the labels; those of the registry itself last.
+    /// Returns all current series, in the order of the catalogue and of the labels, followed by the registry's own.
     public func families() -> [MetricFamily] {
         let all = series.withLock { $0 }
         let written = order.compactMap { name -> MetricFamily? in
@@ -47,7 +47,8 @@ public final class MetricRegistry: MetricsFactory {
         return written + [unknown, withheld, overflowed].map { MetricFamily($0.description, series: [$0.series]) }
     }
 
-    /// The series for these labels, made if need be; nil for what is not in the catalogue as this kind.
+    /// Returns the series for these labels, creating it if needed; nil if the catalogue has no such metric of this
+    /// kind.
     private func find(_ name: String, _ kinds: Set<MetricFamily.Kind>, _ labels: [(String, String)]) -> MetricSeries? {
         guard let description = descriptions[name], kinds.contains(description.kind) else {
             unknown.increment(by: Int64(1))
@@ -83,7 +84,7 @@ public final class MetricRegistry: MetricsFactory {
     private func remove(_ handler: AnyObject) {
         guard let gone = handler as? MetricSeries else { return }
         series.withLock { all in
-            // Somebody may have made it anew since.
+            // It may have been created again since.
             guard all[gone.description.name]?[gone.labelValues] === gone else { return }
             all[gone.description.name]?[gone.labelValues] = nil
         }

@@ -1,13 +1,13 @@
 import CoreMetrics
 import Synchronization
 
-/// The value of one metric under one set of labels, while the process lives; what swift-metrics writes to.
+/// The value of one metric for one set of labels, written through swift-metrics.
 ///
-/// A lock of its own makes writing cheap: no two series wait for each other.
+/// Each series has its own lock, so that writes never contend across series.
 final class MetricSeries: Sendable {
     private struct Content {
         var value = 0.0
-        /// Observations up to each bound and above the one before it, then those above the last.
+        /// Observations per bucket (not cumulative), the last for those above all bounds.
         var counts: [UInt64] = []
     }
 
@@ -22,7 +22,7 @@ final class MetricSeries: Sendable {
         content = Mutex(Content(counts: isHistogram ? Array(repeating: 0, count: description.bounds.count + 1) : []))
     }
 
-    /// As it is at this moment, in the form of the export.
+    /// The current value in the form of the export.
     var series: MetricFamily.Series {
         let (value, counts) = content.withLock { ($0.value, $0.counts) }
         let labels = zip(description.labels, labelValues).map { MetricFamily.Label($0, $1) }

@@ -6,9 +6,9 @@
     import Darwin
 #endif
 
-/// What the kernel knows of this process, under the names that Prometheus clients have in common.
+/// The kernel's statistics of this process, under the standard names of Prometheus clients.
 ///
-/// Read from `/proc`; where there is none, nothing is exported.
+/// Read from `/proc`; without it, nothing is exported.
 public enum ProcessMetrics {
     public static func families() -> [MetricFamily] {
         guard let statText = text(of: "/proc/self/stat"), let stat = ProcessStat(statText) else { return [] }
@@ -27,18 +27,18 @@ public enum ProcessMetrics {
         }
     }
 
-    /// Memory of this process that is in use now; nil where the kernel does not say.
+    /// Returns the resident memory of this process; nil if the kernel does not report it.
     public static func residentBytes() -> Double? {
         text(of: "/proc/self/stat").flatMap { ProcessStat($0) }
             .map { $0.residentPages * Double(sysconf(Int32(_SC_PAGESIZE))) }
     }
 
-    /// Seconds since 1970 when the machine started, from `/proc/stat`.
+    /// Parses the time of the machine's boot in Unix seconds from `/proc/stat`.
     static func bootTime(_ text: String) -> Double? {
         text.split(separator: "\n").first { $0.hasPrefix("btime ") }.flatMap { Double($0.dropFirst(6)) }
     }
 
-    /// The soft limit, from `/proc/self/limits`.
+    /// Parses the soft limit of open files from `/proc/self/limits`.
     static func maximumFiles(_ text: String) -> Double? {
         guard let line = text.split(separator: "\n").first(where: { $0.hasPrefix("Max open files") }) else {
             return nil
@@ -51,7 +51,7 @@ public enum ProcessMetrics {
         defer { closedir(folder) }
         var count = 0
         while readdir(folder) != nil { count += 1 }
-        // Without "." and "..", and the folder's own descriptor.
+        // Excludes ".", ".." and the directory's own descriptor.
         return Double(max(0, count - 3))
     }
 
@@ -73,18 +73,18 @@ public enum ProcessMetrics {
 
 /// The fields of `/proc/self/stat` that are exported; see proc(5).
 struct ProcessStat: Equatable {
-    /// User and system time.
+    /// User and system time in clock ticks.
     let cpuTicks: Double
-    /// After the machine's start.
+    /// The process's start in clock ticks after the boot.
     let startTicks: Double
     let virtualBytes: Double
     let residentPages: Double
 
     init?(_ text: String) {
-        // The program's name may hold spaces and brackets; what follows the last bracket is plain.
+        // The program's name may contain spaces and brackets, but the fields after the last bracket do not.
         guard let end = text.lastIndex(of: ")") else { return nil }
         let fields = text[text.index(after: end)...].split(whereSeparator: \.isWhitespace)
-        // The first of these is field 3.
+        // The first field here is number 3.
         func field(_ number: Int) -> Double? { fields.indices.contains(number - 3) ? Double(fields[number - 3]) : nil }
         guard let user = field(14), let system = field(15), let start = field(22), let size = field(23),
             let pages = field(24)

@@ -1,8 +1,8 @@
-/// The text format of Prometheus, version 0.0.4.
+/// The Prometheus text format, version 0.0.4.
 public enum PrometheusText {
     public static let contentType = "text/plain; version=0.0.4; charset=utf-8"
 
-    /// Families in the order given, each with its HELP and TYPE.
+    /// Renders families in the given order, each with its HELP and TYPE.
     public static func render(_ families: [MetricFamily]) -> String {
         var text = ""
         for family in families {
@@ -45,7 +45,7 @@ public enum PrometheusText {
         return escaped
     }
 
-    /// As Go's `ParseFloat` reads it; whole numbers without a fraction.
+    /// Formats a number for Go's `ParseFloat`; integers without a fraction.
     static func number(_ value: Double) -> String {
         if value.isNaN { return "NaN" }
         if value.isInfinite { return value < 0 ? "-Inf" : "+Inf" }

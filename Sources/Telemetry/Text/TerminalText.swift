@@ -1,13 +1,13 @@
-/// Text of others, such as names, relays' reasons and error texts, on its way to a terminal or a log.
+/// Escaping of untrusted text, such as names, relays' reasons and error texts, for terminals and logs.
 ///
-/// Control characters, line separators and invisible format characters, bidi controls among them, are escaped as JSON
-/// escapes them (`\n`, `\u001b`), so that JSON stays JSON with the same value. ZWJ and ZWNJ pass, since emoji and
-/// scripts need them and they change nothing beyond their neighbours.
+/// Control characters, line separators and invisible format characters, including bidi controls, are escaped as in JSON
+/// (`\n`, `\u001b`), so that JSON remains JSON with the same value. ZWJ and ZWNJ are not escaped: emoji and scripts
+/// need them, and they affect only adjacent characters.
 extension String {
     /// The text as one line.
     package var terminalLine: String { escaped { $0.isUnsafeOnTerminal } }
 
-    /// The text with its own line ends, for output whose lines were escaped already.
+    /// The text with its own line breaks, for output whose lines are escaped already.
     package var terminalText: String { escaped { $0.isUnsafeOnTerminal && $0 != "\n" } }
 
     private func escaped(_ isEscaped: (Unicode.Scalar) -> Bool) -> String {

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Everything that was said, for any number of listeners: each hears all of it from the beginning, then what follows.
+/// Stream with replay for any number of listeners: each receives all elements from the beginning.
 final class Broadcast<Element: Sendable>: Sendable {
     private struct State {
         var history: [Element] = []
@@ -32,7 +32,7 @@ final class Broadcast<Element: Sendable>: Sendable {
         return stream
     }
 
-    /// The first of all elements, past and coming, that `pick` makes something of.
+    /// Returns the first non-nil result of `pick` over all past and future elements.
     func first<Result>(_ pick: (Element) -> Result?) async throws -> Result {
         for await element in elements() {
             if let result = pick(element) { return result }

@@ -8,13 +8,13 @@ extension Client {
 
     /// Publishes a key package and returns each relay's answer; throws if no relay has stored it.
     ///
-    /// Other events in the outbox, such as a message for a relay that is away, do not count.
+    /// Other events in the outbox, such as a message for a relay that is offline, do not count.
     func publishKeyPackage() async throws -> KeyPackageAnnouncement {
         Console.progress("publishing a key package…")
         do {
             _ = try await withDeadline(Self.publicationTime) { try await account.publishKeyPackage(until: \.isStored) }
         } catch is DeadlineExceeded {
-            // The answers below tell more.
+            // The relays' answers below are more specific.
         }
         await settle()
         let state = await account.core.state

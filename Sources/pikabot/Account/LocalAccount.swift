@@ -8,19 +8,19 @@ import PikaCore
 import RelayClient
 import Storage
 
-/// An account that lives in this process, without bots: what a command, a guest or a test drives.
+/// An account in this process without bots, driven by a command, a demo guest or a test.
 struct LocalAccount: Sendable {
     let core: AppCore
     let relays: RelayPool
     let media: RecordedMedia
-    /// What happened in its groups; kept for the life of the account.
+    /// Events of its groups, kept for the life of the account.
     let events = Broadcast<CoreEvent>()
-    /// How its actions ended.
+    /// Outcomes of its actions.
     fileprivate let outcomes = Broadcast<(request: RequestID, outcome: ActionOutcome)>()
-    /// What became of its own messages.
+    /// Delivery status of its own messages.
     let deliveries = Broadcast<(messageID: EventID, delivery: AppState.Delivery)>()
 
-    /// Dispatches an action and waits for its end; throws the ``AppCoreError`` of one that failed.
+    /// Dispatches an action and waits for its outcome; throws the ``AppCoreError`` of a failed one.
     func perform(_ action: AppAction) async throws -> ActionOutcome {
         let request = RequestID(rawValue: UUID().uuidString)
         core.dispatch(action, request: request)
@@ -29,7 +29,7 @@ struct LocalAccount: Sendable {
         return outcome
     }
 
-    /// As ``perform(_:)``, for actions about a chat; returns its id.
+    /// Performs an action about a chat as ``perform(_:)`` does; returns the chat's id.
     func performInChat(_ action: AppAction) async throws -> String {
         guard case .done(let chatID?) = try await perform(action) else {
             throw AppCoreError(.unknownChat, "the action ended without naming its chat")
@@ -37,14 +37,14 @@ struct LocalAccount: Sendable {
         return chatID
     }
 
-    /// Publishes a key package and waits until `isDone`, without a deadline; throws if every relay has refused it.
+    /// Publishes a key package and waits, without a deadline, until `isDone`; throws if every relay has refused it.
     ///
-    /// - Parameter isDone: A relay has stored it, and every relay has answered (default).
+    /// - Parameter isDone: By default, whether a relay has stored it and every relay has answered.
     @discardableResult
     func publishKeyPackage(
         until isDone: @Sendable (KeyPackageAnnouncement) -> Bool = { $0.isStored && $0.isAnswered }
     ) async throws -> KeyPackageAnnouncement {
-        // The action itself ends as soon as the events are queued.
+        // The action itself completes once the events are queued.
         _ = try await perform(.publishKeyPackage)
         for await case .fullState(let state) in core.updates() {
             if state.keyPackage.isRefused { throw CommandError(state.keyPackage.failure) }
@@ -53,7 +53,7 @@ struct LocalAccount: Sendable {
         throw CancellationError()
     }
 
-    /// The newest stored event of an author and kind on these relays; nil if none of them has any.
+    /// Returns the newest stored event of an author and kinds on these relays; nil if none has any.
     func newestEvent(of author: PublicKey, kinds: [Kind], on addresses: [RelayURL]) async -> Event? {
         let filter = Filter(authors: [author], kinds: kinds, limit: 10)
         let answers = await relays.fetch([filter], from: addresses, timeout: .seconds(10))
@@ -64,15 +64,15 @@ struct LocalAccount: Sendable {
     }
 }
 
-/// What an account in this process needs to begin.
+/// Settings of an account in this process.
 struct LocalAccountSettings: Sendable {
     var key: KeyPair
     var core: CoreConfiguration
-    /// Made if it is not there; holds the sealing key too.
+    /// Created if missing; also holds the sealing key.
     var stateDirectory: String
-    /// Whether its events stay until ``AppCore/complete(_:effects:)``, also over restarts.
+    /// Whether events are kept, also across restarts, until ``AppCore/complete(_:effects:)``.
     var keepsEvents = false
-    /// Judges where relays and media servers are that others name.
+    /// Decides which addresses of relays and media servers that others name may be connected to.
     var addresses: AddressGuard
     var logger: Logger
 }

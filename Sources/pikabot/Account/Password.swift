@@ -1,11 +1,11 @@
 import BotProgram
 import Foundation
 
-/// Where the password of an encrypted key comes from: a file, the environment, or whoever sits at the terminal.
+/// Reads the password of an encrypted key from a file, the environment or the terminal.
 enum Password {
     static let variable = "PIKABOT_PASSWORD"
 
-    /// Without the line end of a file's first line.
+    /// Returns the file's first line without its line ending, or the password from another source.
     static func read(file: String?, environment: [String: String]) throws -> String {
         if let file {
             guard let data = FileManager.default.contents(atPath: file),
@@ -17,7 +17,7 @@ enum Password {
         return try ask()
     }
 
-    /// Asks on the terminal, whatever standard input is, without showing what is typed.
+    /// Prompts on the terminal without echo, even if standard input is redirected.
     private static func ask() throws -> String {
         let terminal = open("/dev/tty", O_RDWR | O_CLOEXEC)
         guard terminal >= 0 else {

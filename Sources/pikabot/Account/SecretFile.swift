@@ -2,9 +2,9 @@ import BotProgram
 import Foundation
 import Nostr
 
-/// A file that holds a secret: mode 0600 from its first byte on.
+/// Writes secrets to files that have mode 0600 from the start.
 enum SecretFile {
-    /// Writes the file whole or not at all; one that is there is replaced. Missing folders are made, for us alone.
+    /// Writes the file atomically, replacing an existing one. Creates missing folders with access for the owner only.
     static func write(_ text: String, to path: String) throws {
         let folder = URL(fileURLWithPath: path).deletingLastPathComponent()
         try FileManager.default.createDirectory(
@@ -23,7 +23,7 @@ enum SecretFile {
         }
     }
 
-    /// A fresh secret key as 64 hex digits and a line end.
+    /// Writes a new secret key as 64 hex digits and a line feed.
     @discardableResult
     static func writeNewKey(to path: String) throws -> KeyPair {
         var generator = SystemRandomNumberGenerator()

@@ -3,7 +3,7 @@ import Foundation
 import Nostr
 import Storage
 
-/// The key of the account that the command line acts for, in `identity.json` of its state directory.
+/// The account key of the command line, in `identity.json` of its state directory.
 struct StoredIdentity {
     let key: KeyPair
 
@@ -18,14 +18,14 @@ struct StoredIdentity {
         guard let data = FileManager.default.contents(atPath: path) else {
             throw CommandError("\(path): there is no identity yet; run: pikabot init")
         }
-        // What is wrong with it is left out of the message, which must not show any of the key.
+        // No details: the message must not disclose any part of the key.
         guard let json = try? JSONValue(json: data), let text = json["secret_key_hex"]?.string,
             let key = try? KeyPair(parsing: text), json["public_key_hex"]?.string == key.publicKey.hex
         else { throw CommandError("\(path): does not hold a secret_key_hex and the public_key_hex that belongs to it") }
         return StoredIdentity(key: key)
     }
 
-    /// The identity of the directory; one that has none gets a new one, which is said on standard error.
+    /// Returns the directory's identity; if it has none, creates one and reports that on standard error.
     static func loadOrCreate(in stateDirectory: String) throws -> StoredIdentity {
         guard !exists(in: stateDirectory) else { return try load(from: stateDirectory) }
         var generator = SystemRandomNumberGenerator()
@@ -42,9 +42,9 @@ struct StoredIdentity {
         try SecretFile.write(json.prettyText + "\n", to: Self.path(in: stateDirectory))
     }
 
-    /// Moves the identity and all state that belongs to it into a folder of its own, and returns that folder.
+    /// Moves the identity and all of its state to a backup folder, and returns that folder.
     ///
-    /// Throws when another process works in the state directory.
+    /// Throws when another process uses the state directory.
     static func setAside(in stateDirectory: String) throws -> String {
         let lock = try StateDirectoryLock(directory: stateDirectory, program: "pikabot init")
         defer { lock.release() }
@@ -54,7 +54,7 @@ struct StoredIdentity {
             atPath: folder, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
         for name in [
             "identity.json", "sealing.key", "state.sqlite", "state.sqlite-wal", "state.sqlite-shm",
-            // Who may command the former account's daemon, and its decrypted files, are not the new one's.
+            // The previous account's daemon tokens and decrypted files must not carry over to the new one.
             "daemon-tokens.json", "media",
         ] where manager.fileExists(atPath: "\(stateDirectory)/\(name)") {
             try manager.moveItem(atPath: "\(stateDirectory)/\(name)", toPath: "\(folder)/\(name)")

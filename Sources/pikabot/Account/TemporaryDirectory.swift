@@ -1,6 +1,6 @@
 import Foundation
 
-/// Makes a directory that only we can read, and removes it with all that is in it when `body` ends.
+/// Creates a directory with access for the owner only, and removes it with its contents when `body` ends.
 func withTemporaryDirectory<Result>(
     named prefix: String, _ body: (_ path: String) async throws -> Result
 ) async throws -> Result {

@@ -5,10 +5,10 @@ import Nostr
 import PikaCore
 
 extension Client {
-    /// Seconds that the permission of an upload holds.
+    /// Lifetime of an upload's authorization in seconds.
     private static let uploadLifetime: Int64 = 3600
 
-    /// Uploads a file for everybody to see, as it is, to the first server that takes it; returns its address.
+    /// Uploads a file unencrypted, for public use, to the first server that accepts it; returns its URL.
     func publish(_ file: MediaFile, to servers: [MediaURL]) async throws -> String {
         Console.progress("uploading \(file.filename)…")
         guard let hash = Bytes32(SHA256Derivation.digest(file.bytes)) else {

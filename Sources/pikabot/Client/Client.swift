@@ -7,7 +7,7 @@ import Nostr
 import PikaCore
 import Storage
 
-/// The account that a command acts for.
+/// The account of a command.
 struct Client: Sendable {
     let key: KeyPair
     let account: LocalAccount
@@ -15,9 +15,9 @@ struct Client: Sendable {
     private static let deliveryTime = Duration.seconds(30)
     private static let lingering = Duration.seconds(3)
 
-    /// Waits until every relay was read, or does not answer.
+    /// Waits until every relay was read or has failed.
     ///
-    /// Without any relay a reader goes on with what is stored and says so; `needed` makes it an error.
+    /// If no relay answers, prints a notice and continues with the stored state; with `needed` it throws instead.
     func catchUp(needed: Bool = false) async throws {
         Console.progress("reading relays…")
         _ = try? await withDeadline(Self.readingTime) {
@@ -38,7 +38,7 @@ struct Client: Sendable {
                 : "No relay answered, so this is what was known before: \(reasons)")
     }
 
-    /// Sends a message and waits until a relay has it; returns its id and that of the kind 445 event.
+    /// Sends a message and waits until a relay has accepted it; returns its id and that of the kind 445 event.
     func send(_ action: AppAction) async throws -> (messageID: EventID, wrapper: EventID) {
         guard case .queued(let messageID, let wrapper) = try await account.perform(action) else {
             throw CommandError("the message was not queued")
@@ -62,7 +62,7 @@ struct Client: Sendable {
         }
     }
 
-    /// Gives what is still under way, such as the other relays' answers, a little time.
+    /// Waits briefly for activity in progress, such as the other relays' answers.
     func settle(_ limit: Duration = lingering) async {
         _ = try? await withDeadline(limit) {
             while true {
@@ -73,7 +73,7 @@ struct Client: Sendable {
         }
     }
 
-    /// The chat with this MLS group id, or with this nostrGroupID if no other group claims it.
+    /// Returns the chat with this MLS group id, or with this nostrGroupID if no other group claims it.
     func chat(_ reference: String) async throws -> AppState.ChatSummary {
         let state = await account.core.state
         let named: AppState.ChatSummary?
@@ -86,14 +86,14 @@ struct Client: Sendable {
         return chat
     }
 
-    /// As ``chat(_:)``, for writing into it.
+    /// Returns the chat as ``chat(_:)`` does; throws if this account is no longer a member.
     func activeChat(_ chatID: String) async throws -> AppState.ChatSummary {
         let chat = try await chat(chatID)
         guard chat.isActive else { throw CommandError("this account is no longer in the group \(chatID)") }
         return chat
     }
 
-    /// The chat with nobody else than `peer`: one that is there, or a new one.
+    /// Returns the chat with only `peer` as the other member, and creates it if there is none.
     func directChat(with peer: PublicKey) async throws -> (chatID: String, isNew: Bool) {
         guard peer != key.publicKey else {
             throw CommandError("--to names this account itself; `pikabot identity` shows its key")
@@ -106,7 +106,7 @@ struct Client: Sendable {
         return (try await found(.createChat(peer: peer)), true)
     }
 
-    /// Founds a chat, and waits until a relay has the invitation; returns its id.
+    /// Creates a chat and waits until a relay has accepted the invitation; returns its id.
     func found(_ action: AppAction) async throws -> String {
         Console.progress("looking for the peer's key package…")
         switch try await account.perform(action) {
@@ -120,7 +120,7 @@ struct Client: Sendable {
 }
 
 extension AppState {
-    /// Whether every relay was read or does not answer.
+    /// Whether every relay was read or has failed.
     fileprivate var isRead: Bool {
         relays.allSatisfy { relay in
             if case .retrying = relay.connection { return true }
@@ -148,7 +148,7 @@ func withClient<Result: Sendable>(
 }
 
 extension CommandError {
-    /// Another process has the state directory.
+    /// The error for a state directory that another process uses.
     static func inUse(_ error: StoreError, stateDirectory: String) -> CommandError {
         let socket = DaemonSocketPath.path(stateDirectory: stateDirectory)
         guard FileManager.default.fileExists(atPath: socket) else { return CommandError(error.message) }
@@ -166,7 +166,7 @@ extension LeftOut {
 }
 
 extension AppCoreError {
-    /// What went wrong, for people, with each peer that it is about.
+    /// Description for people, including each affected peer.
     var explanation: String {
         let details = peers.map { "\($0.key.npub): \($0.value)" }.sorted().joined(separator: "; ")
         return details.isEmpty ? message : "\(message) (\(details)). Has the peer run `pikabot publish-kp`?"

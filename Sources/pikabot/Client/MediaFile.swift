@@ -2,7 +2,7 @@ import BotProgram
 import Foundation
 import PikaCore
 
-/// A file on disk that is to be sent.
+/// A file to be sent.
 struct MediaFile: Sendable {
     static let maximumBytes = 100 << 20
     private static let types = [
@@ -15,10 +15,10 @@ struct MediaFile: Sendable {
 
     let bytes: [UInt8]
     let filename: String
-    /// As given, else by the ending of the file's name.
+    /// As given, else by the file name's extension.
     let mediaType: String
 
-    /// Throws ``CommandError`` for what cannot be read, is empty, or has more than `limit` bytes.
+    /// Throws ``CommandError`` for a file that is unreadable, empty or larger than `limit` bytes.
     init(
         path: String, filename: String? = nil, mediaType: String? = nil, limit: Int = maximumBytes
     ) throws {

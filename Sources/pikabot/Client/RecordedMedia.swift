@@ -3,12 +3,12 @@ import Nostr
 import PikaCore
 import Synchronization
 
-/// Media servers, and which of them took what.
+/// Media servers that record their uploads.
 final class RecordedMedia: MediaStore {
     struct Upload: Sendable {
         let server: MediaURL
         let url: String
-        /// SHA-256 of what was uploaded, as the server states it.
+        /// SHA-256 of the stored file, as the server states it.
         let hash: Bytes32
     }
 
@@ -17,7 +17,7 @@ final class RecordedMedia: MediaStore {
 
     init(_ servers: BlossomClient) { self.servers = servers }
 
-    /// In order; the last of a server is what it took last.
+    /// All uploads, in order.
     var uploads: [Upload] { taken.withLock { $0 } }
 
     func nameServers(_ servers: [MediaURL]) async { await self.servers.nameServers(servers) }

@@ -1,7 +1,7 @@
 import Nostr
 import PikaCore
 
-/// The JSON of the commands' results (wire §8.4); members in its order.
+/// JSON of the commands' results (wire §8.4); members are in the documented order.
 enum ResultJSON {
     static func identity(_ key: PublicKey) -> JSONObject { ["pubkey": .string(key.hex), "npub": .string(key.npub)] }
 
@@ -65,6 +65,6 @@ enum ResultJSON {
 }
 
 extension Kind {
-    /// What people read in a chat: text and hypernotes, but no reactions, signals and the like.
+    /// Whether people read it in a chat: text and hypernotes, but not reactions, signals and the like.
     var isReadable: Bool { self == .chatMessage || self == .hypernote }
 }

@@ -32,7 +32,7 @@ extension Pikabot {
                     throw CommandError("no invitation has the id \(eventID); `pikabot welcomes` lists them")
                 }
                 let chatID = try await client.account.performInChat(.acceptInvite(wrapper: invite.wrapper))
-                // What was said in the group since the invitation.
+                // Receive the group's messages since the invitation.
                 await client.settle(.seconds(10))
                 return .object(ResultJSON.groupIDs(try await client.chat(chatID)))
             }

@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// A number of bytes from 1 on: `500MiB`, `16GiB`, or without a unit.
+/// A positive number of bytes: `500MiB`, `16GiB`, or without a unit.
 struct ByteCountArgument: ExpressibleByArgument, Equatable {
     let bytes: Int64
 

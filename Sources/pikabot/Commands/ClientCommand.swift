@@ -3,17 +3,18 @@ import BotProgram
 import Logging
 import Nostr
 
-/// A command that acts for the account in a state directory, here or through its daemon, and prints one result.
+/// A command for the account in a state directory: runs in this process or in the account's daemon, and prints one
+/// result.
 protocol ClientCommand: AsyncParsableCommand {
     var options: ClientOptions { get }
 
-    /// How the result shows on a terminal.
+    /// Layout of the result on a terminal.
     static var view: ResultView { get }
 
-    /// What to ask the daemon for instead (wire §8.3); its result is printed as it is.
+    /// Returns the equivalent request to the daemon (wire §8.3); its result is printed unchanged.
     func remoteRequest() throws -> JSONObject
 
-    /// Does it in this process.
+    /// Runs the command in this process.
     func perform() async throws -> JSONValue
 }
 

@@ -4,7 +4,7 @@ import Foundation
 import Nostr
 import PikaCore
 
-/// The options of all commands that act for the account in a state directory; they may also stand before the command.
+/// Options of all commands for the account in a state directory; they may also precede the command.
 struct ClientOptions: ParsableArguments {
     private static let defaultRelays = [
         "wss://relay.primal.net", "wss://nos.lol", "wss://relay.damus.io", "wss://us-east.nostr.pikachat.org",
@@ -15,7 +15,7 @@ struct ClientOptions: ParsableArguments {
     ]
     private static let defaultMediaServers = ["https://us-east.nostr.pikachat.org", "https://eu.nostr.pikachat.org"]
 
-    /// These options, which may also stand before the subcommand.
+    /// The same options before the subcommand.
     static let leading = LeadingOptions(
         withValue: ["--state-dir", "--relay", "--kp-relay"],
         flags: ["--remote", "--json", "--table", "--allow-private-addresses"])
@@ -48,26 +48,26 @@ struct ClientOptions: ParsableArguments {
         guard !stateDirectory.isEmpty else { throw ValidationError("--state-dir needs the name of a folder") }
     }
 
-    /// Whether results are printed for people: on a terminal, unless JSON was asked for.
+    /// Whether results are formatted for people: on a terminal, unless JSON was requested.
     var isForPeople: Bool { table || (!json && isatty(STDOUT_FILENO) == 1) }
 
     func messageRelays() throws -> [RelayURL] {
         try relays.isEmpty ? Self.defaultRelays.map { try RelayURL($0) } : Self.unique(relays.map(\.url))
     }
 
-    /// The public relays for messages and key packages that are used when nobody names others.
+    /// The default public relays for messages and key packages.
     static func standardRelays() throws -> [RelayURL] {
         try (defaultRelays + defaultKeyPackageRelays).map { try RelayURL($0) }
     }
 
-    /// None if they are those for messages.
+    /// Empty if they are the message relays.
     func relaysForKeyPackages() throws -> [RelayURL] {
         guard keyPackageRelays.isEmpty else { return Self.unique(keyPackageRelays.map(\.url)) }
         return try relays.isEmpty ? Self.defaultKeyPackageRelays.map { try RelayURL($0) } : []
     }
 
-    /// Of an account that is used by one command after the other: it is asked before it joins a group, and what comes
-    /// in waits for `listen`, whichever command was running when it came.
+    /// Configuration of an account that successive commands use: it joins groups only on request, and incoming messages
+    /// are kept for `listen`, whichever command received them.
     func coreConfiguration() throws -> CoreConfiguration {
         CoreConfiguration(
             relays: try messageRelays(), invites: .nobody, publishesKeyPackage: false, keepsInbox: true,

@@ -44,7 +44,7 @@ extension Pikabot {
             }
         }
 
-        /// Where to write; the sender chose the file's name, so it must not replace anything.
+        /// Returns the output path. The sender chose the file name, so an existing file must not be overwritten.
         private static func place(for file: MediaAttachment, _ output: String?) throws -> String {
             if let output { return output }
             let isName = !file.filename.hasPrefix(".") && file.filename == file.filename.printable
@@ -68,7 +68,7 @@ extension Pikabot {
 }
 
 extension Client {
-    /// The first file of a message, and the chat that has it.
+    /// Returns the first file of a message, and the message's chat.
     fileprivate func file(of messageID: EventID) async throws -> (chatID: String, MediaAttachment)? {
         for chat in await account.core.state.chatList {
             let files = try await account.core.attachments(chatID: chat.chatID, messageID: messageID)

@@ -29,7 +29,7 @@ extension Pikabot {
             return .object(result)
         }
 
-        /// A failure says that the identity exists, so that nobody makes another one.
+        /// Publishes the key package. An error states that the identity exists, so that nobody creates another one.
         private func publish(_ account: PublicKey) async throws -> JSONValue {
             do {
                 let announcement = try await withClient(options) { try await $0.publishKeyPackage() }
@@ -42,7 +42,7 @@ extension Pikabot {
             }
         }
 
-        /// Whether the directory has this very identity already: then its state stays.
+        /// Whether the directory already has this identity: then its state is kept.
         private func isPresent(_ key: KeyPair) -> Bool {
             (try? StoredIdentity.load(from: options.stateDirectory))?.key.publicKey == key.publicKey
         }
@@ -67,7 +67,7 @@ extension Pikabot {
             return key
         }
 
-        /// A key under a password (NIP-49).
+        /// Decrypts a password-protected key (NIP-49).
         private func openKey(_ text: String) throws -> KeyPair {
             do {
                 let encrypted = try NIP49.EncryptedKey(parsing: text)

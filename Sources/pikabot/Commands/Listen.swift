@@ -45,7 +45,7 @@ extension Pikabot {
                         try await withDeadline(.seconds(timeout)) { try await listener.run() }
                     }
                 } catch is DeadlineExceeded {}
-                // What was printed is not printed again.
+                // Make completions durable, so that printed messages are not printed again.
                 await client.settle()
             }
             return .null
@@ -53,14 +53,14 @@ extension Pikabot {
     }
 }
 
-/// Prints what comes in, until it is cancelled.
+/// Prints incoming events until it is cancelled.
 private struct Listener: Sendable {
     let client: Client
-    /// Unix seconds; what was said earlier is left out.
+    /// Unix seconds; older messages are skipped.
     let oldest: Int64
     let isForPeople: Bool
 
-    /// Throws when nobody reads any more: what is not printed waits for the next time.
+    /// Throws when the output is closed: unprinted messages are kept for the next run.
     func run() async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await client.catchUp() }

@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// `HOST:PORT`; an IPv6 host stands in brackets.
+/// `HOST:PORT`; an IPv6 host is in brackets.
 struct ListenArgument: ExpressibleByArgument {
     let host: String
     let port: UInt16

@@ -75,7 +75,7 @@ extension Pikabot {
             }
         }
 
-        /// The first SIGINT or SIGTERM ends the test early.
+        /// Runs the test; the first SIGINT or SIGTERM ends it early.
         private func measure(_ test: LoadTest) async throws -> (result: LoadResult, isInterrupted: Bool) {
             let view = LoadView(isQuiet: quiet)
             return try await withThrowingTaskGroup(of: LoadResult?.self) { group in
@@ -97,7 +97,7 @@ extension Pikabot {
             for await _ in signals { return }
         }
 
-        /// The text goes to standard output too.
+        /// Writes the reports; the text report also goes to standard output.
         private func write(_ result: LoadResult, of plan: LoadPlan) throws {
             Console.printText(TextReport.text(result))
             let folder = report ?? plan.report.directory
@@ -113,8 +113,8 @@ extension Pikabot {
 }
 
 extension ExitCode {
-    /// Of `load`: the test ran, and something was not as it must be.
+    /// Exit status of `load` when the test ran but failed a threshold.
     fileprivate static let thresholdFailed = ExitCode(5)
-    /// As shells say it of a program that SIGINT ended.
+    /// The shell's exit status for a program ended by SIGINT.
     fileprivate static let interrupted = ExitCode(130)
 }

@@ -38,7 +38,7 @@ extension Pikabot {
 }
 
 extension Client {
-    /// The newest messages that people read, newest first.
+    /// Returns the newest readable messages, newest first.
     func readableMessages(of chatID: String, limit: Int) async throws -> [StoredMessage] {
         let page = 200
         var found: [StoredMessage] = []

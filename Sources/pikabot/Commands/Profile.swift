@@ -14,7 +14,7 @@ extension Pikabot {
             try await withClient(options) { client in
                 try await client.catchUp()
                 do { _ = try await client.account.perform(.refreshProfile) } catch let error as AppCoreError {
-                    // That no relay answers was said already: this is what was known before.
+                    // The missing relays were reported already; print the last known profile.
                     guard error.code == .noRelay else { throw error }
                 }
                 return await client.profile()
@@ -100,7 +100,7 @@ extension Pikabot {
 }
 
 extension Client {
-    /// The account's own profile as it is known now.
+    /// Returns the account's own profile as currently known.
     func profile() async -> JSONValue {
         let profile = await account.core.state.myProfile
         var result = ResultJSON.identity(key.publicKey)

@@ -15,7 +15,7 @@ extension Pikabot {
 
         func perform() async throws -> JSONValue {
             let announcement = try await withClient(options) { try await $0.publishKeyPackage() }.json
-            // pikachat's members come first.
+            // The members that pikachat has come first.
             var result = JSONObject()
             result["event_id"] = announcement["event_id"]
             result["kind"] = .integer(Int64(Kind.keyPackage.rawValue))

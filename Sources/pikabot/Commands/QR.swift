@@ -69,7 +69,7 @@ enum AppChannel: String, ExpressibleByArgument, CaseIterable {
     case dev
     case test
 
-    /// Of the links that it opens.
+    /// Scheme of the links that it opens.
     var scheme: String {
         switch self {
         case .prod: "pika"

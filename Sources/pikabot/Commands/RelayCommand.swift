@@ -82,12 +82,12 @@ extension Pikabot {
     }
 }
 
-/// Tells whoever started the relay where it listens.
+/// Prints the relay's port for the process that started it.
 private struct PortAnnouncement: Service {
     let relay: Relay
 
     func run() async throws {
-        // A relay that cannot start ends the group with its own error, which ends the waiting below.
+        // If the relay cannot start, its own error ends the group, and this task with it.
         if let port = try? await relay.waitUntilListening() { Console.printError("PIKA_RELAY_PORT=\(port)") }
         try? await gracefulShutdown()
     }

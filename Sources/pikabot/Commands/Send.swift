@@ -39,7 +39,7 @@ extension Pikabot {
             }
             var request: JSONObject = [
                 "cmd": "send_media", "nostr_group_id": group,
-                // The daemon has another working directory.
+                // Absolute, because the daemon has another working directory.
                 "file_path": .string(URL(fileURLWithPath: media).path), "caption": .string(content),
             ]
             if let mimeType { request["mime_type"] = .string(mimeType) }
@@ -88,7 +88,7 @@ struct MediaServerArgument: ExpressibleByArgument {
 }
 
 extension Client {
-    /// What became of the file of a message that was just sent.
+    /// Returns the upload of a message that was just sent.
     fileprivate func uploaded(_ file: MediaFile, chatID: String, messageID: EventID) async throws -> JSONValue {
         let attachment = try await account.core.attachments(chatID: chatID, messageID: messageID).first
         guard let attachment, let upload = account.media.uploads.last(where: { $0.url == attachment.url }) else {

@@ -68,7 +68,7 @@ extension Pikabot {
     }
 }
 
-/// A file with a hypernote: perhaps a block ```hnmd with a JSON object, then the text.
+/// Parser of a hypernote file: an optional block ```hnmd with a JSON object, then the text.
 enum HypernoteFile {
     static func parse(_ text: String, name: String) throws -> Hypernote {
         let start = text.drop { $0.isWhitespace }

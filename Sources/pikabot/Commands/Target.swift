@@ -3,7 +3,7 @@ import BotProgram
 import Nostr
 import PikaCore
 
-/// Where something is sent to: a group, or a peer.
+/// Destination of a message: a group or a peer.
 struct TargetOptions: ParsableArguments {
     @Option(help: "The group's id, as `pikabot groups` shows it.") var group: String?
     @Option(help: "A peer's public key (npub1… or hex): into the chat with it, which is made if there is none.")
@@ -16,7 +16,7 @@ struct TargetOptions: ParsableArguments {
         }
     }
 
-    /// The group for a command to the daemon, which knows no peers.
+    /// Returns the group for a daemon command; the daemon does not support peers.
     func remoteGroup() throws -> JSONValue {
         guard let group else {
             throw CommandError("--to does not work with --remote; use --group with an id of `pikabot --remote groups`")

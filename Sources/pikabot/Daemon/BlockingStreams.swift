@@ -2,12 +2,12 @@ import Daemon
 import Dispatch
 import Foundation
 
-/// Descriptors that block: each has a thread of its own.
+/// Reads and writes blocking descriptors, each on its own thread.
 enum BlockingStreams {
     private static let longestLine = 16 << 20
 
-    /// Hands the lines of a descriptor to `body`, one after the other: what the other side writes meanwhile waits in
-    /// the pipe. Returns at the end of the input, or when the task is cancelled; then the thread ends with the input.
+    /// Passes the lines of a descriptor to `body` one at a time; unread input stays in the pipe. Returns at the end of
+    /// the input or when the task is cancelled; after a cancellation the thread ends with the input.
     static func read(_ descriptor: Int32, _ body: @escaping @Sendable (LineAssembler.Piece) async -> Void) async {
         let (pieces, continuation) = AsyncStream.makeStream(of: LineAssembler.Piece.self)
         let room = DispatchSemaphore(value: 1)
@@ -31,12 +31,12 @@ enum BlockingStreams {
             await body(piece)
             room.signal()
         }
-        // A reader that was left behind must not wait for ever.
+        // Unblock the reader thread if it was abandoned.
         room.signal()
     }
 
-    /// Writes what a client is told, until there is no more or the other side has gone. Whoever reads nothing is waited
-    /// for, but once the queue is closed no longer than `patience` after the last byte that it took.
+    /// Writes a client's lines until their end or until the other side has closed. Waits for a slow reader, but once
+    /// the queue is closed no longer than `patience` since it last accepted a byte.
     static func write(_ lines: LineQueue, to descriptor: Int32, patience: Duration = .seconds(5)) async {
         signal(SIGPIPE, SIG_IGN)
         let queue = DispatchQueue(label: "pikabot.daemon.output")
@@ -64,7 +64,7 @@ enum BlockingStreams {
                 if start.duration(to: .now) >= patience { return false }
                 continue
             }
-            // A pipe that has room takes this much without waiting (POSIX: PIPE_BUF; Linux: a page).
+            // A writable pipe accepts this much without blocking (POSIX: PIPE_BUF; Linux: a page).
             let piece = rest.prefix(descriptorPiece)
             let count = piece.withUnsafeBytes { Foundation.write(descriptor, $0.baseAddress, $0.count) }
             if count < 0, errno == EINTR || errno == EAGAIN { continue }
@@ -81,7 +81,7 @@ enum BlockingStreams {
         private static let descriptorPiece = 512
     #endif
 
-    /// Whether bytes can be written, or writing would tell that they never can; waits a little for it.
+    /// Polls briefly; returns whether a write would succeed, or fail with an error, without blocking.
     private static func hasRoom(_ descriptor: Int32) -> Bool {
         var request = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
         return poll(&request, 1, 100) > 0

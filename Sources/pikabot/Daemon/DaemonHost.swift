@@ -15,7 +15,7 @@ import UnixSignals
 /// One account with a daemon: its store, relays, core, engine, standard streams and socket.
 struct DaemonHost {
     static let defaultRelay = "ws://127.0.0.1:18080"
-    /// How long the end waits for relays to take what was sent.
+    /// How long the shutdown waits for relays to accept queued events.
     private static let drain = Duration.seconds(10)
 
     private let stateDirectory: String
@@ -83,8 +83,8 @@ struct DaemonHost {
             }
         let socket = SocketServer(
             engine: engine, path: DaemonSocketPath.path(stateDirectory: stateDirectory), logger: logger)
-        // They end in the opposite order. The engine is first: nothing is done or answered any more, and nobody waits
-        // for a client that does not read. Then what was said is written, and the core has time for its outbox.
+        // Services stop in reverse order. The engine is first, so that no more commands run and nothing waits for a
+        // slow client. Then the streams write the queued lines, and the core drains its outbox.
         let (ended, end) = AsyncStream.makeStream(of: Never.self)
         let coreService = CoreService(core: core, clock: clock, deadline: Self.drain, logger: logger)
         let engineService = EngineService(engine: engine, end: end)
@@ -98,7 +98,7 @@ struct DaemonHost {
             }
             defer { tasks.cancelAll() }
             do { try await group.run() } catch {
-                // The service that failed says why; the group only says which one ended first.
+                // The failed service has the reason; the group's error only names the one that ended first.
                 throw coreService.failure ?? engineService.failure ?? error
             }
             if let failure = coreService.failure ?? engineService.failure { throw failure }
@@ -125,10 +125,10 @@ struct DaemonHost {
     }
 }
 
-/// Runs the engine until `shutdown`, or until the other services end.
+/// Runs the engine until `shutdown` or until the other services end.
 ///
-/// A service that returns on its own while the others are being ended counts as failed: so this one says that it has
-/// ended, and waits for its turn.
+/// A service group treats a service that returns during the shutdown of others as failed. So this one signals its end,
+/// and waits for its own turn to shut down.
 private final class EngineService: Service {
     private let engine: DaemonEngine
     private let end: AsyncStream<Never>.Continuation
@@ -139,7 +139,7 @@ private final class EngineService: Service {
         self.end = end
     }
 
-    /// Why the engine ended, if it was not told to.
+    /// Why the engine ended, unless it was told to.
     var failure: (any Error)? { noted.withLock { $0 } }
 
     func run() async throws {

@@ -3,7 +3,7 @@ import Foundation
 import Logging
 import ServiceLifecycle
 
-/// A daemon's standard input and output. The end of the input ends nothing.
+/// A daemon's standard input and output. End of input does not end the daemon.
 struct StandardStreams: Service {
     let engine: DaemonEngine
     let client: DaemonClient
@@ -11,7 +11,7 @@ struct StandardStreams: Service {
     func run() async throws {
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await BlockingStreams.read(STDIN_FILENO) { await engine.receive($0, from: client) } }
-            // The engine's end closes the queue: what it said last is written before this service ends.
+            // Ending the engine closes the queue; its last lines are written before this service returns.
             await BlockingStreams.write(client.lines, to: STDOUT_FILENO)
             try? await gracefulShutdown()
             group.cancelAll()
@@ -19,7 +19,8 @@ struct StandardStreams: Service {
     }
 }
 
-/// A child in the place of the standard streams: its output is the commands, its input what the daemon says.
+/// A child process in place of the standard streams: its output is read as commands, and its input gets the daemon's
+/// lines.
 struct ChildStreams: Service {
     let engine: DaemonEngine
     let client: DaemonClient

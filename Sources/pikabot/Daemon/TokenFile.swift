@@ -4,7 +4,7 @@ import Foundation
 import Nostr
 import PikaCore
 
-/// The tokens of a daemon's clients, hashed, in its state directory.
+/// Hashed access tokens of a daemon's clients, in its state directory.
 struct TokenFile: Sendable {
     let path: String
 
@@ -12,13 +12,13 @@ struct TokenFile: Sendable {
         path = stateDirectory + "/daemon-tokens.json"
     }
 
-    /// None if there is no file.
+    /// Returns the tokens; empty without a file.
     func tokens() throws -> [DaemonToken] {
         guard let data = FileManager.default.contents(atPath: path) else { return [] }
         return try DaemonToken.read(String(decoding: data, as: UTF8.self))
     }
 
-    /// Makes a token and returns its text, which nothing keeps.
+    /// Creates a token and returns its text, which is not stored.
     func add(name: String, scope: DaemonToken.Scope) throws -> String {
         var generator = SystemRandomNumberGenerator()
         let made = DaemonToken.make(name: name, scope: scope, now: SystemClock().now, using: &generator)

@@ -3,21 +3,21 @@ import BotRuntime
 import Foundation
 import Nostr
 
-/// The configuration that the demo runs, and the folder it is installed in.
+/// The demo's configuration and the folder in which it is installed.
 struct DemoConfiguration: Sendable {
     static let path = "config/demo.yaml"
 
     let file: String
     let loaded: ConfigurationFile
-    /// The account that the guests talk to: the first of the file.
+    /// The account that the guests talk to: the first one in the file.
     let bot: PublicKey
 
-    /// The checkout's file when the demo is started there, else the copy below.
+    /// Returns the checkout's file if the demo was started there, else the embedded copy below.
     static func text() -> String {
         FileManager.default.contents(atPath: path).flatMap { String(validating: $0, as: UTF8.self) } ?? embedded
     }
 
-    /// Writes the configuration into a folder, with `relay` in place of its relays, and makes its keys there.
+    /// Writes the configuration to a folder, with its relays replaced by `relay`, and creates its keys there.
     static func install(in folder: String, relay: String) throws -> DemoConfiguration {
         let file = folder + "/demo.yaml"
         try Self.text().write(toFile: file, atomically: true, encoding: .utf8)
@@ -38,7 +38,7 @@ struct DemoConfiguration: Sendable {
 }
 
 extension DemoConfiguration {
-    /// config/demo.yaml, for a program that was moved away from its checkout; `.ci/run` compares the two.
+    /// Copy of config/demo.yaml, for a program that was moved out of its checkout; `.ci/run` compares the two.
     static let embedded = """
         # The bot that `pikabot demo` talks to. The demo puts its own relay in place of the one named here, keeps the state in
         # a temporary folder, and makes the key.

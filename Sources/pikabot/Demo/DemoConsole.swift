@@ -3,24 +3,24 @@ import Foundation
 import Nostr
 import Synchronization
 
-/// The conversation as it scrolls by: when, who, what.
+/// Prints the demo's conversation: time, name and text.
 final class DemoConsole: Sendable {
     private let began = ContinuousClock.now
     private let names = Mutex<[(key: PublicKey, name: String)]>([])
 
     var elapsed: Duration { ContinuousClock.now - began }
 
-    /// From now on this key is shown by this name.
+    /// Shows this key by this name from now on.
     func introduce(_ key: PublicKey, as name: String) {
         names.withLock { $0.append((key, name)) }
     }
 
-    /// What somebody did.
+    /// Prints an action.
     func tell(_ who: String, _ what: String) {
         line(who, "· " + what)
     }
 
-    /// What somebody said in the group; with the time since what it answers.
+    /// Prints a message in the group, with its response time if it is an answer.
     func say(_ who: String, _ text: String, after latency: Duration? = nil) {
         let shown = named(text.split(separator: "\n").joined(separator: " "))
         line(who, "» " + shown + (latency.map { "   (after \($0.inMilliseconds))" } ?? ""))
@@ -31,7 +31,7 @@ final class DemoConsole: Sendable {
         Console.print("\(time)  \(who.padding(toLength: 7, withPad: " ", startingAt: 0)) \(text)")
     }
 
-    /// Names in place of keys, whole or as bots shorten them.
+    /// Replaces keys, complete or abbreviated by bots, with names.
     private func named(_ text: String) -> String {
         names.withLock { names in
             names.reduce(text) { text, entry in

@@ -5,7 +5,7 @@ import Nostr
 import PikaCore
 import Supervisor
 
-/// The script: what the guests do, and what the bot is expected to answer.
+/// The demo's script: the guests' messages and the bot's expected answers.
 struct DemoConversation: Sendable {
     let stage: DemoStage
     let console: DemoConsole
@@ -16,7 +16,7 @@ struct DemoConversation: Sendable {
     private static let botName = "echo"
     private static let groupName = "Demo group"
 
-    /// Plays the whole script.
+    /// Runs the whole script.
     func play() async throws {
         console.introduce(stage.bot, as: Self.botName)
         try await awaitWorker()
@@ -34,7 +34,7 @@ struct DemoConversation: Sendable {
     }
 }
 
-// MARK: Before the first word
+// MARK: Setup
 
 extension DemoConversation {
     private func awaitWorker() async throws {
@@ -51,7 +51,7 @@ extension DemoConversation {
         }
     }
 
-    /// An account in this process that has published its key package.
+    /// Runs `body` with an account in this process that has published its key package.
     private func withGuest<Result: Sendable>(
         _ name: String, _ body: @escaping @Sendable (LocalAccount) async throws -> Result
     ) async throws -> Result {
@@ -75,7 +75,7 @@ extension DemoConversation {
     private func found(_ alice: LocalAccount) async throws -> String {
         let package = try await steps.run("find the bot's key package") {
             let kinds: [Kind] = [.addressableKeyPackage, .keyPackage]
-            // A worker that is ready has published one.
+            // A worker that is ready has published its key package.
             let event = await alice.newestEvent(of: stage.bot, kinds: kinds, on: [stage.relay])
             guard let event else { throw CommandError("the relay has none") }
             return event
@@ -156,7 +156,7 @@ extension DemoConversation {
 }
 
 extension LocalAccount {
-    /// The first message of this sender whose text fits.
+    /// Returns the first message of this sender whose text matches.
     fileprivate func message(
         from sender: PublicKey, _ fits: (String) -> Bool
     ) async throws -> MessageEvent {

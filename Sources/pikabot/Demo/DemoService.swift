@@ -4,9 +4,9 @@ import Logging
 import Nostr
 import ServiceLifecycle
 
-/// The demo, from making its folder to removing it.
+/// Runs the demo, from creating its folder to removing it.
 struct DemoService: Service {
-    /// Whether relay and bot stay until a signal comes.
+    /// Whether relay and bot keep running until a signal arrives.
     let keeps: Bool
     let logger: Logger
 

@@ -7,16 +7,16 @@ import ServiceLifecycle
 import Supervisor
 import Synchronization
 
-/// What the demo plays on: a relay, and the bot's worker under a supervisor.
+/// The demo's environment: a relay, and the bot's worker under a supervisor.
 struct DemoStage: Sendable {
     let relay: RelayURL
     let bot: PublicKey
     let directory: String
-    /// What the supervisor saw.
+    /// The supervisor's events.
     let events: Broadcast<SupervisorEvent>
     let diagnostics: Diagnostics
 
-    /// The last lines that the worker wrote to its standard error.
+    /// The last lines of the worker's standard error.
     final class Diagnostics: Sendable {
         private let lines = Mutex<[String]>([])
 
@@ -31,7 +31,7 @@ struct DemoStage: Sendable {
     }
 }
 
-/// Sets the stage in a folder, runs `body`, and takes everything down again.
+/// Starts the environment in a folder, runs `body`, and stops everything again.
 func withDemoStage<Result: Sendable>(
     in directory: String, diagnostics: DemoStage.Diagnostics, logger: Logger,
     _ body: @escaping @Sendable (DemoStage) async throws -> Result
@@ -60,7 +60,7 @@ func withDemoStage<Result: Sendable>(
                     _ = try await group.next()
                     return result
                 }
-                // Told to shut down, the supervisor ends by itself, and the conversation right after it.
+                // During a shutdown the supervisor ends first, and the conversation right after it.
                 guard Task.isShuttingDownGracefully else { throw CommandError("the worker ended by itself") }
             }
             throw CancellationError()

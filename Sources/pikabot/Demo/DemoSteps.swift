@@ -1,7 +1,7 @@
 import BotRuntime
 import Synchronization
 
-/// A step of the demo did not succeed.
+/// Failure of a step of the demo.
 struct DemoFailure: Error, CustomStringConvertible {
     let step: String
     let reason: String
@@ -9,7 +9,7 @@ struct DemoFailure: Error, CustomStringConvertible {
     var description: String { "the demo failed when it was to \(step): \(reason)" }
 }
 
-/// Runs the demo's steps, each under a deadline, and knows which one it is at.
+/// Runs the demo's steps, each with a deadline, and keeps track of the current one.
 final class DemoSteps: Sendable {
     private let current = Mutex("begin")
 
@@ -21,7 +21,7 @@ final class DemoSteps: Sendable {
         return try await withDeadline(limit, body)
     }
 
-    /// The failure of the current step.
+    /// Returns the error with the current step's name.
     func failure(_ error: any Error) -> DemoFailure {
         let reason = error is CancellationError ? "interrupted" : String(describing: error)
         return DemoFailure(step: current.withLock { $0 }, reason: reason)

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// What the bot answered, and how long each answer took.
+/// The bot's answers and their response times.
 final class DemoSummary: Sendable {
     enum Answer: CaseIterable {
         case echo, announcement, refusal
@@ -21,7 +21,7 @@ final class DemoSummary: Sendable {
         answers.withLock { $0.append((kind, latency)) }
     }
 
-    /// One line for people.
+    /// Returns a one-line summary.
     func text(after total: Duration) -> String {
         answers.withLock { answers in
             let counts = Answer.allCases.map { kind in kind.counted(answers.count { $0.kind == kind }) }

@@ -1,7 +1,7 @@
 import Nostr
 import PikaCore
 
-/// One line that drives a lab member.
+/// One command line for a lab member.
 struct LabCommand: Hashable, Sendable {
     /// The line's `cmd`.
     let name: String
@@ -23,19 +23,19 @@ struct LabCommand: Hashable, Sendable {
         case rotateID(group: String)
         case upgrade(group: String)
         case leave(group: String)
-        /// Sends the file at `path`; `server` nil: the configured ones.
+        /// Sends the file at `path`; a nil `server` means the configured ones.
         case sendMedia(group: String, path: String, filename: String, type: String, caption: String, server: String?)
-        /// Writes a file of a message to `path`.
+        /// Writes a message's file to `path`.
         case downloadMedia(group: String, message: EventID, index: Int, path: String)
-        /// Sets the picture of a group from the file at `path`; nil takes it away.
+        /// Sets a group's picture from the file at `path`; nil removes it.
         case setImage(group: String, path: String?, type: String)
-        /// Writes the picture of a group to `path`.
+        /// Writes a group's picture to `path`.
         case downloadImage(group: String, path: String)
-        /// Writes this account's profile, or that in a group.
+        /// Publishes this account's profile, or its profile in a group.
         case saveProfile(ProfileDraft, group: String?)
         case follow(PublicKey)
         case unfollow(PublicKey)
-        /// Reads profiles and the follow list from the relays again.
+        /// Fetches profiles and the follow list from the relays again.
         case refreshProfile
         /// Calls the other member through a media relay.
         case startCall(group: String, url: String)
@@ -45,13 +45,13 @@ struct LabCommand: Hashable, Sendable {
         case shutdown
     }
 
-    /// Why a line is no command, and what `cmd` it has, if any.
+    /// Why a line is invalid, and its `cmd`, if any.
     struct Problem: Error {
         let name: String
         let message: String
     }
 
-    /// `{"cmd": "send", "group": "…", "content": "…"}`; public keys as npub or hex.
+    /// Parses a line such as `{"cmd": "send", "group": "…", "content": "…"}`; public keys are npub or hex.
     init(line: String) throws(Problem) {
         guard let json = try? JSONValue(json: line), let name = json["cmd"]?.string else {
             throw Problem(name: "", message: "not a JSON object with a cmd")

@@ -1,7 +1,7 @@
 import Nostr
 import PikaCore
 
-/// One line that a lab member writes.
+/// One output line of a lab member.
 enum LabEvent {
     static func ready(_ account: PublicKey) -> JSONValue {
         ["event": "ready", "pubkey": .string(account.hex), "npub": .string(account.npub)]
@@ -15,7 +15,7 @@ enum LabEvent {
         ["event": "error", "cmd": .string(command), "message": .string(message)]
     }
 
-    /// What happened in a group; nil for what has no line of its own.
+    /// Returns the line for an event in a group; nil for events without one.
     static func happened(_ event: CoreEvent, inGroup nostrGroupID: String) -> JSONValue? {
         let group = JSONValue.string(nostrGroupID)
         switch event.content {
@@ -41,7 +41,7 @@ enum LabEvent {
         }
     }
 
-    /// How the call under way stands now, or how it ended.
+    /// Returns the state of the current call, or its end.
     static func call(_ call: AppState.ActiveCall, inGroup nostrGroupID: String) -> JSONValue {
         let (phase, reason): (String, JSONValue) =
             switch call.phase {
@@ -57,7 +57,7 @@ enum LabEvent {
         ]
     }
 
-    /// How a group stands now.
+    /// Returns a group's current state.
     static func group(_ chat: AppState.ChatSummary) -> JSONValue {
         [
             "event": "group", "group": .string(chat.nostrGroupID), "name": .string(chat.name),
@@ -69,7 +69,7 @@ enum LabEvent {
         ]
     }
 
-    /// What this account says of itself, and whom it follows.
+    /// Returns this account's profile and follow list.
     static func people(_ state: AppState) -> JSONValue {
         let profile = state.myProfile
         let text = { (text: String?) in text.map { JSONValue.string($0) } ?? .null }

@@ -3,7 +3,7 @@ import Nostr
 import PikaCore
 
 extension LabMember {
-    /// The commands about files and pictures.
+    /// Performs the commands about files and pictures.
     func performMedia(_ operation: LabCommand.Operation) async throws -> JSONObject {
         switch operation {
         case .sendMedia(let group, let path, let filename, let type, let caption, let server):

@@ -1,12 +1,12 @@
 import Nostr
 import PikaCore
 
-/// An account that others drive by lines of JSON: one command a line in, one event a line out.
+/// An account driven by lines of JSON: one command per input line, one event per output line.
 struct LabMember: Sendable {
     let account: LocalAccount
     let write: @Sendable (JSONValue) -> Void
 
-    /// Obeys until `shutdown` or the end of the lines; commands run one after the other.
+    /// Executes commands one at a time until `shutdown` or the end of the input.
     func obey(_ lines: AsyncStream<String>) async {
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await reportEvents() }
@@ -19,7 +19,7 @@ struct LabMember: Sendable {
         }
     }
 
-    /// False after `shutdown`.
+    /// Executes one line; returns false after `shutdown`.
     private func obey(_ line: String) async -> Bool {
         do {
             let command = try LabCommand(line: line)
@@ -56,7 +56,7 @@ struct LabMember: Sendable {
         return [:]
     }
 
-    /// Other implementations know a group by its nostrGroupID.
+    /// Creates a group and returns its nostrGroupID, by which other implementations identify it.
     private func found(_ action: AppAction) async throws -> JSONObject {
         let chatID = try await account.performInChat(action)
         return ["group": .string(await account.core.state.nostrGroupID(ofChat: chatID))]
@@ -69,8 +69,7 @@ struct LabMember: Sendable {
         }
     }
 
-    /// Writes a group, a call, and what this account says of itself, whenever it is another than when it was last
-    /// written.
+    /// Writes groups, calls and this account's profile whenever they have changed since they were last written.
     private func reportGroups() async {
         var written: [String: JSONValue] = [:]
         var people: JSONValue?
@@ -93,7 +92,7 @@ struct LabMember: Sendable {
 }
 
 extension LabCommand.Operation {
-    /// The action behind an operation that is nothing but one.
+    /// The action of an operation that consists of a single one.
     fileprivate var action: AppAction? {
         switch self {
         case .saveProfile(let draft, let group?): .saveGroupProfile(chatID: group, draft)

@@ -2,7 +2,8 @@ import Foundation
 
 /// The lines of standard input.
 enum StandardInput {
-    /// May be called once. A thread of its own reads, since reading blocks; it ends with the input or the process.
+    /// May be called once. Reads on its own thread, because reading blocks; the thread ends with the input or the
+    /// process.
     static func lines() -> AsyncStream<String> {
         let (stream, continuation) = AsyncStream<String>.makeStream()
         Thread.detachNewThread {

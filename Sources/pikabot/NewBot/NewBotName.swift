@@ -1,13 +1,13 @@
 import BotProgram
 import BotRuntime
 
-/// What a new bot is called, and what is named after it.
+/// A new bot's name, and the names derived from it.
 struct NewBotName: Hashable, Sendable {
-    /// 1 to 32 of a-z, 0-9 and "-", beginning with a letter: the bot's name in configurations, the package's and the
-    /// program's.
+    /// 1 to 32 characters a-z, 0-9 and "-", starting with a letter: the name of the bot in configurations, of the
+    /// package and of the program.
     let text: String
 
-    /// Targets of this package, whose names a package that uses it cannot have again, and what SwiftPM makes itself.
+    /// Names of targets that a dependent package cannot reuse, and of targets that SwiftPM generates.
     private static let taken = Set(BotRegistry.included.names).union(["pikabot"])
 
     init(_ text: String) throws(CommandError) {
@@ -31,7 +31,7 @@ struct NewBotName: Hashable, Sendable {
         text.split(separator: "-").map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined()
     }
 
-    /// The type and the target it is in.
+    /// Name of the type and of its target.
     var type: String { capitalized + "Bot" }
     var program: String { capitalized + "Program" }
     var tests: String { type + "Tests" }

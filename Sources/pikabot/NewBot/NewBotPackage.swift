@@ -2,12 +2,12 @@ import BotProgram
 import Foundation
 import Nostr
 
-/// The package that `pikabot new bot` makes: a bot, its program, a test of it in an encrypted group, a configuration.
+/// The package created by `pikabot new bot`: a bot, its program, a test in an encrypted group, and a configuration.
 struct NewBotPackage: Sendable {
     let name: NewBotName
     let source: PikabotSource
 
-    /// What the package consists of, by path, but for the key.
+    /// The package's files by path, without the key.
     var files: [(path: String, text: String)] {
         [
             ("Package.swift", manifest), ("Sources/\(name.type)/\(name.type).swift", bot),
@@ -19,8 +19,8 @@ struct NewBotPackage: Sendable {
 
     var keyFile: String { "secrets/\(name.text).key" }
 
-    /// Makes the folder, which must not be there, whole or not at all.
-    /// Returns the bot's key.
+    /// Creates the folder, which must not exist, completely or not at all.
+    /// Returns the bot's public key.
     func write(to folder: String) throws -> PublicKey {
         let target = URL(fileURLWithPath: folder)
         let draft = target.deletingLastPathComponent().appendingPathComponent(".\(UUID().uuidString)")

@@ -1,11 +1,11 @@
 import BotProgram
 import Foundation
 
-/// Where a new package takes pikabot from.
+/// Location of pikabot for a new package's dependency.
 enum PikabotSource: Hashable, Sendable {
-    /// A clone on this machine; absolute.
+    /// A local clone; absolute path.
     case path(String)
-    /// A repository, and the branch to follow.
+    /// A repository and the branch to follow.
     case repository(String, branch: String)
 
     init(_ text: String, branch: String) throws {
@@ -20,7 +20,7 @@ enum PikabotSource: Hashable, Sendable {
         self = .path(path)
     }
 
-    /// The clone that a program was built in: the nearest folder above it that is one.
+    /// Finds the clone in which a program was built: the nearest enclosing folder that is a clone.
     init?(builtFrom program: String) {
         var folder = URL(fileURLWithPath: program).resolvingSymlinksInPath().deletingLastPathComponent()
         while folder.path != "/" {
@@ -39,7 +39,7 @@ enum PikabotSource: Hashable, Sendable {
             && FileManager.default.fileExists(atPath: folder + "/Sources/BotKit")
     }
 
-    /// As a dependency in a manifest.
+    /// The dependency in a package manifest.
     var dependency: String {
         switch self {
         case .path(let path): ".package(name: \"pikabot\", path: \(Self.literal(path)))"
@@ -48,14 +48,14 @@ enum PikabotSource: Hashable, Sendable {
         }
     }
 
-    /// How the manifest's targets call it.
+    /// The package's identity in the manifest's target dependencies.
     var identity: String {
         guard case .repository(let address, _) = self else { return "pikabot" }
         let last = address.split(whereSeparator: { $0 == "/" || $0 == ":" }).last.map(String.init) ?? address
         return last.hasSuffix(".git") ? String(last.dropLast(4)) : last
     }
 
-    /// A string literal of Swift.
+    /// Returns the text as a Swift string literal.
     static func literal(_ text: String) -> String {
         let escaped = text.unicodeScalars.map { scalar in
             switch scalar {

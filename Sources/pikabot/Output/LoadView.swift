@@ -4,7 +4,7 @@ import LoadReport
 import Synchronization
 import Telemetry
 
-/// Where a load test stands: on a terminal a table that changes, elsewhere a line every few seconds.
+/// Progress of a load test: a live table on a terminal, otherwise a line every few seconds.
 final class LoadView: Sendable {
     private static let linesEvery = 5
     private static let width = 100
@@ -28,7 +28,7 @@ final class LoadView: Sendable {
             return
         }
         let lines = ["\(stage)"] + LiveProgress.table(snapshot, width: Self.width)
-        // Up to where the last table began, and everything below it gone.
+        // Moves the cursor to the start of the last table and clears everything below.
         let back = before > 0 ? "\u{1B}[\(before)A\u{1B}[J" : ""
         Console.printErrorControl(back + lines.map { $0.terminalLine + "\n" }.joined())
         state.withLock { $0.lines = lines.count }

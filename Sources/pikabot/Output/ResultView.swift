@@ -2,11 +2,11 @@ import BotProgram
 import Foundation
 import Nostr
 
-/// How a command's JSON shows to people.
+/// Layout of a command's JSON result for people.
 enum ResultView: Sendable {
-    /// Names and values, a pair a line.
+    /// One name and value per line.
     case record
-    /// The elements of one member as a table; `none` is said when there are none.
+    /// A table of one member's elements; `none` is printed if there are none.
     case list(of: String, [Column], none: String)
 
     struct Column: Sendable {
@@ -25,13 +25,13 @@ enum ResultView: Sendable {
         case plain
         /// Unix seconds.
         case time
-        /// A public key.
+        /// A public key, as an abbreviated npub.
         case person
-        /// The names of the files.
+        /// File names.
         case files
     }
 
-    /// Without a line end.
+    /// Returns the text without a trailing line feed.
     func text(_ result: JSONValue, timeZone: TimeZone = .current) -> String {
         switch self {
         case .record: return Self.record(result)
@@ -45,7 +45,7 @@ enum ResultView: Sendable {
         }
     }
 
-    /// One element as a line.
+    /// Returns one element as a line.
     static func line(_ element: JSONValue, _ columns: [Column], timeZone: TimeZone = .current) -> String {
         columns.map { $0.form.text(element[$0.member] ?? .null, timeZone) }.joined(separator: "  ")
     }
@@ -60,7 +60,7 @@ enum ResultView: Sendable {
         return table(pairs.map { [$0.0, Form.plain.text($0.1, .current)] })
     }
 
-    /// Columns two blanks apart; the last one is not filled up.
+    /// Formats rows with two spaces between columns; the last column is not padded.
     private static func table(_ rows: [[String]]) -> String {
         let count = rows.map(\.count).max() ?? 0
         let widths = (0..<count).map { column in rows.map { $0[column].count }.max() ?? 0 }
@@ -96,14 +96,14 @@ extension ResultView.Form {
 }
 
 extension String {
-    /// Fit for a line of a terminal: what others wrote must not move the cursor or change colours.
+    /// The text made safe for a terminal line: untrusted text must not move the cursor or change colours.
     var printable: String {
         String(
             String.UnicodeScalarView(
                 unicodeScalars.map { scalar in
                     switch scalar.properties.generalCategory {
                     case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate:
-                        // Emoji are joined by U+200D.
+                        // U+200D joins emoji.
                         scalar == "\u{200D}" ? scalar : scalar == "\n" ? "\u{23CE}" : "\u{FFFD}"
                     default: scalar
                     }
@@ -112,12 +112,12 @@ extension String {
 }
 
 extension Console {
-    /// Prints a result: JSON into a pipe or when asked for, for people on a terminal.
+    /// Prints a result: as JSON to a pipe or on request, formatted on a terminal.
     static func print(_ result: JSONValue, as view: ResultView, _ options: ClientOptions) {
         Console.printText(options.isForPeople ? view.text(result) : result.prettyText)
     }
 
-    /// What is under way, for those who watch a terminal.
+    /// Prints a progress message if standard error is a terminal.
     static func progress(_ text: String) {
         if isatty(STDERR_FILENO) == 1 { printError(text) }
     }

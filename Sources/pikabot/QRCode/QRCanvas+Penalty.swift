@@ -1,12 +1,12 @@
 extension QRCanvas {
-    /// How badly a masked symbol reads: the lower, the better (ISO/IEC 18004 §7.8.3).
+    /// Penalty score of a masked symbol; lower is better (ISO/IEC 18004 §7.8.3).
     var penalty: Int {
         let columns = modules.indices.map { column in modules.map { $0[column] } }
         let lines = (modules + columns).reduce(0) { $0 + Self.runs(in: $1) + Self.finders(in: $1) }
         return lines + blocks + balance
     }
 
-    /// Five and more of one colour in a line.
+    /// Penalises runs of five or more modules of one colour.
     private static func runs(in line: [Bool]) -> Int {
         var points = 0
         var length = 0
@@ -17,7 +17,7 @@ extension QRCanvas {
         return points
     }
 
-    /// What looks like a finder, with four light modules on a side.
+    /// Penalises finder-like patterns with four light modules on one side.
     private static func finders(in line: [Bool]) -> Int {
         let finder = [true, false, true, true, true, false, true]
         let light = [false, false, false, false]
@@ -28,7 +28,7 @@ extension QRCanvas {
         }
     }
 
-    /// Two by two of one colour.
+    /// Penalises 2×2 blocks of one colour.
     private var blocks: Int {
         var points = 0
         for row in modules.indices.dropLast() {
@@ -44,7 +44,7 @@ extension QRCanvas {
         return points
     }
 
-    /// Ten for each 5 % that the dark ones are away from one half.
+    /// Penalises imbalance: 10 for each 5 % that the share of dark modules differs from one half.
     private var balance: Int {
         let total = modules.count * modules.count
         let dark = modules.joined().count { $0 }

@@ -1,8 +1,8 @@
-/// The modules of a symbol while it is drawn (ISO/IEC 18004 §6.3 and §7.7 to §7.10).
+/// The modules of a symbol under construction (ISO/IEC 18004 §6.3 and §7.7 to §7.10).
 struct QRCanvas: Sendable {
     private let version: QRVersion
     private(set) var modules: [[Bool]]
-    /// Modules that carry no data, and are not masked.
+    /// Function and format modules, which carry no data and are not masked.
     private var isFixed: [[Bool]]
 
     init(_ version: QRVersion) {
@@ -36,13 +36,13 @@ struct QRCanvas: Sendable {
         drawVersion()
     }
 
-    /// Alignment patterns give way to finders.
+    /// Whether an alignment pattern would overlap a finder pattern.
     private func isFinderCorner(_ row: Int, _ column: Int) -> Bool {
         let far = size - 7
         return [(6, 6), (6, far), (far, 6)].contains { $0 == (row, column) }
     }
 
-    /// With the separator around it.
+    /// Draws a finder pattern with its separator.
     private mutating func drawFinder(_ row: Int, _ column: Int) {
         for y in -4...4 {
             for x in -4...4 {
@@ -58,7 +58,7 @@ struct QRCanvas: Sendable {
         }
     }
 
-    /// Fifteen bits, twice, and the module that is always dark (§7.9).
+    /// Draws the 15 format bits twice, and the module that is always dark (§7.9).
     private mutating func drawFormat(_ bits: Int) {
         for index in 0..<15 {
             let isDark = bits >> index & 1 == 1
@@ -78,7 +78,7 @@ struct QRCanvas: Sendable {
         return (data << 10 | remainder(data, by: 0x537, bits: 10)) ^ 0x5412
     }
 
-    /// Eighteen bits, twice, from version 7 on (§7.10).
+    /// Draws the 18 version bits twice, from version 7 on (§7.10).
     private mutating func drawVersion() {
         guard version.number >= 7 else { return }
         let bits = version.number << 12 | Self.remainder(version.number, by: 0x1f25, bits: 12)
@@ -89,7 +89,7 @@ struct QRCanvas: Sendable {
         }
     }
 
-    /// Of `data` times 2^bits, by a polynomial over GF(2) of that degree.
+    /// Returns the remainder of `data` times 2^bits, divided by a polynomial over GF(2) of degree `bits`.
     private static func remainder(_ data: Int, by polynomial: Int, bits: Int) -> Int {
         var value = data
         for _ in 0..<bits { value = value << 1 ^ (value >> (bits - 1) & 1) * polynomial }
@@ -98,21 +98,21 @@ struct QRCanvas: Sendable {
 
     // MARK: Data
 
-    /// Columns by twos from the right, upwards and downwards in turn.
+    /// Draws codewords in column pairs from right to left, alternately upwards and downwards.
     mutating func draw(_ codewords: [UInt8]) {
         var bits = codewords.lazy.flatMap { byte in (0..<8).reversed().map { byte >> $0 & 1 == 1 } }.makeIterator()
         for (turn, right) in columns.enumerated() {
             let rows = turn.isMultiple(of: 2) ? Array((0..<size).reversed()) : Array(0..<size)
             for row in rows {
                 for column in [right, right - 1] where !isFixed[row][column] {
-                    // What is left over stays light.
+                    // Remaining modules stay light.
                     modules[row][column] = bits.next() ?? false
                 }
             }
         }
     }
 
-    /// The right columns of the pairs; the one with the timing pattern is left out.
+    /// The right columns of the pairs; skips the column of the timing pattern.
     private var columns: [Int] {
         stride(from: size - 1, to: 6, by: -2).map { $0 } + stride(from: 5, to: 0, by: -2).map { $0 }
     }

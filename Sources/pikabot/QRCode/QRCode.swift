@@ -6,9 +6,9 @@ struct QRCode: Sendable {
     let mask: Int
     private let modules: [[Bool]]
 
-    /// The smallest symbol that holds the text; nil if none does: 271 bytes at level low, 213 at medium.
+    /// Creates the smallest symbol that holds the text; nil if it is too long (271 bytes at level low, 213 at medium).
     ///
-    /// - Parameter mask: nil for the one that reads best.
+    /// - Parameter mask: nil for the mask with the lowest penalty.
     init?(_ text: String, level: QRLevel, mask: Int? = nil) {
         let bytes = Array(text.utf8)
         let versions = QRVersion.all.map { QRVersion($0, level) }
@@ -26,15 +26,15 @@ struct QRCode: Sendable {
 
     var size: Int { version.size }
 
-    /// Whether a module is dark; what lies outside is the quiet zone.
+    /// Whether a module is dark; coordinates outside the symbol are in the quiet zone.
     subscript(row: Int, column: Int) -> Bool {
         (0..<size).contains(row) && (0..<size).contains(column) && modules[row][column]
     }
 
-    /// Two rows of modules a line, with a quiet zone of four modules around.
+    /// Renders two rows of modules per line, with a quiet zone of four modules around the symbol.
     ///
-    /// - Parameter isColored: whether colours are set, so that dark is dark on every terminal; without, light modules
-    ///   are drawn and dark ones left out, as it is right on a dark background.
+    /// - Parameter isColored: whether to set colours, so that dark modules are dark on every terminal; otherwise only
+    ///   light modules are drawn, which is correct on a dark background.
     func terminalText(isColored: Bool) -> String {
         let lines = stride(from: -4, to: size + 4, by: 2).map { row in
             let line = (-4..<size + 4).map { column in
@@ -51,9 +51,9 @@ struct QRCode: Sendable {
     }
 }
 
-/// A symbol's codewords (ISO/IEC 18004 §7.4 and §7.6).
+/// Encoder of a symbol's codewords (ISO/IEC 18004 §7.4 and §7.6).
 enum QRCodewords {
-    /// Mode, length, bytes, an end and padding.
+    /// Returns mode, length, bytes, terminator and padding.
     static func data(_ bytes: [UInt8], _ version: QRVersion) -> [UInt8] {
         var bits: [Bool] = []
         func append(_ value: Int, _ count: Int) {
@@ -75,7 +75,7 @@ enum QRCodewords {
         return codewords
     }
 
-    /// Data and correction codewords of all blocks, one of each in turn.
+    /// Returns the data and correction codewords of all blocks, interleaved.
     static func interleaved(_ bytes: [UInt8], _ version: QRVersion) -> [UInt8] {
         var rest = data(bytes, version)[...]
         var blocks: [[UInt8]] = []

@@ -1,15 +1,15 @@
-/// How much of a symbol is for correcting errors (ISO/IEC 18004 §7.5.1); more is not needed on a screen.
+/// Error correction levels (ISO/IEC 18004 §7.5.1); higher ones are not needed on a screen.
 enum QRLevel: Sendable, CaseIterable {
-    /// 7 % of a symbol may be unreadable.
+    /// Recovers from 7 % of unreadable codewords.
     case low
-    /// 15 %.
+    /// Recovers from 15 %.
     case medium
 
-    /// The two bits of the format information.
+    /// The level's two bits in the format information.
     var formatBits: Int { self == .low ? 0b01 : 0b00 }
 }
 
-/// A size of symbols, 1 to 10, at one level (ISO/IEC 18004 tables 1, 9 and E.1).
+/// A symbol version, 1 to 10, at one level (ISO/IEC 18004 tables 1, 9 and E.1).
 struct QRVersion: Sendable, Hashable {
     private static let codewords = [26, 44, 70, 100, 134, 172, 196, 242, 292, 346]
     private static let low = [(7, 1), (10, 1), (15, 1), (20, 1), (26, 1), (18, 2), (20, 2), (24, 2), (30, 2), (18, 4)]
@@ -22,9 +22,9 @@ struct QRVersion: Sendable, Hashable {
     static let all = 1...10
 
     let number: Int
-    /// Of all codewords, those for data and those for correction.
+    /// Number of all codewords, data and correction.
     let codewordCount: Int
-    /// Correction codewords of each block.
+    /// Correction codewords per block.
     let correctionLength: Int
     let blockCount: Int
 
@@ -38,17 +38,17 @@ struct QRVersion: Sendable, Hashable {
         self.blockCount = count
     }
 
-    /// Modules along a side.
+    /// Modules per side.
     var size: Int { 17 + 4 * number }
     var dataCount: Int { codewordCount - correctionLength * blockCount }
-    /// Bits of the length in byte mode.
+    /// Bits of the length field in byte mode.
     var lengthBits: Int { number < 10 ? 8 : 16 }
-    /// Bytes that fit: mode and length take the first bits.
+    /// Largest payload in bytes, without the mode and length bits.
     var capacity: Int { (dataCount * 8 - 4 - lengthBits) / 8 }
-    /// Rows and columns where alignment patterns have their centres.
+    /// Centre coordinates of the alignment patterns.
     var alignmentCentres: [Int] { Self.alignments[number - 1] }
 
-    /// Data codewords of each block, in order: the longer ones come last.
+    /// Data codewords of each block in order; longer blocks come last.
     var blockLengths: [Int] {
         let (short, longCount) = dataCount.quotientAndRemainder(dividingBy: blockCount)
         return (0..<blockCount).map { $0 < blockCount - longCount ? short : short + 1 }

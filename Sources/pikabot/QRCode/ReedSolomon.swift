@@ -1,6 +1,6 @@
 /// Correction codewords over GF(256) with the polynomial 0x11D (ISO/IEC 18004 §7.5.2).
 enum ReedSolomon {
-    /// The remainder of the data by the generator polynomial of `length` roots.
+    /// Returns the remainder of the data divided by the generator polynomial of degree `length`.
     static func correction(of data: [UInt8], length: Int) -> [UInt8] {
         let generator = self.generator(length)
         var remainder = [UInt8](repeating: 0, count: length)
@@ -13,7 +13,7 @@ enum ReedSolomon {
         return remainder
     }
 
-    /// Coefficients below the leading one, the highest first.
+    /// Returns the coefficients below the leading one, highest first.
     private static func generator(_ length: Int) -> [UInt8] {
         var coefficients = [UInt8](repeating: 0, count: length)
         coefficients[length - 1] = 1

@@ -2,9 +2,9 @@ import BotProgram
 import Foundation
 import Nostr
 
-/// One command to a running daemon: a line of JSON out, lines in until the one that answers it (wire §8.3).
+/// Sends one command to a running daemon: writes a line of JSON, and reads lines until the reply (wire §8.3).
 enum DaemonConnection {
-    /// The result of the answer, null if it has none. Throws ``CommandError`` with the daemon's code and message.
+    /// Returns the reply's result; null if it has none. Throws ``CommandError`` with the daemon's code and message.
     static func call(_ request: JSONObject, stateDirectory: String) throws -> JSONValue {
         try call(request, path: DaemonSocketPath.path(stateDirectory: stateDirectory))
     }

@@ -1,9 +1,9 @@
 import Foundation
 import Nostr
 
-/// Where the daemon of a state directory listens (wire §8.3).
+/// Path of the daemon's socket for a state directory (wire §8.3).
 enum DaemonSocketPath {
-    /// Unix sockets have short names only.
+    /// Unix socket paths have a small maximum length.
     static let maximumBytes = 100
 
     static func path(stateDirectory: String, temporaryDirectory: String = NSTemporaryDirectory()) -> String {
@@ -14,7 +14,7 @@ enum DaemonSocketPath {
         return URL(fileURLWithPath: temporaryDirectory).appendingPathComponent(name).path
     }
 
-    /// FNV-1a, 64 bits: it has to be the same in every process, no more.
+    /// 64-bit FNV-1a: only needs to be the same in every process.
     private static func digest(_ text: String) -> String {
         var hash: UInt64 = 0xcbf2_9ce4_8422_2325
         for byte in text.utf8 { hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01b3 }

@@ -1,6 +1,6 @@
 import BotKit
 
-/// Answers canaries with what this account knows of the group.
+/// Answers canaries with this account's view of the group.
 struct CanaryMirror: Sendable {
     let settings: MirrorSettings
 
@@ -8,7 +8,7 @@ struct CanaryMirror: Sendable {
         self.settings = settings
     }
 
-    /// Who is not named, or writes something else, gets no answer.
+    /// Answers a canary of a configured sender; ignores all other messages.
     func answer(_ message: MessageEvent, _ context: BotContext) {
         guard settings.senders.contains(message.sender), let canary = CanaryMessage(content: message.content),
             let chat = context.chat,

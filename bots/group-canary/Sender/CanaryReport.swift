@@ -1,14 +1,14 @@
 import BotKit
 import Synchronization
 
-/// What the latest canaries and checks of a group say.
+/// The result of the latest canaries and checks of a group.
 struct CanaryReport: Sendable, Hashable {
     struct Mirror: Sendable, Hashable {
         var name: String
         var answered: Int
         var disorder: Int
         var duplicates: Int
-        /// Its epoch, if its answers have differed from the sender for longer than a canary has time.
+        /// The mirror's epoch, if its view has differed from the sender's for longer than a canary's timeout.
         var divergingEpoch: UInt64?
         var isMember: Bool
     }
@@ -16,10 +16,10 @@ struct CanaryReport: Sendable, Hashable {
     /// Whether the sender is in the group.
     var isInGroup: Bool
     var epoch: UInt64?
-    /// Canaries whose time is over.
+    /// The number of canaries whose timeout has passed.
     var judged: Int
     var mirrors: [Mirror]
-    /// In the order of the settings; those that have not ended once are left out.
+    /// The checks in the order of the settings, without those that have never completed.
     private var ended: [Ended]
     private var goal: Double
 
@@ -52,7 +52,7 @@ struct CanaryReport: Sendable, Hashable {
         }
     }
 
-    /// Of all mirrors together; nil before the first canary's time is over.
+    /// The ratio over all mirrors; nil before the first canary's timeout has passed.
     var deliveryRatio: Double? {
         guard judged > 0, !mirrors.isEmpty else { return nil }
         return Double(mirrors.reduce(0) { $0 + $1.answered }) / Double(judged * mirrors.count)
@@ -62,7 +62,7 @@ struct CanaryReport: Sendable, Hashable {
 
     var isGood: Bool { faults.isEmpty }
 
-    /// What is wrong, each by a word that stays the same while it lasts.
+    /// The current faults, each as a word that stays the same while the fault lasts.
     var faults: Set<String> {
         guard isInGroup else { return ["group"] }
         var faults = Set(mirrors.filter { $0.divergingEpoch != nil }.map { "diverged \($0.name)" })
@@ -70,7 +70,7 @@ struct CanaryReport: Sendable, Hashable {
         return faults.union(ended.filter { !$0.verdict.isPassed }.map { "check \($0.name)" })
     }
 
-    /// Without the label `target`.
+    /// The metrics without the label `target`.
     var samples: [MetricSample] {
         var samples = [MetricSample("group_canary_diverged", [:], Double(diverging))]
         if !isInGroup {
@@ -84,7 +84,7 @@ struct CanaryReport: Sendable, Hashable {
             }
     }
 
-    /// What there is to say, each on a line.
+    /// The report as text, one statement per line.
     var lines: [String] {
         guard isInGroup else { return ["the sender is not in the group, or it is not founded yet"] }
         return mirrors.map { line($0) } + ended.map(Self.line)
@@ -108,7 +108,7 @@ struct CanaryReport: Sendable, Hashable {
 }
 
 extension CanaryReport {
-    /// Into the metrics; and into the log when something more has become bad, or all is good again.
+    /// Exports the metrics, and logs when a fault is added or all faults are gone.
     func publish(_ target: String, _ memory: CanarySender.Memory, _ context: BotContext) {
         for var sample in samples {
             sample.labels["target"] = target

@@ -1,11 +1,11 @@
 import BotKit
 
-/// Messages that must be answered, and others that must not be.
+/// Checks that messages are answered, or ignored, as expected.
 extension CanarySender {
-    /// After an absence of so many intervals nobody knows any more when an answer came.
+    /// After this number of missed intervals the time of an answer is unknown, so the check is dropped.
     private static let staleAfter: Int64 = 3
 
-    /// Judges the check that was under way in each group, and begins the next one.
+    /// Judges the pending check of each group, and starts the next one.
     func runChecks(_ context: BotContext) async throws {
         for group in settings.groups where !group.checks.isEmpty {
             guard let chat = try await chat(of: group, context) else { continue }
@@ -39,7 +39,7 @@ extension CanarySender {
             MetricSample("group_canary_checks_total", labels.merging(result) { _, new in new }, 1))
     }
 
-    /// Somebody has said something in a chat.
+    /// Records a message if it concerns the pending check.
     func notice(_ message: MessageEvent, _ context: BotContext) async throws {
         guard let group = try await group(of: context.chatID, context),
             let asked = try await context.stored(AskedCheck.self, .asked(group)),

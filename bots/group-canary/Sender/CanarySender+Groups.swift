@@ -1,12 +1,12 @@
 import BotKit
 import Synchronization
 
-/// Which chat is which group of the settings.
+/// The mapping between chats and the groups of the settings.
 extension CanarySender {
-    /// Between two attempts to found a group: peers may have to publish a key package first.
+    /// Milliseconds between two attempts to create a group: peers may have to publish a key package first.
     private static let patience: Int64 = 15_000
 
-    /// The group as the account sees it; nil if it is not in it. One that was founded before is found by its title.
+    /// Returns the group's chat; nil if the account is not a member. A group created earlier is found by its title.
     func chat(of group: GroupSettings, _ context: BotContext) async throws -> AppState.ChatSummary? {
         let chats = context.snapshot.chatList.filter { $0.isActive && !$0.needsInvitation }
         if let chatID = try await chatID(of: group, context), let chat = chats.first(where: { $0.chatID == chatID }) {
@@ -22,7 +22,7 @@ extension CanarySender {
         return chat
     }
 
-    /// The group that a chat is; nil if it is none of the settings.
+    /// Returns the group of a chat; nil if the chat is not a group of the settings.
     func group(of chatID: String, _ context: BotContext) async throws -> GroupSettings? {
         for group in settings.groups where try await self.chatID(of: group, context) == chatID { return group }
         return nil
@@ -38,7 +38,7 @@ extension CanarySender {
         case firstAttempt, anotherAttempt, none
     }
 
-    /// Founds a group that there is none of yet. Who has no key package yet keeps it from being founded.
+    /// Creates a group that does not exist yet. The creation fails while a peer has no key package.
     func found(_ group: GroupSettings, _ context: BotContext) -> Founding {
         guard group.chatID == nil else { return .none }
         let now = context.nowMilliseconds

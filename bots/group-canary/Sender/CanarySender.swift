@@ -2,11 +2,11 @@ import BotKit
 import Foundation
 import Synchronization
 
-/// Sends canaries into groups and measures what comes back.
+/// Sends canaries to groups and measures the answers.
 ///
-/// Schedules and chats are handled at the same time, so each durable value has one of them that writes it.
+/// Schedules and chats are handled concurrently, so each durable value is written by only one of them.
 struct CanarySender: Sendable {
-    /// What need not outlive the process.
+    /// State that does not have to survive the process.
     final class Memory: Sendable {
         let foundedAt = Mutex<[String: Int64]>([:])
         let faults = Mutex<[String: Set<String>]>([:])
@@ -25,7 +25,7 @@ struct CanarySender: Sendable {
     func sendCanaries(_ context: BotContext) async throws {
         for group in settings.groups {
             let chat = try await chat(of: group, context)
-            // A group that is just being founded is no fault yet.
+            // A group that is being created is not a fault yet.
             if chat == nil, found(group, context) == .firstAttempt { continue }
             try await report(on: group, chat, context).publish(group.name, memory, context)
             guard let chat else { continue }
@@ -37,7 +37,7 @@ struct CanarySender: Sendable {
         }
     }
 
-    /// An answer has come.
+    /// Handles an answer to a canary.
     func take(_ message: MessageEvent, _ context: BotContext) async throws {
         guard let group = try await group(of: context.chatID, context), let chat = context.chat,
             group.mirrors.contains(where: { $0.account == message.sender }),
@@ -58,7 +58,7 @@ struct CanarySender: Sendable {
         }
     }
 
-    /// Answers a `/probe` with what is known, and sends nothing.
+    /// Answers a `/probe` from the current results, without sending anything.
     func answer(_ request: ProbeRequest, _ context: BotContext) async throws -> ProbeAnswer {
         guard let group = settings.groups.first(where: { $0.name == request.target }) else {
             throw BotError(.probeRefused, "no group of that name is configured here")
@@ -80,7 +80,7 @@ struct CanarySender: Sendable {
     private static func newSeries() -> String { String(UInt32.random(in: .min ... .max), radix: 16) }
 }
 
-/// Which durable value of a group.
+/// The key of a durable value of a group.
 struct CanaryKey: Sendable {
     let text: String
 
@@ -95,7 +95,7 @@ struct CanaryKey: Sendable {
 }
 
 extension BotContext {
-    /// Nil if there is none, or one of another version.
+    /// Returns a stored value; nil if there is none, or another version wrote it.
     func stored<Value: Decodable>(_ type: Value.Type, _ key: CanaryKey) async throws -> Value? {
         try await value(key.text).flatMap { try? JSONDecoder().decode(type, from: Data($0)) }
     }

@@ -1,30 +1,30 @@
 import BotKit
 
-/// The check that is under way in a group; written by the schedule alone.
+/// The pending check of a group; written only by the schedule.
 struct AskedCheck: Codable, Sendable, Hashable {
     var name: String
     /// Unix milliseconds.
     var at: Int64
 }
 
-/// What came while a check was under way; written by the chat's own handlers alone.
+/// The message recorded during a check; written only by the chat's own handlers.
 struct NoticedAnswer: Codable, Sendable, Hashable {
-    /// Which run of which check it belongs to.
+    /// The run of the check that it belongs to.
     var check: AskedCheck
     var afterMilliseconds: Int64
 }
 
-/// How the checks of a group ended the last time, by their names; written by the schedule alone.
+/// The latest result of a group's check; written only by the schedule.
 struct CheckVerdict: Codable, Sendable, Hashable {
     var isPassed: Bool
     /// Unix milliseconds.
     var at: Int64
-    /// When somebody spoke; nil if nobody did.
+    /// The time of the matching message after the check's message; nil if there was none.
     var afterMilliseconds: Int64?
 }
 
 extension AnswerCheck {
-    /// Whether a message is what the check waits for, or what must not come.
+    /// Returns whether a message is the expected answer, or the one that must not come.
     func concerns(_ content: String, from sender: PublicKey) -> Bool {
         guard from == nil || from == sender else { return false }
         guard case .answer(let text) = expectation else { return true }

@@ -1,43 +1,44 @@
-/// What mirrors have answered in a group; written by the chat's own handlers alone.
+/// The answers of mirrors in a group; written only by the chat's own handlers.
 struct HeardLog: Codable, Sendable, Hashable {
-    /// What an answer was like; the raw value is a label of metrics.
+    /// The kind of an answer; the raw value is a metric label.
     enum Answer: String, Sendable, CaseIterable {
         case inOrder = "in_order"
-        /// A later canary was answered before.
+        /// A later canary was answered before it.
         case outOfOrder = "out_of_order"
         case duplicate
-        /// After the canary's time.
+        /// The answer came after the canary's timeout.
         case late
-        /// To a canary that was not sent, or too long ago.
+        /// The canary was never sent, or too long ago.
         case strange
     }
 
     struct Mirror: Codable, Sendable, Hashable {
-        /// Of the latest canaries, those that it has answered.
+        /// The numbers of the latest canaries that it has answered.
         var answered: [Int64] = []
         var highest: Int64 = 0
         var disorder = 0
         var duplicates = 0
         var view: GroupView?
-        /// Unix milliseconds since when it has seen another epoch or other members than the sender; nil if it agrees.
+        /// Unix milliseconds since when its epoch or members have differed from the sender's; nil if they agree.
         var differsSince: Int64?
-        /// Unix milliseconds of its latest answer that said so.
+        /// Unix milliseconds of its latest answer with a difference.
         var differedAt: Int64?
 
-        /// For how long it was seen to differ, in milliseconds: between answers, so that one who answers no more is only
-        /// silent.
+        /// The duration of the difference in milliseconds, measured between answers, so that a mirror that stops
+        /// answering does not count as diverging.
         var difference: Int64 { max(0, (differedAt ?? 0) - (differsSince ?? differedAt ?? 0)) }
     }
 
     var series: String
-    /// By the hexadecimal public key.
+    /// By hexadecimal public key.
     var mirrors: [String: Mirror] = [:]
 
     init(series: String) {
         self.series = series
     }
 
-    /// Takes an answer in; the milliseconds that it took are nil for what is no first answer in time.
+    /// Records an answer. Returns its kind, and its round trip in milliseconds, which is nil unless it is a first
+    /// answer in time.
     mutating func take(
         _ message: CanaryMessage, from mirror: String, sent: SentLog, own: GroupView, now: Int64, timeout: Int64
     ) -> (Answer, Int64?) {
@@ -62,7 +63,7 @@ struct HeardLog: Codable, Sendable, Hashable {
 }
 
 extension HeardLog.Mirror {
-    /// A change that is under way makes a difference too, but not for long.
+    /// Records a mirror's view. A commit in progress causes a difference too, but only briefly.
     fileprivate mutating func note(_ view: GroupView, own: GroupView, now: Int64) {
         self.view = view
         (differsSince, differedAt) = view == own ? (nil, nil) : (differsSince ?? now, now)

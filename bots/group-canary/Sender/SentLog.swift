@@ -1,4 +1,4 @@
-/// The latest canaries of a group; written by the schedule alone.
+/// The latest canaries of a group; written only by the schedule.
 struct SentLog: Codable, Sendable, Hashable {
     struct Canary: Codable, Sendable, Hashable {
         var number: Int64
@@ -8,14 +8,14 @@ struct SentLog: Codable, Sendable, Hashable {
 
     var series: String
     var next: Int64 = 1
-    /// Ascending.
+    /// In ascending order of number.
     var latest: [Canary] = []
 
     init(series: String) {
         self.series = series
     }
 
-    /// Notes the next canary and returns its number.
+    /// Records the next canary and returns its number.
     mutating func send(at now: Int64, window: Int) -> Int64 {
         let number = next
         next += 1
@@ -26,7 +26,7 @@ struct SentLog: Codable, Sendable, Hashable {
 
     func time(of number: Int64) -> Int64? { latest.first { $0.number == number }?.at }
 
-    /// The numbers of those whose time is over.
+    /// Returns the numbers of the canaries whose timeout has passed.
     func judged(at now: Int64, timeout: Int64) -> [Int64] {
         latest.filter { now - $0.at > timeout }.map(\.number)
     }

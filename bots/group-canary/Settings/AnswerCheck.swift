@@ -3,20 +3,20 @@ import BotKit
 /// A message that must be answered, or must not be.
 struct AnswerCheck: Sendable, Hashable {
     enum Expectation: Sendable, Hashable {
-        /// Somebody says something with this text in it, in time; capitals make no difference.
+        /// An answer that contains this text must come in time; case is ignored.
         case answer(String)
         case silence
     }
 
     let name: String
     let text: String
-    /// Who is to answer, or to be silent; nil for everybody.
+    /// The account that must answer, or stay silent; nil for everyone.
     let from: PublicKey?
     let expectation: Expectation
-    /// How long to wait.
+    /// The time to wait.
     let time: Duration
 
-    /// Nil, and problems, if it cannot be read.
+    /// Parses a check; nil, with problems in the reader, if it is invalid.
     init?(_ reader: SettingsReader, number: Int, peers: [GroupSettings.Peer], every: Duration) {
         name = reader.string("name", default: "check\(number)")
         let text = reader.string("send", required: true)

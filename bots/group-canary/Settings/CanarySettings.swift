@@ -1,6 +1,6 @@
 import BotKit
 
-/// What stands under `with:`.
+/// The settings under `with:`.
 enum CanarySettings: Sendable {
     case sender(SenderSettings)
     case mirror(MirrorSettings)
@@ -9,7 +9,7 @@ enum CanarySettings: Sendable {
         case sender, mirror
     }
 
-    /// Throws ``BotSettingsError`` with everything that is wrong.
+    /// Throws ``BotSettingsError`` with all problems.
     init(_ settings: BotSettings) throws(BotSettingsError) {
         let reader = SettingsReader(settings)
         let role = reader.choice("role", of: Role.self, required: true)
@@ -21,7 +21,7 @@ enum CanarySettings: Sendable {
 }
 
 struct MirrorSettings: Sendable {
-    /// Whose canaries are answered.
+    /// The accounts whose canaries are answered.
     let senders: Set<PublicKey>
 
     init(_ reader: SettingsReader) {
@@ -36,15 +36,15 @@ struct MirrorSettings: Sendable {
 struct SenderSettings: Sendable {
     static let mostGroups = 20
 
-    /// Between two canaries in a group.
+    /// The interval between canaries in a group.
     let every: Duration
-    /// A canary that is answered later is late; one that is not answered by then counts as lost.
+    /// The deadline for an answer: later answers are late, and a canary without an answer by then counts as lost.
     let timeout: Duration
-    /// How many of the latest canaries the delivery ratio is about.
+    /// The number of latest canaries that the delivery ratio is based on.
     let window: Int
-    /// The delivery ratio below which something is wrong.
+    /// The minimum delivery ratio; a lower one is a fault.
     let delivery: Double
-    /// Between two checks in a group.
+    /// The interval between checks in a group.
     let checksEvery: Duration
     let groups: [GroupSettings]
 
@@ -75,7 +75,7 @@ struct SenderSettings: Sendable {
         }
     }
 
-    /// A canary is judged once its time is over: by then it must still be among the latest.
+    /// Checks that a canary is still among the latest when its timeout has passed, which is when it is judged.
     private static func checkWindow(_ window: Int, _ every: Duration, _ timeout: Duration, _ reader: SettingsReader) {
         guard every >= .seconds(1), Double(window) <= timeout / every + 1 else { return }
         let least = (timeout / every).rounded(.down) + 2
@@ -86,7 +86,7 @@ struct SenderSettings: Sendable {
 }
 
 extension SettingsReader {
-    /// Notes a problem unless a key is a name that metrics may show.
+    /// Reports a problem unless a key is a valid metric label.
     func checkLabel(_ name: String) {
         guard !Self.isLabel(name) else { return }
         fail(

@@ -1,6 +1,6 @@
 import BotKit
 
-/// A group that canaries are sent into.
+/// A group to which canaries are sent.
 struct GroupSettings: Sendable {
     private static let mostPeers = 50
 
@@ -9,14 +9,14 @@ struct GroupSettings: Sendable {
         let account: PublicKey
     }
 
-    /// Of the settings: what metrics and logs call it.
+    /// The name in the settings, used by metrics and logs.
     let name: String
-    /// A group that is there already; nil founds one with the peers.
+    /// The existing group; nil creates one with the peers.
     let chatID: String?
-    /// What the group that is founded is called, and found again by.
+    /// The title of the created group, by which it is found again.
     let title: String
     let peers: [Peer]
-    /// Those of the peers who answer canaries.
+    /// The peers that answer canaries.
     let mirrors: [Peer]
     let checks: [AnswerCheck]
 

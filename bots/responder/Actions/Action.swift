@@ -1,12 +1,12 @@
 import BotKit
 
-/// One thing that a rule does.
+/// An action of a rule.
 enum Action: Sendable {
-    /// Answers the message; says it in the chat where there is none. One of the texts, by chance.
+    /// Replies to the message with one of the texts, chosen at random; sends it to the chat if there is no message.
     case reply([Template])
-    /// Says one of the texts, by chance, in other chats or, if there are none here, in the chat.
+    /// Sends one of the texts, chosen at random, to other chats or, if none are given, to the chat of the event.
     case send([Template], to: [String])
-    /// One of them, by chance.
+    /// Reacts with one of the emojis, chosen at random.
     case react([String])
     case media(MediaAction)
     case webhook(WebhookAction)
@@ -14,17 +14,17 @@ enum Action: Sendable {
     case agent(AgentAction)
 }
 
-/// What becomes of the answer of a webhook, a program or an agent.
+/// The use of the answer of a webhook, a program or an agent.
 enum AnswerUse: String, Sendable, CaseIterable {
-    /// It answers the message.
+    /// Replies to the message with it.
     case reply
-    /// It is said in the chat.
+    /// Sends it to the chat.
     case send
-    /// It is there for later actions of the rule, as `{answer}`.
+    /// Keeps it for later actions of the rule, as `{answer}`.
     case keep
 }
 
-/// A value in settings that is there, or named by a reference.
+/// A value in settings, given literally or as a reference to a secret.
 enum SettingText: Sendable, Hashable {
     case plain(String)
     case secret(BotSettings)
@@ -37,7 +37,7 @@ enum SettingText: Sendable, Hashable {
     }
 }
 
-/// A file that is sent.
+/// A file to send.
 struct MediaAction: Sendable {
     static let maximumBytes = 16 << 20
 
@@ -47,7 +47,7 @@ struct MediaAction: Sendable {
     var caption: Template?
 }
 
-/// A request to somebody's server.
+/// An HTTP request.
 struct WebhookAction: Sendable {
     static let methodsWithBody: Set<String> = ["POST", "PUT", "PATCH"]
 
@@ -59,7 +59,7 @@ struct WebhookAction: Sendable {
     var use: AnswerUse
 }
 
-/// A program that is run.
+/// A program to run.
 struct ProgramAction: Sendable {
     var command: [String]
     var environment: [String: SettingText]
@@ -74,10 +74,10 @@ struct ProgramAction: Sendable {
     }
 }
 
-/// What a webhook, a program or an agent says, made fit for a chat.
+/// The answer of a webhook, a program or an agent, prepared for a chat.
 enum Answer {
     static let maximumBytes = 256 << 10
-    /// Of what is said in a chat; the rest is cut off.
+    /// The maximum length of a message; the rest is cut off.
     static let maximumCharacters = 8_000
 
     static func text(_ bytes: [UInt8]) -> String { text(String(decoding: bytes, as: UTF8.self)) }

@@ -1,11 +1,11 @@
 import BotKit
 
-/// What webhooks and programs are told, as JSON. Its version rises when something in it changes its meaning or goes;
-/// members may be added under the same version.
+/// The JSON input of webhooks and programs. The version increases when a member changes its meaning or is removed;
+/// members may be added without a new version.
 enum EventDocument {
     static let version: Int64 = 1
 
-    /// - Parameter delivery: names this request, the same when a crash makes it be asked again.
+    /// - Parameter delivery: identifies this request; the same when it is repeated after a crash.
     static func json(
         of occasion: Occasion, rule: String, delivery: String, answer: String, names: ChatNames
     ) -> JSONValue {
@@ -35,7 +35,7 @@ enum EventDocument {
 }
 
 extension JSONValue {
-    /// Sets a member of an object; nothing else has members.
+    /// Sets a member of an object; does nothing for other values.
     mutating func set(_ name: String, _ value: JSONValue) {
         guard case .object(var object) = self else { return }
         object[name] = value

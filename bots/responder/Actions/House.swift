@@ -2,13 +2,13 @@ import BotKit
 import Foundation
 import Synchronization
 
-/// What all rules of one responder share.
+/// The state shared by all rules of one responder.
 final class House: Sendable {
     let timeZone: TimeZone
     let ledger = TokenLedger()
     let logger = Logger(label: "responder")
     private let generator: Mutex<Chance>
-    /// Rules whose expression was slow, as the log was told already.
+    /// Rules whose slow expression has been logged already.
     private let slowRules = Mutex<Set<String>>([])
 
     init(timeZone: TimeZone, generator: Chance) {
@@ -16,12 +16,12 @@ final class House: Sendable {
         self.generator = Mutex(generator)
     }
 
-    /// One of the texts, by chance; nil if there are none.
+    /// Returns a random element; nil if there are none.
     func choose<Element: Sendable>(_ elements: [Element]) -> Element? {
         generator.withLock { elements.randomElement(using: &$0) }
     }
 
-    /// Says once for each rule that a search did not come to its end.
+    /// Logs, once for each rule, that a search exceeded its time limit.
     func report(_ outcome: Expression.Outcome, of rule: String) {
         guard outcome == .tookTooLong, slowRules.withLock({ $0.insert(rule).inserted }) else { return }
         logger.warning(
@@ -30,7 +30,7 @@ final class House: Sendable {
     }
 }
 
-/// Random numbers: the system's, or those that a seed repeats (SplitMix64). For choices among replies.
+/// Random numbers for choices among replies: the system's, or reproducible ones from a seed (SplitMix64).
 struct Chance: RandomNumberGenerator, Sendable {
     /// Nil for the system's numbers.
     private var state: UInt64?

@@ -1,6 +1,6 @@
 import BotKit
 
-/// One rule at work on one occasion.
+/// One run of a rule on one occasion.
 struct RuleRun {
     let rule: Rule
     let occasion: Occasion
@@ -18,7 +18,7 @@ struct RuleRun {
             now: context.now, timeZone: house.timeZone)
     }
 
-    /// Does the rule's actions in order, up to the first that fails: then the rule's failure text is said.
+    /// Performs the rule's actions in order, up to the first that fails: then the rule's failure text is sent.
     ///
     /// Throws when the store of values fails, and when the task was cancelled.
     mutating func perform() async throws {
@@ -50,7 +50,7 @@ struct RuleRun {
         }
     }
 
-    // MARK: Saying
+    // MARK: Messages
 
     private func deliver(_ texts: [Template], to chats: [String]?, _ use: AnswerUse) {
         guard let template = house.choose(texts) else { return }
@@ -83,7 +83,7 @@ struct RuleRun {
         }
     }
 
-    // MARK: Asking others
+    // MARK: Requests
 
     private func call(_ webhook: WebhookAction, _ index: Int) async throws(BotError) -> String {
         let chatID = occasion.chats.first ?? ""
@@ -119,7 +119,7 @@ struct RuleRun {
         ).answer()
     }
 
-    /// The same when a crash makes a rule run again.
+    /// Returns an id of the request that is the same when the rule runs again after a crash.
     private func delivery(_ index: Int) -> String { "\(occasion.id)/\(rule.name)/\(index)" }
 
     private func document(_ index: Int) -> JSONValue {
@@ -127,17 +127,17 @@ struct RuleRun {
             of: occasion, rule: rule.name, delivery: delivery(index), answer: values.answer, names: values.names)
     }
 
-    // MARK: Rests
+    // MARK: Cooldown
 
     private static func cooldownKey(_ rule: Rule, _ chatID: String) -> String { "cooldown/\(rule.name)/\(chatID)" }
 
-    /// Whether the rule is not resting; from then on it is.
+    /// Returns whether the rule may run, and starts its cooldown.
     private func mayRun() async throws -> Bool {
         guard let cooldown = rule.cooldown, let chatID = occasion.chats.first else { return true }
         let key = Self.cooldownKey(rule, chatID)
         var stored = try await context.text(key)
         if stored == nil, let chat = values.names.summary(of: chatID), !chat.sharesNostrGroupID {
-            // Where earlier versions stored it.
+            // Earlier versions stored it under this key.
             let earlier = Self.cooldownKey(rule, chat.nostrGroupID)
             stored = try await context.text(earlier)
             if stored != nil { context.setText(nil, forKey: earlier) }

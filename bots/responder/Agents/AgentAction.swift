@@ -1,38 +1,38 @@
 import BotKit
 
-/// A language model that is asked for an answer.
+/// A request to a language model.
 struct AgentAction: Sendable {
-    /// Who is asked.
+    /// The source of the answer.
     enum Source: Sendable {
         /// An OpenAI-compatible chat completions endpoint.
         case endpoint(String, token: SettingText?, reachesPrivateAddresses: Bool)
-        /// A program; `timeout` and `use` of its own do not count.
+        /// A program; its own `timeout` and `use` are ignored.
         case program(ProgramAction)
     }
 
-    /// How often a request is made, the first time included.
+    /// The maximum number of attempts of a request, including the first.
     static let tries = 3
 
     var source: Source
     var model: String
     var system: Template?
-    /// What the model is asked.
+    /// The prompt of the model.
     var prompt: Template
-    /// Messages of the chat before the one that is answered.
+    /// The number of earlier messages of the chat in the prompt.
     var history: Int
-    /// Of the answer.
+    /// The limit of the answer.
     var maximumTokens: Int
     var temperature: Double?
     var perSender: TokenBudget?
     var perGroup: TokenBudget?
-    /// What is said when a budget is used up.
+    /// The text to send when a budget is exhausted.
     var exhausted: String
-    /// For everything, tries and pauses included.
+    /// The deadline of everything, including retries and pauses.
     var timeout: Duration
     var use: AnswerUse
 }
 
-/// So many tokens in a day (UTC) or an hour.
+/// A number of tokens per day (UTC) or hour.
 struct TokenBudget: Hashable, Sendable {
     var tokens: Int
     /// Seconds.

@@ -1,11 +1,11 @@
 import BotKit
 
-/// One question to an agent.
+/// One request to an agent.
 struct AgentRun: Sendable {
-    /// Of one message of the history; the rest is cut off.
+    /// The maximum length of a message of the history; the rest is cut off.
     static let longestMessage = 2_000
     private static let firstPause = Duration.seconds(1)
-    /// Peers show that somebody is typing for ten seconds.
+    /// Clients show a typing indicator for ten seconds.
     private static let typingPeriod = Duration.seconds(8)
 
     let agent: AgentAction
@@ -13,10 +13,10 @@ struct AgentRun: Sendable {
     let values: TemplateValues
     let house: House
     let context: BotContext
-    /// What happened, for programs.
+    /// The event as JSON, for programs.
     let document: JSONValue
 
-    /// Throws ``BotError``, and what the store of values throws.
+    /// Returns the answer. Throws ``BotError``, and errors of the store of values.
     func answer() async throws -> String {
         let turns = try await turns()
         let accounts = accounts
@@ -30,7 +30,7 @@ struct AgentRun: Sendable {
         }
         let outcome: ChatCompletion.Outcome
         do { outcome = try await whileTyping { try await ask(turns) } } catch {
-            // What was asked may have been paid for, though nothing came back.
+            // A failed request may have been charged nevertheless.
             settle(reserve, used: estimate, accounts)
             throw error
         }
@@ -58,7 +58,7 @@ struct AgentRun: Sendable {
         for account in accounts { context.setText(house.ledger.text(of: account), forKey: account.key) }
     }
 
-    // MARK: The question
+    // MARK: Prompt
 
     private func turns() async throws -> [ChatCompletion.Turn] {
         let chatID = occasion.chats.first ?? ""
@@ -70,7 +70,7 @@ struct AgentRun: Sendable {
         return turns
     }
 
-    /// The chat's messages before the one that is answered.
+    /// Returns the chat's messages before the one that is answered.
     private func history(of chatID: String) async throws -> [ChatCompletion.Turn] {
         guard agent.history > 0, !chatID.isEmpty else { return [] }
         let recent = try await context.services.chats.recentMessages(in: chatID, limit: agent.history + 1)
@@ -86,7 +86,7 @@ struct AgentRun: Sendable {
         occasion.sender.map { "\(values.names.name(of: $0, in: chatID)): \(text)" } ?? text
     }
 
-    // MARK: The request
+    // MARK: Request
 
     private func ask(_ turns: [ChatCompletion.Turn]) async throws -> ChatCompletion.Outcome {
         let request = ChatCompletion.request(turns, by: agent)
@@ -114,7 +114,7 @@ struct AgentRun: Sendable {
             ?? ChatCompletion.Outcome(text: String(decoding: output, as: UTF8.self), tokens: nil)
     }
 
-    /// Tries again, with longer and longer pauses, what may go better another time, as long as there is time.
+    /// Sends a request, retrying temporary failures with increasing pauses until the deadline.
     private func send(_ request: BotHTTPRequest) async throws -> ChatCompletion.Outcome {
         let clock = context.services.clock
         let end = clock.nowMilliseconds + Int64(agent.timeout / .milliseconds(1))
@@ -136,7 +136,7 @@ struct AgentRun: Sendable {
     private enum Attempt {
         case done(ChatCompletion.Outcome)
         case failed(BotError)
-        /// It may go better after a pause.
+        /// A temporary failure, which may be retried after a pause.
         case later(BotError, wait: Duration)
 
         func outcome() throws(BotError) -> ChatCompletion.Outcome {
@@ -164,7 +164,7 @@ struct AgentRun: Sendable {
         }
     }
 
-    /// Shows the chat that an answer is being written, as long as it takes.
+    /// Shows a typing indicator while `body` runs.
     private func whileTyping<Value: Sendable>(_ body: @escaping @Sendable () async throws -> Value) async throws
         -> Value
     {

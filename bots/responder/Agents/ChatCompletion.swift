@@ -1,6 +1,6 @@
 import BotKit
 
-/// A request to a chat completions endpoint, and how its answer is read.
+/// Requests to a chat completions endpoint, and the parsing of its responses.
 enum ChatCompletion {
     struct Turn: Hashable, Sendable {
         enum Role: String, Sendable {
@@ -13,7 +13,7 @@ enum ChatCompletion {
 
     struct Outcome: Hashable, Sendable {
         var text: String
-        /// Prompt and answer together; nil if the endpoint did not say.
+        /// Prompt and answer together; nil if the endpoint did not report it.
         var tokens: Int?
     }
 
@@ -28,7 +28,7 @@ enum ChatCompletion {
         return request
     }
 
-    /// Nil for anything but a completion with text in it.
+    /// Parses a response; nil unless it is a completion with text.
     static func outcome(of bytes: [UInt8]) -> Outcome? {
         guard let document = try? JSONValue(json: bytes),
             let text = document["choices"]?.array?.first?["message"]?["content"]?.string
@@ -37,7 +37,7 @@ enum ChatCompletion {
         return Outcome(text: text, tokens: tokens.flatMap { $0 > 0 ? $0 : nil })
     }
 
-    /// About how many tokens a text has; rather more than fewer for most languages.
+    /// Returns an estimate of a text's tokens, which is rather too high for most languages.
     static func estimate(_ text: String) -> Int { text.utf8.count / 3 + 1 }
 
     static func estimate(_ turns: [Turn]) -> Int { turns.reduce(0) { $0 + estimate($1.content) + 4 } }

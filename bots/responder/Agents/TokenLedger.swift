@@ -1,13 +1,13 @@
 import Synchronization
 
-/// Tokens used in the current window, as this process knows it.
+/// The tokens used in the current window, as known to this process.
 ///
-/// Chats are handled at the same time, so what one request may use is set aside before it is made. What was used is
-/// kept among the bot's values too, for the next process.
+/// Chats are handled concurrently, so the tokens that a request may use are reserved before it is sent. Used tokens are
+/// also stored in the bot's values, for the next process.
 final class TokenLedger: Sendable {
-    /// A budget and whom it is for.
+    /// A budget and its owner.
     struct Account: Hashable, Sendable {
-        /// The key of its value.
+        /// The key of the stored value.
         let key: String
         let budget: TokenBudget
     }
@@ -22,9 +22,9 @@ final class TokenLedger: Sendable {
 
     private let entries = Mutex<[String: Entry]>([:])
 
-    /// Sets tokens aside in all accounts, or in none of them when one has not got as many.
+    /// Reserves tokens in all accounts, or in none of them if one has too few left.
     ///
-    /// - Parameter stored: the values as ``text(of:at:)`` made them, by key.
+    /// - Parameter stored: the values as returned by ``text(of:)``, by key.
     func setAside(_ tokens: Int, in accounts: [Account], at now: Int64, stored: [String: String]) -> Bool {
         entries.withLock { entries in
             if entries.count > Self.maximumEntries { entries = entries.filter { $0.value.setAside > 0 } }
@@ -38,7 +38,7 @@ final class TokenLedger: Sendable {
         }
     }
 
-    /// What was set aside is free again; what was really used counts.
+    /// Releases reserved tokens and counts the used ones.
     func settle(_ tokens: Int, used: Int, in accounts: [Account]) {
         entries.withLock { entries in
             for account in accounts {
@@ -50,7 +50,7 @@ final class TokenLedger: Sendable {
         }
     }
 
-    /// What to keep of an account.
+    /// Returns the value to store for an account.
     func text(of account: Account) -> String? {
         entries.withLock { entries in entries[account.key].map { "\($0.window) \($0.used)" } }
     }
@@ -70,7 +70,7 @@ final class TokenLedger: Sendable {
         return Entry(window: window, used: used, setAside: 0)
     }
 
-    /// What an endpoint reports may be any number.
+    /// Adds with saturation, since an endpoint may report any number.
     private static func sum(_ one: Int, _ other: Int) -> Int {
         let (sum, overflow) = one.addingReportingOverflow(other)
         return overflow ? .max / 2 : min(sum, .max / 2)

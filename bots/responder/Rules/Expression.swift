@@ -1,17 +1,16 @@
 import Foundation
 
-/// A regular expression (ICU's syntax) that strangers' messages are held against.
+/// A regular expression (ICU's syntax) that is matched against untrusted messages.
 ///
-/// ICU's engine goes back and tries again, and a message made for it can keep some expressions busy for ever. So a
-/// search ends after ``timeLimit``, and messages longer than ``longest`` are not searched at all: either way there is
-/// no match.
+/// ICU's engine backtracks, and a crafted message can keep some expressions busy forever. So a search ends after
+/// ``timeLimit``, and messages longer than ``longest`` are not searched at all: in both cases there is no match.
 struct Expression: Sendable {
     /// UTF-16 code units.
     static let longest = 4_000
     static let timeLimit = Duration.milliseconds(50)
 
     enum Outcome: Hashable, Sendable {
-        /// What was found, and the capture groups; empty for a group that took no part.
+        /// The match and the capture groups; empty for a group that did not participate.
         case found([String])
         case missed
         case tooLong
@@ -19,10 +18,10 @@ struct Expression: Sendable {
     }
 
     let pattern: String
-    // Safe to share: documented as immutable and usable from several threads at once.
+    // Thread-safe: documented as immutable and usable from several threads at once.
     private let expression: NSRegularExpression
 
-    /// Throws what Foundation says about a wrong pattern.
+    /// Throws Foundation's error for an invalid pattern.
     init(_ pattern: String) throws {
         self.pattern = pattern
         expression = try NSRegularExpression(pattern: pattern)
@@ -35,7 +34,7 @@ struct Expression: Sendable {
         guard whole.length <= Self.longest else { return .tooLong }
         let deadline = ContinuousClock.now + Self.timeLimit
         var outcome = Outcome.missed
-        // The engine reports every few thousand steps, without a result then.
+        // The engine calls back every few thousand steps, without a result.
         expression.enumerateMatches(
             in: text, options: .reportProgress, range: NSRange(location: 0, length: whole.length)
         ) { result, _, stop in

@@ -1,34 +1,34 @@
 import BotKit
 
-/// One time that a rule applies: what happened, in the words of rules.
+/// An event to which a rule applies, in the terms of rules.
 struct Occasion: Sendable, Hashable {
-    /// What documents for webhooks and programs call it.
+    /// The event type in documents for webhooks and programs.
     enum Cause: String, Sendable {
         case message, reaction, event, joined, left, removed, arrived, call, schedule
     }
 
     var cause: Cause
-    /// Names what happened, the same in every process that sees it.
+    /// An id of the event that is the same in every process.
     var id: String
-    /// The chats that answers go to: the one where it happened, or those of a schedule.
+    /// The chats to which answers are sent: that of the event, or those of a schedule.
     var chats: [String]
-    /// Unix seconds when it happened.
+    /// Unix seconds of the event.
     var at: Int64
     var sender: PublicKey?
     var message: MessageEvent?
-    /// The command's name, in small letters.
+    /// The command's name in lower case.
     var command: String?
     /// Everything after the command's name.
     var arguments = ""
-    /// Words after the command's name, or capture groups.
+    /// The words after the command's name, or the capture groups.
     var pieces: [String] = []
     var match = ""
-    /// Who joined, left or was removed.
+    /// The members who joined, left or were removed.
     var subjects: [PublicKey] = []
 }
 
 extension Rule {
-    /// What a rule makes of an event; nil if it does not apply.
+    /// Returns the occasion if the rule applies to an event; nil otherwise.
     func occasion(of event: CoreEvent, in scope: EventScope, _ report: (Expression.Outcome) -> Void) -> Occasion? {
         if let chats, !scope.isChat(among: chats) { return nil }
         let occasion: Occasion? =
@@ -84,7 +84,7 @@ extension MessageCondition {
         return occasion
     }
 
-    /// The cheap conditions.
+    /// Checks the cheap conditions.
     private func isMet(by message: MessageEvent, in scope: EventScope) -> Bool {
         let content = message.content
         if let direct, direct == scope.isGroup { return false }
@@ -107,7 +107,7 @@ extension CommitEvent {
             case .removed: (removed.filter { !left.contains($0) }, .removed)
             }
         guard !subjects.isEmpty else { return nil }
-        // Whoever left asked for it; somebody else's commit only carries it out.
+        // Leaving is requested by the leaving member, even if another member commits it.
         return Occasion(
             cause: cause, id: id.hex, chats: [event.chatID], at: event.receivedAt,
             sender: membership == .left ? subjects.first : committer, subjects: subjects)
@@ -124,7 +124,7 @@ extension Trigger.CallSignalKind {
 }
 
 extension Audience {
-    /// Whether whoever caused an event is one of these, by the roles of the event's own epoch.
+    /// Returns whether the cause of an event belongs to this audience, by the roles of the event's own epoch.
     func has(_ sender: PublicKey?, of event: CoreEvent, in scope: EventScope) -> Bool {
         guard let sender else { return false }
         return keys.contains(sender) || operators && scope.operators.contains(sender)
@@ -134,7 +134,7 @@ extension Audience {
     private func isAdmin(_ sender: PublicKey, of event: CoreEvent, in scope: EventScope) -> Bool {
         switch event.content {
         case .message(let message): EventFilter.fromAdmin.matches(message, in: scope)
-        // Who left by somebody else's commit is not its author.
+        // A leaving member is not the author of the commit.
         case .commit(let commit): commit.committer == sender && EventFilter.fromAdmin.matches(commit, in: scope)
         case .call(let call): EventFilter.fromAdmin.matches(call, in: scope)
         case .joined(let join): EventFilter.fromAdmin.matches(join, in: scope)

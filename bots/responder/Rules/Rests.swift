@@ -1,11 +1,11 @@
-/// Until when a rule rests in one chat, and for whom; as text, to be kept among a bot's values.
+/// The active cooldowns of a rule in one chat; encoded as text, to be stored among a bot's values.
 struct Rests: Hashable, Sendable {
-    /// Unix seconds.
+    /// The end of each cooldown in Unix seconds.
     private(set) var ends: [String: Int64] = [:]
 
     init() {}
 
-    /// What ``text`` wrote; lines that are none are left out.
+    /// Parses the output of ``text``, ignoring invalid lines.
     init(text: String) {
         for line in text.split(separator: "\n") {
             let parts = line.split(separator: " ")
@@ -15,9 +15,9 @@ struct Rests: Hashable, Sendable {
 
     var text: String { ends.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }.joined(separator: "\n") }
 
-    /// False while it rests for `who`; otherwise it rests from now on. What is over is forgotten.
+    /// Starts a cooldown for `who` and returns true; returns false if one is active. Expired cooldowns are removed.
     mutating func begin(_ who: String, at now: Int64, seconds: Int64) -> Bool {
-        // A clock that was set back must not make a rest longer than it is.
+        // A clock that was set back must not extend a cooldown.
         ends = ends.filter { $0.value > now && $0.value - now <= seconds }
         guard ends[who] == nil else { return false }
         ends[who] = now + seconds

@@ -1,30 +1,30 @@
 import BotKit
 
-/// What is to be done when something happens.
+/// A rule: a trigger, conditions and actions.
 struct Rule: Sendable {
-    /// For logs, metrics and values that outlast the process.
+    /// The name in logs, metrics and stored values.
     var name: String
     let trigger: Trigger
-    /// Who may cause it; nil for everybody.
+    /// The accounts that may trigger it; nil for everyone.
     let only: Audience?
-    /// Where; nil for every chat.
+    /// The chats in which it applies; nil for all.
     let chats: Set<String>?
     let cooldown: Cooldown?
-    /// Whether rules below are left out once this one has applied.
+    /// Whether later rules are skipped once this one has applied.
     let stops: Bool
     let actions: [Action]
-    /// What is said when an action fails; nil for nothing.
+    /// The text to send when an action fails; nil for none.
     let failure: String?
 }
 
-/// Who may cause a rule: whoever is in one of these.
+/// The accounts that may trigger a rule: members of any of these sets.
 struct Audience: Hashable, Sendable {
     var admins = false
     var operators = false
     var keys: Set<PublicKey> = []
 }
 
-/// How long a rule rests after it has applied, and for whom.
+/// The time for which a rule is suspended after it has applied, and its scope.
 struct Cooldown: Hashable, Sendable {
     enum Scope: String, Hashable, Sendable, CaseIterable {
         case sender, chat

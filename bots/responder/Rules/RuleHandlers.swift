@@ -1,8 +1,8 @@
 import BotKit
 
 extension ResponderSettings {
-    /// Takes what the rule at an index applies to. When that rule says `stop: false`, the rules below get the event too,
-    /// up to the first that applies and stops.
+    /// Returns the handler of the rule at an index. If the rule says `stop: false`, the rules below receive the event
+    /// too, up to the first that applies and stops.
     func handler(from index: Int) -> Handler {
         let rule = rules[index]
         if case .schedule(let schedule) = rule.trigger { return handler(for: rule, schedule) }
@@ -20,8 +20,8 @@ extension ResponderSettings {
         return handler
     }
 
-    /// Runs once when it is due, and says what it says in all of the rule's chats. An agent is asked for each chat by
-    /// itself: what one chat has said is nothing for another.
+    /// Returns the handler of a scheduled rule, which runs once when due and sends its texts to all of the rule's
+    /// chats. An agent is asked separately for each chat, since one chat's content must not reach another.
     private func handler(for rule: Rule, _ schedule: Schedule) -> Handler {
         OnSchedule(rule.name, schedule) { context in
             guard case .schedule(let due) = context.trigger else { return }
@@ -39,7 +39,7 @@ extension ResponderSettings {
         }.handler
     }
 
-    /// Nothing if the first of the rules does not apply.
+    /// Returns the rules that apply from an index on; empty if the first one does not.
     private func applied(
         to event: CoreEvent, in scope: EventScope, from first: Int
     ) -> [(rule: Rule, occasion: Occasion)] {
@@ -59,7 +59,7 @@ extension ResponderSettings {
 extension Rule {
     fileprivate var asksAgent: Bool { actions.contains { if case .agent = $0 { true } else { false } } }
 
-    /// How the rule's command is used, for the list of commands; nil if it has none.
+    /// The usage of the rule's command, for the list of commands; nil if it has none.
     fileprivate var usage: CommandUsage? {
         guard case .message(let condition) = trigger, let command = condition.command, let name = command.names.first
         else { return nil }

@@ -1,11 +1,11 @@
 import BotKit
 
-/// What makes a rule apply.
+/// The trigger of a rule.
 enum Trigger: Sendable {
     case message(MessageCondition)
-    /// Somebody came into the group, went, or was put out.
+    /// A member joined, left or was removed.
     case membership(Membership)
-    /// The account itself came into a group.
+    /// The account itself joined a group.
     case arrival
     case call(CallSignalKind)
     case schedule(Schedule)
@@ -18,10 +18,10 @@ enum Trigger: Sendable {
         case invite, accept, reject, end, any
     }
 
-    /// Whether there is a message to answer and to react to.
+    /// Whether there is a message to reply and react to.
     var hasMessage: Bool { if case .message = self { true } else { false } }
 
-    /// What texts of the rule may have filled in, besides the numbered pieces.
+    /// The placeholders available to texts of the rule, besides the numbered ones.
     var placeholders: Set<Placeholder> {
         var known: Set<Placeholder> = [.chat, .chatID, .members, .me, .date, .time, .answer]
         switch self {
@@ -37,7 +37,7 @@ enum Trigger: Sendable {
         return known
     }
 
-    /// How many numbered pieces there are to fill in.
+    /// The number of numbered placeholders.
     var pieces: Int {
         guard case .message(let condition) = self else { return 0 }
         if condition.command != nil { return Placeholder.largestPiece }
@@ -45,10 +45,10 @@ enum Trigger: Sendable {
     }
 }
 
-/// Which messages, reactions and other inner events a rule is about; everything that is given must hold.
+/// The conditions on messages, reactions and other inner events; all that are given must hold.
 struct MessageCondition: Sendable {
     struct CommandName: Sendable {
-        /// The name and the aliases, in small letters.
+        /// The name and the aliases, in lower case.
         var names: [String]
         var prefix: String
         var help: String
@@ -57,14 +57,14 @@ struct MessageCondition: Sendable {
     var kinds: Set<Kind> = [.chatMessage]
     var command: CommandName?
     var mention: Bool?
-    /// Whether the chat is one of two.
+    /// Whether the chat must have two members.
     var direct: Bool?
     var expression: Expression?
-    /// Capitals make no difference to these three.
+    /// These three ignore case.
     var startsWith: String?
     var contains: String?
     var equals: String?
-    /// Of a reaction; nil for all.
+    /// The emoji of a reaction; nil for any.
     var emoji: String?
 
     var isReaction: Bool { kinds == [.reaction] }

@@ -3,7 +3,7 @@ import BotKit
 extension Action {
     private static let keys = ["reply", "send", "react", "media", "webhook", "run", "exec", "agent"]
 
-    /// The actions of a rule: one beside `when:`, or a list under `do:`.
+    /// Parses the actions of a rule: one beside `when:`, or a list under `do:`.
     static func readAll(_ rule: SettingsReader, _ scope: TextScope?, _ standards: Standards) -> [Action] {
         let beside = keys.filter(rule.has)
         guard rule.has("do") else {
@@ -55,7 +55,7 @@ extension Action {
 }
 
 extension SettingsReader {
-    /// A text, a list of texts, or `{ text: …, to: [CHATID] }`.
+    /// Parses a text, a list of texts, or `{ text: …, to: [CHATID] }`.
     fileprivate func sending(_ key: String, _ scope: TextScope?) -> Action? {
         guard case .object? = value(key) else { return templates(key, scope).map { .send($0, to: []) } }
         guard let reader = object(key) else { return nil }
@@ -91,7 +91,7 @@ extension SettingsReader {
             file: file, name: name ?? last, type: type ?? MediaAction.type(ofFile: last), caption: caption)
     }
 
-    /// A program, or `{ command: […], timeout: 10s, environment: { … }, answer: reply }`.
+    /// Parses `{ command: […], timeout: 10s, environment: { … }, answer: reply }`.
     fileprivate func program(_ key: String, _ scope: TextScope?) -> ProgramAction? {
         guard let reader = object(key) else { return nil }
         let command = reader.strings("command", required: true)
@@ -111,7 +111,7 @@ extension SettingsReader {
         choice(key, default: scope?.hasMessage == false ? AnswerUse.send : .reply)
     }
 
-    /// Values that are texts, or references to secrets.
+    /// Parses values that are strings or references to secrets.
     func settingTexts(_ key: String) -> [String: SettingText] {
         guard has(key), let reader = object(key) else { return [:] }
         var texts: [String: SettingText] = [:]
@@ -125,7 +125,7 @@ extension SettingsReader {
         return string(key).map { .plain($0) }
     }
 
-    /// `{ file: PATH }`, `{ env: NAME }`, `{ credential: NAME }` or `{ command: […] }`.
+    /// Parses `{ file: PATH }`, `{ env: NAME }`, `{ credential: NAME }` or `{ command: […] }`.
     func secret(_ key: String) -> SettingText? {
         let kinds = ["file", "env", "credential", "command"]
         return parsed(
@@ -148,7 +148,7 @@ extension MediaAction {
         "pdf": "application/pdf", "txt": "text/plain",
     ]
 
-    /// By the end of its name.
+    /// Returns the media type for a file name extension.
     static func type(ofFile name: String) -> String {
         guard let dot = name.lastIndex(of: ".") else { return "application/octet-stream" }
         return types[name[dot...].dropFirst().lowercased()] ?? "application/octet-stream"

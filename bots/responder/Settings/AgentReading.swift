@@ -47,7 +47,7 @@ extension SettingsReader {
         return .endpoint(endpoint, token: token, reachesPrivateAddresses: entry.isPrivate)
     }
 
-    /// `20000/day` or `2000/h`.
+    /// Parses `20000/day` or `2000/h`.
     private func tokenBudget(_ key: String, atLeast least: Int) -> TokenBudget? {
         parsed(
             key, expected: "at least \(least) tokens (maximumTokens) a day or an hour",
@@ -67,7 +67,7 @@ extension SettingsReader {
 }
 
 extension TextScope {
-    /// What is asked unless a rule says otherwise: what stands after the command, or the message.
+    /// Returns the default prompt: the text after the command, or the message.
     fileprivate static func standardPrompt(_ scope: TextScope?) -> Template? {
         guard let scope else { return Template(parts: []) }
         if scope.placeholders.contains(.args) { return try? Template("{args}") }

@@ -1,16 +1,16 @@
-/// Hosts that webhooks and agents may ask.
+/// The hosts that webhooks and agents may access.
 struct HostList: Hashable, Sendable {
     struct Entry: Hashable, Sendable {
-        /// In small letters, without brackets.
+        /// In lower case, without brackets.
         var host: String
-        /// Nil for every port.
+        /// Nil for any port.
         var port: Int?
-        /// Whether it may be this machine or in a network around it.
+        /// Whether it may be this machine or in a private network.
         var isPrivate: Bool
 
-        /// `api.example`, `api.example:8443`, `127.0.0.1:8080` or `[::1]:8080`. An address, or `localhost`, can only mean
-        /// what it says, so it may be private; a name leads wherever somebody's name server says, so it may not, unless
-        /// the settings say so.
+        /// Parses `api.example`, `api.example:8443`, `127.0.0.1:8080` or `[::1]:8080`. An address or `localhost` is
+        /// unambiguous, so it may be private. A name resolves to whatever its name server returns, so it may not,
+        /// unless the settings allow it.
         init?(_ text: String, isPrivate: Bool) {
             guard let authority = Authority(text[...]) else { return nil }
             host = authority.host
@@ -26,12 +26,12 @@ struct HostList: Hashable, Sendable {
     }
 }
 
-/// A host, and a port if it is written.
+/// A host and an optional port.
 struct Authority: Hashable, Sendable {
     var host: String
     var port: Int?
 
-    /// Nil for user names, placeholders and anything else that is no host.
+    /// Parses an authority; nil for user names, placeholders and anything else that is not a host.
     init?(_ text: Substring) {
         let text = text.lowercased()
         var host = text[...]
@@ -55,7 +55,7 @@ struct Authority: Hashable, Sendable {
         self.port = Int(number)
     }
 
-    /// Whether it is an address, not a name.
+    /// Whether the host is an address rather than a name.
     var isAddress: Bool {
         host.contains(":")
             || host.split(separator: ".", omittingEmptySubsequences: false).count == 4
@@ -63,13 +63,13 @@ struct Authority: Hashable, Sendable {
     }
 }
 
-/// The beginning of a URL: scheme and authority.
+/// The start of a URL: scheme and authority.
 struct WebAddress: Hashable, Sendable {
     var isSecure: Bool
     var authority: Authority
     var port: Int { authority.port ?? (isSecure ? 443 : 80) }
 
-    /// Nil for anything but `http://HOST…` and `https://HOST…`.
+    /// Parses a URL; nil unless it starts with `http://HOST` or `https://HOST`.
     init?(_ text: String) {
         let lowered = text.lowercased()
         guard let scheme = ["https://", "http://"].first(where: lowered.hasPrefix) else { return nil }

@@ -1,14 +1,14 @@
 import BotKit
 import Foundation
 
-/// What stands under `with:` of a responder.
+/// The settings of a responder under `with:`.
 struct ResponderSettings: Sendable {
     static let mostRules = 500
 
     let house: House
     let rules: [Rule]
 
-    /// Throws ``BotSettingsError`` with everything that is wrong.
+    /// Throws ``BotSettingsError`` with all problems.
     init(_ settings: BotSettings) throws(BotSettingsError) {
         let reader = SettingsReader(settings)
         let standards = Standards(reader)
@@ -36,7 +36,7 @@ struct ResponderSettings: Sendable {
     }
 }
 
-/// What holds for all rules that do not say otherwise.
+/// The defaults of all rules.
 struct Standards {
     static let failure = "Sorry, that did not work."
 
@@ -66,7 +66,7 @@ extension SettingsReader {
         }
     }
 
-    /// Nil when nothing is to be said.
+    /// Parses a failure text; nil for `none`.
     func failureText(_ key: String, standard: String?) -> String? {
         guard let text = string(key) else { return standard }
         return text == "none" ? nil : text

@@ -1,7 +1,7 @@
 import BotKit
 
 extension Rule {
-    /// Nil, with problems in the reader, for what is no rule.
+    /// Parses a rule; nil, with problems in the reader, if it is invalid.
     static func read(_ reader: SettingsReader, number: Int, _ standards: Standards) -> Rule? {
         let name = reader.string("name")
         let trigger = Trigger.read(reader.object("when", required: true), standards)
@@ -33,14 +33,14 @@ extension Trigger {
 }
 
 extension SettingsReader {
-    /// Chat ids, or nostrGroupIDs.
+    /// Parses chat ids or nostrGroupIDs.
     func chatIDs(_ key: String) -> [String]? {
         values(key, of: "chat ids (hexadecimal digits)") { value in
             value.stringValue.flatMap { ChatReference.parse($0) }
         }
     }
 
-    /// `admins`, `operators`, an npub, or a list of them.
+    /// Parses `admins`, `operators`, an npub, or a list of them.
     fileprivate func audience(_ key: String) -> Audience? {
         guard let value = value(key) else { return nil }
         var audience = Audience()
@@ -61,7 +61,7 @@ extension SettingsReader {
         return audience
     }
 
-    /// A duration, or `{ for: 1m, per: sender }`.
+    /// Parses a duration, or `{ for: 1m, per: sender }`.
     fileprivate func cooldown(_ key: String) -> Cooldown? {
         guard let value = value(key) else { return nil }
         if case .object = value {
@@ -74,6 +74,6 @@ extension SettingsReader {
 }
 
 extension Duration {
-    /// Up, to whole seconds.
+    /// The duration in seconds, rounded up.
     fileprivate var roundedSeconds: Int64 { components.seconds + (components.attoseconds > 0 ? 1 : 0) }
 }

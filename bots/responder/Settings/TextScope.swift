@@ -1,6 +1,6 @@
 import BotKit
 
-/// What a text of a rule may have filled in.
+/// The placeholders that are available to a text of a rule.
 struct TextScope {
     let placeholders: Set<Placeholder>
     let pieces: Int
@@ -25,13 +25,13 @@ struct TextScope {
 }
 
 extension SettingsReader {
-    /// One text with placeholders. The scope is nil where the trigger could not be read: then any will do.
+    /// Parses a template. The scope is nil if the trigger is invalid: then any placeholder is accepted.
     func template(_ key: String, _ scope: TextScope?, required: Bool = false) -> Template? {
         guard let text = string(key, required: required) else { return nil }
         return template(text, key, scope)
     }
 
-    /// One text, or a list of them.
+    /// Parses a template, or a list of them.
     func templates(_ key: String, _ scope: TextScope?) -> [Template]? {
         guard let value = value(key) else { return nil }
         guard value.arrayValue != nil else { return template(key, scope).map { [$0] } }

@@ -2,12 +2,12 @@ import BotKit
 import Foundation
 
 extension Trigger {
-    /// Keys of `when:` that are about messages and may stand together.
+    /// Keys of `when:` that concern messages and can be combined.
     private static let messageKeys = [
         "command", "aliases", "prefix", "help", "mention", "direct", "match", "startsWith", "contains", "equals", "any",
         "reaction", "kind",
     ]
-    /// Keys that stand alone.
+    /// Keys that cannot be combined with others.
     private static let otherKeys = ["schedule", "joined", "left", "removed", "call"]
 
     static func read(_ reader: SettingsReader?, _ standards: Standards) -> Trigger? {
@@ -41,7 +41,8 @@ extension Trigger {
 }
 
 extension SettingsReader {
-    /// Of leaving and being removed only others' can be answered: whoever is out of a group cannot speak there.
+    /// Parses `others`, the only value: after the account itself has left or been removed, it cannot reply in the
+    /// group.
     fileprivate func others(_ key: String) -> Void? {
         parsed(key, expected: "others", fix: "write \(key): others") { $0.stringValue == "others" ? () : nil }
     }
@@ -133,7 +134,7 @@ extension SettingsReader {
         return expression
     }
 
-    /// A number or a list of them.
+    /// Parses a number or a list of them.
     fileprivate func kinds(_ key: String) -> Set<Kind>? {
         guard let value = value(key) else { return nil }
         let kinds = (value.arrayValue ?? [value]).compactMap { $0.intValue.flatMap(UInt16.init(exactly:)) }

@@ -1,12 +1,12 @@
 import BotKit
 
 extension SettingsReader {
-    /// Headers that the request itself has, or that would change where it goes.
+    /// Headers that are set by the request itself, or that would change its destination.
     private static let ownHeaders: Set<String> = [
         "host", "content-length", "transfer-encoding", "connection", "content-type", "user-agent", "idempotency-key",
         "te", "upgrade", "expect", "trailer",
     ]
-    /// Headers that hold secrets, which stand in no configuration.
+    /// Headers with secrets, which must not be in a configuration.
     private static let secretHeaders: Set<String> = [
         "authorization", "proxy-authorization", "cookie", "x-api-key", "api-key",
     ]
@@ -30,7 +30,7 @@ extension SettingsReader {
             reachesPrivateAddresses: entry.isPrivate, use: use)
     }
 
-    /// The listed host that a URL leads to; a problem if it is not listed, or the way there is not safe.
+    /// Returns the listed host of a URL; reports a problem if it is not listed, or the connection would not be secure.
     func host(of url: String, _ key: String, _ standards: Standards) -> HostList.Entry? {
         guard let address = WebAddress(url), !url.contains(where: \.isWhitespace) else {
             fail(

@@ -1,17 +1,18 @@
 import BotKit
 
 extension Template {
-    /// Rounds of percent-encoding that servers and what stands before them might take off, and one more.
+    /// The rounds of percent-encoding that servers and proxies in front of them may decode, plus one.
     private static let rounds = 4
 
-    /// The address with its values filled in, percent-encoded.
+    /// Returns the URL with its values filled in, percent-encoded.
     ///
-    /// A path's segments `.` and `..` mean other paths, encoded or not (RFC 3986 §5.2.4 and §6.2.2.2), and no encoding
-    /// takes this meaning away. Throws ``BotError/Code/addressRefused`` if the values make such a segment, by
-    /// themselves or together with the text around them, whatever is taken for a slash and however often it is decoded.
+    /// The path segments `.` and `..` refer to other paths, encoded or not (RFC 3986 §5.2.4 and §6.2.2.2), and no
+    /// encoding prevents that. Throws ``BotError/Code/addressRefused`` if the values create such a segment, by
+    /// themselves or together with the text around them, for any character that may act as a slash and any number of
+    /// decoding rounds.
     func filledAddress(_ value: (Placeholder) -> String) throws(BotError) -> String {
         let address = filled(value, encode: \.percentEncoded)
-        // Those that the configuration has itself are meant.
+        // Such segments in the configured URL itself are intended.
         let meant = Self.dotSegments(in: filled { _ in "x" })
         guard Self.dotSegments(in: address) <= meant else {
             throw BotError(.addressRefused, "what is filled in would lead to another path of the address")
@@ -25,12 +26,12 @@ extension Template {
         var bytes = Array(path.utf8)
         for _ in 0..<rounds { bytes = decoded(bytes) }
         return bytes.split { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "\\") }
-            // Some servers leave out what follows a semicolon, and blanks, before they look at the segment.
+            // Some servers strip whitespace and anything after a semicolon before they interpret the segment.
             .map { $0.prefix { $0 != UInt8(ascii: ";") }.filter { $0 > UInt8(ascii: " ") } }
             .count { $0 == [UInt8(ascii: ".")] || $0 == [UInt8(ascii: "."), UInt8(ascii: ".")] }
     }
 
-    /// Without one round of percent-encoding; what is none is left.
+    /// Decodes one round of percent-encoding, keeping invalid sequences.
     private static func decoded(_ bytes: [UInt8]) -> [UInt8] {
         var decoded: [UInt8] = []
         decoded.reserveCapacity(bytes.count)

@@ -1,6 +1,6 @@
 import BotKit
 
-/// What chats and people are called, as the snapshot shows them.
+/// The names of chats and people in the snapshot.
 struct ChatNames: Sendable {
     let snapshot: AppState
     let accountName: String
@@ -14,7 +14,7 @@ struct ChatNames: Sendable {
         return name.isEmpty ? "this chat" : name
     }
 
-    /// What they call themselves, else the beginning of their npub.
+    /// Returns a person's own display name, or the start of their npub.
     func name(of key: PublicKey, in chatID: String?) -> String {
         let known = summary(of: chatID)?.members.first { $0.publicKey == key }?.name ?? ""
         return known.isEmpty ? String(key.npub.prefix(12)) : known

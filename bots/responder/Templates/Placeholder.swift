@@ -1,8 +1,8 @@
-/// What stands between braces in a text of a rule, and is filled in when the rule applies.
+/// A placeholder in braces in a text of a rule, filled in when the rule applies.
 enum Placeholder: Hashable, Sendable {
-    /// The npub of who caused the event.
+    /// The npub of the event's author.
     case sender
-    /// What they call themselves, else the beginning of their npub.
+    /// The author's display name, or the start of their npub.
     case name
     /// The message's content.
     case text
@@ -10,23 +10,23 @@ enum Placeholder: Hashable, Sendable {
     case args
     /// A word after the command's name, or a capture group of the expression; from 1.
     case piece(Int)
-    /// What the whole expression matched.
+    /// The text that the whole expression matched.
     case match
     case emoji
-    /// Those who joined, left or were removed, by name.
+    /// The members who joined, left or were removed, by name.
     case who
     /// The chat's name, or `this chat` if it has none.
     case chat
     case chatID
-    /// How many members the chat has.
+    /// The number of members of the chat.
     case members
     /// The account's name.
     case me
-    /// Today, as `2026-11-21`.
+    /// The current date, as `2026-11-21`.
     case date
-    /// Now, as `20:31`.
+    /// The current time, as `20:31`.
     case time
-    /// What the last webhook, program or agent of the rule answered.
+    /// The last answer of a webhook, program or agent of the rule.
     case answer
 
     private static let words: [(name: String, value: Placeholder)] = [
@@ -35,7 +35,7 @@ enum Placeholder: Hashable, Sendable {
         ("time", .time), ("answer", .answer),
     ]
 
-    /// All but the numbered ones.
+    /// All names except those of the numbered placeholders.
     static var names: [String] { words.map(\.name) }
     static let largestPiece = 20
 

@@ -1,14 +1,14 @@
-/// A text with places to fill in: `Hello {name}, it is {time}`.
+/// A text with placeholders: `Hello {name}, it is {time}`.
 ///
-/// `{{` and `}}` stand for braces. `{1|nobody}` is `nobody` where there is nothing to fill in. What is filled in is
-/// never read as a template itself.
+/// `{{` and `}}` are escaped braces. `{1|nobody}` is `nobody` if the value is empty. Values are never parsed as
+/// templates themselves.
 struct Template: Hashable, Sendable {
     enum Part: Hashable, Sendable {
         case text(String)
         case place(Placeholder, otherwise: String)
     }
 
-    /// What is wrong with a text that should be a template.
+    /// An error in a template.
     enum Mistake: Error, Hashable, Sendable {
         /// A `{` without its `}`.
         case open
@@ -44,7 +44,7 @@ struct Template: Hashable, Sendable {
         self.parts = parts
     }
 
-    /// Reads on after a `{`, to its `}`.
+    /// Parses a placeholder after its `{`, up to its `}`.
     private static func place(_ rest: inout Substring) throws(Mistake) -> Part {
         guard let end = rest.firstIndex(where: { $0 == "}" || $0 == "{" }), rest[end] == "}" else { throw .open }
         let inside = rest[..<end]
@@ -58,7 +58,7 @@ struct Template: Hashable, Sendable {
         parts.compactMap { if case .place(let placeholder, _) = $0 { placeholder } else { nil } }
     }
 
-    /// - Parameter encode: makes a value fit for where it goes.
+    /// - Parameter encode: encodes a value for its destination.
     func filled(_ value: (Placeholder) -> String, encode: (String) -> String = { $0 }) -> String {
         parts.map { part in
             switch part {
@@ -72,7 +72,7 @@ struct Template: Hashable, Sendable {
 }
 
 extension String {
-    /// Nothing but letters, digits, `-`, `.`, `_` and `~` is left as it is (RFC 3986 §2.3).
+    /// The text with everything except letters, digits, `-`, `.`, `_` and `~` percent-encoded (RFC 3986 §2.3).
     var percentEncoded: String {
         var text = ""
         for byte in utf8 {

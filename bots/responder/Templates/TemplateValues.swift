@@ -1,7 +1,7 @@
 import BotKit
 import Foundation
 
-/// What placeholders are filled in with on one occasion.
+/// The values of placeholders on one occasion.
 struct TemplateValues: Sendable {
     let occasion: Occasion
     let names: ChatNames

@@ -113,6 +113,6 @@ extension ConfigurationSchema {
 }
 
 extension ExternalBotConfiguration {
-    /// The daemon's commands that a program can be allowed, sorted.
+    /// The daemon's commands that can be allowed to a program, sorted.
     static let knownCommands = ExternalBotProgram.knownCommands.sorted()
 }

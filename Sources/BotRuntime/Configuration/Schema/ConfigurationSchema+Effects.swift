@@ -1,7 +1,7 @@
 extension ConfigurationSchema {
-    /// What a change at a place of the file needs, by the key there, or else by the nearest above it that says so.
+    /// Returns the effect of a change: that of the key itself, or of the nearest key above it that declares one.
     ///
-    /// - Parameter keys: Names from the root on, such as `accounts`, `invites`, `accept`.
+    /// - Parameter keys: Names from the root, such as `accounts`, `invites`, `accept`.
     static func effect(of keys: [String]) -> ConfigurationChange.Effect? {
         var mappings = [root]
         var effect: ConfigurationChange.Effect?
@@ -15,7 +15,7 @@ extension ConfigurationSchema {
 }
 
 extension SchemaValue {
-    /// The mappings that may stand here, or in the lists and tables that do.
+    /// The mappings that this value allows, directly or as elements of lists and tables.
     var mappings: [SchemaMapping] {
         switch self {
         case .mapping(let mapping): [mapping]

@@ -3,7 +3,7 @@ import Nostr
 import Yams
 
 extension ConfigurationSchema {
-    /// The schema as `config/schema.json` holds it: JSON Schema, draft 2020-12, for editors and validators.
+    /// The schema as in `config/schema.json`: JSON Schema, draft 2020-12, for editors and validators.
     static var json: String { prettyJSON(.object(jsonRoot)) + "\n" }
 
     private static var jsonRoot: JSONObject {
@@ -22,7 +22,7 @@ extension ConfigurationSchema {
         return schema
     }
 
-    /// All mappings, each once, the file's own first and those inside others after them.
+    /// All mappings without duplicates, outer ones first.
     static var mappings: [SchemaMapping] {
         var found: [SchemaMapping] = []
         func visit(_ mapping: SchemaMapping) {
@@ -64,7 +64,7 @@ extension SchemaKey {
 
 extension SchemaText {
     fileprivate var jsonSchema: JSONObject {
-        // What is a text here may be a number or a truth value to other readers of YAML.
+        // Other YAML readers may parse the text as a number or a boolean.
         let types: [JSONValue] = name == SchemaText.word.name ? ["string", "number", "boolean"] : ["string"]
         return [
             "description": .string(summary), "type": types.count == 1 ? types[0] : .array(types),
@@ -101,7 +101,7 @@ extension SchemaValue {
 }
 
 extension JSONValue {
-    /// A short YAML text of the schema; what is no YAML is a text.
+    /// Parses a short YAML text of the schema; invalid YAML is a string.
     fileprivate init(yaml text: String) {
         guard let node = try? Yams.compose(yaml: text) else {
             self = .string(text)
@@ -130,7 +130,7 @@ extension JSONValue {
     }
 }
 
-/// JSON with a line for each member; what fits into one line stays there.
+/// Formats JSON with a line for each member; values that fit into one line stay on one.
 private func prettyJSON(_ value: JSONValue, indentation: String = "") -> String {
     let compact = String(decoding: value.json(), as: UTF8.self)
     let inner = indentation + "  "

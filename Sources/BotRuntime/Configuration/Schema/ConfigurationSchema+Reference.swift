@@ -1,5 +1,5 @@
 extension ConfigurationSchema {
-    /// The reference as `docs/configuration.md` holds it.
+    /// The reference as in `docs/configuration.md`.
     static var reference: String {
         var parts = [introduction]
         parts += mappings.map(\.section)
@@ -58,7 +58,7 @@ extension SchemaMapping {
             """
     }
 
-    /// As GitHub names the heading.
+    /// A link to the heading, with GitHub's anchor.
     fileprivate var link: String {
         let anchor = title.lowercased().filter { $0.isLetter || $0.isNumber || $0 == " " || $0 == "-" }
         return "[\(title.prefix(1).lowercased() + title.dropFirst())](#\(anchor.replacing(" ", with: "-")))"
@@ -101,7 +101,7 @@ extension SchemaValue {
         }
     }
 
-    /// In a list.
+    /// The plural, for elements of a list.
     private var manyWords: String {
         switch self {
         case .text(let text): text.title + (text.title.hasSuffix("s") ? "es" : "s")

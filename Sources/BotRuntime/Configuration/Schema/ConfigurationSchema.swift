@@ -1,4 +1,4 @@
-/// Everything that a configuration file may hold.
+/// The schema of configuration files.
 enum ConfigurationSchema {
     static let root = SchemaMapping(
         "configuration", "The file",

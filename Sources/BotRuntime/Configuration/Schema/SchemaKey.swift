@@ -1,26 +1,25 @@
-/// One key of the configuration file: its name, what it takes, what its absence means, what it is for, and what a
-/// change of it needs while the program runs. The parser, `config/schema.json` and `docs/configuration.md` all come
-/// from here.
+/// A key of the configuration file: its name, value, default, description, and the effect of changing it while the
+/// program runs. The single source of the parser, `config/schema.json` and `docs/configuration.md`.
 struct SchemaKey: Sendable {
-    /// What it means that the key is not there.
+    /// The meaning of an absent key.
     enum Absence: Sendable, Equatable {
         case refused
-        /// The same as this value, in YAML.
+        /// A default value, in YAML.
         case standard(String)
-        /// In words.
+        /// A description in words.
         case meaning(String)
     }
 
     let name: String
     let value: SchemaValue
     let absence: Absence
-    /// A value in YAML, other than the default; nil where it is made of the examples of the keys below.
+    /// An example in YAML other than the default; nil if it is composed of the examples of the keys below.
     let example: String?
-    /// What an error tells the author to write.
+    /// The advice in errors.
     let hint: String?
-    /// A sentence or more of Markdown.
+    /// A description in Markdown, at least one sentence.
     let summary: String
-    /// What a change of it needs; nil for a mapping, whose keys say so themselves.
+    /// The effect of a change; nil for a mapping, whose keys declare their own.
     let effect: ConfigurationChange.Effect?
 
     init(
@@ -37,16 +36,16 @@ struct SchemaKey: Sendable {
     }
 }
 
-/// A mapping of the file: its keys, and how many of them there must be.
+/// A mapping of the file: its keys, and which of them are allowed together.
 struct SchemaMapping: Sendable {
     enum Rule: Sendable {
-        /// Those that are required, and any of the others.
+        /// All required keys, and any of the others.
         case each
-        /// One of all, and no other.
+        /// Exactly one of the keys.
         case exactlyOne
     }
 
-    /// Unique; names its part of the schema and of the reference.
+    /// The unique name of its part of the schema and of the reference.
     let name: String
     let title: String
     let rule: Rule
@@ -64,7 +63,7 @@ struct SchemaMapping: Sendable {
     var names: [String] { keys.map(\.name) }
 }
 
-/// What a key takes.
+/// The values that a key accepts.
 indirect enum SchemaValue: Sendable {
     case text(SchemaText)
     case boolean
@@ -73,21 +72,21 @@ indirect enum SchemaValue: Sendable {
     case choice([String])
     case list(of: SchemaValue, atLeast: Int)
     case mapping(SchemaMapping)
-    /// Names that the file's author chooses, and what stands under each.
+    /// A mapping with user-defined keys, and the values of each.
     case table(of: SchemaText, SchemaValue)
-    /// Any one of these; the first is the usual one.
+    /// Any of these; the first is the usual one.
     case either([SchemaValue])
-    /// A mapping whose keys are somebody else's.
+    /// A mapping whose keys are defined elsewhere, such as by a bot.
     case settings
 }
 
-/// A kind of text, with the expression that schema validators ask of it.
+/// A kind of string, with the regular expression for schema validators.
 struct SchemaText: Sendable {
-    /// Unique; names its part of the schema.
+    /// The unique name of its part of the schema.
     let name: String
-    /// In the tables of the reference.
+    /// The name in the tables of the reference.
     let title: String
-    /// By ECMA-262, matching the whole text.
+    /// An ECMA-262 expression that matches the whole text.
     let pattern: String
     let summary: String
 }

@@ -2,7 +2,7 @@ import BotKit
 import NIOCore
 import Nostr
 
-/// What the relay says of itself (NIP-11), its clock, and whether both are true.
+/// Checks the NIP-11 document, the clock, and whether both are correct.
 extension RelayExaminer {
     private static let askOperator = "ask its operator: clients trust what it says of itself"
 
@@ -47,7 +47,7 @@ extension RelayExaminer {
     private func judgeClock(_ offset: Double?, _ began: ContinuousClock.Instant) {
         guard let offset else { return skip(.clock, "it does not tell the time") }
         report.clockOffset = offset
-        // A year-long offset is still a number for people.
+        // Clamped, so that even an absurd offset can be printed.
         let seconds = Int(max(-1e9, min(1e9, offset.rounded())))
         guard abs(offset) > ClockFindings.tolerated else {
             return pass(.clock, since: began, "within \(max(1, abs(seconds))) s of ours")
@@ -58,7 +58,7 @@ extension RelayExaminer {
             "compare this machine's clock (timedatectl); if it is right tell the relay's operator")
     }
 
-    /// Claims that behaviour has disproved, and that no other phase has found.
+    /// Reports claims of the document that the relay's behaviour has disproved and that no other phase reports.
     func judgeInformation() {
         guard let limits = information?.limitation else { return }
         let writes = !accepted.isEmpty
@@ -88,10 +88,10 @@ extension RelayExaminer {
     }
 }
 
-/// Sizes of messages that groups need.
+/// Message sizes that groups need.
 enum EventSizes {
-    /// The largest that clients keep to.
+    /// The largest size that clients stay within.
     static let common = RelayLimits.commonMessageBytes
-    /// Without which not even small groups work.
+    /// The minimum for small groups.
     static let least = RelayLimits.leastMessageBytes
 }

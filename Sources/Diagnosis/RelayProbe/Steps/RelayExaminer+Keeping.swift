@@ -1,7 +1,7 @@
 import BotKit
 import Nostr
 
-/// Twice the same, too large, past its end, deleted, too fast.
+/// Checks of repeated, oversize, expired, deleted and rapid events.
 extension RelayExaminer {
     func repeatOne(_ writer: RelayWire) async {
         let began = ContinuousClock.now
@@ -33,7 +33,7 @@ extension RelayExaminer {
         guard let failure = await failure(ofSize: EventSizes.common) else {
             return pass(.size, since: began, "takes messages of \(EventSizes.common) bytes")
         }
-        // Without a connection nothing was sent, and that is said already.
+        // Nothing was sent, which is already reported.
         guard !has(.connectionLost, .size) else { return }
         guard !failure.isHaste else { return noteHaste(.warning, failure.text) }
         guard !budget.isSpent else { return miss(.size, "no time was left") }
@@ -51,7 +51,8 @@ extension RelayExaminer {
             "use another relay if groups have more than a dozen members: invitations into them do not fit")
     }
 
-    /// Nil if it took such a message. On a connection of its own, since some relays end it.
+    /// Publishes a message of this size; returns nil if the relay accepts it. Uses its own connection, since some
+    /// relays close it.
     private func failure(ofSize size: Int) async -> (text: String, isHaste: Bool)? {
         guard let wire = await another(.size) else { return ("no connection", false) }
         defer { wire.close() }
@@ -67,17 +68,17 @@ extension RelayExaminer {
         }
     }
 
-    /// A group's message whose `EVENT` has exactly so many bytes.
+    /// Returns a group message whose `EVENT` has exactly this many bytes.
     func filled(to size: Int) -> Event {
         let empty = ClientMessage.event(make(.groupEvent, [Tag("h", group)], contentBytes: 0)).json().count
-        // Base64 comes in fours; what is left over goes into a tag's value.
+        // Base64 has a granularity of four characters; the remainder goes into a tag's value.
         let room = max(0, size - empty)
         let bytes = room / 4 * 3
         let padding = String(repeating: "=", count: room % 4)
         return make(.groupEvent, [Tag("h", group + padding)], contentBytes: bytes)
     }
 
-    // MARK: The end of events
+    // MARK: Expiration
 
     func lookForExpired() async {
         let began = ContinuousClock.now
@@ -138,12 +139,12 @@ extension RelayExaminer {
             "do not count on deletions there")
     }
 
-    // MARK: Haste
+    // MARK: Rate
 
-    /// What a busy group sends at once.
+    /// Events that a busy group sends at once.
     static let burst = 20
 
-    /// Passing events only: nothing of it stays.
+    /// Sends ephemeral events only, so that nothing is stored.
     func hurry() async {
         let began = ContinuousClock.now
         guard !accepted.isEmpty, !has(.rateLimited), let wire = await another(.rate) else { return }

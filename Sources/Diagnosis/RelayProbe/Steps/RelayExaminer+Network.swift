@@ -3,12 +3,12 @@ import Foundation
 import NIOCore
 import Nostr
 
-/// From the name to an open WebSocket.
+/// Checks from name resolution to an open WebSocket.
 extension RelayExaminer {
     private static let checkAddress =
         "check the address; if it is right the relay is down, or this machine has no way to it"
 
-    /// An address of it that takes connections, and TLS.
+    /// Returns an address that accepts connections and, where used, TLS.
     func reach() async -> SocketAddress? {
         guard let found = await lookUp(), let address = await connect(found) else { return nil }
         guard relay.isSecure else {
@@ -77,7 +77,7 @@ extension RelayExaminer {
 // MARK: TLS
 
 extension RelayExaminer {
-    /// Certificates are renewed by themselves a month before their end, as a rule.
+    /// Certificates are usually renewed automatically a month before they expire.
     static let renewal: Int64 = 14 * 86_400
 
     private func shakeHands(_ address: SocketAddress) async -> Bool {
@@ -131,9 +131,9 @@ extension RelayExaminer {
 }
 
 extension SocketAddress {
-    /// 4 or 16 bytes in network order; none for what is no Internet address.
+    /// 4 or 16 bytes in network order; empty for other address families.
     fileprivate var networkBytes: [UInt8] {
-        // Where `sockaddr_in` and `sockaddr_in6` have the address.
+        // Offset of the address in `sockaddr_in` and `sockaddr_in6`.
         let place =
             switch self {
             case .v4: 4..<8

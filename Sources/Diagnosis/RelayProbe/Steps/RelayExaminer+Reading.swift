@@ -1,12 +1,12 @@
 import BotKit
 import Nostr
 
-/// What is there afterwards, asked on a new connection.
+/// Checks of stored events, on a new connection.
 extension RelayExaminer {
-    /// Of the group, from the latest on: 10 seconds apart.
+    /// Ages in seconds of additional group messages, 10 seconds apart.
     private static let ages: [Int64] = [10, 20]
 
-    /// What the questions of ``readBack()`` and ``lookForExpired()`` are about.
+    /// Writes the events that ``readBack()`` and ``lookForExpired()`` query.
     func writeForQuestions(_ writer: RelayWire) async {
         guard !groupEvents.isEmpty, !budget.isSpent else { return }
         let group = Self.ages.map { sample(.groupEvent, age: $0) }
@@ -45,19 +45,19 @@ extension RelayExaminer {
         await askAtOnce(reader)
     }
 
-    // MARK: How an answer ended
+    // MARK: Ends of answers
 
-    /// Whether what is missing in an answer is missing at the relay.
+    /// Returns whether an event that the answer lacks is missing at the relay.
     func isWhole(_ answer: StoredAnswer) -> Bool {
         switch answer.end {
         case .complete, .enough: true
-        // It says of no answer where it ends, and had its time for this one.
+        // The relay sends no EOSE, and had its time for this answer.
         case .unanswered: !endsStored && !budget.isSpent
         case .closed, .lost: false
         }
     }
 
-    /// For an answer that is not whole, where groups need one.
+    /// Reports an incomplete answer that groups depend on.
     private func blame(_ end: StoredAnswer.End, _ phase: RelayPhase, since began: ContinuousClock.Instant) {
         switch end {
         case .closed(let text):
@@ -69,7 +69,7 @@ extension RelayExaminer {
                 .connectionLost, phase, .error, since: began, "ends connections: \(PlainText.of(reason))",
                 "ask its operator why")
         case .complete, .enough, .unanswered:
-            // Where a message is asked for nothing else can be said of the relay.
+            // Only for messages is a missing answer a fault; for other queries nothing follows from it.
             guard phase == .readback else { return missAnswer(phase, end) }
             fail(
                 .tooSlow, phase, .error, since: began, "is too slow: a question had no answer in time",
@@ -77,7 +77,7 @@ extension RelayExaminer {
         }
     }
 
-    /// For an answer that is not whole, where one can do without.
+    /// Reports an incomplete answer that groups do not depend on.
     func missAnswer(_ phase: RelayPhase, _ end: StoredAnswer.End) {
         switch end {
         case .closed(let text): miss(phase, "refuses the question: \(text)")
@@ -86,7 +86,8 @@ extension RelayExaminer {
         }
     }
 
-    /// Asked again after a moment where something is missing: some relays say OK a little before they have it.
+    /// Queries events, and again after a moment if some are missing: some relays send OK before they have stored the
+    /// event.
     private func look(_ reader: RelayWire, for events: [Event]) async -> StoredAnswer {
         let ids = events.map(\.id)
         let answer = await reader.ask(Filter(ids: ids), expecting: Set(ids), by: budget.deadline)
@@ -95,17 +96,17 @@ extension RelayExaminer {
         return await reader.ask(Filter(ids: ids), expecting: Set(ids), by: budget.deadline)
     }
 
-    /// Whether more can be asked.
+    /// Returns whether further queries make sense.
     private func lookForDropped(_ reader: RelayWire) async -> Bool {
         let began = ContinuousClock.now
         var missing: [Kind] = []
         var broken: StoredAnswer.End?
-        // One question each: one kind that is barred, or a small cap, must not hide the others.
+        // One query per kind: a refused kind or a small cap must not hide the others.
         for kind in Self.kinds {
             guard let event = accepted.first(where: { $0.kind == kind }), broken == nil else { continue }
             let answer = await look(reader, for: [event])
             guard !answer.ids.contains(event.id) else { continue }
-            // Gift wraps are for their recipient only, on some relays; a stranger is told so or sees nothing.
+            // Some relays serve gift wraps to their recipient only, and refuse or hide them otherwise.
             let isBarred = if case .closed = answer.end { true } else { probe.login != nil && isWhole(answer) }
             if kind == .giftWrap, isBarred { continue }
             if isWhole(answer) { missing.append(kind) } else { broken = answer.end }
@@ -125,7 +126,7 @@ extension RelayExaminer {
 
     // MARK: since, until, limit
 
-    /// Whether more can be asked.
+    /// Returns whether further queries make sense.
     private func askWithTimes(_ reader: RelayWire) async -> Bool {
         let events = groupEvents.sorted { $0.createdAt > $1.createdAt }
         guard events.count >= 3, endsStored, !budget.isSpent else {
@@ -145,12 +146,12 @@ extension RelayExaminer {
         return await judgeLimit(reader, filter, events, most: all.events.count)
     }
 
-    /// Where no end is ever said, the answers are cut off.
+    /// Deadline of an answer; shorter for a relay that sends no EOSE.
     var answerDeadline: ContinuousClock.Instant {
         endsStored ? budget.deadline : min(budget.deadline, .now + .seconds(1))
     }
 
-    /// Whether more can be asked.
+    /// Returns whether further queries make sense.
     private func judgeSince(_ reader: RelayWire, _ base: Filter, _ events: [Event], complete: Bool) async -> Bool {
         let began = ContinuousClock.now
         let middle = events[1].createdAt
@@ -176,7 +177,7 @@ extension RelayExaminer {
         return broken == nil
     }
 
-    /// Whether more can be asked.
+    /// Returns whether further queries make sense.
     private func judgeLimit(_ reader: RelayWire, _ base: Filter, _ events: [Event], most: Int) async -> Bool {
         let began = ContinuousClock.now
         var two = base
@@ -202,7 +203,7 @@ extension RelayExaminer {
         return isWhole(answer)
     }
 
-    // MARK: Several at once
+    // MARK: Concurrent queries
 
     private func askAtOnce(_ reader: RelayWire) async {
         let began = ContinuousClock.now
@@ -229,7 +230,7 @@ extension RelayExaminer {
             "does not bear \(ids.count) questions at once: \(refusal)", "use another relay")
     }
 
-    /// Without anything written there is only to see that nothing comes that was not asked for.
+    /// Without written events, checks only that no unrequested events arrive.
     func readOnly(_ reader: RelayWire) async {
         guard !isDead, !budget.isSpent, report.phase(.subscribe)?.outcome == .passed else { return }
         let began = ContinuousClock.now

@@ -1,9 +1,9 @@
 import BotKit
 import Nostr
 
-/// Questions, live delivery, and what a login is good for.
+/// Checks of queries, live delivery and logins.
 extension RelayExaminer {
-    /// Its id, and whether the relay gave it any answer.
+    /// Opens a subscription and waits for the end of its stored events; returns its id, or nil if it is unusable.
     func subscribe(_ listener: RelayWire) async -> String? {
         let began = ContinuousClock.now
         let filter = Filter(kinds: [.groupEvent], tags: ["h": [group]])
@@ -57,7 +57,7 @@ extension RelayExaminer {
             "try again later; if it stays so use another relay")
     }
 
-    /// Whether nobody has heard a word of it.
+    /// Returns whether the relay has sent nothing at all.
     func isSilent() async -> Bool {
         for wire in wires where await wire.manners.messages > 0 { return false }
         return true
@@ -75,7 +75,7 @@ extension RelayExaminer {
             default: false
             }
         }
-        // Then it is too slow, as is said at the end.
+        // Reported as too slow at the end.
         if news == nil, budget.isSpent { return }
         guard case .message(.event) = news else {
             return fail(
@@ -121,7 +121,7 @@ extension RelayExaminer {
         }
     }
 
-    /// Until the login is judged it is at fault.
+    /// Attributes a refusal to the login until that is judged.
     func needLogin(_ phase: RelayPhase, _ text: String) {
         report.wantsLogin = true
         barred[phase] = text

@@ -1,11 +1,11 @@
 import BotKit
 import Nostr
 
-/// One event of each kind that encrypted groups need.
+/// Publishes one event of each kind that encrypted groups need.
 extension RelayExaminer {
-    /// How long what is written lasts where it is not deleted.
+    /// Lifetime in seconds of written events that are not deleted.
     static let lifetime: Int64 = 3_600
-    /// NIP-59 dates gift wraps up to two days back.
+    /// NIP-59 dates gift wraps up to two days in the past.
     static let backdating = Int64(RelayLimits.backdating - 120)
     static let kinds: [Kind] = [
         .groupEvent, .keyPackage, .addressableKeyPackage, .giftWrap, .inboxRelays, .keyPackageRelays,
@@ -13,7 +13,7 @@ extension RelayExaminer {
 
     var now: Int64 { ThrowawayEvent.now + shift }
 
-    /// Ahead of both clocks.
+    /// In the future by both clocks.
     var expiration: Tag { .expiration(at: max(ThrowawayEvent.now, now) + Self.lifetime) }
 
     func make(_ kind: Kind, _ tags: [Tag] = [], age: Int64 = 0, contentBytes: Int = 256) -> Event {
@@ -58,7 +58,7 @@ extension RelayExaminer {
         Self.kinds.map { sample($0, age: $0 == .giftWrap ? Self.backdating + shift : 0) }
     }
 
-    // MARK: The relay's idea of the time
+    // MARK: The relay's clock
 
     private static let wordsOfTime = [
         "created_at", "future", "past", "timestamp", "too old", "too new", "too early", "too late", "expire", "clock",
@@ -69,7 +69,7 @@ extension RelayExaminer {
         return Self.wordsOfTime.contains { text.lowercased().contains($0) }
     }
 
-    /// Whether it takes events that are dated otherwise, and so has another time than we.
+    /// Returns whether the relay accepts events with another date, which means that its clock is off.
     private func findShift(
         _ writer: RelayWire, _ events: [Event], _ outcomes: [(Publication, Duration)],
         since began: ContinuousClock.Instant
@@ -94,7 +94,7 @@ extension RelayExaminer {
         return true
     }
 
-    /// A gift wrap that is refused only for its date.
+    /// Publishes a refused gift wrap again with the current date, in case it was refused only for its date.
     private func retryUndated(
         _ writer: RelayWire, _ events: inout [Event], _ outcomes: inout [(Publication, Duration)]
     ) async {
@@ -112,7 +112,7 @@ extension RelayExaminer {
             "refuses invitations dated two days back, as NIP-59 has it: \(text)", "use another relay for invitations")
     }
 
-    // MARK: Judging
+    // MARK: Evaluation
 
     private func judgeWriting(
         _ events: [Event], _ outcomes: [(Publication, Duration)], since began: ContinuousClock.Instant
@@ -165,7 +165,7 @@ extension RelayExaminer {
             return fail(
                 .connectionLost, .write, .error, since: began,
                 "ends the connection when something is written: \(PlainText.of(reason))", "ask its operator why")
-        // Then it is too slow, as is said at the end.
+        // Reported as too slow at the end.
         case .unanswered where budget.isSpent: break
         default:
             fail(

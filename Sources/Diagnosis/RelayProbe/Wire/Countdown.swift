@@ -1,7 +1,7 @@
 import Nostr
 import Synchronization
 
-/// Events that are waited for; ``remove(_:)`` tells when the last has come. Never so when there were none.
+/// Set of awaited events; ``remove(_:)`` returns whether the last one has arrived, and never does for an empty set.
 final class Countdown: Sendable {
     private let missing: Mutex<Set<EventID>>
 

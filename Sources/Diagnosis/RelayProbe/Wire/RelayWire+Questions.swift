@@ -1,35 +1,35 @@
 import Nostr
 
-/// What a relay said of an event.
+/// A relay's answer to an event.
 enum Publication: Hashable, Sendable {
-    /// With the words after `true`.
+    /// Accepted, with the relay's message.
     case accepted(String)
     case refused(String)
     case unanswered
-    /// The connection ended before.
+    /// The connection ended first.
     case lost(String)
 
     var isAccepted: Bool { if case .accepted = self { true } else { false } }
 
-    /// The refusal begins with this word.
+    /// Returns whether the refusal has this prefix.
     func isRefused(_ prefix: MessagePrefix) -> Bool {
         if case .refused(let text) = self { MessagePrefix(of: text) == prefix } else { false }
     }
 }
 
-/// What a relay answered to a question.
+/// A relay's answer to a query.
 struct StoredAnswer: Hashable, Sendable {
     enum End: Hashable, Sendable {
         /// `EOSE`.
         case complete
-        /// Everything that was waited for had come, before or without an end.
+        /// All expected events arrived, with or without EOSE.
         case enough
         case closed(String)
         case unanswered
         case lost(String)
     }
 
-    /// Each once, in the order in which they came.
+    /// Without duplicates, in order of arrival.
     var events: [Event]
     var end: End
 
@@ -37,9 +37,9 @@ struct StoredAnswer: Hashable, Sendable {
 }
 
 extension RelayWire {
-    /// Publishes all at once, and again what is refused until one has logged in.
+    /// Publishes all events at once, and those refused for want of a login again after it.
     ///
-    /// - Returns: In the order of the events: what came of each, and when, from the start.
+    /// - Returns: For each event, in order, its result and the time since the start.
     nonisolated func publish(
         _ events: [Event], by deadline: ContinuousClock.Instant
     ) async -> [(Publication, Duration)] {
@@ -60,7 +60,7 @@ extension RelayWire {
         _ events: [Event], by deadline: ContinuousClock.Instant
     ) async -> [(Publication, Duration)] {
         let before = await heard.updates
-        // Nothing comes after it.
+        // The connection has ended.
         if case .ended(let reason)? = before.last { return events.map { _ in (.lost(reason), .zero) } }
         let start = before.count
         let began = ContinuousClock.now
@@ -85,8 +85,8 @@ extension RelayWire {
         return outcomes
     }
 
-    /// Asks for stored events, and again when that needs a login. Ends with `EOSE`, `CLOSED`, or when those have come
-    /// that `expected` names.
+    /// Queries stored events, and again if that requires a login. Ends with `EOSE`, `CLOSED`, or once all events in
+    /// `expected` have arrived.
     nonisolated func ask(
         _ filter: Filter, expecting expected: Set<EventID> = [], by deadline: ContinuousClock.Instant
     ) async -> StoredAnswer {
@@ -102,7 +102,7 @@ extension RelayWire {
     ) async -> StoredAnswer {
         let id = await begin([filter])
         let end = await end(of: id, expected, by: deadline)
-        // Whatever its date is: whether that was heeded is for the asker to see.
+        // Ignores dates: the caller checks whether the relay has heeded those.
         var undated = filter
         (undated.since, undated.until) = (nil, nil)
         let events = await events(of: id).filter(undated.matches)
@@ -110,7 +110,7 @@ extension RelayWire {
         return StoredAnswer(events: events, end: end)
     }
 
-    /// How the stored events of a subscription end; it stays open.
+    /// Returns how the stored events of a subscription end; leaves it open.
     nonisolated func end(
         of id: String, _ expected: Set<EventID> = [], by deadline: ContinuousClock.Instant
     ) async -> StoredAnswer.End {
@@ -141,14 +141,14 @@ extension RelayWire {
         }
     }
 
-    /// Whether the relay has let us in, or does so in time.
+    /// Returns whether the login succeeds before the deadline.
     nonisolated func hasLoggedIn(by deadline: ContinuousClock.Instant) async -> Bool {
         await loginOutcome(by: deadline)?.isAccepted ?? false
     }
 
-    /// What came of the last login; nil if it never asked for one.
+    /// Returns the outcome of the last login; nil without a challenge.
     nonisolated func loginOutcome(by deadline: ContinuousClock.Instant) async -> Publication? {
-        // The challenge may come after the refusal.
+        // The challenge may arrive after the refusal.
         _ = await heard.first(by: deadline) { news in
             switch news {
             case .message(.authentication), .ended: true

@@ -3,15 +3,15 @@ import NIOWebSocket
 import Nostr
 import RelayClient
 
-/// One WebSocket to a relay without anything that a client would do about what it hears: no paging, no second attempt, no
-/// sorting out. Logs in when it is asked to.
+/// One WebSocket to a relay without a client's logic: no paging, no retries, no filtering of events. Answers login
+/// challenges.
 ///
-/// ``serve()`` must run for as long as it is used.
+/// ``serve()`` must run as long as it is used.
 actor RelayWire {
-    /// What was heard, in order.
+    /// Incoming messages, in order.
     enum News: Sendable {
         case message(RelayMessage)
-        /// Nothing more will come; why, in words.
+        /// The connection ended, with the reason.
         case ended(String)
     }
 
@@ -21,7 +21,7 @@ actor RelayWire {
     private let frames: AsyncStream<WebSocketFrame>
     private nonisolated let outbox: AsyncStream<WebSocketFrame>.Continuation
     nonisolated let heard = Heard<News>()
-    /// The last login event that was sent.
+    /// The last login event sent.
     private(set) var loginID: EventID?
     private(set) var manners = WireManners()
     private var isServed = false
@@ -33,7 +33,7 @@ actor RelayWire {
         (frames, outbox) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(WireLimits.waitingFrames))
     }
 
-    /// Reads and writes until the relay ends it, ``close()`` is called, or the task is cancelled.
+    /// Reads and writes until the relay closes the connection, ``close()`` is called, or the task is cancelled.
     @concurrent
     nonisolated func serve() async {
         guard await begin() else { return }
@@ -55,10 +55,10 @@ actor RelayWire {
         await heard.add(.ended(reason))
     }
 
-    /// Closes one that nobody came to serve, as when the probe was given up meanwhile. Does nothing to others.
+    /// Closes a connection that was never served, for example after the probe was cancelled. Otherwise does nothing.
     nonisolated func discard() async {
         guard await begin() else { return }
-        // What it was closed for is known.
+        // The reason for closing is known.
         try? await channel.executeThenClose { _, _ in }
     }
 
@@ -67,7 +67,7 @@ actor RelayWire {
         return !isServed
     }
 
-    /// Says goodbye; what waits is sent first.
+    /// Closes the connection after the queued messages are sent.
     nonisolated func close() {
         send(.connectionClose, ByteBuffer(bytes: [0x03, 0xe8]))
         outbox.finish()
@@ -107,7 +107,7 @@ actor RelayWire {
     }
 }
 
-// MARK: What is heard
+// MARK: Incoming messages
 
 extension RelayWire {
     private func receiveGarbage(bytes: Int) { manners.countGarbage(bytes: bytes) }
@@ -118,11 +118,11 @@ extension RelayWire {
         switch message {
         case .event(let subscription, let event):
             guard (try? event.verify()) != nil else { return manners.countInvalid() }
-            // Late ones of a question that was closed are no fault.
+            // Events in flight when a query was closed are legitimate.
             if let filters = open[subscription], !filters.contains(where: { $0.matches(event) }) {
                 manners.countUnasked()
             }
-        // Before it is told, so that whoever waits for it finds the login on its way.
+        // Before the challenge is announced, so that a waiting task finds the login sent.
         case .authentication(let challenge): await answer(challenge)
         case .ok, .endOfStoredEvents, .closed, .notice, .count: break
         }
@@ -135,7 +135,7 @@ extension RelayWire {
         send(.authenticate(event))
     }
 
-    /// A new question; its id.
+    /// Starts a query; returns its id.
     func begin(_ filters: [Filter]) -> String {
         lastSubscription += 1
         let id = "pikabot-probe-\(lastSubscription)"

@@ -1,10 +1,10 @@
-/// How much of a relay is listened to, so that a hostile one costs little.
+/// Limits on a relay's messages, so that a hostile relay costs little.
 enum WireLimits {
-    /// Of one connection.
+    /// Per connection.
     static let mostMessages = 4_000
     static let mostBytes = 8 << 20
     /// Largest message.
     static let messageBytes = 1 << 20
-    /// Messages that wait to be sent.
+    /// Messages queued for sending.
     static let waitingFrames = 256
 }

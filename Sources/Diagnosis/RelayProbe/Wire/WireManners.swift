@@ -1,15 +1,15 @@
-/// How a relay behaves on one connection, whatever is asked of it.
+/// A relay's protocol violations on one connection.
 struct WireManners: Hashable, Sendable {
     private(set) var messages = 0
     private(set) var bytes = 0
-    /// Frames that hold no message of a relay.
+    /// Frames without a valid relay message.
     private(set) var garbage = 0
-    /// Events whose id or signature is not theirs.
+    /// Events with a wrong id or signature.
     private(set) var invalid = 0
     /// Events that match no filter of their subscription.
     private(set) var unasked = 0
 
-    /// Whether one goes on listening.
+    /// Whether the relay stays within the limits.
     var isBearable: Bool { messages < WireLimits.mostMessages && bytes < WireLimits.mostBytes }
 
     mutating func count(bytes: Int) {

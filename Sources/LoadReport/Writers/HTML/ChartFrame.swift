@@ -1,4 +1,4 @@
-/// A chart's area with its axes, and what marks the stages and faults of the run in it.
+/// Plot area with axes and with marks of the run's stages and faults.
 struct ChartFrame {
     static let width = 540.0
     static let height = 250.0
@@ -18,7 +18,7 @@ struct ChartFrame {
 
     static var floor: Double { height - bottom }
 
-    /// The axes, with labels as the two functions write them.
+    /// Draws the axes, with labels formatted by the two functions.
     func axes(_ acrossText: (Double) -> String, _ upText: (Double) -> String) -> String {
         let end = Self.width - Self.right
         let rows = up.ticks.map { tick in
@@ -38,7 +38,7 @@ struct ChartFrame {
         return (rows + columns + [axis]).joined(separator: "\n")
     }
 
-    /// Every other stage is shaded and every fault is a band with its number, as the table of faults has it.
+    /// Shades every other stage, and draws each fault as a band with its number in the table of faults.
     func course(_ result: LoadResult) -> String {
         let stages = result.run.stages.enumerated().compactMap { index, stage in
             index % 2 == 1 ? band("stage", stage.from, stage.to, title: "stage: " + stage.name) : nil
@@ -51,7 +51,7 @@ struct ChartFrame {
                 + "y1=\"\(SVG.number(Self.top))\" y2=\"\(SVG.number(Self.floor))\"/>"
             let title = fault.action + " " + fault.target
             let shade = fault.to.map { band("band", fault.from, $0, title: title) } ?? ""
-            // Faults so close together that their numbers would cover each other share the first one's place.
+            // Faults whose numbers would overlap share the first one's label.
             let isFree = !taken.contains { abs($0 - start) < 19 }
             if isFree { taken.append(start) }
             return shade + edge + (isFree ? badge(index + 1, at: start) : "")
@@ -75,7 +75,7 @@ struct ChartFrame {
     }
 }
 
-/// Pieces of SVG.
+/// Builders of SVG elements.
 enum SVG {
     static func number(_ value: Double) -> String { Figures.fixed(value, 1) }
 
@@ -84,7 +84,7 @@ enum SVG {
             + "\(HTMLTable.text(text))</text>"
     }
 
-    /// A whole picture; `label` is for those who cannot see it.
+    /// Returns a complete picture; `label` is its text alternative.
     static func picture(width: Double, height: Double, label: String, _ parts: [String]) -> String {
         "<svg viewBox=\"0 0 \(number(width)) \(number(height))\" role=\"img\" aria-label=\"\(HTMLTable.text(label))\">\n"
             + parts.filter { !$0.isEmpty }.joined(separator: "\n") + "\n</svg>"

@@ -1,13 +1,13 @@
 private import Foundation
 
-/// Where a value stands on an axis, and which values are written beside it.
+/// Maps values to positions on an axis, and chooses its ticks.
 struct ChartScale {
     let lower: Double
     let upper: Double
     let isLogarithmic: Bool
     let ticks: [Double]
 
-    /// From 0 to something round above the largest value.
+    /// Linear scale from 0 to a round value above the largest one.
     static func linear(upTo largest: Double, isWhole: Bool = false) -> ChartScale {
         let step = max(roundStep(max(largest, 1e-9) / 4), isWhole ? 1 : 0)
         let count = max(1, Int((largest / step).rounded(.up)))
@@ -15,7 +15,7 @@ struct ChartScale {
             lower: 0, upper: Double(count) * step, isLogarithmic: false, ticks: (0...count).map { Double($0) * step })
     }
 
-    /// Whole decades around the values, which are more than 0.
+    /// Logarithmic scale of whole decades around the values, which are positive.
     static func logarithmic(_ smallest: Double, _ largest: Double) -> ChartScale {
         let low = Int(log10(max(smallest, 1e-7)).rounded(.down))
         let high = max(low + 1, Int(log10(max(largest, 1e-7)).rounded(.up)))
@@ -24,7 +24,7 @@ struct ChartScale {
             ticks: (low...high).map { pow(10, Double($0)) })
     }
 
-    /// Moments of a run.
+    /// Time scale of a run.
     static func time(upTo seconds: Double) -> ChartScale {
         let upper = max(seconds, 1)
         let steps: [Double] = [
@@ -36,13 +36,13 @@ struct ChartScale {
             ticks: Array(stride(from: 0, through: upper + step / 1_000, by: step)))
     }
 
-    /// Between 0 and 1 for what is inside.
+    /// Returns the position, from 0 to 1 for values within the scale.
     func position(_ value: Double) -> Double {
         let place = isLogarithmic ? log10(max(value, 1e-12)) : value
         return upper > lower ? min(max((place - lower) / (upper - lower), 0), 1) : 0
     }
 
-    /// 1, 2 or 5 times a power of ten, not less than asked for.
+    /// Returns 1, 2 or 5 times a power of ten, at least the wanted step.
     private static func roundStep(_ wanted: Double) -> Double {
         let decade = pow(10, log10(wanted).rounded(.down))
         return decade * ([1, 2, 5].first { $0 * decade >= wanted * 0.999 } ?? 10)

@@ -1,6 +1,6 @@
 private import Foundation
 
-/// Latency by percentile, the rare ones as far apart as the common ones.
+/// Latency by percentile, on a scale that spreads the tail.
 struct DistributionChart {
     private static let colors = ["--c0", "--c1", "--c2", "--c3", "--c4", "--c5"]
     private static let preferred: [LoadOperation] = [.deliver, .send, .join, .firstMessage, .commit, .add]
@@ -21,7 +21,7 @@ struct DistributionChart {
             keys: zip(rows, colors).map { ($0.name, $1) }, picture)
     }
 
-    /// How many of how many are slower: one of 1, 10, 100 …
+    /// Horizontal axis by the share of slower samples: one in 1, 10, 100 …
     private static let nines = ChartScale(
         lower: 0, upper: 4, isLogarithmic: false, ticks: [0, 0.30103, 1, 1.30103, 2, 3, 4])
 
@@ -29,7 +29,7 @@ struct DistributionChart {
         tick == 0 ? "min" : "p" + Figures.fixed(100 - 100 / pow(10, tick), 2)
     }
 
-    /// Percentiles that fewer than one sample decides would be the maximum again, and are left out.
+    /// Leaves out percentiles determined by less than one sample, which would repeat the maximum.
     private static func path(_ row: OperationResult, _ frame: ChartFrame) -> String {
         guard let latency = row.latency else { return "" }
         let known = LoadPercentile.allCases.filter { (1 - $0.percent / 100) * Double(latency.samples) >= 1 }

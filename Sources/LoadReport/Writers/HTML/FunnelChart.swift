@@ -1,4 +1,4 @@
-/// How many invited agents reached each stage, and why the others did not.
+/// Bars of the number of invited agents that reached each stage, with the reasons of the others.
 struct FunnelChart {
     private static let row = 38.0
     private static let nameEnd = 102.0

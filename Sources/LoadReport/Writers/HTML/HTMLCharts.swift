@@ -17,7 +17,7 @@ extension HTMLSections {
         return found.isEmpty ? "" : "<section><h2>\(title)</h2>\n\(grid(of: found))</section>"
     }
 
-    /// Closed until somebody wants to see it.
+    /// Returns a section that is collapsed initially.
     private static func folded(_ title: String, _ cards: [String?]) -> String {
         let found = cards.compactMap { $0 }
         return found.isEmpty ? "" : "<details><summary>\(title)</summary>\n\(grid(of: found))</details>"
@@ -27,12 +27,12 @@ extension HTMLSections {
         "<div class=\"grid\">\n\(cards.joined(separator: "\n"))\n</div>"
     }
 
-    /// Of a second, the last slot by what the run had of it.
+    /// Converts counts to rates per second; the last slot may be shorter.
     private static func perSecond(_ counts: [Int], _ result: LoadResult) -> [Double?] {
         let width = Double(result.series.interval)
         return counts.enumerated().map { index, count in
             let had = min(width, result.duration - Double(index) * width)
-            // A count over a sliver of a second is no rate.
+            // A count over a small fraction of a slot gives no meaningful rate.
             return had >= width / 4 ? Double(count) / had : nil
         }
     }
@@ -67,7 +67,7 @@ extension HTMLSections {
             .card(result)
     }
 
-    /// A gauge stays at what was said last.
+    /// Holds a gauge's last value over slots without one.
     private static func held(_ values: [Double?]) -> [Double?] {
         var last: Double?
         return values.map { value in
@@ -86,7 +86,7 @@ extension HTMLSections {
         ).card(result)
     }
 
-    /// Summed up, so that a gap between the two lines is what is still under way, and what stays is lost.
+    /// Cumulated, so that a gap between the two lines shows deliveries in flight, and a lasting gap lost ones.
     private static func deliveries(_ result: LoadResult) -> String? {
         guard result.correctness.expected > 0 else { return nil }
         func sums(_ counts: [Int]) -> [Double?] {
@@ -116,7 +116,7 @@ extension HTMLSections {
         ).card(result)
     }
 
-    /// Delivered, in order and once, as bars.
+    /// Bars of delivered, ordered and unique messages.
     private static func messages(_ result: LoadResult) -> String? {
         let rows = CorrectnessRow.rows(result).filter { ["delivery", "order"].contains($0.name) && $0.ratio != nil }
         guard !rows.isEmpty else { return nil }

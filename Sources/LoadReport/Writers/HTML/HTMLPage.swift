@@ -1,6 +1,6 @@
-/// A result as one page with charts, without scripts, and without anything from a network.
+/// Writes a result as one page with charts, without scripts and network resources.
 ///
-/// The page is well-formed XML too, so that what was not escaped shows in tests.
+/// The page is also well-formed XML, so that tests detect unescaped text.
 public enum HTMLPage {
     public static func html(_ result: LoadResult) -> String {
         let title = Markup.escaped(Plain.line(result.run.name))

@@ -1,4 +1,4 @@
-/// The parts of the page, from the top.
+/// Sections of the page, in order.
 enum HTMLSections {
     static func all(_ result: LoadResult) -> [String] {
         [header(result), thresholds(result), tiles(result)] + charts(result)

@@ -1,4 +1,4 @@
-/// The look of the page, in light and in dark.
+/// Style sheet of the page, for light and dark mode.
 enum HTMLStyle {
     static let css = """
 

@@ -1,6 +1,6 @@
-/// A table of the page.
+/// An HTML table.
 struct HTMLTable {
-    /// How a column stands.
+    /// A column's layout, with its title.
     enum Column {
         case text(String), number(String), key(String), wide(String)
     }
@@ -10,10 +10,10 @@ struct HTMLTable {
 
     init(_ columns: [Column]) { self.columns = columns }
 
-    /// Adds a row of text, which is escaped here.
+    /// Adds a row of text cells, which are escaped here.
     mutating func add(_ cells: [String]) { add(markup: cells.map(Self.text)) }
 
-    /// Adds a row of cells that are markup already.
+    /// Adds a row of cells that already are markup.
     mutating func add(markup cells: [String]) {
         rows.append("<tr>" + zip(columns, cells).map { "<td\($0.attribute)>\($1)</td>" }.joined() + "</tr>")
     }
@@ -26,7 +26,7 @@ struct HTMLTable {
             + rows.joined(separator: "\n") + "\n</tbody></table></div>"
     }
 
-    /// Text of anybody, escaped.
+    /// Escapes untrusted text.
     static func text(_ text: String) -> String { Markup.escaped(Plain.line(text)) }
 }
 

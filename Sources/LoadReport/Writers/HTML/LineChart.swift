@@ -1,25 +1,25 @@
-/// Values over the time of the run.
+/// Line chart of values over the run.
 struct LineChart {
     /// One line: a value for each slot, nil where there is none.
     struct Line {
         let name: String
-        /// The variable of the style sheet.
+        /// Name of the color variable in the style sheet.
         let color: String
         let values: [Double?]
-        /// Broad and pale, so that a line on top of it does not hide it.
+        /// Whether the line is wide and pale, so that a line on top of it does not hide it.
         var isWide = false
     }
 
     let title: String
     let note: String
     let lines: [Line]
-    /// Decades upwards, for latencies.
+    /// Whether the vertical axis is logarithmic, for latencies.
     let isLogarithmic: Bool
-    /// Nothing lies between whole numbers.
+    /// Whether values are whole numbers, without ticks in between.
     var isWhole = false
     let format: (Double) -> String
 
-    /// The card with title, key and picture; nil when there is nothing to show.
+    /// Returns the card with title, legend and picture; nil when there is no data.
     func card(_ result: LoadResult) -> String? {
         let values = lines.flatMap { $0.values.compactMap { $0 } }.filter { !isLogarithmic || $0 > 0 }
         guard let largest = values.max(), let smallest = values.min() else { return nil }
@@ -39,7 +39,7 @@ struct LineChart {
             + (!keys.isEmpty ? "<div class=\"keys\">\(key.joined())</div>" : "") + "\n\(picture)</div>"
     }
 
-    /// Where a slot's value is drawn: in its middle, or in the middle of what the run had of it.
+    /// Returns the time at which a slot's value is drawn: its middle, or the middle of a shorter last slot.
     private func moment(_ index: Int, _ result: LoadResult) -> Double {
         let width = Double(result.series.interval)
         let start = Double(index) * width
@@ -64,7 +64,7 @@ struct LineChart {
             + dots
     }
 
-    /// What is shown under the pointer: at most 120 strips, each with the values of the slot in its middle.
+    /// Adds tooltips: at most 120 strips, each with the values of its middle slot.
     private func hovers(_ frame: ChartFrame, _ result: LoadResult) -> String {
         let length = lines.map(\.values.count).max() ?? 0
         let step = max(1, (length + 119) / 120)

@@ -1,28 +1,28 @@
 import MLS
 
-/// One frame of a call's track: 20 ms of sound, a picture or a piece of data (wire §8.2).
+/// One frame of a call's track: 20 ms of audio, a video frame or a piece of data (wire §8.2).
 struct CallFrame: Sendable, Hashable {
-    /// Rises by one with every frame under the same key.
+    /// Increases by one with every frame under the same key.
     var counter: UInt32
-    /// The transport's group: one frame each, from 0.
+    /// The number of the transport's group, from 0; each group has one frame.
     var sequence: UInt64
     var index: UInt32 = 0
     var isKeyframe: Bool
     var payload: [UInt8]
 }
 
-/// Why a frame cannot be sealed or opened, in the order of the checks.
+/// The reason why a frame cannot be sealed or opened, in the order of the checks.
 enum CallFrameError: Error, Hashable, Sendable {
     /// Shorter than a header and a tag.
     case tooShort
     /// Longer than ``CallFrame/maximumPayload`` allows.
     case tooLarge
     case unknownVersion(UInt8)
-    /// Of another sender.
+    /// The key id is another sender's.
     case wrongKey(UInt64)
     case wrongGeneration(UInt8)
     case wrongEpoch(UInt64)
-    /// Not sealed with this key for this track, or changed on its way.
+    /// Not sealed with this key for this track, or modified in transit.
     case notAuthentic
 }
 
@@ -30,11 +30,11 @@ extension CallFrame {
     static let version: UInt8 = 1
     /// Version, key id, generation, epoch, counter, sequence, index and flags.
     static let headerLength = 35
-    /// Bytes of a payload: a picture at 1.5 Mbit/s needs a tenth of it.
+    /// The maximum bytes of a payload: ten times what a video frame at 1.5 Mbit/s needs.
     static let maximumPayload = 1 << 20
     private static let keyframeFlag: UInt8 = 1
 
-    /// Header, ciphertext and tag. A counter must not come twice under the same keys.
+    /// Returns header, ciphertext and tag. A counter must not be reused under the same keys.
     func sealed(with keys: CallTrackKeys) throws -> [UInt8] {
         guard self.payload.count <= Self.maximumPayload else { throw CallFrameError.tooLarge }
         var bytes: [UInt8] = []
@@ -52,7 +52,7 @@ extension CallFrame {
         return bytes
     }
 
-    /// Opens a frame of the keys' sender; flags but the first are ignored, as Pika ignores them.
+    /// Opens a frame of the keys' sender; flags other than the first are ignored, as in Pika.
     init(sealed bytes: [UInt8], with keys: CallTrackKeys) throws(CallFrameError) {
         guard bytes.count >= Self.headerLength + AES128GCM.tagLength else { throw .tooShort }
         guard bytes.count <= Self.headerLength + Self.maximumPayload + AES128GCM.tagLength else { throw .tooLarge }
@@ -72,7 +72,7 @@ extension CallFrame {
         } catch { throw .notAuthentic }
     }
 
-    /// The salt, its last four bytes combined with the counter.
+    /// Returns the salt with its last four bytes XORed with the counter.
     private func nonce(_ keys: CallTrackKeys) -> [UInt8] {
         var nonce = keys.salt.copyBytes()
         withUnsafeBytes(of: self.counter.bigEndian) { counter in
@@ -81,7 +81,7 @@ extension CallFrame {
         return nonce
     }
 
-    /// Not in the order of the header.
+    /// Returns the additional authenticated data; its fields are not in the order of the header.
     private func additionalData(_ keys: CallTrackKeys) -> [UInt8] {
         var data: [UInt8] = [Self.version]
         data.append(bigEndian: keys.keyID)

@@ -1,14 +1,14 @@
-/// The numbers of the frames that one side sends: a counter for each key, a sequence for each track.
+/// The frame counter of one key on the sending side.
 struct CallFrameCounter: Sendable, Hashable {
     private(set) var next: UInt32 = 0
-    /// Whether all of them are used up; a second use would give the key away.
+    /// Whether all numbers are used up; reusing one would reveal the key.
     private(set) var isExhausted = false
 
     init(next: UInt32 = 0) {
         self.next = next
     }
 
-    /// The next number; nil when there is none left.
+    /// Returns the next number; nil when none is left.
     mutating func take() -> UInt32? {
         guard !self.isExhausted else { return nil }
         defer {
@@ -19,15 +19,15 @@ struct CallFrameCounter: Sendable, Hashable {
     }
 }
 
-/// Which of the newest 128 numbers have come: each is let through once, older ones never (wire §8.2).
+/// A replay window over the newest 128 numbers: each is admitted once, older ones never (wire §8.2).
 struct ReplayWindow: Sendable, Hashable {
     static let width: UInt64 = 128
 
     private var newest: UInt64?
-    /// Bit n stands for the newest number less n.
+    /// Bit n stands for the number `newest - n`.
     private var seen: UInt128 = 0
 
-    /// Takes a number in; false if it came before or is too old to tell.
+    /// Admits a number; returns false if it was seen before or is older than the window.
     mutating func admit(_ number: UInt64) -> Bool {
         guard let newest else {
             self.newest = number

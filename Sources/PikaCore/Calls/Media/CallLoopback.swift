@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A media relay in this process: accounts that share it hear each other, without loss and delay.
+/// An in-process media relay: accounts that share it exchange call media, without loss and delay.
 public final class CallLoopback: CallMediaTransport {
     fileprivate struct Place: Hashable {
         let url: String
@@ -9,7 +9,7 @@ public final class CallLoopback: CallMediaTransport {
 
     private struct State {
         var next = 0
-        /// The connection that publishes there.
+        /// The publishing connection of each place.
         var published: [Place: Int] = [:]
         var subscribers: [Place: [Int: AsyncThrowingStream<CallMediaGroup, any Error>.Continuation]] = [:]
         var waiting: [Place: [Int: AsyncStream<Void>.Continuation]] = [:]
@@ -22,10 +22,10 @@ public final class CallLoopback: CallMediaTransport {
 
     private let prefix: String
     private let state = Mutex(State())
-    /// Groups that a subscriber may be behind; the oldest go first.
+    /// The maximum groups buffered per subscriber; beyond it the oldest are dropped.
     private static let backlog = 256
 
-    /// - Parameter prefix: addresses that do not begin like this are refused.
+    /// - Parameter prefix: addresses without this prefix are refused.
     public init(prefix: String = "") {
         self.prefix = prefix
     }

@@ -1,15 +1,15 @@
 import Synchronization
 
-/// The running side of a call's media: a child task of the core from the beginning to the end of the call.
+/// The running session of a call's media: a child task of the core for the duration of the call.
 extension CallMedia {
-    /// Milliseconds that a connection, or the announcement of the other side's broadcast, may take.
+    /// The timeout in milliseconds of a connection, and of the announcement of the other side's broadcast.
     static let connectPatience: Int64 = 15_000
-    /// Milliseconds before the other side's broadcast is looked for again.
+    /// Milliseconds before subscribing to the other side's broadcast again.
     static let subscribePause: Int64 = 1000
-    /// Milliseconds between two reports of what was done.
+    /// Milliseconds between two reports of statistics.
     static let reportInterval: Int64 = 1000
 
-    /// Returns when ``stop()`` was called, the connection failed, or the task is cancelled.
+    /// Runs the session; returns when ``stop()`` was called, the connection failed, or the task is cancelled.
     func run(
         _ transport: any CallMediaTransport, to url: String, _ report: @escaping @Sendable (CallMediaReport) -> Void
     ) async {
@@ -59,7 +59,7 @@ extension CallMedia {
             group.addTask { try await self.sendPieces(connection, writers) }
             for track in self.tracks { group.addTask { try await self.listen(to: track, connection) } }
             group.addTask { try await self.reportStatistics(report) }
-            // The first that fails ends all.
+            // The first failure ends all tasks.
             defer { group.cancelAll() }
             while try await group.next() != nil {}
         }
@@ -110,7 +110,7 @@ extension CallMedia {
 
     // MARK: Receiving
 
-    /// Reads one track, whenever the other side publishes it.
+    /// Reads one track, subscribing again whenever the other side publishes it.
     private func listen(to track: CallSession.Track, _ connection: any CallMediaConnection) async throws {
         let address = CallTrackAddress(path: self.subscribePath, track: track.name)
         while true {
@@ -118,7 +118,7 @@ extension CallMedia {
                 let groups = try await self.within(Self.connectPatience) { try await connection.subscribe(address) }
                 for try await group in groups { self.take(group, of: track) }
             } catch {
-                // Not announced yet, or gone: it may come, or come back.
+                // Not announced yet, or ended: it may be announced later.
             }
             try Task.checkCancellation()
             try await self.clock.sleep(untilMilliseconds: self.clock.nowMilliseconds + Self.subscribePause)
@@ -142,7 +142,7 @@ extension CallMedia {
         }
     }
 
-    /// Gives sound out at its pace, as long as there is any.
+    /// Emits received audio at its pace, as long as there is any.
     private func playSound() async throws {
         var due: Int64 = 0
         for await _ in self.playoutSignal.rings {
@@ -157,7 +157,7 @@ extension CallMedia {
         }
     }
 
-    // MARK: Time
+    // MARK: Timers
 
     private func reportStatistics(_ report: @Sendable (CallMediaReport) -> Void) async throws {
         var last = CallStatistics()
@@ -169,7 +169,7 @@ extension CallMedia {
         }
     }
 
-    /// What the body gives, or ``AppCoreError/Code/callMediaFailed`` after so many milliseconds.
+    /// Returns the body's result; throws ``AppCoreError/Code/callMediaFailed`` after this many milliseconds.
     private func within<Value: Sendable>(
         _ milliseconds: Int64, _ body: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {

@@ -1,32 +1,32 @@
 import MLS
 import Synchronization
 
-/// The media of one call, for its host: what goes out is given here, what comes in is read from ``received``.
+/// The media of one call, for the host: it sends outgoing media here, and reads incoming media from ``received``.
 ///
-/// It is there from ``AppState/ActiveCall/Phase/active`` on, through ``AppCore/callMedia(callID:)``, and ends with the
+/// Available from ``AppState/ActiveCall/Phase/active`` on, through ``AppCore/callMedia(callID:)``. It ends with the
 /// call: then ``received`` ends, and sending throws ``AppCoreError/Code/unknownCall``.
 public final class CallMedia: Sendable {
     public let callID: String
     /// The tracks of the call as the invite named them.
     public let tracks: [CallSession.Track]
-    /// `<broadcast base>/<label>`, where this side and the other one publish.
+    /// `<broadcast base>/<label>`: the paths where this side and the other side publish.
     public let publishPath: String
     public let subscribePath: String
-    /// Names the sides in the paths: 64 hex digits.
+    /// Labels of the two sides in the paths: 64 hex digits.
     public let ownLabel: String
     public let peerLabel: String
-    /// Sound in order and at its pace, data and pictures as they come. One consumer; when it falls behind by more than
-    /// ``backlog`` the oldest are dropped.
+    /// Audio in order and at its pace, data and video as they arrive. One consumer; if more than ``backlog`` events are
+    /// unread, the oldest are dropped.
     public let received: AsyncStream<CallMediaEvent>
 
-    /// Events that wait for a reader.
+    /// The maximum unread events.
     public static let backlog = 512
-    /// Pieces of data or pictures that wait to be sent.
+    /// The maximum pieces of data or video waiting to be sent.
     static let maximumPieces = 256
-    /// Frames of sound that wait to be sent: 5 s.
+    /// The maximum audio frames waiting to be sent: 5 s.
     static let maximumFrames = 250
 
-    /// What goes out as soon as it can.
+    /// A piece of data or video, sent as soon as possible.
     struct Piece: Sendable {
         let track: String
         let bytes: [UInt8]
@@ -39,7 +39,7 @@ public final class CallMedia: Sendable {
     let receivedContinuation: AsyncStream<CallMediaEvent>.Continuation
     let pieces: AsyncStream<Piece>
     private let pieceContinuation: AsyncStream<Piece>.Continuation
-    /// Wakes whoever sends sound, and whoever plays it.
+    /// Wake the task that sends audio, and the one that plays it.
     let frameSignal = CallSignalBell()
     let playoutSignal = CallSignalBell()
     let endSignal = CallSignalBell()
@@ -64,11 +64,11 @@ public final class CallMedia: Sendable {
 
     // MARK: Sending
 
-    /// Sends sound of any length: 16-bit PCM, little-endian, in the rate and channels of the call's audio track.
+    /// Sends audio of any length: 16-bit PCM, little-endian, in the rate and channels of the call's audio track.
     ///
-    /// It is cut into frames, which leave at their pace; what does not fill one waits for more, or for
-    /// ``endAudio()``. Returns how many frames it made, once all of them have found room. While the call is muted
-    /// frames are dropped in their turn. One caller at a time.
+    /// It is cut into frames, which are sent at their pace; an incomplete last frame waits for more audio, or for
+    /// ``endAudio()``. Returns the number of frames, once all of them are queued. While the call is muted, frames are
+    /// dropped when their turn comes. One caller at a time.
     @discardableResult
     public func sendAudio(_ pcm: [UInt8]) async throws -> Int {
         guard self.tracks.contains(where: \.isAudio) else {
@@ -82,17 +82,17 @@ public final class CallMedia: Sendable {
         return frames.count
     }
 
-    /// Fills the last frame up with silence and returns when everything has left.
+    /// Pads the last frame with silence and returns when all frames have been sent.
     public func endAudio() async throws {
         let rest = self.state.withLock { state in state.takeRest(filledTo: self.shape.frameBytes) }
         if let rest { try await self.enqueue(rest) }
         while self.state.withLock({ !$0.isOver && !$0.outgoing.isEmpty }) { try await self.pause() }
     }
 
-    /// Sends a piece of data as it is, at most 1 MiB, on the first data track unless another is named.
+    /// Sends a piece of data unchanged, at most 1 MiB, on the first data track unless another is named.
     ///
-    /// Throws ``AppCoreError/Code/busy`` when too many pieces wait, and ``AppCoreError/Code/notAllowed`` when it is
-    /// too long or the call has no data track.
+    /// Throws ``AppCoreError/Code/busy`` when too many pieces are waiting, and ``AppCoreError/Code/notAllowed`` when it
+    /// is too long or the call has no data track.
     public func sendData(_ bytes: [UInt8], track: String? = nil) throws(AppCoreError) {
         let dataTrack = self.tracks.first { !$0.isAudio && !$0.isVideo }
         guard let name = track ?? dataTrack?.name else {
@@ -101,7 +101,7 @@ public final class CallMedia: Sendable {
         try self.send(Piece(track: name, bytes: bytes, isVideo: false))
     }
 
-    /// Sends an H.264 access unit (Annex B), unless the camera is off. Errors as of ``sendData(_:track:)``.
+    /// Sends an H.264 access unit (Annex B), unless the camera is off. Throws as ``sendData(_:track:)``.
     public func sendVideo(_ accessUnit: [UInt8]) throws(AppCoreError) {
         guard let track = self.tracks.first(where: \.isVideo) else {
             throw AppCoreError(.notAllowed, "the call has no video track")
@@ -134,12 +134,12 @@ public final class CallMedia: Sendable {
         }
     }
 
-    /// As long as one frame takes.
+    /// Sleeps for the duration of one frame.
     private func pause() async throws {
         try await self.clock.sleep(untilMilliseconds: self.clock.nowMilliseconds + self.shape.frameMilliseconds)
     }
 
-    // MARK: The core's side
+    // MARK: Interface for the core
 
     func set(isMuted: Bool, isCameraOn: Bool) {
         self.state.withLock { state in
@@ -148,7 +148,7 @@ public final class CallMedia: Sendable {
         }
     }
 
-    /// Ends everything; the session's task returns soon after.
+    /// Ends the session; its task returns soon after.
     func stop() {
         self.state.withLock { $0.isOver = true }
         self.pieceContinuation.finish()
@@ -161,12 +161,12 @@ public final class CallMedia: Sendable {
     }
 }
 
-/// How a call's sound is cut.
+/// The frame size and duration of a call's audio.
 struct CallAudioShape: Sendable, Hashable {
     let frameBytes: Int
     let frameMilliseconds: Int64
 
-    /// Of Pika's shape, if the track's own makes no sense.
+    /// Falls back to Pika's shape if the track's own is invalid.
     init(_ track: CallSession.Track) {
         let milliseconds = track.frameMilliseconds
         let (perSecond, overflow) = track.sampleRate.multipliedReportingOverflow(by: track.channels)
@@ -182,7 +182,7 @@ struct CallAudioShape: Sendable, Hashable {
     }
 }
 
-/// Wakes one waiting task; rung beforehand it wakes at once.
+/// Wakes one waiting task; if rung while no task waits, the next wait returns at once.
 struct CallSignalBell: Sendable {
     let rings: AsyncStream<Void>
     private let continuation: AsyncStream<Void>.Continuation

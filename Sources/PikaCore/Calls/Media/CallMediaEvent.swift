@@ -1,18 +1,18 @@
-/// What comes out of a call.
+/// Received media of a call.
 public enum CallMediaEvent: Sendable, Hashable {
     case audio(CallAudioChunk)
-    /// One piece, as the other side sent it; pieces may be missing or in another order.
+    /// One piece as sent by the other side; pieces may be missing or reordered.
     case data(track: String, [UInt8])
     /// One H.264 access unit (Annex B).
     case video([UInt8], isKeyframe: Bool)
 }
 
-/// The sound of one frame, in the order of the other side.
+/// The audio of one frame, in the sender's order.
 public struct CallAudioChunk: Sendable, Hashable {
     /// The frame's number, from 0.
     public let sequence: UInt64
     /// 16-bit PCM, little-endian, in the rate and channels of the call's audio track.
     public let pcm: [UInt8]
-    /// Whether the frame did not come, and this is silence in its place.
+    /// Whether the frame was lost, and this is silence in its place.
     public let isConcealed: Bool
 }

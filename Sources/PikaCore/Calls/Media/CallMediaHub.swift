@@ -1,6 +1,6 @@
 import Synchronization
 
-/// The media sessions that run, by call: there is one at a time, and for a moment the end of the one before.
+/// The running media sessions, by call: one at a time, briefly overlapping with the end of the previous one.
 final class CallMediaHub: Sendable {
     private let sessions = Mutex<[String: CallMedia]>([:])
 
@@ -15,7 +15,7 @@ final class CallMediaHub: Sendable {
         self.sessions.withLock { $0.removeValue(forKey: callID) }?.stop()
     }
 
-    /// Forgets a session that has ended by itself.
+    /// Removes a session that has ended.
     func remove(_ session: CallMedia) {
         self.sessions.withLock { sessions in
             if sessions[session.callID] === session { sessions[session.callID] = nil }

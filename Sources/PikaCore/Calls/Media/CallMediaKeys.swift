@@ -2,14 +2,14 @@ import MLS
 import Marmot
 import Nostr
 
-/// What opens and closes the frames of one sender on one track (wire §8.2).
+/// The keys that seal and open the frames of one sender on one track (wire §8.2).
 struct CallTrackKeys: Sendable, Equatable {
-    /// Names the sender in each frame.
+    /// Identifies the sender in each frame.
     let keyID: UInt64
-    /// The MLS epoch in which the call began; later ones do not change its keys.
+    /// The MLS epoch in which the call began; later epochs do not change the call's keys.
     let epoch: UInt64
     let generation: UInt8
-    /// As the frames' additional data name it; for data always `audio0`.
+    /// The track's name in the frames' additional data; for data always `audio0`.
     let track: String
     /// 32 bytes.
     let root: Secret
@@ -30,25 +30,25 @@ struct CallTrackKeys: Sendable, Equatable {
         self.salt = SHA256Derivation.expand(pseudorandom, info: Array("n".utf8) + suffix, length: 12)
     }
 
-    /// The first 8 bytes of a hash of the sender's hex public key.
+    /// Returns the first 8 bytes of a hash of the sender's hex public key.
     static func keyID(of sender: PublicKey) -> UInt64 {
         CallAuthorization.hash("pika.call.media.keyid.v1", Array(sender.hex.utf8)).prefix(8)
             .reduce(0) { $0 << 8 | UInt64($1) }
     }
 }
 
-/// Both directions of one track.
+/// The keys of one track, for both directions.
 struct CallKeyPair: Sendable, Equatable {
     let own: CallTrackKeys
     let peer: CallTrackKeys
 }
 
-/// All keys of a call, as the group's epoch at its beginning gives them (wire §8.2).
+/// All keys of a call, derived from the group's epoch at the call's start (wire §8.2).
 struct CallMediaKeys: Sendable, Equatable {
-    /// For sound, and for data on any track.
+    /// For audio, and for data on any track.
     let audio: CallKeyPair
     let video: CallKeyPair
-    /// The last part of the paths under which each side publishes: 64 hex digits.
+    /// The last component of the path where each side publishes: 64 hex digits.
     let ownLabel: String
     let peerLabel: String
 
@@ -79,7 +79,7 @@ struct CallMediaKeys: Sendable, Equatable {
         self.peerLabel = Self.label(of: peer, audioRoot)
     }
 
-    /// Plain concatenation here, without lengths.
+    /// Derives a participant's label. The hash input is plain concatenation, without lengths.
     static func label(of participant: PublicKey, _ root: Secret) -> String {
         let input = Array("pika.call.media.path.v1".utf8) + root.copyBytes() + Array(participant.hex.utf8)
         return Hex.encode(SHA256Derivation.digest(input))

@@ -2,7 +2,7 @@ import MLS
 import Marmot
 import Nostr
 
-/// Everything that a call's media session needs to know at its start.
+/// The parameters of a call's media session.
 struct CallMediaPlan: Sendable, Hashable {
     let callID: String
     /// The media relay.

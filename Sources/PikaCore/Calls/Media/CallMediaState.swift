@@ -1,19 +1,19 @@
-/// What a call's media session remembers. Pure; guarded by its owner.
+/// The state of a call's media session. Pure; guarded by its owner.
 struct CallMediaState: Sendable {
     private let keys: CallMediaKeys
     var isMuted: Bool
     var isCameraOn: Bool
     var isOver = false
     var statistics = CallStatistics()
-    /// Frames of sound that wait for their turn, and what does not fill one yet.
+    /// Audio frames waiting for their turn, and the incomplete last frame.
     var outgoing: [[UInt8]] = []
     private var rest: [UInt8] = []
     private var jitter = JitterBuffer()
 
-    /// Under the keys of sound and data, and under those of pictures.
+    /// For the keys of audio and data, and for those of video.
     private var counters = [CallFrameCounter(), CallFrameCounter()]
     private var sequences: [String: UInt64] = [:]
-    /// By track; and by counter under each key, since the relay could show a frame of one track on another.
+    /// By track, and by counter under each key, since the relay could replay a frame of one track on another.
     private var trackWindows: [String: ReplayWindow] = [:]
     private var counterWindows = [ReplayWindow(), ReplayWindow()]
 
@@ -29,7 +29,7 @@ struct CallMediaState: Sendable {
         return statistics
     }
 
-    // MARK: Outgoing sound
+    // MARK: Outgoing audio
 
     mutating func cut(_ pcm: [UInt8], into length: Int) -> [[UInt8]] {
         let all = self.rest + pcm
@@ -46,10 +46,10 @@ struct CallMediaState: Sendable {
 
     // MARK: Frames
 
-    /// Pictures between two that can be decoded by themselves, as Pika's encoders make them.
+    /// The number of video frames between keyframes in Pika's encoders.
     private static let keyframeInterval: UInt64 = 60
 
-    /// Seals what is to be sent next on a track; throws when the key is used up.
+    /// Seals the next frame of a track; throws when the key's counters are used up.
     mutating func seal(_ payload: [UInt8], track: String, isVideo: Bool) throws -> CallMediaGroup {
         guard let counter = self.counters[isVideo ? 1 : 0].take() else {
             throw AppCoreError(.callMediaFailed, "the call's key is used up: call again")
@@ -63,10 +63,10 @@ struct CallMediaState: Sendable {
         return CallMediaGroup(sequence: sequence, payload: try frame.sealed(with: keys))
     }
 
-    /// Opens what came on a track; nil, and counted, if it is no frame of the other side or came before.
+    /// Opens a received frame of a track; returns nil, and counts it as dropped, if it is invalid or a replay.
     mutating func open(_ group: CallMediaGroup, track: String, isVideo: Bool) -> CallFrame? {
         let keys = isVideo ? self.keys.video.peer : self.keys.audio.peer
-        // The last number has none after it.
+        // The last sequence number is refused, because it has no successor.
         guard let frame = try? CallFrame(sealed: group.payload, with: keys), frame.sequence < .max,
             self.trackWindows[track, default: ReplayWindow()].admit(frame.sequence),
             self.counterWindows[isVideo ? 1 : 0].admit(UInt64(frame.counter))
@@ -78,7 +78,7 @@ struct CallMediaState: Sendable {
         return frame
     }
 
-    // MARK: Incoming sound
+    // MARK: Incoming audio
 
     mutating func buffer(_ frame: CallFrame) {
         switch self.jitter.insert(frame.payload, sequence: frame.sequence) {
@@ -90,7 +90,7 @@ struct CallMediaState: Sendable {
 
     var hasSound: Bool { !self.jitter.isIdle }
 
-    /// The sound of one turn; silence of this length for what is missing.
+    /// Returns the audio of one turn: silence of this length for a missing frame, nil if nothing is due.
     mutating func play(silence length: Int) -> CallAudioChunk? {
         switch self.jitter.take() {
         case nil: return nil

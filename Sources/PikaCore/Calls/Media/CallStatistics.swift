@@ -1,22 +1,22 @@
-/// What a call's media did so far, in frames of all tracks; as of a second ago in snapshots.
+/// The statistics of a call's media, in frames of all tracks; in snapshots up to a second old.
 public struct CallStatistics: Sendable, Hashable {
     /// Frames sent.
     public internal(set) var sent = 0
     /// Frames received, opened and not repeated.
     public internal(set) var received = 0
-    /// Frames that could not be opened, came again, or found no room.
+    /// Frames that could not be opened, were repeated, or did not fit into a buffer.
     public internal(set) var dropped = 0
-    /// Audio frames that came after their turn.
+    /// Audio frames that arrived after their turn.
     public internal(set) var late = 0
-    /// Audio frames that did not come in time; silence was given for them.
+    /// Audio frames that did not arrive in time; silence was played instead.
     public internal(set) var lost = 0
-    /// Audio frames that wait for their turn.
+    /// Audio frames waiting for their turn.
     public internal(set) var jitterDepth = 0
 
     public init() {}
 }
 
-/// What a call's media session tells the core.
+/// A report of a call's media session to the core.
 enum CallMediaReport: Sendable, Hashable {
     case connected(callID: String)
     case failed(callID: String, reason: String)

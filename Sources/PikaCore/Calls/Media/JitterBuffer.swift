@@ -1,34 +1,35 @@
-/// Puts received audio frames in order and gives them out one by one, whatever rhythm they came in.
+/// A jitter buffer: reorders received audio frames and plays them out one per turn, whatever the rhythm of their
+/// arrival.
 struct JitterBuffer: Sendable {
     enum Arrival: Sendable, Hashable {
         case kept
         /// Its turn has passed.
         case late
-        /// So many older frames made room for it.
+        /// The frame was kept, and this many older ones were dropped to make room.
         case crowded(Int)
     }
 
     enum Playout: Sendable, Hashable {
         case frame(sequence: UInt64, [UInt8])
-        /// It did not come in time; a later one did.
+        /// The frame did not arrive in time; a later one did.
         case missing(sequence: UInt64)
-        /// A long stretch is missing and is passed over: so many frames before this one.
+        /// A long gap was skipped: this many frames before this one.
         case skipped(Int, sequence: UInt64, [UInt8])
     }
 
-    /// Frames that are kept, and frames that are waited for before the first is given out: as many as Pika's.
+    /// The maximum frames kept, and the frames buffered before playout starts; both as in Pika.
     static let capacity = 12
     static let target = 3
 
     private var frames: [UInt64: [UInt8]] = [:]
-    /// Whose turn it is; nil before the first.
+    /// The sequence number whose turn is next; nil before the first frame.
     private var next: UInt64?
     private var isPlaying = false
-    /// Turns that frames have waited for more of them.
+    /// Turns spent waiting for more frames.
     private var waited = 0
 
     var depth: Int { self.frames.count }
-    /// Whether there is nothing to give out, now or in a few turns.
+    /// Whether no frame is buffered.
     var isIdle: Bool { self.frames.isEmpty }
 
     mutating func insert(_ payload: [UInt8], sequence: UInt64) -> Arrival {
@@ -43,7 +44,7 @@ struct JitterBuffer: Sendable {
         return dropped == 0 ? .kept : .crowded(dropped)
     }
 
-    /// What is due in this turn; nil if it is better to wait for more frames.
+    /// Returns the frame due in this turn; nil to wait for more frames.
     mutating func take() -> Playout? {
         guard let oldest = self.frames.keys.min() else {
             self.isPlaying = false
