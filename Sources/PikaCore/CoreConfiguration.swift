@@ -99,7 +99,7 @@ public struct CoreConfiguration: Sendable, Hashable {
     var announcementRelays: [RelayURL] { self.keyPackageRelays.isEmpty ? self.relays : self.keyPackageRelays }
 
     /// All relays of this account, those of its key packages first.
-    var homeRelays: [RelayURL] {
+    package var homeRelays: [RelayURL] {
         var seen: Set<RelayURL> = []
         return (self.announcementRelays + self.relays).filter { seen.insert($0).inserted }
     }

@@ -108,6 +108,9 @@ private func runLocalAccount<Result: Sendable>(
     let core = AppCore(
         account: key, configuration: settings.core, transport: pool, store: store, media: media,
         clock: SystemClock(), logger: settings.logger)
+    // The core names them when it starts; the body may download a file before that.
+    await pool.nameRelays(settings.core.homeRelays)
+    await media.nameServers(settings.core.mediaServers)
     let account = LocalAccount(core: core, relays: pool, media: media)
     let updates = core.updates()
     return try await withThrowingTaskGroup(of: Result?.self) { group in
