@@ -15,6 +15,8 @@ public struct LoadTest: Sendable {
     private let directory: String
     private let logger: Logger
     private let recorder = LoadRecorder()
+    /// Timeout of actions that have no deadline of the plan.
+    var patience = Duration.seconds(60)
 
     /// - Parameters:
     ///   - name: A short name of the test, such as the file name.
@@ -121,7 +123,7 @@ public struct LoadTest: Sendable {
             LoadAgent(
                 index: index, key: key, configuration: configuration, host: host, listener: board, logger: logger)
         }
-        return Fleet(plan: plan, agents: agents, board: board)
+        return Fleet(plan: plan, agents: agents, board: board, patience: patience)
     }
 
     /// Records CPU and memory use and reports progress, every second.

@@ -35,7 +35,7 @@ import Testing
 
     @Test func whatItHangsWithIsGivenUp() async throws {
         let stage = try Stage(
-            Self.echo("if event.text == 'hang': time.sleep(1000)"), policy: Self.patience(5_000))
+            Self.echo("if event.text == 'hang': time.sleep(1000)"), policy: Self.patience(2_000))
         try await stage.run { () async throws in
             try await stage.say("hang")
             #expect(try await stage.ask("fine") == "fine")
@@ -46,7 +46,7 @@ import Testing
 
     @Test func aProgramThatNeverReadsHoldsNobodyUpAndIsQuarantined() async throws {
         let stage = try Stage(command: ["sleep", "1000"], policy: Self.patience(200), intensity: 2)
-        try await stage.run { () async throws in
+        try await stage.run(grace: .milliseconds(200)) { () async throws in
             let began = ContinuousClock.now
             for number in 0..<300 { try await stage.say("\(number) " + String(repeating: "x", count: 1000)) }
             #expect(ContinuousClock.now - began < .seconds(60))
@@ -69,7 +69,7 @@ import Testing
             def answer(event, match):
                 event.reply(event.text)
             bot.run()
-            """, commands: ["list_groups", "send_message"], policy: Self.patience(5_000))
+            """, commands: ["list_groups", "send_message"], policy: Self.patience(2_000))
         try await stage.run { () async throws in
             _ = await stage.log.next("The program has ended")
             #expect(try await stage.ask("fine") == "fine")

@@ -44,7 +44,7 @@ import Testing
         let account = FakeAccount()
         let first = try account.message("first", in: FakeAccount.otherGroup)
         let absent = try Stage(command: ["sleep", "1000"], account: account)
-        try await absent.run { () async throws in
+        try await absent.run(grace: .milliseconds(200)) { () async throws in
             try await absent.bot.intake.take(first)
             // Another bot is at work on it for long.
             for number in 0..<200 { try await absent.say("\(number)") }

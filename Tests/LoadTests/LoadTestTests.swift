@@ -89,8 +89,8 @@ struct LoadTestTests {
             """
               groups: { count: 1, sizes: { fixed: 4 } }
               stages:
-                - { for: 4s, sendRate: 10/s, churn: 2/s, users: { count: 3, think: 50ms } }
-                - { for: 2s, storm: { every: 500ms, members: 3 } }
+                - { for: 2s, sendRate: 10/s, churn: 3/s, users: { count: 3, think: 50ms } }
+                - { for: 1s, storm: { every: 300ms, members: 3 } }
             """)
         let stages = result.funnel.stages
         #expect(zip(stages, stages.dropFirst()).allSatisfy { $0.count >= $1.count }, "\(stages)")
@@ -118,8 +118,10 @@ struct LoadTestTests {
             version: 1
             load: { relays: [ws://127.0.0.1:1], agents: { count: 2 }, groups: { count: 1, sizes: { fixed: 2 } } }
             """
-        let test = try test(text)
-        let error = await #expect(throws: LoadError.self) { _ = try await test.run() }
+        var test = try test(text)
+        test.patience = .seconds(4)
+        let load = test
+        let error = await #expect(throws: LoadError.self) { _ = try await load.run() }
         #expect(error?.code == .noRelay)
         #expect(error?.message.contains("ws://127.0.0.1:1") == true)
     }
@@ -156,7 +158,7 @@ struct LoadTestTests {
         let result = try await withLoadTest(
             """
               settle: 1s
-              stages: [ { for: 4s, users: { count: 3, think: 20ms } }, { for: 1s } ]
+              stages: [ { for: 2s, users: { count: 3, think: 20ms } }, { for: 1s } ]
             """
         ) { test, gate in
             try await test.run { stage, _ in if stage == "3 users" { gate.set(.down) } }

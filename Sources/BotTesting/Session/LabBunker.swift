@@ -72,11 +72,14 @@ public final class LabBunker: Sendable {
     }
 
     /// Answers until the transport ends.
-    public func run() async {
+    ///
+    /// - Parameter onSubscribed: Called when the relay has confirmed the subscription.
+    public func run(onSubscribed: @Sendable () -> Void = {}) async {
         await self.transport.setRelays([self.relay])
         let filter = Filter(kinds: [.remoteSigning], tags: ["p": [self.keys.publicKey.hex]])
         await self.transport.subscribe(RelaySubscription(id: "bunker", filters: [filter], overlap: 0))
         for await update in self.transport.updates {
+            if case .endOfStoredEvents = update { onSubscribed() }
             guard case .event(_, _, let event) = update,
                 let message = try? NIP46.message(in: event, from: event.pubkey, to: self.keys),
                 let request = try? NIP46.Request(json: message)

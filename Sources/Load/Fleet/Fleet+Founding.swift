@@ -15,9 +15,9 @@ extension Fleet {
             recorder.gauge(.agents, Double(agent.index + 1), at: timeline.now)
         }
         // A relay that no agent has reached by then counts as down.
-        await until(within: Self.patience / 4) { self.board.hasReachedRelays }
+        await until(within: patience / 4) { self.board.hasReachedRelays }
         if board.hasReachedRelays {
-            await until(within: Self.patience) { self.board.publishedAgents == self.agents.count }
+            await until(within: patience) { self.board.publishedAgents == self.agents.count }
         }
         let missing = agents.count - board.publishedAgents
         for _ in 0..<missing { recorder.failure(.publishKeyPackage, reason: "not in time", at: timeline.now) }
@@ -34,7 +34,7 @@ extension Fleet {
                 }
             }
         }
-        await until(within: Self.patience) { self.board.pendingJoins == 0 }
+        await until(within: patience) { self.board.pendingJoins == 0 }
         if !Task.isCancelled { board.giveUpJoins() }
     }
 
@@ -55,7 +55,7 @@ extension Fleet {
         do {
             let outcome = try await agents[founder].perform(
                 .createGroupChat(name: "load \(number)", peers: keys(of: found), missing: .goOnWithout),
-                within: Self.patience)
+                within: patience)
             let chatID = try addedTo(outcome, found, group: number)
             recorder.success(.createGroup, from: began, to: timeline.now)
             note(chatID, of: number)
@@ -86,7 +86,7 @@ extension Fleet {
             }
             let (added, report) = AsyncStream.makeStream(of: Never.self)
             add(found, to: number, chatID, by: founder) { report.finish() }
-            await Self.wait(for: added, within: Self.patience)
+            await Self.wait(for: added, within: patience)
         }
     }
 
@@ -107,7 +107,7 @@ extension Fleet {
         do {
             guard
                 case .found(let verdicts) = try await agents[founder].perform(
-                    .findKeyPackages(keys(of: members)), within: Self.patience)
+                    .findKeyPackages(keys(of: members)), within: patience)
             else { return [] }
             recorder.success(.fetchKeyPackage, from: began, to: timeline.now)
             let usable = members.filter { verdicts[agents[$0].key.publicKey]?.isUsable == true }

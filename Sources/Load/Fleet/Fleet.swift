@@ -9,20 +9,20 @@ import Synchronization
 final class Fleet: Sendable {
     /// Most members in the founding commit and in each later one: as many as fit into one commit and its Welcomes.
     static let membersAtOnce = 40
-    /// Timeout of actions that have no deadline of the plan.
-    static let patience = Duration.seconds(60)
-
     let plan: LoadPlan
     let agents: [LoadAgent]
     let board: Board
+    /// Timeout of actions that have no deadline of the plan.
+    let patience: Duration
     /// Chat ids by group number.
     private let chats = Mutex<[Int: String]>([:])
     private let dice: Mutex<SeededGenerator>
 
-    init(plan: LoadPlan, agents: [LoadAgent], board: Board) {
+    init(plan: LoadPlan, agents: [LoadAgent], board: Board, patience: Duration) {
         self.plan = plan
         self.agents = agents
         self.board = board
+        self.patience = patience
         dice = Mutex(SeededGenerator(seed: plan.seed))
     }
 

@@ -143,8 +143,11 @@ import Testing
                 user, relay: try RelayURL(address), transport: pool, clock: SystemClock(), seed: generator.next())
             try await withThrowingTaskGroup(of: Void.self) { group in
                 group.addTask { try await pool.run() }
-                group.addTask { await bunker.run() }
+                let (listening, started) = AsyncStream.makeStream(of: Never.self)
+                group.addTask { await bunker.run { started.finish() } }
                 defer { group.cancelAll() }
+                // Relays do not keep requests for a signer that is not subscribed yet.
+                for await _ in listening {}
                 try await withPlace { try await logInAndComeBack($0, user, bunker) }
                 await pool.shutdown()
             }

@@ -52,7 +52,7 @@ struct RelayProbeTests {
             (.forgets, [.silentDrop]), (.drops(.groupEvent), [.silentDrop]), (.drops(.giftWrap), [.silentDrop]),
             (.drops(.inboxRelays), [.silentDrop]), (.refuses(.groupEvent), [.kindRefused]),
             (.refuses(.keyPackage), [.kindRefused]), (.refusesEverything, [.writeRefused]),
-            (.passesNothingOn, [.noLiveDelivery]), (.ignoresLimit, [.limitIgnored]), (.ignoresSince, [.sinceIgnored]),
+            (.ignoresLimit, [.limitIgnored]), (.ignoresSince, [.sinceIgnored]),
             (.gives(most: 2), [.fewEvents]), (.bears(subscriptions: 3), [.fewSubscriptions]),
             (.clock(-7_200), [.clockOff]), (.refusesBackdated, [.datedRefused]), (.refusesLarge(40_000), [.sizeLimit]),
             (.refusesLarge(8_000), [.sizeLimit]), (.saysNothingOfItself, [.informationMissing]),
@@ -80,28 +80,29 @@ struct RelayProbeTests {
     /// Those in which something has to be waited for that never comes.
     @Test(
         arguments: [
-            (.saysNothing, [.silent]), (.noEndOfStored, [.noEndOfStored]),
+            (.saysNothing, [.silent]), (.passesNothingOn, [.noLiveDelivery]), (.noEndOfStored, [.noEndOfStored]),
             (.wantsLoginWithoutChallenge, [.loginRefused]), (.trickles, [.informationMissing]),
             (.asked(.groupEvent, .isSilent), [.tooSlow]), (.asked(.inboxRelays, .isSilent), []),
         ] as [(Lie, Set<RelayFault>)])
     func whatNeverComesIsNamed(lie: Lie, expected: Set<RelayFault>) async throws {
-        let report = try await SmallRelay(lie).serve { try await probe("ws://127.0.0.1:\($0)", patience: .seconds(3)) }
+        let report = try await SmallRelay(lie).serve { try await probe("ws://127.0.0.1:\($0)", patience: .seconds(2)) }
         #expect(faults(report) == expected, "\(told(report))")
         #expect(report.isReachable == (lie != .saysNothing))
     }
 
     @Test func whatIsNotAnsweredDidNotPass() async throws {
-        let report = try await SmallRelay(.closesUnknown).serve { try await probe("ws://127.0.0.1:\($0)") }
+        async let closing = SmallRelay(.closesUnknown).serve { try await probe("ws://127.0.0.1:\($0)") }
+        async let silence = SmallRelay(.asked(.inboxRelays, .isSilent)).serve {
+            try await probe("ws://127.0.0.1:\($0)", patience: .seconds(2))
+        }
+        async let reading = SmallRelay(.closesLimits).serve { try await probe("ws://127.0.0.1:\($0)", writes: false) }
+        let (report, silent, read) = try await (closing, silence, reading)
         #expect(report.faults == [], "\(told(report))")
         for phase in [RelayPhase.expiration, .deletion] {
             #expect(report.phase(phase)?.outcome == .unreached)
             #expect(report.phase(phase)?.text == "refuses the question: blocked: not this")
         }
-        let silent = try await SmallRelay(.asked(.inboxRelays, .isSilent)).serve {
-            try await probe("ws://127.0.0.1:\($0)", patience: .seconds(3))
-        }
         #expect(silent.phase(.silentDrop)?.outcome == .unreached, "\(told(silent))")
-        let read = try await SmallRelay(.closesLimits).serve { try await probe("ws://127.0.0.1:\($0)", writes: false) }
         #expect(read.faults == [], "\(told(read))")
         #expect([.limit, .since].allSatisfy { read.phase($0)?.outcome == .unreached }, "\(told(read))")
     }
@@ -119,7 +120,7 @@ struct RelayProbeTests {
 
     @Test func aRelayThatSendsWithoutEndIsLeft() async throws {
         let report = try await SmallRelay(.sendsWithoutEnd).serve {
-            try await probe("ws://127.0.0.1:\($0)", patience: .seconds(3))
+            try await probe("ws://127.0.0.1:\($0)", patience: .seconds(2))
         }
         #expect(faults(report).contains(.unasked), "\(told(report))")
     }

@@ -148,7 +148,7 @@ struct RelayRobustnessTests {
 
     @Test func hangsUpOnSilence() async throws {
         var configuration = RelayConfiguration()
-        configuration.limits.idleTimeout = .seconds(3)
+        configuration.limits.idleTimeout = .seconds(1)
         try await withEmbeddedRelay(configuration: configuration) { _, address in
             // This client answers no pings.
             let client = try await TestClient.connect(address)

@@ -102,7 +102,9 @@ struct UnmergedLeafTests {
         for index in 0..<100 {
             var committer = full.member(index)
             let pending = try committer.commit(.init(), using: &full.party.rng)
-            for receiver in [newcomer, full.member((index + 1) % 100), full.member((index + 50) % 100)] {
+            // Old members are a sample: this test is about the newcomer.
+            let old = index.isMultiple(of: 10) ? [full.member((index + 1) % 100), full.member((index + 50) % 100)] : []
+            for receiver in [newcomer] + old {
                 var receiver = receiver
                 let staged = try receiver.process(MLSMessage(pending.message), now: nil).staged
                 #expect(staged?.next?.epochAuthenticator == pending.next.epochAuthenticator)
