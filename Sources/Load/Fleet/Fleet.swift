@@ -9,6 +9,7 @@ import Synchronization
 final class Fleet: Sendable {
     /// Most members in the founding commit and in each later one: as many as fit into one commit and its Welcomes.
     static let membersAtOnce = 40
+
     let plan: LoadPlan
     let agents: [LoadAgent]
     let board: Board
