@@ -64,9 +64,9 @@ class Theirs:
         """(sender, text) of everything read, in the order of decryption."""
         return [(m["pubkey"], m["content"]) for m in self.member.messages if m["group"] == group]
 
-    def may_lose(self):
-        """Ids of commits that this account made where others may have been first; `agree` sees to those that count."""
-        return self.member.answers
+    def must_be_read(self, event):
+        """Whether this account made the event and every member must read it; `agree` checks commits that may lose."""
+        return event in self.member.made and event not in self.member.answers
 
     def has_seen(self, events):
         return events <= self.member.seen
@@ -85,6 +85,7 @@ class Ours:
     def __init__(self, lab, gate=None):
         self.lab, self.gate = lab, gate
         self.name, self.pubkey = "us", lab.pubkey
+        self._sent = set()  # ids of the events that carry our messages
 
     async def found(self, name, others, admins=()):
         made = await self.lab.command("create_group", name=name, members=[other.pubkey for other in others])
@@ -129,7 +130,8 @@ class Ours:
         await self.lab.command("leave", group=group)
 
     async def send(self, group, text):
-        await self.lab.command("send", group=group, content=text)
+        sent = await self.lab.command("send", group=group, content=text)
+        self._sent.add(sent.get("event_id"))
 
     def state(self, group):
         event = next((e for e in reversed(self.lab.events) if e["event"] == "group" and e["group"] == group), None)
@@ -150,8 +152,9 @@ class Ours:
     def has_seen(self, events):
         return True  # not told: what we refuse has no event
 
-    def may_lose(self):
-        return {event["id"] for event in self.lab.events if event["event"] == "commit" and event["own"]}
+    def must_be_read(self, event):
+        # Of our commits only those that were merged are reported; one may lose before the relay confirms it.
+        return event in self._sent
 
     def unreadable(self, group):
         return []  # what stays unread here shows as a text that is missing

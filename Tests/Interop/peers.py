@@ -101,7 +101,7 @@ class Member:
         self.answers = set()  # ids of commits made because another member asked to leave
         self._taken = set()  # group events that need not be seen again
         self.changed = changed or asyncio.Condition()  # shared, a wait can look at several members
-        self._own = set()
+        self.made = set()  # ids of the group events that this member published
         self._incoming = asyncio.Queue()
         self._turn = asyncio.Lock()  # held by whoever changes a group: one commit, or one incoming event
         self._attempts = itertools.count()
@@ -190,7 +190,7 @@ class Member:
             await self._commit(group, [], "self_demote")
         async with self._turn:
             made = await self.mdk.call("leave", group=group)
-            self._own.add(made["event"]["id"])
+            self.made.add(made["event"]["id"])
             await self.connection.publish(made["event"])
 
     async def send(self, group, content, kind=9, tags=()):
@@ -203,7 +203,7 @@ class Member:
         """A message as an event that nobody has yet."""
         async with self._turn:
             made = await self.mdk.call("create_message", group=group, content=content, kind=kind, tags=list(tags))
-            self._own.add(made["event"]["id"])
+            self.made.add(made["event"]["id"])
         return made["event"]
 
     async def _commit(self, group, packages, command, **arguments):
@@ -216,7 +216,7 @@ class Member:
         """A commit as an event that nobody has yet; it is pending here. End with `merge` or `publish_prepared`."""
         async with self._turn:
             made = await self.mdk.call(command, group=group, **arguments)
-            self._own.add(made["event"]["id"])
+            self.made.add(made["event"]["id"])
         return made["event"]
 
     async def merge(self, group, event):
@@ -230,7 +230,7 @@ class Member:
             await self._publish_commit(group, event)
 
     async def _publish_commit(self, group, event):
-        self._own.add(event["id"])
+        self.made.add(event["id"])
         try:
             await self.connection.publish(event)
         except (RuntimeError, TimeoutError):
@@ -289,7 +289,7 @@ class Member:
         return results
 
     def _arrived(self, event, live):
-        if event["id"] not in self._own:
+        if event["id"] not in self.made:
             self._incoming.put_nowait((event, live))
 
     async def _work(self):
@@ -300,7 +300,7 @@ class Member:
                 async with self._turn:
                     if event["kind"] == 1059:
                         await self._open_gift(event)
-                    elif event["id"] not in self._own:
+                    elif event["id"] not in self.made:
                         await self._take_group_event(event, live)
             except Exception as error:  # a peer's bad event is a finding of the test, and others follow it
                 self.failed[event["id"]] = (event, live, repr(error))
@@ -393,7 +393,7 @@ class Member:
     @property
     def seen(self):
         """Ids of the group events that this member made or was shown."""
-        return self._own | {event for event, _ in self.outcomes}
+        return self.made | {event for event, _ in self.outcomes}
 
     def lost(self, group):
         """Events of the group's time since joining that are still unreadable: (event id, reason)."""

@@ -190,10 +190,12 @@ class Scene:
         """Waits until every reader has what it must have read so far; nothing else, nothing twice, nothing lost."""
         readers = [(self.readers[name], wanted) for (name, g), wanted in self.expected.items() if g == group]
 
+        def must_be_read(event):
+            return event not in self.unusable and any(account.must_be_read(event) for account in self.accounts)
+
         def lacking():
-            lost = set().union(self.unusable, *[account.may_lose() for account in self.accounts])
             lists = {account.name: [*(wanted - Counter(account.texts(group))).elements(),
-                                    *[event for event in account.unreadable(group) if event[0] not in lost]]
+                                    *[event for event in account.unreadable(group) if must_be_read(event[0])]]
                      for account, wanted in readers}
             return {name: events for name, events in lists.items() if events}
 
