@@ -30,7 +30,7 @@ import Testing
         }
         #expect(stage.log.count("The program failed with an event") == 3)
         #expect(stage.log.count("end=exit status 3") == 3)
-        #expect(stage.log.count("an event was given up") == 1)
+        #expect(stage.log.count("dropped an event: dead letter") == 1)
     }
 
     @Test func whatItHangsWithIsGivenUp() async throws {
@@ -41,7 +41,7 @@ import Testing
             #expect(try await stage.ask("fine") == "fine")
         }
         #expect(stage.log.count("end=stalled") == 3)
-        #expect(stage.log.count("an event was given up") == 1)
+        #expect(stage.log.count("dropped an event: dead letter") == 1)
     }
 
     @Test func aProgramThatNeverReadsHoldsNobodyUpAndIsQuarantined() async throws {
@@ -117,7 +117,7 @@ import Testing
                 for number in range(6000): os.write(1, b"garbage\\n[1]\\n")
                 """))
         #expect(try await stage.run { try await stage.ask("fine") } == "fine")
-        #expect(stage.log.count("what is no command") == 5, "for 1, 10, 100, 1000 and 10000 lines")
+        #expect(stage.log.count("not commands") == 5, "for 1, 10, 100, 1000 and 10000 lines")
         #expect(stage.log.lines.allSatisfy { !$0.contains("garbage") })
     }
 

@@ -168,7 +168,7 @@ import Testing
         let later = try Stage(Self.echo, policy: policy, account: account)
         #expect(try await later.run { try await later.ask("last") } == "open")
         #expect(account.sent.map(\.text).contains("secret") == false)
-        #expect(later.log.count("its chat is not the program's any more") == 1)
+        #expect(later.log.count("its chat is no longer the program's") == 1)
     }
 
     @Test func itsStatusTellsHowItStands() async throws {

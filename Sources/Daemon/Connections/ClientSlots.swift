@@ -8,7 +8,7 @@ final class ClientSlots: Sendable {
         self.free = Mutex(count)
     }
 
-    func take() -> Bool {
+    func acquire() -> Bool {
         self.free.withLock { free in
             guard free > 0 else { return false }
             free -= 1
@@ -16,5 +16,5 @@ final class ClientSlots: Sendable {
         }
     }
 
-    func giveBack() { self.free.withLock { $0 += 1 } }
+    func release() { self.free.withLock { $0 += 1 } }
 }

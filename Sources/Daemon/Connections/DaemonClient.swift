@@ -23,22 +23,3 @@ public final class DaemonClient: Sendable {
 
     var id: ObjectIdentifier { ObjectIdentifier(self) }
 }
-
-/// The daemon's record of a connection.
-struct DaemonSession: Sendable {
-    let client: DaemonClient
-    /// Whether the client has said `hello`.
-    var isExtended = false
-    var scope: DaemonToken.Scope?
-    /// Whether the client wants events, and whether it receives them live. It does not while past events are replayed.
-    var subscribes: Bool
-    var isLive: Bool
-    /// Cursor after which events are to be replayed.
-    var replayFrom: Int64?
-
-    init(_ client: DaemonClient) {
-        self.client = client
-        self.subscribes = client.origin != .socket
-        self.isLive = self.subscribes
-    }
-}

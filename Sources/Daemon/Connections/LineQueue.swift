@@ -21,9 +21,13 @@ public final class LineQueue: Sendable {
     }
 
     private struct Waiter {
-        enum Aim { case room(for: Int), written(Int), end }
+        enum Condition {
+            case room(for: Int)
+            case written(Int)
+            case end
+        }
 
-        let aim: Aim
+        let condition: Condition
         let continuation: CheckedContinuation<Bool, Never>
     }
 
@@ -69,7 +73,7 @@ public final class LineQueue: Sendable {
     @discardableResult
     public func put(_ line: String) async -> Bool {
         while true {
-            if let isTaken = self.putNow(line) { return isTaken }
+            if let isAccepted = self.putNow(line) { return isAccepted }
             guard await self.wait({ _ in .room(for: line.utf8.count) }) else { return false }
         }
     }
@@ -98,7 +102,7 @@ public final class LineQueue: Sendable {
             let result: [String]?? = self.change { state in
                 state.written += state.inFlight
                 state.inFlight = 0
-                if let batch = self.take(&state) { return .some(batch) }
+                if let batch = self.dequeue(&state) { return .some(batch) }
                 if state.isClosed { return .some(nil) }
                 state.reader = continuation
                 return nil
@@ -135,7 +139,7 @@ public final class LineQueue: Sendable {
     }
 
     /// Dequeues a batch rather than everything, so that waiting writers see that a slow reader makes progress.
-    private func take(_ state: inout State) -> [String]? {
+    private func dequeue(_ state: inout State) -> [String]? {
         guard !state.lines.isEmpty else { return nil }
         var count = 0
         var bytes = 0
@@ -151,15 +155,17 @@ public final class LineQueue: Sendable {
         return Array(state.lines[..<count])
     }
 
-    private func wait(_ aim: @escaping @Sendable (State) -> Waiter.Aim) async -> Bool {
+    private func wait(_ condition: @escaping @Sendable (State) -> Waiter.Condition) async -> Bool {
         await withCheckedContinuation { continuation in
-            self.change { state in state.waiters.append(Waiter(aim: aim(state), continuation: continuation)) }
+            self.change { state in
+                state.waiters.append(Waiter(condition: condition(state), continuation: continuation))
+            }
         }
     }
 
     /// Returns the result for a waiter; nil while it must go on waiting.
-    private func answer(_ aim: Waiter.Aim, _ state: State) -> Bool? {
-        switch aim {
+    private func answer(_ condition: Waiter.Condition, _ state: State) -> Bool? {
+        switch condition {
         case .end: state.isClosed ? true : nil
         case .room(let count): state.isClosed ? false : self.hasRoom(for: count, state) ? true : nil
         case .written(let count):
@@ -177,12 +183,12 @@ public final class LineQueue: Sendable {
             let result = body(&state)
             if let reader = state.reader, !state.lines.isEmpty || state.isClosed {
                 state.reader = nil
-                reading = (reader, self.take(&state))
+                reading = (reader, self.dequeue(&state))
             }
             let waiters = state.waiters
             state.waiters = []
             for waiter in waiters {
-                if let answer = self.answer(waiter.aim, state) {
+                if let answer = self.answer(waiter.condition, state) {
                     resumptions.append((waiter.continuation, answer))
                 } else {
                     state.waiters.append(waiter)

@@ -17,13 +17,13 @@ public struct SocketServer: Service {
         public init() {}
     }
 
-    private typealias Connection = Lobby.Connection
+    private typealias Connection = PendingConnections.Connection
 
     private let engine: DaemonEngine
     private let path: String
     private let limits: Limits
     private let logger: Logger
-    private let lobby = Lobby()
+    private let pending = PendingConnections()
 
     public init(engine: DaemonEngine, path: String, limits: Limits = Limits(), logger: Logger) {
         self.engine = engine
@@ -54,7 +54,7 @@ public struct SocketServer: Service {
             try await self.serveAll(of: server)
             result = .success(())
         } catch { result = .failure(error) }
-        await self.lobby.close()
+        await self.pending.close()
         try result.get()
     }
 
@@ -70,7 +70,7 @@ public struct SocketServer: Service {
     }
 
     private func listen() async throws -> NIOAsyncChannel<Connection, Never> {
-        let lobby = self.lobby
+        let pending = self.pending
         let descriptor = try SocketPath.bind(self.path)
         do {
             let server = try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
@@ -78,7 +78,7 @@ public struct SocketServer: Service {
                 .childChannelOption(.allowRemoteHalfClosure, value: true)
                 .bind(descriptor) { channel in
                     channel.eventLoop.makeCompletedFuture {
-                        try lobby.enter(channel)
+                        try pending.add(channel)
                     }
                 }
             self.logger.info("listening", metadata: ["socket": "\(self.path)"])
@@ -90,9 +90,9 @@ public struct SocketServer: Service {
     }
 
     private func serve(_ connection: Connection, _ slots: ClientSlots) async {
-        let hasSlot = slots.take()
-        defer { if hasSlot { slots.giveBack() } }
-        self.lobby.leave(connection)
+        let hasSlot = slots.acquire()
+        defer { if hasSlot { slots.release() } }
+        self.pending.remove(connection)
         do {
             try await connection.executeThenClose { inbound, outbound in
                 guard hasSlot else {

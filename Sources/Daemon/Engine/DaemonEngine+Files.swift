@@ -10,7 +10,7 @@ extension DaemonEngine {
     /// All files of a message share one deadline, because the sender chooses their servers and later messages wait for
     /// them.
     func attachments(of message: MessageEvent, in chatID: String) async -> [DaemonMessage.Attachment] {
-        let end = self.clock.nowMilliseconds + self.settings.downloadPatience
+        let end = self.clock.nowMilliseconds + self.machine.settings.downloadPatience
         var attachments: [DaemonMessage.Attachment] = []
         for file in message.media {
             let path = await self.download(file, of: message.id, in: chatID, until: end)
@@ -55,13 +55,17 @@ extension DaemonEngine {
     }
 
     /// Returns the local path of an attachment. Attachments with equal bytes and names share a file.
-    func localPath(of file: MediaAttachment) -> String? {
-        guard let directory = self.settings.mediaDirectory else { return nil }
+    private func localPath(of file: MediaAttachment) -> String? {
+        guard let directory = self.machine.settings.mediaDirectory else { return nil }
         let name = file.filename.allSatisfy { $0 == "." } ? "file" : file.filename
         return "\(directory)/\(file.hash.hex)/\(name)"
+    }
+
+    func pathIfDownloaded(_ file: MediaAttachment) -> String? {
+        self.localPath(of: file).flatMap { FileManager.default.fileExists(atPath: $0) ? $0 : nil }
     }
 }
 
 private struct DownloadTimeout: Error, CustomStringConvertible {
-    let description = "the message's files did not come in time"
+    let description = "the message's files exceeded their deadline"
 }

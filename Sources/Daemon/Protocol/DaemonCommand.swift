@@ -104,17 +104,23 @@ extension DaemonRequest {
         do { json = try JSONValue(json: Array(line.utf8)) } catch {
             throw DaemonFailure(.parseError, "invalid JSON: \(error.message)")
         }
-        guard var object = json.object else { throw DaemonFailure(.parseError, "a command is a JSON object") }
+        guard var object = json.object else { throw DaemonFailure(.parseError, "a command must be a JSON object") }
         let fields = CommandFields(object)
         self.name = try fields.text("cmd")
         self.requestID = try fields.optionalText("request_id")
         self.idempotencyKey = try fields.optionalText("idempotency_key")
         if let key = self.idempotencyKey, key.isEmpty || key.utf8.count > 200 {
-            throw DaemonFailure(.parseError, "an idempotency_key has 1 to 200 bytes")
+            throw DaemonFailure(.parseError, "idempotency_key must have 1 to 200 bytes")
         }
         self.command = try DaemonCommand(name: self.name, fields)
         object["request_id"] = nil
         object["idempotency_key"] = nil
         self.fingerprintText = JSONValue.object(object).jsonText
+    }
+
+    /// Returns the request id of a JSON object, which may be nil inside; nil for any other text.
+    static func requestID(of line: String) -> String?? {
+        guard let object = try? JSONValue(json: line).object else { return nil }
+        return .some(object["request_id"]?.string)
     }
 }

@@ -36,6 +36,19 @@ extension DaemonGroup {
         ]
     }
 
+    /// Returns the group's profile: the newest of `profiles` that an admin has set. The group's name and description
+    /// replace missing fields.
+    ///
+    /// - Parameter account: the owner if no admin has set a profile.
+    func profile(among profiles: [AppState.Profile], account: PublicKey) -> DaemonGroupProfile {
+        let admins = self.members.filter(\.isAdmin).map(\.publicKey)
+        let profile = profiles.first { admins.contains($0.publicKey) }
+        return DaemonGroupProfile(
+            nostrGroupID: self.nostrGroupID, owner: profile?.publicKey ?? account,
+            name: profile?.displayName?.nonBlank ?? profile?.name?.nonBlank ?? self.name,
+            about: profile?.about?.nonBlank ?? self.description, picture: profile?.picture?.nonBlank)
+    }
+
     var memberList: JSONValue {
         .array(self.members.map { ["pubkey": .string($0.publicKey.hex), "is_admin": .bool($0.isAdmin)] })
     }

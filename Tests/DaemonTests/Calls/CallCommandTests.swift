@@ -188,9 +188,9 @@ import Testing
 
 @Suite struct CallSoundTests {
     private static func converted(_ bytes: [UInt8], _ source: (Int, Int), _ target: (Int, Int)) -> [UInt8]? {
-        CallSound.converted(
-            bytes, from: CallSound.Shape(rate: source.0, channels: source.1),
-            to: CallSound.Shape(rate: target.0, channels: target.1))
+        CallAudio.converted(
+            bytes, from: CallAudio.Format(rate: source.0, channels: source.1),
+            to: CallAudio.Format(rate: target.0, channels: target.1))
     }
 
     @Test func soundThatWouldFillTheMemoryIsRefused() {
@@ -201,9 +201,9 @@ import Testing
         #expect(Self.converted(second, (8000, 1), (.max, 1)) == nil)
         #expect(Self.converted(second, (8000, 1), (8000, 1 << 62)) == nil)
         #expect(Self.converted(second, (8000, 1), (8000, .max)) == nil)
-        #expect(!CallSound.Shape(rate: 48_000, channels: 1 << 62).isUsual)
-        #expect(!CallSound.Shape(rate: 1_000_000_000_000, channels: 1).isUsual)
-        #expect(CallSound.Shape(rate: 48_000, channels: 2).isUsual)
+        #expect(!CallAudio.Format(rate: 48_000, channels: 1 << 62).isSupported)
+        #expect(!CallAudio.Format(rate: 1_000_000_000_000, channels: 1).isSupported)
+        #expect(CallAudio.Format(rate: 48_000, channels: 2).isSupported)
     }
 
     @Test func soundIsMixedAndBroughtToAnotherRate() {
@@ -222,17 +222,17 @@ import Testing
         let loud = [UInt8]([0, 0x20]).repeated(160)
         let silent = [UInt8](repeating: 0, count: 320)
         var segments = SpeechSegments(rate: 8000, channels: 1)
-        for _ in 0..<50 { #expect(segments.take(silent) == nil) }
-        for _ in 0..<30 { #expect(segments.take(loud) == nil) }
-        for _ in 0..<34 { #expect(segments.take(silent) == nil) }
-        #expect(segments.take(silent)?.count == 65 * 320)
+        for _ in 0..<50 { #expect(segments.append(silent) == nil) }
+        for _ in 0..<30 { #expect(segments.append(loud) == nil) }
+        for _ in 0..<34 { #expect(segments.append(silent) == nil) }
+        #expect(segments.append(silent)?.count == 65 * 320)
         // Too short for speech.
-        for _ in 0..<20 { #expect(segments.take(loud) == nil) }
-        for _ in 0..<35 { #expect(segments.take(silent) == nil) }
+        for _ in 0..<20 { #expect(segments.append(loud) == nil) }
+        for _ in 0..<35 { #expect(segments.append(silent) == nil) }
         // Nobody pauses.
-        for _ in 0..<999 { #expect(segments.take(loud) == nil) }
-        #expect(segments.take(loud)?.count == 1000 * 320)
-        for _ in 0..<25 { #expect(segments.take(loud) == nil) }
+        for _ in 0..<999 { #expect(segments.append(loud) == nil) }
+        #expect(segments.append(loud)?.count == 1000 * 320)
+        for _ in 0..<25 { #expect(segments.append(loud) == nil) }
         #expect(segments.finish()?.count == 25 * 320)
         #expect(segments.finish() == nil)
     }

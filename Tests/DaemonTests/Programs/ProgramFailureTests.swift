@@ -59,7 +59,7 @@ import Testing
         _ = try await world.finish(first, because: nil)
         try await bob.say("too old by then", in: chat)
         let engine = world.engine
-        try await world.lab.advance(by: .milliseconds(engine.settings.keptFor + 1))
+        try await world.lab.advance(by: .milliseconds(engine.machine.settings.keptFor + 1))
         let second = try await world.start()
         #expect(second.types == ["ready"])
         let stall = Mutex<ProgramStall?>(nil)
@@ -86,7 +86,7 @@ import Testing
         #expect(program.lines.last?["update"]?["kind"] == "left")
         try await world.command("ack", ["cursor": 3], program)
         #expect(await world.engine.waitingEvents == 0)
-        #expect(world.lab.logLines.count { $0.contains("its chat is not the program's any more") } == 2)
+        #expect(world.lab.logLines.count { $0.contains("its chat is no longer the program's") } == 2)
     }
 
     // MARK: Hello

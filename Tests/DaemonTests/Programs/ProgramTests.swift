@@ -111,7 +111,7 @@ import Testing
         try await world.say("not json", program)
         try await world.say(#"["a"]"#, program)
         #expect(program.lines.allSatisfy { $0["code"] != "parse_error" })
-        #expect(world.lab.logLines.filter { $0.contains("what is no command") }.count == 1)
+        #expect(world.lab.logLines.filter { $0.contains("not commands") }.count == 1)
         #expect(try await world.command("sing", [:], program)?["code"] == "parse_error")
 
         let daemon = try await DaemonLab.make(seed: 6)
@@ -144,7 +144,7 @@ import Testing
             let report = try await world.finish(program, because: .ended)
             #expect(report.blamed?.cursor == 2 && report.blamed?.count == count)
         }
-        #expect(world.lab.logLines.contains { $0.contains("an event was given up") && $0.contains("cursor=2") })
+        #expect(world.lab.logLines.contains { $0.contains("dropped an event: dead letter") && $0.contains("cursor=2") })
         let program = try await world.start()
         try await world.hello(program)
         #expect(program.contents == ["fine"])

@@ -1,6 +1,6 @@
 /// Conversions of 16-bit little-endian PCM audio.
-enum CallSound {
-    struct Shape: Sendable {
+enum CallAudio {
+    struct Format: Sendable {
         static let rates = 8000...192_000
         static let channelCounts = 1...8
 
@@ -9,7 +9,7 @@ enum CallSound {
         var channels: Int
 
         /// Whether the shape is one that audio commonly has. Reject others from untrusted input.
-        var isUsual: Bool { Self.rates.contains(self.rate) && Self.channelCounts.contains(self.channels) }
+        var isSupported: Bool { Self.rates.contains(self.rate) && Self.channelCounts.contains(self.channels) }
     }
 
     /// Largest output of a conversion, in bytes: 90 minutes of mono audio at 24 kHz, or the equivalent.
@@ -18,7 +18,7 @@ enum CallSound {
     /// Mixes all channels to one, resamples it by linear interpolation, and copies the result to every target channel.
     /// Drops an odd last byte and an incomplete last frame. Returns nil if a shape is invalid or if the output would
     /// exceed ``maximumBytes``.
-    static func converted(_ bytes: [UInt8], from source: Shape, to target: Shape) -> [UInt8]? {
+    static func converted(_ bytes: [UInt8], from source: Format, to target: Format) -> [UInt8]? {
         guard source.rate > 0, source.channels > 0, target.rate > 0, target.channels > 0 else { return nil }
         let (scaled, isTooLong) = (bytes.count / source.channels).multipliedReportingOverflow(by: target.rate)
         let (size, isTooWide) = (scaled / source.rate).multipliedReportingOverflow(by: target.channels)
@@ -87,7 +87,7 @@ struct SpeechSegments: Sendable {
     }
 
     /// Appends a frame; returns a segment when the frame completes one.
-    mutating func take(_ frame: [UInt8]) -> [UInt8]? {
+    mutating func append(_ frame: [UInt8]) -> [UInt8]? {
         let samples = frame.count / 2
         guard samples > 0 else { return nil }
         if Self.loudness(frame) < Self.silence {
@@ -118,7 +118,7 @@ struct SpeechSegments: Sendable {
         let count = frame.count / 2
         var sum = 0.0
         for index in 0..<count {
-            let sample = Double(CallSound.sample(frame, index))
+            let sample = Double(CallAudio.sample(frame, index))
             sum += sample * sample
         }
         return (sum / Double(count)).squareRoot()

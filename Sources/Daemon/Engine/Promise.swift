@@ -1,21 +1,21 @@
 import PikaCore
 import Synchronization
 
-/// A one-shot value (promise) with one waiting reader.
-final class Answer<Value: Sendable>: Sendable {
+/// A one-shot value with one waiting reader.
+final class Promise<Value: Sendable>: Sendable {
     private struct State {
         var value: Value?
-        var isOver = false
+        var isFulfilled = false
         var waiter: CheckedContinuation<Value?, Never>?
     }
 
     private let state = Mutex(State())
 
     /// Sets the value. Only the first call counts; nil means that no value will come.
-    func give(_ value: Value?) {
+    func fulfill(_ value: Value?) {
         let waiter = self.state.withLock { state -> CheckedContinuation<Value?, Never>? in
-            guard !state.isOver else { return nil }
-            state.isOver = true
+            guard !state.isFulfilled else { return nil }
+            state.isFulfilled = true
             state.value = value
             return state.waiter.take()
         }
@@ -26,14 +26,14 @@ final class Answer<Value: Sendable>: Sendable {
     func wait() async -> Value? {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                let (isOver, value) = self.state.withLock { state in
-                    if !state.isOver { state.waiter = continuation }
-                    return (state.isOver, state.value)
+                let (isFulfilled, value) = self.state.withLock { state in
+                    if !state.isFulfilled { state.waiter = continuation }
+                    return (state.isFulfilled, state.value)
                 }
-                if isOver { continuation.resume(returning: value) }
+                if isFulfilled { continuation.resume(returning: value) }
             }
         } onCancel: {
-            self.give(nil)
+            self.fulfill(nil)
         }
     }
 

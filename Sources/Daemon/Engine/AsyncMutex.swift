@@ -1,26 +1,26 @@
 import Synchronization
 
-/// Runs closures one at a time, in order of arrival.
-final class Turnstile: Sendable {
+/// Mutual exclusion across suspension points: runs closures one at a time, in order of arrival.
+final class AsyncMutex: Sendable {
     private struct State {
-        var isTaken = false
+        var isLocked = false
         var waiters: [CheckedContinuation<Void, Never>] = []
     }
 
     private let state = Mutex(State())
 
-    func run<Result>(_ body: () async -> Result) async -> Result {
-        await self.enter()
+    func withLock<Result>(_ body: () async -> Result) async -> Result {
+        await self.lock()
         let result = await body()
-        self.leave()
+        self.unlock()
         return result
     }
 
-    private func enter() async {
+    private func lock() async {
         await withCheckedContinuation { continuation in
             let isFree = self.state.withLock { state in
-                guard state.isTaken else {
-                    state.isTaken = true
+                guard state.isLocked else {
+                    state.isLocked = true
                     return true
                 }
                 state.waiters.append(continuation)
@@ -30,10 +30,10 @@ final class Turnstile: Sendable {
         }
     }
 
-    private func leave() {
+    private func unlock() {
         let next = self.state.withLock { state -> CheckedContinuation<Void, Never>? in
             guard state.waiters.isEmpty else { return state.waiters.removeFirst() }
-            state.isTaken = false
+            state.isLocked = false
             return nil
         }
         next?.resume()

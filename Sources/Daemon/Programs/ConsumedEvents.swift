@@ -3,7 +3,8 @@ import PikaCore
 
 /// The recorded events that a program has consumed and that are never sent to it again. Stored in the core's durable
 /// values.
-struct TakenEvents: Hashable, Sendable {
+struct ConsumedEvents: Hashable, Sendable {
+    /// Key of the stored form.
     static let key = "taken"
 
     /// Every event up to this one is consumed.
@@ -20,15 +21,15 @@ struct TakenEvents: Hashable, Sendable {
     func contains(_ cursor: Int64) -> Bool { cursor <= self.upTo || self.beyond.contains(cursor) }
 
     /// Returns the oldest event that is not consumed; nil if all up to `last` are.
-    func oldestOpen(upTo last: Int64) -> Int64? {
+    func oldestUnconsumed(upTo last: Int64) -> Int64? {
         // `beyond` never holds the next event: that would be part of `upTo`.
         self.upTo < last ? self.upTo + 1 : nil
     }
 
-    /// Returns the number of events from the oldest open one to `last`, including those consumed out of order.
+    /// Returns the number of events from the oldest unconsumed one to `last`, including those consumed out of order.
     func span(upTo last: Int64) -> Int64 { max(0, last - self.upTo) }
 
-    mutating func take(_ cursor: Int64) {
+    mutating func consume(_ cursor: Int64) {
         guard cursor > self.upTo else { return }
         self.failures[cursor] = nil
         self.beyond.insert(cursor)
@@ -36,7 +37,7 @@ struct TakenEvents: Hashable, Sendable {
     }
 
     /// Marks all events up to this one as consumed.
-    mutating func take(through cursor: Int64) {
+    mutating func consume(through cursor: Int64) {
         guard cursor > self.upTo else { return }
         self.failures = self.failures.filter { $0.key > cursor }
         self.beyond = self.beyond.filter { $0 > cursor }
@@ -45,14 +46,14 @@ struct TakenEvents: Hashable, Sendable {
     }
 
     /// Counts a failure, and returns their number for this event.
-    mutating func noteFailure(of cursor: Int64) -> Int {
+    mutating func recordFailure(of cursor: Int64) -> Int {
         let count = (self.failures[cursor] ?? 0) + 1
         self.failures[cursor] = count
         return count
     }
 }
 
-extension TakenEvents {
+extension ConsumedEvents {
     init(_ json: JSONObject) {
         self.upTo = max(0, json["up_to"]?.integer ?? 0)
         self.beyond = Set(

@@ -4,7 +4,7 @@ import Synchronization
 /// Accepted connections that are not served yet.
 ///
 /// Closes those that will not be served: an NIOAsyncChannel that is released without being closed traps.
-final class Lobby: Sendable {
+final class PendingConnections: Sendable {
     typealias Connection = NIOAsyncChannel<ByteBuffer, ByteBuffer>
 
     /// Nil after ``close()``.
@@ -14,7 +14,7 @@ final class Lobby: Sendable {
     /// the end of the input, are lost.
     ///
     /// Throws `ChannelError.ioOnClosedChannel` after ``close()``.
-    func enter(_ channel: any Channel) throws -> Connection {
+    func add(_ channel: any Channel) throws -> Connection {
         try self.waiting.withLock { waiting in
             guard waiting != nil else { throw ChannelError.ioOnClosedChannel }
             let connection = try Connection(wrappingChannelSynchronously: channel)
@@ -24,7 +24,7 @@ final class Lobby: Sendable {
     }
 
     /// Removes a connection; the caller must close it.
-    func leave(_ connection: Connection) {
+    func remove(_ connection: Connection) {
         self.waiting.withLock { $0?[ObjectIdentifier(connection.channel)] = nil }
     }
 

@@ -1,0 +1,15 @@
+import Metrics
+
+/// Why a program does not get an event, or not again.
+enum DeadLetter: String {
+    /// The program failed on it, or did not consume it, too often.
+    case programFailed = "program_failed"
+    /// The backlog of a program that no longer runs is full.
+    case programFull = "program_full"
+    /// Its chat is gone, or the program no longer works in it.
+    case chatWithdrawn = "chat_withdrawn"
+
+    func count() {
+        Counter(label: "bot_inbox_given_up_total", dimensions: [("reason", self.rawValue)]).increment()
+    }
+}
