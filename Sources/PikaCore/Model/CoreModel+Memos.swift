@@ -72,7 +72,7 @@ extension CoreModel {
                 let ids = CopyFence.ids(memo: memo)
                 if let ids { self.fence.own = ids }
                 isReadable = ids != nil
-            case .keyTask: isReadable = self.restoreKeyTask(name.key, memo)
+            case .keyTask: isReadable = self.signer.restore(name.key, memo)
             case .rollbacks: isReadable = self.restoreRollbacks(name, memo)
             case .groupIntent, .reseal, .keyAge, .mediaSecrets, .copiedGroup: break
             }

@@ -111,11 +111,7 @@ struct CoreModel: Sendable {
     var failures: [EventID: FailedMessage] = [:]
     /// Download state of requested files, by message (keyed in the same way) and index.
     var mediaDownloads: [EventID: [Int: AppState.MediaDownload]] = [:]
-    /// Jobs waiting for the account's remote signer, by number.
-    var keyJobs: [Int: KeyJob] = [:]
-    var lastKeyJob = 0
-    var signerPatience = SignerPatience()
-
+    var signer = SignerQueue()
     var call = CallMachine()
     /// Call invites and accepts that no relay has accepted yet, by row.
     var callRows: [String: String] = [:]

@@ -22,23 +22,17 @@ extension CoreModel {
     /// Makes room for a gift wrap that the signer has not been asked about, by dropping ones that it refused before.
     /// Returns false if that does not suffice: the event is left on the relays.
     private mutating func makeRoomForUnopened(_ event: Event, _ step: inout CoreStep) -> Bool {
-        var unopened: [(job: KeyJob, bytes: Int)] = []
-        for job in self.keyJobs.values {
-            if case .open(let wrap) = job.task { unopened.append((job, wrap.parkedBytes)) }
+        while true {
+            switch self.signer.room(for: event) {
+            case .free: return true
+            case .after(let refused):
+                step.effects.append(.note(.gaveUpWaiting))
+                self.end(refused, &step)
+            case .none:
+                step.effects.append(.note(.gaveUpWaiting))
+                return false
+            }
         }
-        var bytes = unopened.reduce(event.parkedBytes) { $0 + $1.bytes }
-        while unopened.count >= Self.unopenedBudget.events || bytes > Self.unopenedBudget.bytes {
-            step.effects.append(.note(.gaveUpWaiting))
-            guard
-                let index = unopened.indices.filter({ unopened[$0].job.refusals > 0 }).min(by: {
-                    unopened[$0].job.number < unopened[$1].job.number
-                })
-            else { return false }
-            let refused = unopened.remove(at: index)
-            bytes -= refused.bytes
-            self.end(refused.job, &step)
-        }
-        return true
     }
 
     /// Handles the rumor of an opened gift wrap.

@@ -29,7 +29,7 @@ extension CoreModel {
     mutating func publishKeyPackage(_ request: RequestID?, _ step: inout CoreStep) throws -> ActionOutcome? {
         try self.publishKeyPackage(&step)
         guard let request, let current = self.currentKeyPackage(step.now),
-            self.isWaiting(for: .announce(current.reference))
+            self.signer.contains(.announce(current.reference))
         else { return .done(chatID: nil) }
         self.ask(.announce(current.reference), for: request, &step)
         return nil

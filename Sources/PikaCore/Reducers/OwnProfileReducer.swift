@@ -106,24 +106,20 @@ extension CoreModel {
     ///
     /// While an earlier version waits for the account's signer, changes stay queued: they are applied to that version.
     mutating func writeOwn(after reading: OwnReading.Result, _ step: inout CoreStep) {
-        if !self.isSigning(.profile) {
+        if !self.signer.isSigning(.profile) {
             let saves = self.people.saves
             self.people.saves = []
             self.end(saves.map(\.request), &step) { model, step in
                 try model.writeProfile(saves.map(\.draft), after: reading, &step)
             }
         }
-        if !self.isSigning(.followList) {
+        if !self.signer.isSigning(.followList) {
             let follows = self.people.follows
             self.people.follows = []
             self.end(follows.map(\.request), &step) { model, step in
                 try model.writeFollowList(follows.map { ($0.key, $0.isFollowed) }, after: reading, &step)
             }
         }
-    }
-
-    private func isSigning(_ purpose: OutboxRow.Purpose) -> Bool {
-        self.keyJobs.values.contains { if case .publish(let due) = $0.task { due.purpose == purpose } else { false } }
     }
 
     private mutating func end(
@@ -134,7 +130,7 @@ extension CoreModel {
         do {
             let task = try work(&self, &step)
             for request in requests {
-                if let task, let request, self.isWaiting(for: task) {
+                if let task, let request, self.signer.contains(task) {
                     self.ask(task, for: request, &step)
                 } else {
                     self.finish(request, .done(chatID: nil), &step)

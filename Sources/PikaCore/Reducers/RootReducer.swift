@@ -58,7 +58,7 @@ extension CoreModel {
         case .callMedia(let report): self.takeCallMedia(report, &step)
         case .examine(let number): self.examine(number, &step)
         case .quarantine(let order, let subject, let request): self.order(order, subject, request, &step)
-        case .keyUsed(let job, let result): self.takeKeyUse(job, result, &step)
+        case .keyUsed(let job, let result): self.receiveKeyUse(job, result, &step)
         case .signerChallenge(let url): self.noteChallenge(url, &step)
         case .timer(.signer): self.askSigner(&step)
         }

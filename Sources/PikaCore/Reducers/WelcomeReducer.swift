@@ -63,10 +63,7 @@ extension CoreModel {
     ) {
         guard let request, let chatID = self.chatID(of: groupID) else { return }
         let prefix = Self.welcomeRows(of: groupID)
-        var rows = self.queue.ids { $0.id.hasPrefix(prefix) }
-        for job in self.keyJobs.values {
-            if case .seal(let due) = job.task, due.row.hasPrefix(prefix) { rows.insert(due.row) }
-        }
+        let rows = self.queue.ids { $0.id.hasPrefix(prefix) }.union(self.signer.rowsToSeal(withPrefix: prefix))
         let delivery = WelcomeDelivery(request: request, chatID: chatID, rows: rows, left: left)
         guard !delivery.rows.isEmpty else { return self.finish(request, delivery.outcome, &step) }
         self.lastDelivery += 1

@@ -33,7 +33,7 @@ import Testing
         let kinds = Set(world.relayed.filter { $0.pubkey == world[2].key }.map(\.kind))
         #expect(kinds == [.addressableKeyPackage, .keyPackage, .inboxRelays, .keyPackageRelays, .deletion])
         for event in world.relayed { try event.verify() }
-        #expect(world.accounts.allSatisfy { $0.model.keyJobs.isEmpty })
+        #expect(world.accounts.allSatisfy { $0.model.signer.isEmpty })
         #expect(world.accounts.allSatisfy { $0.durable.state.memos.keys.allSatisfy { $0.kind != .keyTask } })
     }
 
@@ -70,7 +70,7 @@ import Testing
                 rumor, from: world[0].keys, to: world[1].key, now: ReducerWorld.start, using: &world.random)
         }
         for wrap in wraps { world.receive(1, wrap) }
-        #expect(world[1].asked.count == CoreModel.signerWindow)
+        #expect(world[1].asked.count == SignerQueue.window)
         let (job, operation) = world[1].asked[0]
         world.act(1, .publishKeyPackage)
         self.invite(&world, by: 1)
@@ -96,7 +96,7 @@ import Testing
         // It is asked again after 1, 2, 4 … seconds, one thing at a time.
         world.say(0, "are you there?")
         world.advance(seconds: 7)
-        #expect(world[1].model.signerPatience.failures == 4)
+        #expect(world[1].model.signer.failures == 4)
         world.accounts[1].signerAnswer = nil
         world.advance(seconds: 30)
         #expect(world[1].model.state.signer == .ready)
@@ -164,7 +164,7 @@ import Testing
         var world = try self.pair()
         world.accounts[1].isRemote = false
         try world.restart(1)
-        #expect(world[1].asked.isEmpty && world[1].model.keyJobs.isEmpty && world[1].model.state.signer == nil)
+        #expect(world[1].asked.isEmpty && world[1].model.signer.isEmpty && world[1].model.state.signer == nil)
         #expect(world[1].durable.state.memos.keys.allSatisfy { $0.kind != .keyTask })
         world.settle()
         #expect(world.relayed.filter { $0.pubkey == world[1].key }.count == 4)
@@ -180,7 +180,7 @@ import Testing
         #expect(world[1].outcomes["publish"]?.failure == .signerRefused)
         #expect(world[1].model.state.toast == "the signer said: not allowed")
         #expect(world[1].model.state.signer == .refused(reason: "not allowed"))
-        #expect(world[1].model.keyJobs.isEmpty && world[1].publishing.isEmpty)
+        #expect(world[1].model.signer.isEmpty && world[1].publishing.isEmpty)
         // The next start asks again.
         world.accounts[1].signerAnswer = nil
         try world.restart(1)
@@ -199,7 +199,7 @@ import Testing
             return
         }
         #expect(left == [world[0].key: .welcomeRefused(reason: "the signer said: not allowed")])
-        #expect(world[1].model.keyJobs.isEmpty)
+        #expect(world[1].model.signer.isEmpty)
     }
 
     @Test func aGiftWrapIsTriedSeveralTimesBeforeItIsGivenUp() throws {
@@ -210,7 +210,7 @@ import Testing
         world.settle()
         #expect(world[1].model.state.signer == .ready)
         world.advance(seconds: 61)
-        #expect(world[1].model.keyJobs.values.map(\.refusals) == [2])
+        #expect(world[1].model.signer.inOrder.map(\.refusals) == [2])
         world.accounts[1].signerAnswer = nil
         world.advance(seconds: 600)
         #expect(world[1].model.groups.count == 1)
@@ -220,7 +220,7 @@ import Testing
         let made = try GiftWrap.wrap(
             rumor, from: world[0].keys, to: stranger.publicKey, now: ReducerWorld.start, using: &world.random)
         world.receive(1, made)
-        #expect(world[1].model.keyJobs.isEmpty)
+        #expect(world[1].model.signer.isEmpty)
         var forged = made.unsigned
         forged.tags = [.user(world[1].key)]
         forged.pubkey = stranger.publicKey
@@ -228,7 +228,7 @@ import Testing
         world.receive(1, wrap)
         world.settle()
         world.advance(seconds: 5000)
-        #expect(world[1].model.keyJobs.isEmpty && world[1].model.seen.contains(wrap.id))
+        #expect(world[1].model.signer.isEmpty && world[1].model.seen.contains(wrap.id))
     }
 
     @Test func aSignerOfAnotherAccountIsAsGoodAsNone() throws {
@@ -238,7 +238,7 @@ import Testing
         self.invite(&world)
         world.settle()
         #expect(world[1].model.state.signer == .away(reason: "it holds another key"))
-        #expect(world[1].model.keyJobs.count == 1)
+        #expect(world[1].model.signer.count == 1)
     }
 
     enum Alteration: CaseIterable {
@@ -265,7 +265,7 @@ import Testing
         let event = draft.signed(by: signer, using: &world.random)
         world.accounts[1].due = []
         world.reduce(1, .keyUsed(job: job, .success(.signed(alteration == .count ? [event, event] : [event]))))
-        #expect(world[1].publishing.isEmpty && world[1].model.keyJobs[job] == nil)
+        #expect(world[1].publishing.isEmpty && world[1].model.signer[job] == nil)
         guard case .refused? = world[1].model.state.signer else {
             Issue.record("\(String(describing: world[1].model.state.signer))")
             return
@@ -276,7 +276,7 @@ import Testing
         var world = try self.pair()
         let (job, _) = world[1].asked[0]
         world.reduce(1, .keyUsed(job: job, .success(.encrypted("x"))))
-        #expect(world[1].model.keyJobs[job] == nil)
+        #expect(world[1].model.signer[job] == nil)
     }
 
     // MARK: Approval
@@ -319,7 +319,7 @@ import Testing
         world.act(1, .saveProfile(ProfileDraft(name: "Bot")), "save")
         world.settle()
         #expect(world[1].outcomes["save"]?.failure == .signerRefused)
-        #expect(world[1].model.state.myProfile?.name == nil && world[1].model.keyJobs.isEmpty)
+        #expect(world[1].model.state.myProfile?.name == nil && world[1].model.signer.isEmpty)
         world.accounts[1].signerAnswer = nil
         world.act(1, .saveProfile(ProfileDraft(name: "Bot")), "again")
         world.settle()
