@@ -84,9 +84,7 @@ struct CoreModel: Sendable {
     var unsureCommits: Set<GroupID> = []
     /// Groups whose own messages are being loaded to be sealed again, and the messages sent since.
     var resealing: [GroupID: Reseal] = [:]
-    /// The expiry of the next stored message, in Unix seconds, and the core's timer for it, in Unix milliseconds.
-    var nextExpiry: Int64?
-    var expiryWake: Int64?
+    var expiry = MessageExpiry()
     /// The age of this account's keys, by group, and the time of the next check, in Unix milliseconds.
     var keyAges: [GroupID: KeyAge] = [:]
     var keyUpdateWake: Int64?

@@ -97,7 +97,7 @@ extension CoreModel {
                 chatID: self.chatID(of: groupID))
         }
         step.changes.append(.putMessage(stored))
-        self.awaitExpiry(at: stored.expiresAt, &step)
+        self.expiry.register(stored.expiresAt, &step)
         self.storeMedia(of: stored, &step)
         if message.rumor.kind == .metadata { self.takeGroupProfile(stored, &step) }
         self.show(stored, delivery: isOwn ? .sent : .received, &step)

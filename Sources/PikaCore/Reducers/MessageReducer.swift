@@ -29,7 +29,7 @@ extension CoreModel {
             groupID: groupID, rumor: rumor, id: id, wrapper: event.id, epoch: group.epoch, isOwn: true,
             expiresAt: group.data.expiry(of: rumor))
         step.changes.append(.putMessage(stored))
-        self.awaitExpiry(at: stored.expiresAt, &step)
+        self.expiry.register(stored.expiresAt, &step)
         self.storeMedia(of: stored, &step)
         if message.kind == .metadata { self.takeGroupProfile(stored, &step) }
         self.show(stored, delivery: .pending, &step)

@@ -22,7 +22,7 @@ extension CoreModel {
         case .sentLoaded(let groupID, let messages): self.reseal(messages, of: groupID, &step)
         case .unsentLoaded(let groupID, let epoch, let messages):
             self.resealCopied(messages, of: groupID, upToEpoch: epoch, &step)
-        case .nextExpiry(let time): self.awaitExpiry(at: time, &step)
+        case .nextExpiry(let time): self.expiry.register(time, &step)
         case .surplus(let rule, let count): self.deleteSurplus(rule, count, &step)
         case .handled(let inboxID, let effects): self.finish(inboxID, effects, &step)
         case .effects(let effects, let request):
