@@ -191,7 +191,7 @@ public actor AppCore {
         self.random = step.random
         self.mediaLookup = MediaLookup(
             routes: model.routes, images: model.groupImages, profiles: model.people.groupProfiles)
-        self.lastCall = model.call.latest
+        self.lastCall = model.calls.latest
         self.files.servers.urls = model.configuration.mediaServers
         if !step.changes.isEmpty {
             let outer = crashes.enterPass(.store)

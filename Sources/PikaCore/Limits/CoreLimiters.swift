@@ -7,7 +7,6 @@ struct CoreLimiters: Sendable {
     private enum Strangers: Sendable { case all }
 
     var inviters = RateLimiter<PublicKey>()
-    var calls = RateLimiter<PublicKey>()
     private var strangers = RateLimiter<Strangers>(capacity: 1)
 
     mutating func takeStranger(_ limit: RateLimit, nowMilliseconds: Int64) -> Bool {

@@ -45,9 +45,7 @@ extension CoreModel {
                 let preview = AppState.InvitedGroup(memo: memo)
                 if let wrapper { previews[wrapper] = preview }
                 isReadable = wrapper != nil && preview != nil
-            case .liveCall:
-                self.interruptedCall = LiveCallRecord(memo: memo)
-                isReadable = self.interruptedCall != nil
+            case .liveCall: isReadable = self.calls.restore(memo)
             case .callTimeline:
                 let entries = CallTimeline.entries(memo: memo)
                 self.state.callTimeline = entries ?? []

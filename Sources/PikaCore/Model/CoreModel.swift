@@ -110,12 +110,7 @@ struct CoreModel: Sendable {
     /// Download state of requested files, by message (keyed in the same way) and index.
     var mediaDownloads: [EventID: [Int: AppState.MediaDownload]] = [:]
     var signer = SignerQueue()
-    var call = CallMachine()
-    /// Call invites and accepts that no relay has accepted yet, by row.
-    var callRows: [String: String] = [:]
-    /// The live call as stored, and a call that was live when an earlier process ended.
-    var storedCall: LiveCallRecord?
-    var interruptedCall: LiveCallRecord?
+    var calls = Calls()
 
     /// Groups whose keys another copy of this account has too.
     var copiedGroups: [GroupID: CopiedGroup] = [:]

@@ -14,7 +14,7 @@ extension CoreModel {
         case .acceptCall(let chatID, let callID):
             let call = try self.call(callID, inChat: chatID)
             try self.driveCall(.userAccepts(callID: callID, isAuthentic: self.isAuthentic(call)), &step)
-            if case .ended(_, "auth_failed") = self.call.state {
+            if case .ended(_, "auth_failed") = self.calls.state {
                 throw AppCoreError(.notAllowed, "the group has changed since the invitation: call again")
             }
         case .rejectCall(let chatID, let callID, let reason):
@@ -33,7 +33,7 @@ extension CoreModel {
     /// Returns the live call if the ids match it.
     private func call(_ callID: String, inChat chatID: String) throws(AppCoreError) -> CallMachine.Call {
         let groupID = try self.groupID(ofChat: chatID)
-        guard let call = self.call.live, call.id == callID, call.groupID == groupID else {
+        guard let call = self.calls.live, call.id == callID, call.groupID == groupID else {
             throw AppCoreError.unknownCall
         }
         return call
@@ -45,7 +45,7 @@ extension CoreModel {
         guard let group = self.groups[try self.groupID(ofChat: chatID)], group.isActive else {
             throw AppCoreError(.unknownChat, "no chat has the id \(chatID)")
         }
-        guard self.call.live == nil else { throw AppCoreError(.busy, "one call at a time: end the other one first") }
+        guard self.calls.live == nil else { throw AppCoreError(.busy, "one call at a time: end the other one first") }
         try self.requireMembership(in: group.groupID)
         let peer = try self.calledPeer(peer, in: group)
         let id = callID ?? self.makeUUID(&step)
@@ -62,7 +62,7 @@ extension CoreModel {
             id: id, groupID: group.groupID, peer: peer, session: session, isOutgoing: true,
             startedAt: step.nowMilliseconds, isCameraOn: session.hasVideo)
         try self.driveCall(.start(call), &step)
-        if case .ended(let ended, let reason) = self.call.state, ended.id == id {
+        if case .ended(let ended, let reason) = self.calls.state, ended.id == id {
             throw AppCoreError(.notAllowed, "the call could not be made: \(reason)")
         }
     }

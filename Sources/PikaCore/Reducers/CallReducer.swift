@@ -23,15 +23,10 @@ extension CoreModel {
             guard message.rumor.createdAt >= step.now - Self.maximumInviteAge else {
                 return self.refuse("stale_call", "an invite older than 30 s", event, in: group, &step)
             }
-            if let limit = self.configuration.callLimit,
-                !self.limiters.calls.take(sender, limit, nowMilliseconds: step.nowMilliseconds)
-            {
-                step.effects.append(.note(.limited(scope: "calls")))
-                return
-            }
+            guard self.calls.admitInvite(from: sender, self.configuration.callLimit, &step) else { return }
             self.takeInvite(session, event, in: group, &step)
         case .accept(let session):
-            let isAuthentic = self.call.live.map { self.isAuthentic($0.session, $0.id, $0.peer, in: group) } ?? false
+            let isAuthentic = self.calls.live.map { self.isAuthentic($0.session, $0.id, $0.peer, in: group) } ?? false
             self.followCall(
                 .accept(origin, relayAuth: session.relayAuth, isAuthentic: isAuthentic), about: event, &step)
         case .reject(let reason), .end(let reason):
@@ -58,7 +53,7 @@ extension CoreModel {
             return self.refuse("foreign_call", "an invite for another member", event, in: group, &step)
         }
         // The keys derive from the id: reusing a past call's id would reuse its nonces.
-        guard self.call.live?.id == callID || !self.isUsed(callID) else {
+        guard self.calls.live?.id == callID || !self.isUsed(callID) else {
             return self.refuse("repeated_call", "an invite with a past call's id", event, in: group, &step)
         }
         let chatID = group.groupID.hex
@@ -91,7 +86,7 @@ extension CoreModel {
 
     /// Updates the call after a commit: its other side may be gone, and the chat may have changed.
     mutating func followCall(in groupID: GroupID, _ report: CommitReport, _ step: inout CoreStep) {
-        guard let call = self.call.live, call.groupID == groupID else { return }
+        guard let call = self.calls.live, call.groupID == groupID else { return }
         if report.removedSelf || report.removed.contains(call.peer) {
             self.followCall(.mediaFailed(callID: call.id), &step)
         } else {
@@ -104,7 +99,7 @@ extension CoreModel {
         switch report {
         case .connected(let callID): self.followCall(.mediaConnected(callID: callID), &step)
         case .failed(let callID, let reason):
-            guard self.call.live?.id == callID else { return }
+            guard self.calls.live?.id == callID else { return }
             self.state.toast = reason
             step.effects.append(.note(.refused(reason: "call_media", detail: reason)))
             self.followCall(.mediaFailed(callID: callID), &step)
@@ -127,28 +122,16 @@ extension CoreModel {
     mutating func driveCall(
         _ event: CallMachine.Event, about signal: CallEvent? = nil, _ step: inout CoreStep
     ) throws(AppCoreError) {
-        let groupID = self.call.live?.groupID
-        let actions = try self.call.handle(
-            event, self.configuration.calls, nowMilliseconds: step.nowMilliseconds)
+        let groupID = self.calls.live?.groupID
+        let actions = try self.calls.handle(event, self.configuration.calls, nowMilliseconds: step.nowMilliseconds)
         guard !actions.isEmpty else { return }
         self.refreshCall(&step)
         for action in actions {
-            if case .announce = action, let signal, let groupID = self.call.live?.groupID ?? groupID {
+            if case .announce = action, let signal, let groupID = self.calls.live?.groupID ?? groupID {
                 self.deliver(.call(signal), of: groupID, &step)
-            } else if self.isWanted(action) {
+            } else if self.calls.allows(action) {
                 self.perform(action, &step)
             }
-        }
-    }
-
-    /// Whether an action still makes sense: an earlier one of the same turn may have failed and ended its call.
-    private func isWanted(_ action: CallMachine.Action) -> Bool {
-        switch action {
-        case .wake(let callID, _): self.call.live?.id == callID
-        case .startMedia(let call), .setMedia(let call): self.call.live?.id == call.id
-        case .record(.ended, _): true
-        case .record(_, let call): self.call.live?.id == call.id
-        case .send, .stopMedia, .announce: true
         }
     }
 
@@ -182,10 +165,7 @@ extension CoreModel {
             let message = OutgoingMessage(kind: .callSignal, content: signal.content)
             let outcome = try self.send(message, toChat: chatID, purpose: .callSignal, &step)
             guard case .queued(_, let wrapper) = outcome else { return }
-            switch body {
-            case .invite, .accept: self.callRows[Self.messageRow(wrapper)] = callID
-            case .reject, .end: break
-            }
+            self.calls.track(body, of: callID, row: Self.messageRow(wrapper))
         } catch {
             step.effects.append(.note(.sendFailed(reason: "\(signal.type): \(error)")))
             self.followCall(.publishFailed(callID: callID), &step)
@@ -195,7 +175,7 @@ extension CoreModel {
     /// Concludes a signal that has reached a relay, or never will.
     mutating func concludeSignal(_ row: OutboxRow, failure: String?, _ step: inout CoreStep) {
         if let failure { self.noteFailed(row, failure, isKept: false, &step) } else { self.noteSent(row, &step) }
-        guard let callID = self.callRows.removeValue(forKey: row.id), let failure else { return }
+        guard let callID = self.calls.conclude(row: row.id), let failure else { return }
         self.state.toast = "the call could not be sent: \(failure)"
         self.followCall(.publishFailed(callID: callID), &step)
     }

@@ -100,8 +100,8 @@ import Testing
         session.broadcastBase = "pika/pty/x"
         session.relayAuth = "capv1_" + String(repeating: "0", count: 64)
         world.act(0, .startCall(chatID: world[0].chatID, session: session, callID: "x"), "call")
-        #expect(world[0].model.call.live?.id == "x")
-        #expect(world[0].model.call.live?.session == session)
+        #expect(world[0].model.calls.live?.id == "x")
+        #expect(world[0].model.calls.live?.session == session)
         // The token is not that of the epoch, and so nobody takes the call.
         world.settle()
         #expect(world[0].model.state.activeCall?.phase == .ended(reason: "auth_failed"))
@@ -129,9 +129,9 @@ import Testing
         let invite = Self.signal("x", .invite(Self.session))
         world.receive(1, try Self.forge(&world, from: 0, invite, createdAt: .min))
         world.receive(1, try Self.forge(&world, from: 0, invite, createdAt: 0))
-        #expect(world[1].model.call.state == .idle)
+        #expect(world[1].model.calls.state == .idle)
         world.receive(1, try Self.forge(&world, from: 0, invite, createdAt: .max))
-        #expect(world[1].model.call.live == nil)
+        #expect(world[1].model.calls.live == nil)
     }
 
     @Test func anIDIsUsedForOneCallOnly() throws {
@@ -141,7 +141,7 @@ import Testing
         world.settle()
         world.act(0, .endCall(chatID: chat, callID: "x", reason: "user_hangup"), "end")
         world.settle()
-        #expect(world[1].model.call.live == nil)
+        #expect(world[1].model.calls.live == nil)
         world.act(0, .startCall(chatID: chat, session: Self.session, callID: "x"), "again")
         #expect(world[0].outcomes["again"]?.failure == .notAllowed)
         for id in ["", String(repeating: "x", count: 65)] {
@@ -156,7 +156,7 @@ import Testing
             in: group)
         world.receive(
             1, try Self.forge(&world, from: 0, Self.signal("x", .invite(session)), createdAt: world.now / 1000))
-        #expect(world[1].model.call.live == nil)
+        #expect(world[1].model.calls.live == nil)
         #expect(world[1].notes.contains { if case .refused("repeated_call", _) = $0 { true } else { false } })
     }
 
@@ -194,7 +194,7 @@ import Testing
     @Test func anotherMemberEndsNothingAndAcceptsNothing() throws {
         var (world, id) = try Self.ringing(3)
         #expect(world[2].model.state.activeCall == nil)
-        let session = try #require(world[0].model.call.live?.session)
+        let session = try #require(world[0].model.calls.live?.session)
         for body in [CallSignal.Body.end(reason: "mine"), .reject(reason: "mine"), .accept(session)] {
             let event = try Self.forge(&world, from: 2, Self.signal(id, body))
             for reader in [0, 1] { world.receive(reader, event) }
@@ -222,7 +222,7 @@ import Testing
     @Test func anAcceptNeedsTheTokenOfItsInvite() throws {
         for change in 0..<3 {
             var (world, id) = try Self.ringing()
-            var session = try #require(world[0].model.call.live?.session)
+            var session = try #require(world[0].model.calls.live?.session)
             if change == 0 { session.relayAuth = "capv1_" + String(repeating: "0", count: 64) }
             if change == 1 { session.relayAuth = "" }
             // What else it says is not looked at: the call is carried where the invite said.
@@ -258,7 +258,7 @@ import Testing
         let callee = try #require(plan(accepted))
         #expect(callee.isMuted)
         // The caller's plan was carried out; the same is derived from its call.
-        let call = try #require(world[0].model.call.live)
+        let call = try #require(world[0].model.calls.live)
         let caller = CallMediaPlan(call, in: try #require(world[0].group), account: world[0].key)
         #expect(caller.ownPath == callee.peerPath && caller.peerPath == callee.ownPath)
         #expect(caller.keys.audio.own == callee.keys.audio.peer && caller.keys.video.peer == callee.keys.video.own)
@@ -334,7 +334,7 @@ import Testing
         var world = try ReducerWorld.group(2)
         world.act(0, .startCall(chatID: world[0].chatID, session: Self.session), "call")
         world.accept(0, try #require(world[0].publishing.last?.row))
-        #expect(world[0].model.queue.count == 0 && world[0].model.callRows.isEmpty)
+        #expect(world[0].model.queue.count == 0 && world[0].model.calls.hasPendingSignals == false)
         #expect(!world[0].durable.state.outbox.contains { $0.purpose == .callSignal })
     }
 
