@@ -90,11 +90,7 @@ struct CoreModel: Sendable {
     var keyUpdateWake: Int64?
     /// Groups whose due departures could not be committed, with the epoch of the failure.
     var failedDepartures: [GroupID: Epoch] = [:]
-    var mediaOperations: [Int: MediaOperation] = [:]
-    var lastMediaOperation = 0
-    var mediaSecrets: [GroupID: MediaSecrets] = [:]
-    var dirtyMediaSecrets: Set<GroupID> = []
-    var groupImages: [GroupID: GroupImage] = [:]
+    var media = Media()
     var typing = TypingNotices()
     /// The latest answer of each member to the open chat's hypernotes, including hypernotes not shown yet.
     var hypernoteResponses: [EventID: [PublicKey: PlacedResponse]] = [:]
@@ -107,8 +103,6 @@ struct CoreModel: Sendable {
     var lastOpening = 0
     /// Own messages that were not sent, by the id that stands for them among the seen ids.
     var failures: [EventID: FailedMessage] = [:]
-    /// Download state of requested files, by message (keyed in the same way) and index.
-    var mediaDownloads: [EventID: [Int: AppState.MediaDownload]] = [:]
     var signer = SignerQueue()
     var calls = Calls()
 
@@ -226,7 +220,7 @@ struct CoreModel: Sendable {
                     account: self.account.publicKey)
                 self.groups[id] = restored
                 self.route(restored)
-                self.noteMedia(of: restored)
+                self.media.note(restored)
                 if restored.pending != nil { self.unsureCommits.insert(id) }
             } catch { throw AppCoreError(.corruptState, "a stored group cannot be read: \(error.message)") }
         }

@@ -98,7 +98,7 @@ extension CoreModel {
         }
         step.changes.append(.putMessage(stored))
         self.expiry.register(stored.expiresAt, &step)
-        self.storeMedia(of: stored, &step)
+        self.media.storeKeys(of: stored, &step)
         if message.rumor.kind == .metadata { self.takeGroupProfile(stored, &step) }
         self.show(stored, delivery: isOwn ? .sent : .received, &step)
         if message.rumor.kind == .chatMessage { self.stopTyping(message.rumor.pubkey, in: groupID) }

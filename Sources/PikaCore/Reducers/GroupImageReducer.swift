@@ -21,10 +21,8 @@ extension CoreModel {
         let blob = MediaUpload(
             bytes: encrypted.blob, hash: hash, contentType: MediaType.octetStream.description,
             authorization: authorization)
-        self.lastMediaOperation += 1
-        self.mediaOperations[self.lastMediaOperation] = MediaOperation(
-            groupID: groupID, goal: .image(encrypted.image), request: request)
-        self.upload(self.lastMediaOperation, [blob], to: image.servers, &step)
+        let operation = MediaOperation(groupID: groupID, goal: .image(encrypted.image), request: request)
+        self.upload(self.media.begin(operation), [blob], to: image.servers, &step)
     }
 
     mutating func clearGroupImage(ofChat chatID: String, _ request: RequestID?, _ step: inout CoreStep) throws {

@@ -86,7 +86,7 @@ extension CoreModel {
     ) -> GroupProfile.Picture? {
         guard let address else { return nil }
         if let file = MediaAttachment.references(in: message.rumor.tags).first(where: { $0.url == address }) {
-            let secrets = self.mediaSecrets[message.groupID]?.around(message.epoch) ?? []
+            let secrets = self.media.secrets(of: message.groupID, around: message.epoch)
             return GroupProfile.Picture(
                 reference: file.tag, keys: secrets.map { MediaKey(of: file, secret: $0).secret })
         }

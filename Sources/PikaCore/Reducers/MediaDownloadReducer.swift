@@ -3,15 +3,12 @@ import Nostr
 
 /// Downloads of files into the host's cache: the state holds their progress, never their content.
 extension CoreModel {
-    /// The maximum number of messages whose downloads are remembered.
-    private static let maximumDownloads = 1000
-
     /// Downloads, decrypts and caches a file. Its outcome comes later.
     mutating func download(
         _ index: Int, of messageID: EventID, inChat chatID: String, _ request: RequestID?, _ step: inout CoreStep
     ) throws {
         let groupID = try self.groupID(ofChat: chatID)
-        guard self.mediaDownloads[self.messageKey(messageID, in: groupID)]?[index] != .loading else {
+        guard self.media.downloads(of: self.messageKey(messageID, in: groupID))[index] != .loading else {
             throw AppCoreError(.busy, "the file is being downloaded already")
         }
         self.set(.loading, index, of: messageID, in: groupID)
@@ -37,10 +34,7 @@ extension CoreModel {
     private mutating func set(
         _ download: AppState.MediaDownload, _ index: Int, of messageID: EventID, in groupID: GroupID
     ) {
-        if self.mediaDownloads.count >= Self.maximumDownloads {
-            self.mediaDownloads = self.mediaDownloads.filter { $0.value.values.contains(.loading) }
-        }
-        self.mediaDownloads[self.messageKey(messageID, in: groupID), default: [:]][index] = download
+        self.media.set(download, index, of: self.messageKey(messageID, in: groupID))
         self.changeShown(messageID, in: groupID) { $0.downloads[index] = download }
     }
 }

@@ -47,14 +47,12 @@ extension CoreModel {
 
     /// Starts an operation; the upload begins as soon as it is authorized with this account's key.
     mutating func begin(_ operation: MediaOperation, _ step: inout CoreStep) throws {
-        self.lastMediaOperation += 1
-        self.mediaOperations[self.lastMediaOperation] = operation
-        try self.attempt(.authorize(self.lastMediaOperation), &step)
+        try self.attempt(.authorize(self.media.begin(operation)), &step)
     }
 
     /// Returns the events that authorize an operation's upload, to be signed by this account; nil if none are needed.
     func authorizations(of operation: Int, _ step: CoreStep) -> [UnsignedEvent]? {
-        self.mediaOperations[operation]?.ownUploads?.files.map {
+        self.media.upload(operation)?.ownUploads?.files.map {
             self.authorization(for: $0.file.blobHash, by: self.account.publicKey, step)
         }
     }
@@ -67,7 +65,7 @@ extension CoreModel {
 
     /// Uploads the files after their authorizations were signed.
     mutating func upload(_ operation: Int, authorizedBy events: [Event], _ step: inout CoreStep) {
-        guard let (files, servers) = self.mediaOperations[operation]?.ownUploads else { return }
+        guard let (files, servers) = self.media.upload(operation)?.ownUploads else { return }
         let blobs = zip(files, events).map { entry, event in
             MediaUpload(
                 bytes: entry.file.blob, hash: entry.file.blobHash, contentType: entry.contentType,
@@ -83,7 +81,7 @@ extension CoreModel {
 
     /// Ends an upload that could not be authorized.
     mutating func failUpload(_ number: Int, _ error: any Error, _ step: inout CoreStep) {
-        guard let operation = self.mediaOperations.removeValue(forKey: number) else { return }
+        guard let operation = self.media.end(number) else { return }
         let failure = (error as? SignerError).map {
             AppCoreError(.signerRefused, "the upload was not authorized: \($0.message)")
         }
@@ -95,7 +93,7 @@ extension CoreModel {
     mutating func takeUploaded(
         _ number: Int, _ result: Result<[String], AppCoreError>, _ step: inout CoreStep
     ) {
-        guard let operation = self.mediaOperations.removeValue(forKey: number) else { return }
+        guard let operation = self.media.end(number) else { return }
         do {
             let urls = try result.get()
             switch operation.goal {
@@ -133,17 +131,14 @@ extension CoreModel {
         return try self.send(OutgoingMessage(content: media.caption, tags: tags), toChat: chatID, &step)
     }
 
-    /// Stores the keys of a message's files together with the message: the group deletes the secrets behind them.
-    func storeMedia(of message: StoredMessage, _ step: inout CoreStep) {
-        let files = MediaAttachment.references(in: message.rumor.tags)
-        guard !files.isEmpty else { return }
-        let secrets = self.mediaSecrets[message.groupID]?.around(message.epoch) ?? []
-        for (index, file) in files.enumerated() {
-            step.changes.append(
-                .putMedia(
-                    StoredMedia(
-                        groupID: message.groupID, messageID: message.id, index: index, reference: file.tag,
-                        keys: secrets.map { MediaKey(of: file, secret: $0).secret })))
+    /// Restores the stored secrets; called before the groups are restored.
+    mutating func restoreMediaSecrets(_ memos: [MemoName: Secret]) throws(AppCoreError) {
+        for (name, content) in memos where name.kind == .mediaSecrets {
+            guard self.mayRestore(name) else { continue }
+            defer { self.restored(name) }
+            guard self.media.restore(GroupID(name.key), content) else {
+                throw AppCoreError(.corruptState, "the stored media secrets of a group cannot be read")
+            }
         }
     }
 }

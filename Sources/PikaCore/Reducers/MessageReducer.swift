@@ -30,7 +30,7 @@ extension CoreModel {
             expiresAt: group.data.expiry(of: rumor))
         step.changes.append(.putMessage(stored))
         self.expiry.register(stored.expiresAt, &step)
-        self.storeMedia(of: stored, &step)
+        self.media.storeKeys(of: stored, &step)
         if message.kind == .metadata { self.takeGroupProfile(stored, &step) }
         self.show(stored, delivery: .pending, &step)
         self.enqueue(

@@ -214,7 +214,7 @@ extension CoreModel {
             }
         }
         self.dirtyGroups = []
-        self.storeMediaSecrets(&step)
+        self.media.store(&step)
         self.storeChats(&step)
     }
 }

@@ -25,7 +25,7 @@ extension CoreModel {
 
     /// Updates the routes of a group that was entered or changed, and reports ids that other groups claim too.
     mutating func index(_ group: MarmotGroup, _ step: inout CoreStep) {
-        self.noteMedia(of: group)
+        self.media.note(group)
         let (changed, released) = self.route(group)
         for id in released {
             for event in self.waiting.removeAll(under: id) {

@@ -28,8 +28,8 @@ extension CoreModel {
     }
 
     private func downloads(of message: StoredMessage) -> [Int: AppState.MediaDownload] {
-        if self.mediaDownloads.isEmpty { return [:] }
-        return self.mediaDownloads[self.messageKey(message.id, in: message.groupID)] ?? [:]
+        guard self.media.hasDownloads else { return [:] }
+        return self.media.downloads(of: self.messageKey(message.id, in: message.groupID))
     }
 
     private func shownPlace(_ time: Int64, _ id: EventID) -> Int {

@@ -76,7 +76,7 @@ import Testing
             #expect(!search.finds("nsec1") && !search.finds("Secret("))
             let group = try #require(account.group)
             var secrets = (0...group.epoch.rawValue).flatMap {
-                account.model.mediaSecrets[group.groupID]?.around(Epoch(rawValue: $0)) ?? []
+                account.model.media.secrets(of: group.groupID, around: Epoch(rawValue: $0))
             }
             secrets += account.durable.media.flatMap(\.keys)
             #expect(secrets.count > 5)

@@ -50,32 +50,3 @@ struct MediaSecrets: Sendable {
         }
     }
 }
-
-extension CoreModel {
-    /// Restores the stored secrets; called before the groups are restored.
-    mutating func restoreMediaSecrets(_ memos: [MemoName: Secret]) throws(AppCoreError) {
-        for (name, content) in memos where name.kind == .mediaSecrets {
-            guard self.mayRestore(name) else { continue }
-            defer { self.restored(name) }
-            guard let secrets = MediaSecrets(stored: content) else {
-                throw AppCoreError(.corruptState, "the stored media secrets of a group cannot be read")
-            }
-            self.mediaSecrets[GroupID(name.key)] = secrets
-        }
-    }
-
-    /// Records the secret of the group's current epoch; ``storeMediaSecrets(_:)`` makes it durable in the same turn.
-    mutating func noteMedia(of group: MarmotGroup) {
-        self.groupImages[group.groupID] = group.data.image
-        if self.mediaSecrets[group.groupID, default: MediaSecrets()].note(group) {
-            self.dirtyMediaSecrets.insert(group.groupID)
-        }
-    }
-
-    mutating func storeMediaSecrets(_ step: inout CoreStep) {
-        for groupID in self.dirtyMediaSecrets {
-            step.changes.append(.putMemo(MemoName(.mediaSecrets, groupID), self.mediaSecrets[groupID]?.stored))
-        }
-        self.dirtyMediaSecrets = []
-    }
-}

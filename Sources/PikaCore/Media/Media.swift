@@ -1,0 +1,95 @@
+import MLS
+import Marmot
+import Nostr
+
+/// Files of messages and groups (MIP-01, MIP-04): uploads in progress, the secrets that open received files, and the
+/// progress of downloads.
+struct Media: Sendable {
+    /// The maximum number of messages whose downloads are remembered.
+    private static let maximumDownloads = 1000
+
+    /// By number.
+    private var uploads: [Int: MediaOperation] = [:]
+    private var lastUpload = 0
+    private var secrets: [GroupID: MediaSecrets] = [:]
+    /// Groups whose secrets are not in the step's changes yet.
+    private var dirtySecrets: Set<GroupID> = []
+    /// The picture of each group.
+    private(set) var groupImages: [GroupID: GroupImage] = [:]
+    /// Requested files, by message key and index.
+    private var downloads: [EventID: [Int: AppState.MediaDownload]] = [:]
+
+    // MARK: Uploads
+
+    /// Adds an upload; returns its number.
+    mutating func begin(_ operation: MediaOperation) -> Int {
+        self.lastUpload += 1
+        self.uploads[self.lastUpload] = operation
+        return self.lastUpload
+    }
+
+    /// Returns an upload in progress.
+    func upload(_ number: Int) -> MediaOperation? { self.uploads[number] }
+
+    /// Ends an upload, and returns it.
+    mutating func end(_ number: Int) -> MediaOperation? { self.uploads.removeValue(forKey: number) }
+
+    // MARK: Secrets
+
+    /// Records the picture and the current epoch's secret of a group; ``store(_:)`` makes the secret durable in the
+    /// same turn.
+    mutating func note(_ group: MarmotGroup) {
+        self.groupImages[group.groupID] = group.data.image
+        if self.secrets[group.groupID, default: MediaSecrets()].note(group) {
+            self.dirtySecrets.insert(group.groupID)
+        }
+    }
+
+    /// Returns the known secrets of a group's epoch, its predecessor and its successor, in this order.
+    func secrets(of groupID: GroupID, around epoch: Epoch) -> [Secret] {
+        self.secrets[groupID]?.around(epoch) ?? []
+    }
+
+    /// Restores a group's secrets; false if the memo is unreadable.
+    mutating func restore(_ groupID: GroupID, _ memo: Secret) -> Bool {
+        guard let secrets = MediaSecrets(stored: memo) else { return false }
+        self.secrets[groupID] = secrets
+        return true
+    }
+
+    mutating func store(_ step: inout CoreStep) {
+        for groupID in self.dirtySecrets {
+            step.changes.append(.putMemo(MemoName(.mediaSecrets, groupID), self.secrets[groupID]?.stored))
+        }
+        self.dirtySecrets = []
+    }
+
+    /// Stores the keys of a message's files together with the message: the group deletes the secrets behind them.
+    func storeKeys(of message: StoredMessage, _ step: inout CoreStep) {
+        let files = MediaAttachment.references(in: message.rumor.tags)
+        guard !files.isEmpty else { return }
+        let secrets = self.secrets(of: message.groupID, around: message.epoch)
+        for (index, file) in files.enumerated() {
+            step.changes.append(
+                .putMedia(
+                    StoredMedia(
+                        groupID: message.groupID, messageID: message.id, index: index, reference: file.tag,
+                        keys: secrets.map { MediaKey(of: file, secret: $0).secret })))
+        }
+    }
+
+    // MARK: Downloads
+
+    var hasDownloads: Bool { !self.downloads.isEmpty }
+
+    /// Returns the downloads of a message's files, by index.
+    func downloads(of messageKey: EventID) -> [Int: AppState.MediaDownload] { self.downloads[messageKey] ?? [:] }
+
+    /// Records the progress of a download. Once there are too many, only those in progress are kept.
+    mutating func set(_ download: AppState.MediaDownload, _ index: Int, of messageKey: EventID) {
+        if self.downloads.count >= Self.maximumDownloads {
+            self.downloads = self.downloads.filter { $0.value.values.contains(.loading) }
+        }
+        self.downloads[messageKey, default: [:]][index] = download
+    }
+}
