@@ -79,7 +79,7 @@ struct KeyPackageSearch: Sendable {
     }
 
     /// Records a relay's answer. Events by authors other than the peers are ignored.
-    mutating func take(_ outcome: FetchOutcome, from relay: RelayURL) {
+    mutating func receive(_ outcome: FetchOutcome, from relay: RelayURL) {
         let peers = self.inFlight.removeValue(forKey: relay) ?? []
         guard case .events(let events) = outcome else { return }
         for peer in peers { self.answered[peer, default: []].insert(relay) }

@@ -28,13 +28,8 @@ extension CoreModel {
             defer { self.restored(name) }
             var isReadable = true
             switch name.kind {
-            case .keyPackage:
-                self.keyPackageRecords[name.key] = KeyPackageRecord(memo: memo)
-                isReadable = self.keyPackageRecords[name.key] != nil
-            case .relayList:
-                let list = RelayListRecord(memo: memo)
-                if let list { self.relayLists[list.event.kind] = list }
-                isReadable = list != nil
+            case .keyPackage: isReadable = self.keyPackages.restore(name.key, memo)
+            case .relayList: isReadable = self.relayLists.restore(memo)
             case .peerRelays:
                 let peer = try? PublicKey(bytes: name.key)
                 let relays = PeerRelays(memo: memo)

@@ -11,8 +11,6 @@ struct CoreModel: Sendable {
     /// While a memo is being restored: the enclosing input's crash record.
     var memoBefore: CrashLedger.Outer?
     var configuration: CoreConfiguration
-    /// Relays that were configured earlier in this process: they hold this account's old relay lists.
-    var formerRelays: [RelayURL] = []
     /// Which copy of the account's state this is.
     var instance: StoredInstance
     var state = AppState() { didSet { self.stateChanged = true } }
@@ -24,16 +22,12 @@ struct CoreModel: Sendable {
     var storedChatIDs = StoredChatIDs()
     /// Groups with changes that are not in the step's changes yet.
     var dirtyGroups: Set<GroupID> = []
-    var keyPackages: [StoredKeyPackage] = []
-    /// How each of them was announced, by key package reference.
-    var keyPackageRecords: [[UInt8]: KeyPackageRecord] = [:]
-    var relayLists: [Kind: RelayListRecord] = [:]
+    var keyPackages: KeyPackages
+    var relayLists = RelayLists()
     /// Relays to which pending Welcomes of peers are addressed.
     var peerRelays: [PublicKey: PeerRelays] = [:]
     var people = People()
-    /// Searches for peers' key packages, by number.
-    var searches: [Int: ActiveSearch] = [:]
-    var lastSearch = 0
+    var searches = KeyPackageSearches()
     /// Actions that complete when their invitations are delivered, by number.
     var deliveries: [Int: WelcomeDelivery] = [:]
     var lastDelivery = 0
@@ -135,7 +129,7 @@ struct CoreModel: Sendable {
         self.seen = SeenEvents(newestFirst: stored.seen, refusedNewestFirst: stored.refused)
         self.cursors = stored.cursors
         self.lastInboxID = max(stored.cursors[Self.inboxCursor] ?? 0, stored.inbox.map(\.id).max() ?? 0)
-        self.keyPackages = stored.keyPackages
+        self.keyPackages = KeyPackages(stored.keyPackages)
         for invite in stored.invites { self.invites[invite.wrapper] = invite }
         try self.restoreMediaSecrets(stored.memos)
         try self.restoreGroups(stored.groups)

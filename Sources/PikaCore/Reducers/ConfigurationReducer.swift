@@ -35,8 +35,7 @@ extension CoreModel {
 
     /// Updates the connections and the relays shown. Subscriptions without explicit relays follow automatically.
     private mutating func changeRelays(since old: CoreConfiguration, _ step: inout CoreStep) {
-        self.formerRelays = (self.formerRelays + old.homeRelays.filter { !self.formerRelays.contains($0) })
-            .filter { !self.configuration.homeRelays.contains($0) }
+        self.relayLists.changeRelays(from: old.homeRelays, to: self.configuration.homeRelays)
         let before = self.state.relays
         self.state.relays = self.allRelays.map { url in
             before.first { $0.url == url }
@@ -59,6 +58,6 @@ extension CoreModel {
             old.relays != self.configuration.relays || old.announcementRelays != self.configuration.announcementRelays
         guard moves || starts, !self.configuration.homeRelays.isEmpty else { return }
         if !self.relayLists.isEmpty { self.publishRelayLists(&step) }
-        if self.configuration.publishesKeyPackage || self.isKeyPackageAnnounced { try self.publishKeyPackage(&step) }
+        if self.configuration.publishesKeyPackage || self.keyPackages.isAnnounced { try self.publishKeyPackage(&step) }
     }
 }

@@ -153,18 +153,12 @@ extension CoreModel {
         let outer = self.crashes.enter(subject, of: .giftWraps, .ingest)
         defer { self.crashes.leave(outer) }
         let invitation = try WelcomeEvents.read(invite.rumor)
-        guard let package = self.keyPackage(for: invitation) else {
+        guard let package = self.keyPackages.package(for: invitation) else {
             throw MarmotError(.notForUs, "the Welcome is for none of this account's key packages")
         }
         let group = try MarmotGroup.join(
             invitation, with: KeyPackageBundle(stored: package.bundle), account: self.account.publicKey)
         return Opening(wrapper: invite.wrapper, invitation: invitation, group: group)
-    }
-
-    /// Returns this account's key package that a Welcome was made for.
-    func keyPackage(for invitation: WelcomeEvents.Invitation) -> StoredKeyPackage? {
-        let references = Set(invitation.welcome.secrets.map(\.newMember))
-        return self.keyPackages.first { references.contains($0.reference) }
     }
 
     /// Whether an invitation leads to the state that this account is already in.

@@ -3,53 +3,31 @@ import Nostr
 
 /// Searching relays for peers' key packages.
 extension CoreModel {
-    /// A search in progress, and its owner.
-    struct ActiveSearch: Sendable {
-        enum Owner: Sendable, Hashable {
-            /// A change to a group, by its number.
-            case intent(Int)
-            case request(RequestID?)
-        }
-
-        var search: KeyPackageSearch
-        let owner: Owner
-    }
-
     /// Starts a search for the key packages of peers.
-    mutating func search(for peers: [PublicKey], by owner: ActiveSearch.Owner, _ step: inout CoreStep) {
-        self.lastSearch += 1
-        let search = KeyPackageSearch(peers, self.configuration)
-        self.searches[self.lastSearch] = ActiveSearch(search: search, owner: owner)
-        self.continueSearch(self.lastSearch, &step)
+    mutating func search(for peers: [PublicKey], by owner: KeyPackageSearches.Owner, _ step: inout CoreStep) {
+        self.advanceSearch(self.searches.begin(peers, by: owner, self.configuration), &step)
     }
 
-    mutating func takeKeyPackages(
+    mutating func receiveKeyPackages(
         ofSearch number: Int, _ outcomes: [RelayURL: FetchOutcome], _ step: inout CoreStep
     ) {
-        for (relay, outcome) in outcomes { self.searches[number]?.search.take(outcome, from: relay) }
-        self.continueSearch(number, &step)
+        self.searches.receive(outcomes, of: number)
+        self.advanceSearch(number, &step)
     }
 
-    private mutating func continueSearch(_ number: Int, _ step: inout CoreStep) {
+    private mutating func advanceSearch(_ number: Int, _ step: inout CoreStep) {
         // An answer after the end of the search is ignored.
-        guard var active = self.searches.removeValue(forKey: number) else { return }
-        for request in active.search.nextRequests() {
-            step.effects.append(.fetch(.keyPackages(search: number), [request.filter], from: [request.relay]))
-        }
-        let group = self.group(ofSearchBy: active.owner)
-        guard active.search.isOver(for: group, now: step.now) else {
-            self.searches[number] = active
-            return
-        }
-        let findings = active.search.findings(for: group, now: step.now)
-        switch active.owner {
+        guard let owner = self.searches.owner(of: number),
+            let findings = self.searches.advance(number, for: self.group(ofSearchBy: owner), &step)
+        else { return }
+        switch owner {
         case .intent(let intent): self.takeKeyPackages(intent, findings, &step)
         case .request(let request): self.finish(request, .found(findings.mapValues(\.verdict)), &step)
         }
     }
 
     /// Returns the group that the peers are to join; nil if it does not exist yet.
-    private func group(ofSearchBy owner: ActiveSearch.Owner) -> MarmotGroup? {
+    private func group(ofSearchBy owner: KeyPackageSearches.Owner) -> MarmotGroup? {
         guard case .intent(let number) = owner, let groupID = self.intents[number]?.groupID else { return nil }
         return self.groups[groupID]
     }

@@ -40,7 +40,10 @@ extension CoreModel {
             return .sign(
                 [GiftWrap.seal(content, by: self.account.publicKey, now: step.now, using: &step.random)])
         case (.seal(let due), _): return .encrypt(due.rumor.rumorJSON(), to: due.recipient)
-        case (.announce(let reference), _): return try self.announcement(of: reference, step).map(KeyOperation.sign)
+        case (.announce(let reference), _):
+            return try self.keyPackages.drafts(
+                of: reference, self.configuration, by: self.account.publicKey, now: step.now
+            ).map(KeyOperation.sign)
         case (.relayList(let kind), _): return .sign([self.relayListDraft(kind, step)])
         case (.delete(let ids, _), _):
             return .sign([KeyPackageEvents.deletionDraft(of: ids, by: self.account.publicKey, now: step.now)])

@@ -86,7 +86,7 @@ extension CoreModel {
         case .keyPackage:
             self.state.hasPublishedKeyPackage = true
             self.withdrawSuperseded(by: row.event, &step)
-        case .relayList: self.confirmRelayList(row.event, &step)
+        case .relayList: self.relayLists.confirm(row.event, &step)
         case .welcome: self.endWelcome(row.id, refused: nil, &step)
         case .proposal: if let groupID = row.groupID { self.confirmProposal(row.event.id, of: groupID, &step) }
         case .typing, .deletion, .instance, .profile, .followList: break

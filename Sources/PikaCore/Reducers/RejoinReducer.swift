@@ -165,7 +165,7 @@ extension CoreModel {
                         memberCount: group.members.count)), of: groupID, &step)
             self.noteJoin(of: groupID, &step)
             self.readBacklog(of: groupID, &step)
-            if let package = self.keyPackage(for: invitation) { self.consume(package, &step) }
+            if let package = self.keyPackages.package(for: invitation) { self.consume(package, &step) }
         }
         self.retryWaiting(of: groupID, &step)
     }

@@ -1,7 +1,7 @@
 import Marmot
 import Nostr
 
-/// The lists of the relays that have this account's key packages and on which it reads Welcomes: kinds 10051 and 10050.
+/// Publishing this account's relay lists (``RelayLists``).
 extension CoreModel {
     /// Publishes the lists that have changed, or that no relay has confirmed yet.
     mutating func publishRelayLists(_ step: inout CoreStep) {
@@ -23,37 +23,20 @@ extension CoreModel {
     }
 
     func relayListDraft(_ kind: Kind, _ step: CoreStep) -> UnsignedEvent {
-        // Dated after the last one: of two lists of the same second, relays keep the one with the lower id.
-        let time = max(step.now, (self.relayLists[kind]?.event.createdAt ?? 0).clampedAdding(1))
-        return RelayListEvents.draft(
-            kind, relays: self.relays(ofList: kind), by: self.account.publicKey, now: time)
+        self.relayLists.draft(kind, of: self.relays(ofList: kind), by: self.account.publicKey, now: step.now)
     }
 
     /// Replaces a list after the new one was signed.
     mutating func replaceRelayList(_ event: Event, _ step: inout CoreStep) {
-        if let known = self.relayLists[event.kind] { self.dropRow(Self.relayListRow(known.event), &step) }
-        self.setRelayList(RelayListRecord(event: event), &step)
+        if let old = self.relayLists.replace(by: event, &step) { self.dropRow(Self.relayListRow(old), &step) }
         self.send(event, &step)
     }
 
     private mutating func send(_ list: Event, _ step: inout CoreStep) {
-        let relays = self.configuration.homeRelays + self.formerRelays
+        let relays = self.configuration.homeRelays + self.relayLists.formerRelays
         self.announce(list, row: Self.relayListRow(list), to: relays, &step)
         self.enqueue(id: Self.relayListRow(list), list, to: relays, .relayList, &step)
     }
 
     private static func relayListRow(_ list: Event) -> String { "relay_list/\(list.id.hex)" }
-
-    private mutating func setRelayList(_ record: RelayListRecord, _ step: inout CoreStep) {
-        let kind = record.event.kind
-        self.relayLists[kind] = record
-        let key = [UInt8(truncatingIfNeeded: kind.rawValue >> 8), UInt8(truncatingIfNeeded: kind.rawValue)]
-        step.changes.append(.putMemo(MemoName(.relayList, key), record.memo))
-    }
-
-    mutating func confirmRelayList(_ event: Event, _ step: inout CoreStep) {
-        guard var record = self.relayLists[event.kind], record.event.id == event.id, !record.isConfirmed else { return }
-        record.isConfirmed = true
-        self.setRelayList(record, &step)
-    }
 }

@@ -168,7 +168,7 @@ extension CoreModel {
         var events: [EventID: Event] = [:]
         for case .events(let found) in outcomes.values { for event in found { events[event.id] = event } }
         switch purpose {
-        case .keyPackages(let search): self.takeKeyPackages(ofSearch: search, outcomes, &step)
+        case .keyPackages(let search): self.receiveKeyPackages(ofSearch: search, outcomes, &step)
         case .profiles(let search): self.takeProfiles(ofSearch: search, outcomes, &step)
         case .own(let reading): self.takeOwn(ofReading: reading, outcomes, &step)
         case .backlog(let groupID):

@@ -62,8 +62,7 @@ extension CoreModel {
     mutating func enterCopied(
         _ groupID: GroupID, by invitation: WelcomeEvents.Invitation?, _ step: inout CoreStep
     ) {
-        let references = Set(invitation?.welcome.secrets.map(\.newMember) ?? [])
-        let package = self.keyPackages.first { references.contains($0.reference) }
+        let package = invitation.flatMap { self.keyPackages.package(for: $0) }
         if self.instance.generation > 0, package.map(self.isCopied) ?? true {
             self.markCopied(groupID, &step)
         } else {

@@ -106,7 +106,7 @@ extension CoreModel {
     /// Performs everything that falls due by time alone; repeated at an interval.
     private mutating func maintain(_ step: inout CoreStep) {
         self.rotateDueKeyPackage(&step)
-        self.forgetKeyPackages(&step)
+        self.deleteExpiredKeyPackages(&step)
         self.forgetPeerRelays(&step)
         self.maintainPeople(&step)
         self.expireLeftovers(&step)

@@ -14,15 +14,13 @@ extension CoreModel {
     }
 
     private func vitals(_ now: Int64) -> CoreVitals {
-        let announced = self.keyPackages.last { package in
-            self.keyPackageRecords[package.reference].map { $0.retiredAt == nil && !$0.events.isEmpty } ?? false
-        }
-        return CoreVitals(
+        CoreVitals(
             takenAt: now, state: self.state, inboxDepth: self.inbox.count,
             oldestInboxAt: self.inbox.oldestArrival, outboxDepth: self.queue.count,
             oldestOutboxAt: self.queue.oldestQueuedAt.map { $0 / 1000 }, deadLetters: self.failures.count,
             groupCount: self.groups.values.lazy.filter(\.isActive).count,
-            announcesKeyPackage: self.configuration.publishesKeyPackage, keyPackageEndsAt: announced?.notAfter,
+            announcesKeyPackage: self.configuration.publishesKeyPackage,
+            keyPackageEndsAt: self.keyPackages.announced?.notAfter,
             rollbackStorms: self.rollbackStorms(now: now), parked: self.parked)
     }
 

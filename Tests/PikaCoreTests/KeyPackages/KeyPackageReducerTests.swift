@@ -224,7 +224,7 @@ import Testing
         #expect(world[1].model.groups.count == 2)
         #expect(self.packages(world, 1, .addressableKeyPackage).count == 2)
         try world.restart(1)
-        #expect(world[1].model.currentKeyPackage(ReducerWorld.start)?.reference != nil)
+        #expect(world[1].model.keyPackages.current(ReducerWorld.start)?.reference != nil)
         #expect(Set(world[1].publishing.map(\.event)).contains(fresh[1]))
         #expect(!world[1].publishing.contains { $0.event == used })
     }
@@ -247,7 +247,7 @@ import Testing
         )
         #expect(world[1].notes.contains { if case .refused("not_admin", _) = $0 { true } else { false } })
         #expect(world[1].model.groups.isEmpty && world[1].publishing.isEmpty)
-        #expect(world[1].model.keyPackageRecords.values.allSatisfy { $0.usedAt == nil && $0.retiredAt == nil })
+        #expect(world[1].model.keyPackages.announcements.allSatisfy { $0.usedAt == nil && $0.retiredAt == nil })
     }
 
     // MARK: Forgetting
@@ -262,11 +262,11 @@ import Testing
         world.now += 1000
         world.reduce(1, .timer(.maintenance))
         #expect(world[1].durable.state.keyPackages.count == 1)
-        #expect(world[1].model.keyPackages == world[1].durable.state.keyPackages)
+        #expect(world[1].model.keyPackages.references == world[1].durable.state.keyPackages.map(\.reference))
         #expect(world[1].durable.state.memos.keys.filter { $0.kind == .keyPackage }.count == 1)
-        #expect(world[1].model.currentKeyPackage(world.now / 1000) != nil)
+        #expect(world[1].model.keyPackages.current(world.now / 1000) != nil)
         try world.restart(1)
-        #expect(world[1].model.keyPackageRecords.count == 1)
+        #expect(world[1].model.keyPackages.announcements.count == 1)
     }
 
     @Test func nothingIsForgottenBeforeTheMailOfTheMeantimeWasRead() throws {

@@ -54,7 +54,7 @@ import Testing
             if requests.isEmpty { return [:] }
             for request in requests {
                 let events = relays[request.relay].flatMap { $0 }
-                search.take(
+                search.receive(
                     events.map { .events($0.filter(request.filter.matches)) } ?? .failed("down"), from: request.relay)
             }
         }
@@ -140,7 +140,7 @@ import Testing
             using: &random)
         func verdict(_ events: [Event], for group: MarmotGroup?) -> KeyPackageVerdict? {
             var search = self.search([peer])
-            for request in search.nextRequests() { search.take(.events(events), from: request.relay) }
+            for request in search.nextRequests() { search.receive(.events(events), from: request.relay) }
             return search.findings(for: group, now: Self.now)[peer.key]?.verdict
         }
         guard case .usable(let found)? = verdict([old.addressable], for: nil) else {
@@ -204,7 +204,7 @@ import Testing
         let home = search.nextRequests()
         #expect(home == [.init(relay: Self.home, peers: peers.map(\.key))])
         #expect(search.nextRequests().isEmpty)
-        search.take(.events(events), from: Self.home)
+        search.receive(.events(events), from: Self.home)
         let asked = search.nextRequests().map(\.relay)
         #expect(asked == [0, 4, 8, 12, 1, 5].map { Self.far[$0] })
         #expect(search.nextRequests().isEmpty)
@@ -216,14 +216,14 @@ import Testing
         let forged = self.changed(peer.list(.keyPackageRelays, [Self.far[0]]), content: "forged")
         var search = self.search([peer])
         _ = search.nextRequests()
-        search.take(
+        search.receive(
             .events([stranger.package().addressable, stranger.list(.keyPackageRelays, [Self.far[1]]), forged]),
             from: Self.home)
         #expect(search.nextRequests().isEmpty)
         let findings = search.findings(for: nil, now: Self.now)
         #expect(findings.count == 1 && findings[peer.key]?.verdict == .missing)
         // An answer of a relay that was not asked changes nothing.
-        search.take(.events([peer.package().addressable]), from: Self.far[3])
+        search.receive(.events([peer.package().addressable]), from: Self.far[3])
         #expect(search.findings(for: nil, now: Self.now)[peer.key]?.verdict == .missing)
     }
 
@@ -232,11 +232,11 @@ import Testing
         let list = peer.list(.keyPackageRelays, [Self.far[0], Self.far[1]])
         var search = self.search([peer])
         _ = search.nextRequests()
-        search.take(.events([list, peer.package().addressable]), from: Self.home)
+        search.receive(.events([list, peer.package().addressable]), from: Self.home)
         #expect(search.nextRequests().map(\.relay) == [Self.far[0], Self.far[1]])
         // The peer's own relays may hold a newer one.
         let isOverBefore = search.isOver(for: nil, now: Self.now)
-        search.take(.events([]), from: Self.far[1])
+        search.receive(.events([]), from: Self.far[1])
         let isOverAfter = search.isOver(for: nil, now: Self.now)
         #expect(!isOverBefore && isOverAfter)
     }

@@ -21,7 +21,7 @@ import Testing
         var world = try ReducerWorld.group(2)
         let list = UnsignedEvent(pubkey: world[0].key, createdAt: .max, kind: .inboxRelays, content: "")
             .signed(by: world[0].keys, using: &world.random)
-        world.accounts[0].model.relayLists[.inboxRelays] = RelayListRecord(event: list)
+        world.accounts[0].model.relayLists.restore(RelayListRecord(event: list))
         let step = CoreStep(nowMilliseconds: world.now, random: CoreRandom(StepRandom(state: 1)))
         #expect(world[0].model.relayListDraft(.inboxRelays, step).createdAt == .max)
     }

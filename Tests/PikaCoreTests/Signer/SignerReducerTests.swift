@@ -149,10 +149,10 @@ import Testing
 
     @Test func keyPackagesAndRelayListsSurviveToo() throws {
         var world = try self.pair()
-        let package = try #require(world[1].model.keyPackages.first?.reference)
+        let package = try #require(world[1].model.keyPackages.references.first)
         try world.restart(1)
         #expect(world[1].asked.count == 3)
-        #expect(world[1].model.keyPackages.map(\.reference) == [package])
+        #expect(world[1].model.keyPackages.references == [package])
         world.settle()
         #expect(world.relayed.filter { $0.pubkey == world[1].key }.count == 4)
         #expect(world[1].model.state.hasPublishedKeyPackage)
