@@ -198,7 +198,7 @@ public actor AppCore {
             defer { crashes.leave(outer) }
             try await self.store.commit(step.changes)
         }
-        self.newestInboxID = model.lastInboxID
+        self.newestInboxID = model.inbox.lastID
         if model.stateChanged {
             model.state.rev += 1
             model.stateChanged = false

@@ -45,10 +45,7 @@ extension CoreModel {
                 let entries = CallTimeline.entries(memo: memo)
                 self.state.callTimeline = entries ?? []
                 isReadable = entries != nil
-            case .answer:
-                let answer = OnceAnswers.Answer(memo: memo)
-                if let answer { self.answers.restore(answer, name.key) }
-                isReadable = answer != nil
+            case .answer: isReadable = self.outcomes.restore(name.key, memo)
             case .chat:
                 let groupID = GroupID(name.key)
                 self.chats[groupID] = ChatRecord(memo: memo)

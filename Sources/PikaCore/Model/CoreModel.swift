@@ -61,8 +61,7 @@ struct CoreModel: Sendable {
     /// Decryptions that were attempted for branches since deleted.
     var formerBranchTrials = 0
     var seen: SeenEvents
-    var inbox = Inbox()
-    var lastInboxID: Int64
+    var inbox: HandlerInbox
     var queue = PublishQueue()
     var lastSequence: Int64 = 0
     var cursors: [String: Int64]
@@ -105,7 +104,7 @@ struct CoreModel: Sendable {
     var fence = CopyFence()
     var stateRollback = StateRollbackGuard()
     /// Outcomes of idempotent actions, and those in progress.
-    var answers = OnceAnswers()
+    var outcomes = IdempotentOutcomes()
     /// The error that the core has to stop with.
     var failure: AppCoreError?
     /// New events found on relays since they connected.
@@ -128,7 +127,7 @@ struct CoreModel: Sendable {
         self.instance = stored.instance
         self.seen = SeenEvents(newestFirst: stored.seen, refusedNewestFirst: stored.refused)
         self.cursors = stored.cursors
-        self.lastInboxID = max(stored.cursors[Self.inboxCursor] ?? 0, stored.inbox.map(\.id).max() ?? 0)
+        self.inbox = HandlerInbox(cursors: stored.cursors, rows: stored.inbox)
         self.keyPackages = KeyPackages(stored.keyPackages)
         for invite in stored.invites { self.invites[invite.wrapper] = invite }
         try self.restoreMediaSecrets(stored.memos)
@@ -155,7 +154,7 @@ struct CoreModel: Sendable {
             }
             guard let event else { continue }
             guard let event else { throw AppCoreError(.corruptState, "inbox row \(row.id) cannot be read") }
-            self.inbox.add(event, bytes: row.payload.count)
+            self.inbox.restore(event, bytes: row.payload.count)
         }
         for row in stored.outbox {
             _ = self.queue.add(row)
@@ -175,8 +174,6 @@ struct CoreModel: Sendable {
         self.refreshChatList()
         self.refreshBusy()
     }
-
-    static let inboxCursor = "inbox-id"
 
     private mutating func restoreGroups(_ stored: [StoredGroup]) throws(AppCoreError) {
         var parts: [GroupID: [GroupPart: StoredGroupPart]] = [:]

@@ -22,9 +22,9 @@ extension CoreModel {
         try self.announceRelays(since: old, &step)
         if old.selfUpdate != new.selfUpdate { self.startRenewals(&step) }
         if old.retention != new.retention {
-            self.boundInbox(&step)
+            self.inbox.dropSurplus(new.retention, &step)
             self.retain(&step)
-            self.handOutEvents(&step)
+            self.inbox.handOut(new.retention, &step)
         }
     }
 

@@ -129,15 +129,7 @@ extension CoreModel {
     /// Queues an event for the handlers, durably.
     mutating func deliver(_ content: CoreEvent.Content, of groupID: GroupID, _ step: inout CoreStep) {
         guard self.configuration.keepsInbox, self.groups[groupID] != nil else { return }
-        self.lastInboxID += 1
-        let event = CoreEvent(
-            inboxID: self.lastInboxID, chatID: groupID.hex, receivedAt: step.now, content: content)
-        let row = InboxRow(id: event.inboxID, payload: event.payload)
-        self.inbox.add(event, bytes: row.payload.count)
-        step.changes.append(.putInbox(row))
-        step.changes.append(.advanceCursor(name: Self.inboxCursor, to: event.inboxID))
-        self.handOutEvents(&step)
-        self.boundInbox(&step)
+        self.inbox.append(content, chatID: groupID.hex, self.configuration.retention, &step)
     }
 
     /// Applies the effects of a commit by any member, after which the group is one epoch further.

@@ -237,7 +237,7 @@ extension CoreModel {
                 intent.phase = .queued
             }
             self.intents[intent.number] = intent
-            if let key = intent.request?.onceKey { self.answers.underWay.insert(key) }
+            self.outcomes.resume(intent.request)
             self.lastIntent = max(self.lastIntent, intent.number)
             if intent.phase == .queued { self.intentsDue.insert(intent.groupID) }
         }

@@ -41,10 +41,9 @@ extension CoreModel {
 
     /// Applies the effects of a handler and removes its event from the inbox, in one transaction.
     mutating func finish(_ inboxID: Int64, _ effects: [HandlerEffect], _ step: inout CoreStep) {
-        guard self.inbox.remove(inboxID) != nil else { return }
-        step.changes.append(.deleteInbox(id: inboxID))
+        guard self.inbox.finish(inboxID, &step) else { return }
         self.perform(effects, &step)
-        self.handOutEvents(&step)
+        self.inbox.handOut(self.configuration.retention, &step)
     }
 
     mutating func perform(_ effects: [HandlerEffect], _ step: inout CoreStep) {

@@ -121,7 +121,7 @@ extension CoreModel {
         case .callSignal: self.concludeSignal(row, failure: reason, &step)
         case .message:
             self.noteFailed(row, reason, &step)
-            self.forgetAnswer(aboutMessage: row.messageID, &step)
+            self.outcomes.remove(messageID: row.messageID, &step)
         case .keyPackage: self.replaceRefusedKeyPackage(row.event, &step)
         case .welcome:
             self.state.toast = "an invitation could not be delivered: every relay refused it (\(reason))"

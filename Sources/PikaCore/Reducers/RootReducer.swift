@@ -26,7 +26,7 @@ extension CoreModel {
         case .surplus(let rule, let count): self.deleteSurplus(rule, count, &step)
         case .handled(let inboxID, let effects): self.finish(inboxID, effects, &step)
         case .effects(let effects, let request):
-            if !self.isAnswered(nil, request, &step) {
+            if !self.isDuplicate(nil, request, &step) {
                 self.perform(effects, &step)
                 self.finish(request, .done(chatID: nil), &step)
             }
@@ -85,8 +85,8 @@ extension CoreModel {
         self.trimWaiting(&step)
         self.resumeRivals(&step)
         for groupID in self.resealing.keys { self.loadForReseal(of: groupID, &step) }
-        self.boundInbox(&step)
-        self.handOutEvents(&step)
+        self.inbox.dropSurplus(self.configuration.retention, &step)
+        self.inbox.handOut(self.configuration.retention, &step)
         // Only after stored events are delivered again: an event opened now would otherwise be delivered twice.
         self.retryEarly(&step)
         if self.instance.isRestored { self.retireKeyPackages(&step) }
@@ -116,7 +116,7 @@ extension CoreModel {
     }
 
     private mutating func act(_ action: AppAction, _ request: RequestID?, _ step: inout CoreStep) {
-        if self.isAnswered(action, request, &step) { return }
+        if self.isDuplicate(action, request, &step) { return }
         do {
             if let outcome = try self.perform(action, request, &step) { self.finish(request, outcome, &step) }
         } catch {
@@ -179,7 +179,7 @@ extension CoreModel {
 
     mutating func finish(_ request: RequestID?, _ outcome: ActionOutcome, _ step: inout CoreStep) {
         guard let request else { return }
-        self.noteAnswer(to: request, outcome, &step)
+        self.outcomes.record(outcome, of: request, &step)
         step.effects.append(.finish(request, outcome))
     }
 

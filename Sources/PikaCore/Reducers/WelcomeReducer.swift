@@ -68,8 +68,8 @@ extension CoreModel {
         guard !delivery.rows.isEmpty else { return self.finish(request, delivery.outcome, &step) }
         self.lastDelivery += 1
         self.deliveries[self.lastDelivery] = delivery
-        self.noteAnswer(to: request, delivery.outcome, &step)
-        if let key = request.onceKey { self.answers.underWay.insert(key) }
+        self.outcomes.record(delivery.outcome, of: request, &step)
+        self.outcomes.resume(request)
         step.effects.append(
             .wake(.welcomes(delivery: self.lastDelivery), atMilliseconds: step.nowMilliseconds + Self.patience))
     }

@@ -50,7 +50,7 @@ import Testing
         let rows = durable.inbox.sorted { $0.id < $1.id }
         #expect(rows.dropLast().map { CoreEvent(inboxID: $0.id, payload: $0.payload) } == before.map(Optional.some))
         #expect(durable.memos[timeline].flatMap { CallTimeline.entries(memo: $0) } == entries)
-        #expect(durable.memos[answer].flatMap { OnceAnswers.Answer(memo: $0)?.outcome } == .done(chatID: chatID))
+        #expect(durable.memos[answer].flatMap { IdempotentOutcomes.Entry(memo: $0)?.outcome } == .done(chatID: chatID))
 
         // A second start finds nothing to migrate.
         world.accounts[1].delivered = []

@@ -109,7 +109,7 @@ import Testing
         }
         world.now += 90_000_000
         try world.restart(1)
-        #expect(world[1].durable.state.inbox.count == 601 - CoreModel.retentionBatch)
+        #expect(world[1].durable.state.inbox.count == 601 - HandlerInbox.retentionBatch)
         world.advance(seconds: 2)
         #expect(world[1].durable.state.inbox.isEmpty)
         #expect(world[1].notes.count { $0 == .gaveUpEvent(reason: "too_old") } == 601)
