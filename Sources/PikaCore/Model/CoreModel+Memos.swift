@@ -50,11 +50,7 @@ extension CoreModel {
                 let groupID = GroupID(name.key)
                 self.chats[groupID] = ChatRecord(memo: memo)
                 isReadable = self.chats[groupID] != nil
-            case .failedMessage:
-                let key = try? EventID(bytes: name.key)
-                let failure = FailedMessage(memo: memo)
-                if let key { self.failures[key] = failure }
-                isReadable = key != nil && failure != nil
+            case .failedMessage: isReadable = self.failures.restore(name.key, memo)
             case .profile: isReadable = self.restoreProfile(name, memo)
             case .followList: isReadable = self.restoreFollowList(memo)
             case .groupProfile: isReadable = self.restoreGroupProfile(name, memo)

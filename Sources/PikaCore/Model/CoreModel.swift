@@ -63,7 +63,6 @@ struct CoreModel: Sendable {
     var seen: SeenEvents
     var inbox: HandlerInbox
     var queue = PublishQueue()
-    var lastSequence: Int64 = 0
     var cursors: [String: Int64]
     /// Requested changes to groups, by number.
     var intents: [Int: GroupIntent] = [:]
@@ -75,8 +74,7 @@ struct CoreModel: Sendable {
     var rollbacks: [GroupID: RollbackRecord] = [:]
     /// Groups with a pending commit that may or may not be on a relay.
     var unsureCommits: Set<GroupID> = []
-    /// Groups whose own messages are being loaded to be sealed again, and the messages sent since.
-    var resealing: [GroupID: Reseal] = [:]
+    var reseals = Reseals()
     var expiry = MessageExpiry()
     /// The age of this account's keys, by group, and the time of the next check, in Unix milliseconds.
     var keyAges: [GroupID: KeyAge] = [:]
@@ -94,8 +92,7 @@ struct CoreModel: Sendable {
     var chatPlaces: [GroupID: ChatPlace] = [:]
     var openChat: OpenChat?
     var lastOpening = 0
-    /// Own messages that were not sent, by the id that stands for them among the seen ids.
-    var failures: [EventID: FailedMessage] = [:]
+    var failures = FailedMessages()
     var signer = SignerQueue()
     var calls = Calls()
 
@@ -158,7 +155,6 @@ struct CoreModel: Sendable {
         }
         for row in stored.outbox {
             _ = self.queue.add(row)
-            self.lastSequence = max(self.lastSequence, row.sequence)
         }
         self.state.auth = .loggedIn(account.publicKey)
         if case .remote = account {

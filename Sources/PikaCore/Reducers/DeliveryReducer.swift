@@ -28,7 +28,9 @@ extension CoreModel {
     /// - Parameter isKept: whether it is still shown as failed after a restart.
     mutating func noteFailed(_ row: OutboxRow, _ reason: String, isKept: Bool = true, _ step: inout CoreStep) {
         if isKept, let id = row.messageID, let groupID = row.groupID {
-            self.put(FailedMessage(groupID: groupID, id: id, reason: reason, failedAt: step.now), &step)
+            self.failures.add(
+                FailedMessage(groupID: groupID, id: id, reason: reason, failedAt: step.now),
+                self.messageKey(id, in: groupID), &step)
         }
         self.setDelivery(.failed(reason), of: row, &step)
     }
@@ -49,20 +51,8 @@ extension CoreModel {
         self.failures.isEmpty ? nil : self.failures[self.messageKey(id, in: groupID)]
     }
 
-    private mutating func put(_ failure: FailedMessage, _ step: inout CoreStep) {
-        let key = self.messageKey(failure.id, in: failure.groupID)
-        self.failures[key] = failure
-        step.changes.append(.putMemo(MemoName(.failedMessage, key.bytes), failure.memo))
-        guard self.failures.count > FailedMessage.maximumCount,
-            let oldest = self.failures.min(by: { ($0.value.failedAt, $0.key) < ($1.value.failedAt, $1.key) })
-        else { return }
-        self.forgetFailure(of: oldest.value.id, in: oldest.value.groupID, &step)
-    }
-
     mutating func forgetFailure(of id: EventID, in groupID: GroupID, _ step: inout CoreStep) {
-        let key = self.messageKey(id, in: groupID)
-        guard self.failures.removeValue(forKey: key) != nil else { return }
-        step.changes.append(.putMemo(MemoName(.failedMessage, key.bytes), nil))
+        self.failures.remove(self.messageKey(id, in: groupID), &step)
     }
 
     // MARK: Another attempt

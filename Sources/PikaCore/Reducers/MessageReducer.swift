@@ -24,7 +24,7 @@ extension CoreModel {
         let id = rumor.id
         let key = self.messageKey(id, in: groupID)
         self.remember(key, &step)
-        self.resealing[groupID]?.sent.insert(id)
+        self.reseals.noteSent(id, in: groupID)
         let stored = StoredMessage(
             groupID: groupID, rumor: rumor, id: id, wrapper: event.id, epoch: group.epoch, isOwn: true,
             expiresAt: group.data.expiry(of: rumor))

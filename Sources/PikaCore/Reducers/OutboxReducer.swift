@@ -8,23 +8,15 @@ extension CoreModel {
         id: String, _ event: Event, to relays: [RelayURL], _ purpose: OutboxRow.Purpose, groupID: GroupID? = nil,
         messageID: EventID? = nil, _ step: inout CoreStep
     ) {
-        self.lastSequence += 1
-        let row = OutboxRow(
-            id: id, sequence: self.lastSequence, event: event, relays: relays, purpose: purpose, groupID: groupID,
-            messageID: messageID)
-        guard self.queue.add(row, atMilliseconds: step.nowMilliseconds) else { return }
-        if purpose != .typing { step.changes.append(.putOutbox(row)) }
-        self.flushOutbox(&step)
+        let isNew = self.queue.append(
+            id: id, event, to: relays, purpose, groupID: groupID, messageID: messageID, &step)
+        if isNew { self.flushOutbox(&step) }
     }
 
     mutating func flushOutbox(_ step: inout CoreStep) {
         self.dropStaleSignals(&step)
         let away = Set(self.state.relays.filter { $0.connection != .connected }.map(\.url))
-        for departure in self.queue.start(
-            nowMilliseconds: step.nowMilliseconds, except: self.heldRows, away: away)
-        {
-            step.effects.append(.publish(row: departure.row.id, departure.row.event, departure.relays))
-        }
+        self.queue.publish(except: self.heldRows, away: away, &step)
         self.countOutbox()
     }
 
@@ -39,9 +31,9 @@ extension CoreModel {
         case .none: return
         case .settled(let row, let forgotten):
             step.effects.append(.note(.sent(milliseconds: milliseconds)))
-            self.noteSettled(row, forgotten, &step)
+            PublishQueue.store(settled: row, forgotten, &step)
             self.takeEffect(of: row, &step)
-        case .paid(let id): step.changes.append(.deleteOutbox(id: id))
+        case .delivered(let id): step.changes.append(.deleteOutbox(id: id))
         case .retry(let time): step.effects.append(.wake(.outbox, atMilliseconds: time))
         }
         self.flushOutbox(&step)
@@ -58,19 +50,7 @@ extension CoreModel {
 
     /// Settles a row that some relay has. The caller applies its effects.
     mutating func settleOutbox(_ id: String, _ step: inout CoreStep) {
-        guard case .settled(let row, let forgotten) = self.queue.settle(id, now: step.now) else { return }
-        step.effects.append(.note(.sent(milliseconds: nil)))
-        self.noteSettled(row, forgotten, &step)
-        self.countOutbox()
-    }
-
-    private func noteSettled(_ row: OutboxRow, _ forgotten: [String], _ step: inout CoreStep) {
-        for id in forgotten { step.changes.append(.deleteOutbox(id: id)) }
-        if let leftover = row.leftover, !leftover.relays.isEmpty {
-            step.changes.append(.settleOutbox(id: row.id, leftover))
-        } else {
-            step.changes.append(.deleteOutbox(id: row.id))
-        }
+        if self.queue.settle(id, &step) { self.countOutbox() }
     }
 
     /// Applies the effects that hold as soon as one relay has an event.
@@ -106,8 +86,7 @@ extension CoreModel {
             }
             step.effects.append(.wake(.outbox, atMilliseconds: time))
         case .refused(let reason):
-            guard let row = self.queue.remove(id) else { return }
-            step.changes.append(.deleteOutbox(id: id))
+            guard let row = self.queue.remove(id, &step) else { return }
             step.effects.append(.note(.sendFailed(reason: "\(row.purpose.rawValue): \(reason)")))
             self.takeRefusal(of: row, reason, &step)
             self.flushOutbox(&step)
@@ -135,12 +114,6 @@ extension CoreModel {
 
     /// Removes a row from the outbox, regardless of which relays have it.
     mutating func dropRow(_ id: String, _ step: inout CoreStep) {
-        guard self.queue.remove(id) != nil else { return }
-        step.changes.append(.deleteOutbox(id: id))
-        self.countOutbox()
-    }
-
-    mutating func expireLeftovers(_ step: inout CoreStep) {
-        for id in self.queue.expireLeftovers(now: step.now) { step.changes.append(.deleteOutbox(id: id)) }
+        if self.queue.remove(id, &step) != nil { self.countOutbox() }
     }
 }

@@ -6,20 +6,9 @@ import Nostr
 /// accepted for so long that members have dropped the keys. Members who already have them recognize them by their inner
 /// ids.
 extension CoreModel {
-    struct Reseal: Sendable {
-        /// The first abandoned epoch.
-        let fromEpoch: Epoch
-        /// Messages sent since, which are on the right branch.
-        var sent: Set<EventID> = []
-        /// Whether loading the messages waits for the end of the group's back-off.
-        var isDeferred = false
-    }
-
     /// Loads the messages sent in the abandoned epochs. A memo records the task until they are sealed again.
     mutating func startReseal(of groupID: GroupID, fromEpoch: Epoch, _ step: inout CoreStep) {
-        let earliest = min(fromEpoch, self.resealing[groupID]?.fromEpoch ?? fromEpoch)
-        self.resealing[groupID] = Reseal(fromEpoch: earliest)
-        step.changes.append(.putMemo(MemoName(.reseal, groupID), Secret(earliest.bytes)))
+        self.reseals.begin(groupID, fromEpoch: fromEpoch, &step)
         self.loadForReseal(of: groupID, &step)
     }
 
@@ -27,10 +16,9 @@ extension CoreModel {
         for (name, content) in memos where name.kind == .reseal {
             guard self.mayRestore(name) else { continue }
             defer { self.restored(name) }
-            guard let epoch = Epoch(bytes: content.copyBytes()) else {
+            guard self.reseals.restore(GroupID(name.key), content) else {
                 throw AppCoreError(.corruptState, "a stored epoch cannot be read")
             }
-            self.resealing[GroupID(name.key)] = Reseal(fromEpoch: epoch)
         }
     }
 
@@ -47,8 +35,7 @@ extension CoreModel {
 
     /// Seals messages again in the group's current epoch.
     mutating func reseal(_ messages: [StoredMessage], of groupID: GroupID, _ step: inout CoreStep) {
-        let reseal = self.resealing.removeValue(forKey: groupID)
-        if reseal != nil { step.changes.append(.putMemo(MemoName(.reseal, groupID), nil)) }
+        let reseal = self.reseals.finish(groupID, &step)
         guard let group = self.groups[groupID], group.isActive else { return }
         for message in messages.sorted(by: { $0.position < $1.position }) where message.isOwn {
             let isUndone = reseal.map { message.epoch >= $0.fromEpoch && !$0.sent.contains(message.id) } ?? false

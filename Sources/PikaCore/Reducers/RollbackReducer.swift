@@ -77,7 +77,7 @@ extension CoreModel {
     /// Resumes a group whose back-off may be over.
     mutating func endBackOff(of groupID: GroupID, _ step: inout CoreStep) {
         self.intentsDue.insert(groupID)
-        if self.resealing[groupID]?.isDeferred == true { self.loadForReseal(of: groupID, &step) }
+        if self.reseals[groupID]?.isDeferred == true { self.loadForReseal(of: groupID, &step) }
     }
 
     /// Queues a change whose commit lost, or abandons it after ``maximumLosses``.
@@ -101,10 +101,8 @@ extension CoreModel {
 
     /// Loads the own messages of rolled-back epochs, at once or after the back-off.
     mutating func loadForReseal(of groupID: GroupID, _ step: inout CoreStep) {
-        guard let reseal = self.resealing[groupID] else { return }
-        let isDeferred = self.backsOff(groupID, &step)
-        self.resealing[groupID]?.isDeferred = isDeferred
-        if !isDeferred { step.effects.append(.loadSent(groupID: groupID, fromEpoch: reseal.fromEpoch)) }
+        guard self.reseals[groupID] != nil else { return }
+        self.reseals.load(groupID, isDeferred: self.backsOff(groupID, &step), &step)
     }
 }
 

@@ -84,7 +84,7 @@ extension CoreModel {
         self.startFence(&step)
         self.trimWaiting(&step)
         self.resumeRivals(&step)
-        for groupID in self.resealing.keys { self.loadForReseal(of: groupID, &step) }
+        for groupID in self.reseals.groups { self.loadForReseal(of: groupID, &step) }
         self.inbox.dropSurplus(self.configuration.retention, &step)
         self.inbox.handOut(self.configuration.retention, &step)
         // Only after stored events are delivered again: an event opened now would otherwise be delivered twice.
@@ -109,7 +109,7 @@ extension CoreModel {
         self.deleteExpiredKeyPackages(&step)
         self.forgetPeerRelays(&step)
         self.maintainPeople(&step)
-        self.expireLeftovers(&step)
+        self.queue.expireLeftovers(&step)
         self.retain(&step)
         step.effects.append(
             .wake(.maintenance, atMilliseconds: step.nowMilliseconds + Self.maintenanceInterval))

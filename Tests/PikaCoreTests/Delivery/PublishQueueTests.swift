@@ -110,7 +110,7 @@ import Testing
             return
         }
         #expect(row.leftover == OutboxRow.Leftover(settledAt: 0, relays: [self.b]))
-        #expect(queue.count == 0 && queue.debts.count == 1 && queue.row("1/0") != nil)
+        #expect(queue.count == 0 && queue.backlog.count == 1 && queue.row("1/0") != nil)
         #expect(self.start(&queue) == ["1/0 b"])
         #expect(self.report(&queue, "1/0", self.b, .unreachable("down")) == .retry(atMilliseconds: 5000))
         #expect(self.start(&queue, at: 4999).isEmpty)
@@ -118,8 +118,8 @@ import Testing
         #expect(self.report(&queue, "1/0", self.b, .unreachable("x"), at: 5000) == .retry(atMilliseconds: 15_000))
         queue.hurry(self.b)
         #expect(self.start(&queue, at: 5001) == ["1/0 b"])
-        #expect(self.report(&queue, "1/0", self.b, .accepted, at: 5002) == .paid(row: "1/0"))
-        #expect(queue.row("1/0") == nil && queue.debts.count == 0)
+        #expect(self.report(&queue, "1/0", self.b, .accepted, at: 5002) == .delivered(row: "1/0"))
+        #expect(queue.row("1/0") == nil && queue.backlog.count == 0)
     }
 
     @Test func aRelayThatSaysWhenItIsBackIsNotAskedBefore() throws {
@@ -136,7 +136,7 @@ import Testing
         _ = self.report(&queue, "1/0", self.a, .accepted)
         // Still unanswered there, so it is not sent again.
         #expect(self.start(&queue).isEmpty)
-        #expect(self.report(&queue, "1/0", self.b, .accepted) == .paid(row: "1/0"))
+        #expect(self.report(&queue, "1/0", self.b, .accepted) == .delivered(row: "1/0"))
         // Silence counts as out of reach.
         queue = self.queue(try self.rows(1, relays: [self.a, self.b]))
         _ = self.start(&queue)
@@ -157,7 +157,7 @@ import Testing
         queue.hurry(self.b)
         #expect(self.start(&queue) == ["1/0 b"])
         #expect(self.start(&queue).isEmpty)
-        #expect(self.report(&queue, "1/0", self.b, .accepted) == .paid(row: "1/0"))
+        #expect(self.report(&queue, "1/0", self.b, .accepted) == .delivered(row: "1/0"))
         #expect(self.start(&queue) == ["1/1 b", "1/2 b"])
     }
 
@@ -166,7 +166,7 @@ import Testing
         commit.leftover = OutboxRow.Leftover(settledAt: 0, relays: [self.a])
         var queue = self.queue(try [commit] + self.rows(1, from: 1))
         #expect(self.start(&queue) == ["1/0 a"])
-        #expect(self.report(&queue, "1/0", self.a, .refused("blocked: no")) == .paid(row: "1/0"))
+        #expect(self.report(&queue, "1/0", self.a, .refused("blocked: no")) == .delivered(row: "1/0"))
         #expect(self.start(&queue) == ["1/1 a"])
     }
 
@@ -178,7 +178,7 @@ import Testing
         }
         var queue = self.queue(try old + self.rows(3, from: 100))
         let started = self.start(&queue)
-        #expect(started.filter { $0.hasSuffix(" b") } == (0..<RelayDebts.window).map { "1/\($0) b" })
+        #expect(started.filter { $0.hasSuffix(" b") } == (0..<RelayBacklog.window).map { "1/\($0) b" })
         #expect(started.filter { $0.hasSuffix(" a") } == ["1/100 a", "1/101 a", "1/102 a"])
     }
 
@@ -190,9 +190,9 @@ import Testing
         }
         var queue = self.queue(old)
         #expect(self.start(&queue) == ["1/0 b", "1/1 b"])
-        #expect(self.report(&queue, "1/1", self.b, .accepted) == .paid(row: "1/1"))
+        #expect(self.report(&queue, "1/1", self.b, .accepted) == .delivered(row: "1/1"))
         var now: Int64 = 0
-        for _ in 1..<RelayDebts.maximumRefusals {
+        for _ in 1..<RelayBacklog.maximumRefusals {
             let progress = self.report(&queue, "1/0", self.b, .refused("error: no"), at: now)
             guard case .retry(let time) = progress else {
                 Issue.record("\(progress)")
@@ -201,11 +201,11 @@ import Testing
             now = time
             #expect(self.start(&queue, at: now) == ["1/0 b"])
         }
-        #expect(self.report(&queue, "1/0", self.b, .refused("error: no"), at: now) == .paid(row: "1/0"))
+        #expect(self.report(&queue, "1/0", self.b, .refused("error: no"), at: now) == .delivered(row: "1/0"))
     }
 
     @Test func leftoversEndAfterADayAndTheOldestGiveWay() throws {
-        let old = try self.rows(RelayDebts.capacity, relays: [self.a, self.b]).map { row in
+        let old = try self.rows(RelayBacklog.capacity, relays: [self.a, self.b]).map { row in
             var row = row
             row.leftover = OutboxRow.Leftover(settledAt: row.sequence, relays: [self.b])
             return row
@@ -219,11 +219,11 @@ import Testing
             return
         }
         #expect(forgotten == ["1/0"])
-        #expect(queue.debts.count == RelayDebts.capacity)
-        #expect(queue.expireLeftovers(now: RelayDebts.lifetime).sorted() == ["1/9000"])
-        #expect(queue.expireLeftovers(now: RelayDebts.lifetime + 1) == ["1/1"])
-        #expect(queue.expireLeftovers(now: 10 * RelayDebts.lifetime).count == RelayDebts.capacity - 2)
-        #expect(queue.debts.count == 0 && self.start(&queue, at: 0).isEmpty)
+        #expect(queue.backlog.count == RelayBacklog.capacity)
+        #expect(queue.expireLeftovers(now: RelayBacklog.lifetime).sorted() == ["1/9000"])
+        #expect(queue.expireLeftovers(now: RelayBacklog.lifetime + 1) == ["1/1"])
+        #expect(queue.expireLeftovers(now: 10 * RelayBacklog.lifetime).count == RelayBacklog.capacity - 2)
+        #expect(queue.backlog.count == 0 && self.start(&queue, at: 0).isEmpty)
     }
 
     @Test func aProposalIsNotSentLate() throws {

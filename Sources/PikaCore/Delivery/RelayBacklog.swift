@@ -5,7 +5,7 @@ import Nostr
 /// background, in order per relay, until the relay has the event, refuses it for good, or a day has passed.
 ///
 /// A relay that lacks a commit receives no later event of that group: members who only read there could not open it.
-struct RelayDebts: Sendable {
+struct RelayBacklog: Sendable {
     /// The maximum number of events in flight to one relay.
     static let window = 32
     /// Milliseconds before an unreachable relay is retried; doubled each time, up to the maximum.
@@ -23,12 +23,12 @@ struct RelayDebts: Sendable {
         /// No change to store.
         case none
         /// Every relay has the event, or need not have it.
-        case paid(row: String)
+        case delivered(row: String)
         /// The relay is to be retried at this time.
         case retry(atMilliseconds: Int64)
     }
 
-    private struct Debt: Sendable {
+    private struct MissingEvent: Sendable {
         let row: String
         let sequence: Int64
         var isInFlight = false
@@ -36,9 +36,9 @@ struct RelayDebts: Sendable {
         var dueAt: Int64 = 0
     }
 
-    private struct Creditor: Sendable {
+    private struct RelayQueue: Sendable {
         /// In ascending order of sequence number.
-        var debts: [Debt] = []
+        var events: [MissingEvent] = []
         var failures = 0
         var dueAt: Int64 = 0
     }
@@ -49,7 +49,7 @@ struct RelayDebts: Sendable {
     }
 
     private var rows: [String: OutboxRow] = [:]
-    private var creditors: [RelayURL: Creditor] = [:]
+    private var relays: [RelayURL: RelayQueue] = [:]
     /// The sequence numbers of the commits that a relay lacks, by relay and group.
     private var commits: [CommitPlace: Set<Int64>] = [:]
 
@@ -72,10 +72,10 @@ struct RelayDebts: Sendable {
         guard let leftover = row.leftover, !leftover.relays.isEmpty, self.rows[row.id] == nil else { return [] }
         self.rows[row.id] = row
         for relay in leftover.relays {
-            let debt = Debt(row: row.id, sequence: row.sequence, isInFlight: inFlight.contains(relay))
-            let debts = self.creditors[relay]?.debts ?? []
-            let position = debts.lastIndex { $0.sequence < row.sequence }.map { $0 + 1 } ?? 0
-            self.creditors[relay, default: Creditor()].debts.insert(debt, at: position)
+            let event = MissingEvent(row: row.id, sequence: row.sequence, isInFlight: inFlight.contains(relay))
+            let events = self.relays[relay]?.events ?? []
+            let position = events.lastIndex { $0.sequence < row.sequence }.map { $0 + 1 } ?? 0
+            self.relays[relay, default: RelayQueue()].events.insert(event, at: position)
             if row.purpose == .commit {
                 self.commits[CommitPlace(relay: relay, lane: row.lane), default: []].insert(row.sequence)
             }
@@ -92,13 +92,13 @@ struct RelayDebts: Sendable {
     /// - Parameter away: relays that are not connected; their rows wait until they reconnect.
     mutating func start(nowMilliseconds now: Int64, away: Set<RelayURL>) -> [(row: OutboxRow, relay: RelayURL)] {
         var started: [(row: OutboxRow, relay: RelayURL)] = []
-        for (relay, creditor) in self.creditors where creditor.dueAt <= now && !away.contains(relay) {
-            var underWay = creditor.debts.lazy.filter(\.isInFlight).count
-            for (position, debt) in creditor.debts.enumerated() where !debt.isInFlight && debt.dueAt <= now {
-                guard underWay < Self.window else { break }
-                guard let row = self.rows[debt.row], !self.lacksCommit(before: row, relay) else { continue }
-                self.creditors[relay]?.debts[position].isInFlight = true
-                underWay += 1
+        for (relay, queue) in self.relays where queue.dueAt <= now && !away.contains(relay) {
+            var inFlight = queue.events.lazy.filter(\.isInFlight).count
+            for (position, event) in queue.events.enumerated() where !event.isInFlight && event.dueAt <= now {
+                guard inFlight < Self.window else { break }
+                guard let row = self.rows[event.row], !self.lacksCommit(before: row, relay) else { continue }
+                self.relays[relay]?.events[position].isInFlight = true
+                inFlight += 1
                 started.append((row, relay))
             }
         }
@@ -108,26 +108,26 @@ struct RelayDebts: Sendable {
     /// Records a relay's answer.
     mutating func report(_ id: String, _ report: PublishReport, nowMilliseconds now: Int64) -> Outcome {
         let relay = report.relay
-        guard let position = self.creditors[relay]?.debts.firstIndex(where: { $0.row == id }) else { return .none }
+        guard let position = self.relays[relay]?.events.firstIndex(where: { $0.row == id }) else { return .none }
         switch report.outcome {
         case .accepted:
-            self.creditors[relay]?.failures = 0
-            return self.pay(id, relay)
+            self.relays[relay]?.failures = 0
+            return self.deliver(id, relay)
         case .refused(let message) where PublishQueue.isTemporary(message):
-            let refusals = (self.creditors[relay]?.debts[position].refusals ?? 0) + 1
-            if refusals >= Self.maximumRefusals { return self.pay(id, relay) }
+            let refusals = (self.relays[relay]?.events[position].refusals ?? 0) + 1
+            if refusals >= Self.maximumRefusals { return self.deliver(id, relay) }
             let dueAt = now + Self.delay(refusals - 1)
-            self.creditors[relay]?.debts[position].refusals = refusals
-            self.creditors[relay]?.debts[position].isInFlight = false
-            self.creditors[relay]?.debts[position].dueAt = dueAt
+            self.relays[relay]?.events[position].refusals = refusals
+            self.relays[relay]?.events[position].isInFlight = false
+            self.relays[relay]?.events[position].dueAt = dueAt
             return .retry(atMilliseconds: dueAt)
-        case .refused: return self.pay(id, relay)
+        case .refused: return self.deliver(id, relay)
         case .unreachable:
-            self.creditors[relay]?.debts[position].isInFlight = false
-            guard let creditor = self.creditors[relay], creditor.dueAt <= now else { return .none }
-            let dueAt = now + Self.delay(creditor.failures)
-            self.creditors[relay]?.dueAt = dueAt
-            self.creditors[relay]?.failures += 1
+            self.relays[relay]?.events[position].isInFlight = false
+            guard let queue = self.relays[relay], queue.dueAt <= now else { return .none }
+            let dueAt = now + Self.delay(queue.failures)
+            self.relays[relay]?.dueAt = dueAt
+            self.relays[relay]?.failures += 1
             return .retry(atMilliseconds: dueAt)
         }
     }
@@ -138,14 +138,14 @@ struct RelayDebts: Sendable {
 
     /// Whether a row is in flight to a relay.
     func isInFlight(_ id: String, _ relay: RelayURL) -> Bool {
-        self.creditors[relay]?.debts.contains { $0.row == id && $0.isInFlight } == true
+        self.relays[relay]?.events.contains { $0.row == id && $0.isInFlight } == true
     }
 
     /// Makes a relay's backlog due, since it has reconnected.
     mutating func hurry(_ relay: RelayURL) {
-        guard let count = self.creditors[relay]?.debts.count else { return }
-        self.creditors[relay]?.dueAt = 0
-        for position in 0..<count { self.creditors[relay]?.debts[position].dueAt = 0 }
+        guard let count = self.relays[relay]?.events.count else { return }
+        self.relays[relay]?.dueAt = 0
+        for position in 0..<count { self.relays[relay]?.events[position].dueAt = 0 }
     }
 
     /// Drops rows past their lifetime; returns their ids.
@@ -155,18 +155,18 @@ struct RelayDebts: Sendable {
         return old
     }
 
-    private mutating func pay(_ id: String, _ relay: RelayURL) -> Outcome {
+    private mutating func deliver(_ id: String, _ relay: RelayURL) -> Outcome {
         guard let row = self.rows[id] else { return .none }
         self.drop(row, relay)
         self.rows[id]?.leftover?.relays.removeAll { $0 == relay }
         guard self.rows[id]?.leftover?.relays.isEmpty == true else { return .none }
         self.rows[id] = nil
-        return .paid(row: id)
+        return .delivered(row: id)
     }
 
     private mutating func drop(_ row: OutboxRow, _ relay: RelayURL) {
-        self.creditors[relay]?.debts.removeAll { $0.row == row.id }
-        if self.creditors[relay]?.debts.isEmpty == true { self.creditors[relay] = nil }
+        self.relays[relay]?.events.removeAll { $0.row == row.id }
+        if self.relays[relay]?.events.isEmpty == true { self.relays[relay] = nil }
         guard row.purpose == .commit else { return }
         let place = CommitPlace(relay: relay, lane: row.lane)
         self.commits[place]?.remove(row.sequence)

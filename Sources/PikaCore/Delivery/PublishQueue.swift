@@ -4,7 +4,7 @@ import Nostr
 /// The outbox: rows in flight, rows waiting, and retry times. Pure; ids are those of ``OutboxRow``.
 ///
 /// A row is settled as soon as one relay has accepted it: its effect holds from then on, and the other relays receive
-/// it through ``RelayDebts``.
+/// it through ``RelayBacklog``.
 struct PublishQueue: Sendable {
     /// The maximum number of unacknowledged events of one lane (a group, or the account).
     static let window = 32
@@ -49,7 +49,7 @@ struct PublishQueue: Sendable {
         /// This relay is the first to accept the row; `forgotten` are the leftovers dropped to make room.
         case settled(OutboxRow, forgotten: [String])
         /// All relays of a settled row have received it, or need not.
-        case paid(row: String)
+        case delivered(row: String)
         /// A relay that lacks a settled row is to be retried at this time.
         case retry(atMilliseconds: Int64)
     }
@@ -68,9 +68,10 @@ struct PublishQueue: Sendable {
     private var events: [EventID: String] = [:]
     /// Row ids by lane in the order of their sequence.
     private var lanes: [GroupID?: [String]] = [:]
-    private(set) var debts = RelayDebts()
+    private(set) var backlog = RelayBacklog()
     /// The call signals among the rows that no relay has accepted.
     private(set) var signals: Set<String> = []
+    private var lastSequence: Int64 = 0
 
     /// Rows that no relay has yet.
     var count: Int { self.entries.count }
@@ -85,7 +86,7 @@ struct PublishQueue: Sendable {
         return attempt.began
     }
 
-    func row(_ id: String) -> OutboxRow? { self.entries[id]?.row ?? self.debts.row(id) }
+    func row(_ id: String) -> OutboxRow? { self.entries[id]?.row ?? self.backlog.row(id) }
     /// The ids of the matching rows that no relay has accepted yet.
     func ids(where condition: (OutboxRow) -> Bool) -> Set<String> {
         Set(self.entries.values.lazy.map(\.row).filter(condition).map(\.id))
@@ -101,7 +102,7 @@ struct PublishQueue: Sendable {
     /// The rows that carry a message, settled ones included.
     func rows(ofMessage id: EventID, in groupID: GroupID) -> [String] {
         self.entries.values.filter { $0.row.messageID == id && $0.row.groupID == groupID }.map(\.row.id)
-            + self.debts.rows(ofMessage: id, in: groupID)
+            + self.backlog.rows(ofMessage: id, in: groupID)
     }
 
     /// The id of the row that carries an event which no relay has accepted yet.
@@ -109,9 +110,10 @@ struct PublishQueue: Sendable {
 
     /// Appends a row; false if the queue has one with its id.
     mutating func add(_ row: OutboxRow, atMilliseconds now: Int64? = nil) -> Bool {
+        self.lastSequence = max(self.lastSequence, row.sequence)
         guard self.row(row.id) == nil else { return false }
         if row.leftover != nil {
-            _ = self.debts.add(row)
+            _ = self.backlog.add(row)
             return true
         }
         self.entries[row.id] = Entry(row: row, phase: .waiting, queuedAt: now)
@@ -138,7 +140,7 @@ struct PublishQueue: Sendable {
                 case .delayed(let until) where until > now: continue
                 case .waiting, .delayed: break
                 }
-                let barred = entry.row.relays.filter { self.debts.lacksCommit(before: entry.row, $0) }
+                let barred = entry.row.relays.filter { self.backlog.lacksCommit(before: entry.row, $0) }
                 let relays = barred.isEmpty ? entry.row.relays : entry.row.relays.filter { !barred.contains($0) }
                 if relays.isEmpty, !barred.isEmpty { continue }
                 entry.phase = .inFlight(Attempt(began: now, outstanding: Set(relays), barred: barred))
@@ -148,7 +150,7 @@ struct PublishQueue: Sendable {
                 started.append(Departure(row: entry.row, relays: relays))
             }
         }
-        for (row, relay) in self.debts.start(nowMilliseconds: now, away: away) {
+        for (row, relay) in self.backlog.start(nowMilliseconds: now, away: away) {
             started.append(Departure(row: row, relays: [relay]))
         }
         return started.sorted { $0.row.sequence < $1.row.sequence }
@@ -157,9 +159,9 @@ struct PublishQueue: Sendable {
     /// Records one relay's answer.
     mutating func report(_ id: String, _ report: PublishReport, nowMilliseconds now: Int64) -> Progress {
         guard var entry = self.entries[id] else {
-            switch self.debts.report(id, report, nowMilliseconds: now) {
+            switch self.backlog.report(id, report, nowMilliseconds: now) {
             case .none: return .none
-            case .paid(let row): return .paid(row: row)
+            case .delivered(let row): return .delivered(row: row)
             case .retry(let time): return .retry(atMilliseconds: time)
             }
         }
@@ -201,12 +203,12 @@ struct PublishQueue: Sendable {
         // and call signals are useless by then.
         if [.proposal, .typing, .callSignal].contains(row.purpose) { lacking = [] }
         row.leftover = OutboxRow.Leftover(settledAt: now, relays: lacking.filter { $0 != relay })
-        return .settled(row, forgotten: self.debts.add(row, inFlight: inFlight))
+        return .settled(row, forgotten: self.backlog.add(row, inFlight: inFlight))
     }
 
     /// Records that these relays send no more answers in this attempt.
     mutating func end(_ id: String, relays: [RelayURL], nowMilliseconds now: Int64) -> Verdict {
-        guard var entry = self.entries[id] else { return self.endDebts(id, relays, now) }
+        guard var entry = self.entries[id] else { return self.endBacklog(id, relays, now) }
         guard case .inFlight(let attempt) = entry.phase else { return .none }
         let isOpen = !attempt.unreachable.isEmpty || !attempt.outstanding.isEmpty || !attempt.barred.isEmpty
         if let reason = attempt.refusals.first, !isOpen { return .refused(reason) }
@@ -221,11 +223,11 @@ struct PublishQueue: Sendable {
     }
 
     /// Counts relays that did not answer as unreachable.
-    private mutating func endDebts(_ id: String, _ relays: [RelayURL], _ now: Int64) -> Verdict {
+    private mutating func endBacklog(_ id: String, _ relays: [RelayURL], _ now: Int64) -> Verdict {
         var verdict = Verdict.none
-        for relay in relays where self.debts.isInFlight(id, relay) {
+        for relay in relays where self.backlog.isInFlight(id, relay) {
             let silence = PublishReport(relay: relay, outcome: .unreachable("no answer"))
-            if case .retry(let time) = self.debts.report(id, silence, nowMilliseconds: now) {
+            if case .retry(let time) = self.backlog.report(id, silence, nowMilliseconds: now) {
                 verdict = .retry(atMilliseconds: time)
             }
         }
@@ -237,7 +239,7 @@ struct PublishQueue: Sendable {
         for (id, entry) in self.entries {
             if case .delayed = entry.phase { self.entries[id]?.phase = .waiting }
         }
-        self.debts.hurry(relay)
+        self.backlog.hurry(relay)
     }
 
     /// Makes a delayed row due; false if it is not delayed.
@@ -248,11 +250,11 @@ struct PublishQueue: Sendable {
     }
 
     /// Drops leftovers that are too old; returns their ids.
-    mutating func expireLeftovers(now: Int64) -> [String] { self.debts.expire(now: now) }
+    mutating func expireLeftovers(now: Int64) -> [String] { self.backlog.expire(now: now) }
 
     @discardableResult
     mutating func remove(_ id: String) -> OutboxRow? {
-        self.removeEntry(id) ?? self.debts.remove(id)
+        self.removeEntry(id) ?? self.backlog.remove(id)
     }
 
     @discardableResult
@@ -264,5 +266,59 @@ struct PublishQueue: Sendable {
         if let position = self.lanes[lane]?.firstIndex(of: id) { self.lanes[lane]?.remove(at: position) }
         if self.lanes[lane]?.isEmpty == true { self.lanes[lane] = nil }
         return entry.row
+    }
+}
+
+// MARK: - Changes and effects
+
+extension PublishQueue {
+    /// Appends and stores an event, which is published as soon as it is durable. Returns false if the queue has a row
+    /// with its id. Typing notices are not stored.
+    mutating func append(
+        id: String, _ event: Event, to relays: [RelayURL], _ purpose: OutboxRow.Purpose, groupID: GroupID?,
+        messageID: EventID?, _ step: inout CoreStep
+    ) -> Bool {
+        self.lastSequence += 1
+        let row = OutboxRow(
+            id: id, sequence: self.lastSequence, event: event, relays: relays, purpose: purpose, groupID: groupID,
+            messageID: messageID)
+        guard self.add(row, atMilliseconds: step.nowMilliseconds) else { return false }
+        if purpose != .typing { step.changes.append(.putOutbox(row)) }
+        return true
+    }
+
+    /// Publishes the rows that may be sent now; parameters as for ``start(nowMilliseconds:except:away:)``.
+    mutating func publish(except held: Set<String>, away: Set<RelayURL>, _ step: inout CoreStep) {
+        for departure in self.start(nowMilliseconds: step.nowMilliseconds, except: held, away: away) {
+            step.effects.append(.publish(row: departure.row.id, departure.row.event, departure.relays))
+        }
+    }
+
+    /// Settles a row that some relay has, and stores the result. Returns whether it was not settled before.
+    mutating func settle(_ id: String, _ step: inout CoreStep) -> Bool {
+        guard case .settled(let row, let forgotten) = self.settle(id, now: step.now) else { return false }
+        step.effects.append(.note(.sent(milliseconds: nil)))
+        Self.store(settled: row, forgotten, &step)
+        return true
+    }
+
+    static func store(settled row: OutboxRow, _ forgotten: [String], _ step: inout CoreStep) {
+        for id in forgotten { step.changes.append(.deleteOutbox(id: id)) }
+        if let leftover = row.leftover, !leftover.relays.isEmpty {
+            step.changes.append(.settleOutbox(id: row.id, leftover))
+        } else {
+            step.changes.append(.deleteOutbox(id: row.id))
+        }
+    }
+
+    /// Removes a row, regardless of which relays have it; nil if there is none.
+    mutating func remove(_ id: String, _ step: inout CoreStep) -> OutboxRow? {
+        guard let row = self.remove(id) else { return nil }
+        step.changes.append(.deleteOutbox(id: id))
+        return row
+    }
+
+    mutating func expireLeftovers(_ step: inout CoreStep) {
+        for id in self.expireLeftovers(now: step.now) { step.changes.append(.deleteOutbox(id: id)) }
     }
 }
