@@ -30,11 +30,7 @@ extension CoreModel {
             switch name.kind {
             case .keyPackage: isReadable = self.keyPackages.restore(name.key, memo)
             case .relayList: isReadable = self.relayLists.restore(memo)
-            case .peerRelays:
-                let peer = try? PublicKey(bytes: name.key)
-                let relays = PeerRelays(memo: memo)
-                if let peer { self.peerRelays[peer] = relays }
-                isReadable = peer != nil && relays != nil
+            case .peerRelays: isReadable = self.welcomes.restore(name.key, memo)
             case .invitePreview:
                 let wrapper = try? EventID(bytes: name.key)
                 let preview = AppState.InvitedGroup(memo: memo)

@@ -24,13 +24,9 @@ struct CoreModel: Sendable {
     var dirtyGroups: Set<GroupID> = []
     var keyPackages: KeyPackages
     var relayLists = RelayLists()
-    /// Relays to which pending Welcomes of peers are addressed.
-    var peerRelays: [PublicKey: PeerRelays] = [:]
     var people = People()
     var searches = KeyPackageSearches()
-    /// Actions that complete when their invitations are delivered, by number.
-    var deliveries: [Int: WelcomeDelivery] = [:]
-    var lastDelivery = 0
+    var welcomes = WelcomeDeliveries()
     /// Unix seconds.
     var startedAt: Int64 = 0
     /// Group events that could not be opened on arrival.
@@ -41,7 +37,6 @@ struct CoreModel: Sendable {
     var gaveUp: Set<GroupID> = []
     /// The admins of past epochs that can still be opened, by group.
     var pastAdmins: [GroupID: [Epoch: Set<PublicKey>]] = [:]
-    var limiters = CoreLimiters()
     /// Groups that this account was removed from recently.
     var lingering: Set<GroupID> = []
     /// Live events held until older ones are read, in order of arrival.
@@ -53,7 +48,7 @@ struct CoreModel: Sendable {
     var ignoredRelays = 0
     /// Searches for all events of a group in progress.
     var reading: [GroupID: Int] = [:]
-    var invites: [EventID: StoredInvite] = [:]
+    var invites: Invitations
     /// Alternative states of groups that this account is in.
     var rivals: [GroupID: [Rival]] = [:]
     /// Branches abandoned for a better commit, the latest of each group.
@@ -126,7 +121,7 @@ struct CoreModel: Sendable {
         self.cursors = stored.cursors
         self.inbox = HandlerInbox(cursors: stored.cursors, rows: stored.inbox)
         self.keyPackages = KeyPackages(stored.keyPackages)
-        for invite in stored.invites { self.invites[invite.wrapper] = invite }
+        self.invites = Invitations(stored.invites)
         try self.restoreMediaSecrets(stored.memos)
         try self.restoreGroups(stored.groups)
         var stored = stored

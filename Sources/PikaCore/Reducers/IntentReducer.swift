@@ -138,7 +138,7 @@ extension CoreModel {
             case .remove, .set, .selfDemote, .upgrade, .selfUpdate, .commitDepartures, .leave: break
             }
             for invitee in intent.invitees ?? [] {
-                self.setPeerRelays(findings[invitee.identity]?.relays, of: invitee.identity, &step)
+                self.welcomes.set(findings[invitee.identity]?.relays, of: invitee.identity, &step)
             }
             intent.phase = .queued
             self.put(intent, &step)

@@ -40,10 +40,10 @@ extension CoreModel {
         guard rumor.kind == .welcome else {
             return step.refuse("unexpected_kind", "a gift wrap without a Welcome", wrapper)
         }
-        guard self.looksAt(rumor.pubkey, &step) else { return }
+        guard self.admitsInvitation(from: rumor.pubkey, &step) else { return }
         let invite = StoredInvite(wrapper: wrapper, rumor: rumor)
         // The same invitation in another wrapper is ignored.
-        guard !self.invites.values.contains(where: { $0.rumor == invite.rumor }) else { return }
+        guard !self.invites.contains(rumor) else { return }
         let opening = try self.open(invite)
         if self.configuration.invites.admits(rumor.pubkey) {
             let joining = try self.join(opening, &step)
@@ -57,6 +57,20 @@ extension CoreModel {
         }
     }
 
+    /// Returns whether an invitation is within the limits and worth the work of opening it: anyone can send them.
+    private mutating func admitsInvitation(from inviter: PublicKey, _ step: inout CoreStep) -> Bool {
+        let limits = self.configuration.inviteLimits
+        // The inviter's own limit first, so that a single inviter cannot exhaust the allowance of all strangers.
+        guard self.invites.admit(inviter, limits.perInviter, &step) else { return false }
+        guard let limit = limits.strangers, !self.isKnown(inviter) else { return true }
+        return self.invites.admitStranger(limit, &step)
+    }
+
+    private func isKnown(_ inviter: PublicKey) -> Bool {
+        if case .only(let keys) = self.configuration.invites, keys.contains(inviter) { return true }
+        return self.groups.values.contains { $0.isActive && $0.members.contains(inviter) }
+    }
+
     /// Records that a gift wrap could not be opened, or that its content is invalid.
     func noteUnopened(_ error: any Error, in wrapper: EventID, _ step: inout CoreStep) {
         let (reason, detail) =
@@ -68,12 +82,10 @@ extension CoreModel {
         let preview = AppState.InvitedGroup(
             name: group.data.name, description: group.data.description, memberCount: group.members.count,
             chatID: group.groupID.hex, nostrGroupID: group.data.nostrGroupIDHex)
-        self.invites[invite.wrapper] = invite
+        self.invites.add(invite, preview, &step)
         self.state.invites.append(.init(invite, group: preview))
         self.wantProfiles(of: [invite.rumor.pubkey], &step)
-        step.changes.append(.putInvite(invite))
-        step.changes.append(.putMemo(MemoName(.invitePreview, invite.wrapper.bytes), preview.memo))
-        while let dropped = InviteBudget.surplus(self.state.invites.compactMap { self.invites[$0.wrapper] }) {
+        while let dropped = self.invites.surplus(self.state.invites.map(\.wrapper)) {
             self.forget(dropped, &step)
             step.refuse(
                 "too_many_invites", "the oldest invitation of the inviter with the most was dropped", dropped.wrapper)
@@ -117,10 +129,8 @@ extension CoreModel {
     }
 
     mutating func forget(_ invite: StoredInvite, _ step: inout CoreStep) {
-        self.invites[invite.wrapper] = nil
+        self.invites.remove(invite.wrapper, &step)
         self.state.invites.removeAll { $0.wrapper == invite.wrapper }
-        step.changes.append(.deleteInvite(wrapper: invite.wrapper))
-        step.changes.append(.putMemo(MemoName(.invitePreview, invite.wrapper.bytes), nil))
     }
 
     /// Joins by an invitation that was pending across a restart.

@@ -135,7 +135,7 @@ extension CoreModel {
     /// Deletes private keys for which no further Welcome is expected.
     mutating func deleteExpiredKeyPackages(_ step: inout CoreStep) {
         guard self.hasReadWelcomes(step.now) else { return }
-        for events in self.keyPackages.deleteExpired(awaited: self.invitedReferences, &step) {
+        for events in self.keyPackages.deleteExpired(awaited: self.invites.keyPackageReferences, &step) {
             self.withdraw(events, &step)
         }
     }
@@ -144,15 +144,5 @@ extension CoreModel {
     private func hasReadWelcomes(_ now: Int64) -> Bool {
         let connected = self.state.relays.filter { $0.connection == .connected }
         return now - self.startedAt >= Self.readingTime && !connected.isEmpty && connected.allSatisfy(\.isCaughtUp)
-    }
-
-    /// The references of packages that open invitations use.
-    private var invitedReferences: Set<[UInt8]> {
-        var references: Set<[UInt8]> = []
-        for invite in self.invites.values {
-            guard let invitation = try? WelcomeEvents.read(invite.rumor) else { continue }
-            references.formUnion(invitation.welcome.secrets.map(\.newMember))
-        }
-        return references
     }
 }

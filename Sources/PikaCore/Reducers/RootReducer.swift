@@ -107,7 +107,7 @@ extension CoreModel {
     private mutating func maintain(_ step: inout CoreStep) {
         self.rotateDueKeyPackage(&step)
         self.deleteExpiredKeyPackages(&step)
-        self.forgetPeerRelays(&step)
+        self.welcomes.expireRelays(&step)
         self.maintainPeople(&step)
         self.queue.expireLeftovers(&step)
         self.retain(&step)

@@ -80,7 +80,7 @@ import Testing
                     chatID: world[0].chatID, left: [world[2].key: .welcomeRefused(reason: "blocked: not here")]))
         #expect(world[0].model.state.toast?.contains("blocked: not here") == true)
         #expect(world[0].notes.contains(.sendFailed(reason: "welcome: blocked: not here")))
-        #expect(world[0].model.deliveries.isEmpty)
+        #expect(world[0].model.welcomes.isEmpty)
     }
 
     @Test func nobodyWaitsForeverForAnInvitationToArrive() throws {
