@@ -2,30 +2,12 @@ import MLS
 import Nostr
 
 extension CoreModel {
-    /// Records that a memo is about to be read; false if it is quarantined.
-    mutating func mayRestore(_ name: MemoName) -> Bool {
-        guard self.crashes.mayMeetParts(of: .restore) else { return true }
-        let subject = name.crashSubject
-        if self.crashes.holds(subject) {
-            if subject.kind == .row { self.skipped.addMemo(subject, name) }
-            return false
-        }
-        if self.crashes.isFine(.restore) { self.memoBefore = self.crashes.enter(subject, .restore) }
-        return true
-    }
-
-    mutating func restored(_ name: MemoName) {
-        guard let outer = self.memoBefore else { return }
-        self.memoBefore = nil
-        self.crashes.leave(outer)
-    }
-
     /// Restores the memos of the account itself; memos of groups are restored with their groups.
     mutating func restoreOwnMemos(_ stored: StoredState) throws(AppCoreError) {
         var previews: [EventID: AppState.InvitedGroup] = [:]
         for (name, memo) in stored.memos {
-            guard self.mayRestore(name) else { continue }
-            defer { self.restored(name) }
+            guard self.quarantine.enter(name) else { continue }
+            defer { self.quarantine.leave() }
             var isReadable = true
             switch name.kind {
             case .keyPackage: isReadable = self.keyPackages.restore(name.key, memo)

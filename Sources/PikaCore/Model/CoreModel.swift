@@ -5,11 +5,7 @@ import Nostr
 /// The complete state of the core: the visible state and its bookkeeping. Only reducers change it.
 struct CoreModel: Sendable {
     let account: OwnKey
-    /// Records the input in progress, in case it crashes the process. Reducers never read it back.
-    let crashes: CrashLedger
-    var skipped = SkippedState()
-    /// While a memo is being restored: the enclosing input's crash record.
-    var memoBefore: CrashLedger.Outer?
+    var quarantine: RestoreQuarantine
     var configuration: CoreConfiguration
     /// Which copy of the account's state this is.
     var instance: StoredInstance
@@ -102,6 +98,9 @@ struct CoreModel: Sendable {
     /// New events found on relays since they connected.
     var openGaps: [RelayURL: OpenGap] = [:]
 
+    /// The crash records of inputs.
+    var crashes: CrashLedger { self.quarantine.ledger }
+
     /// Creates a model with a local key.
     init(
         account: KeyPair, configuration: CoreConfiguration, stored: StoredState, crashes: CrashLedger = .off
@@ -114,7 +113,7 @@ struct CoreModel: Sendable {
         account: OwnKey, configuration: CoreConfiguration, stored: StoredState, crashes: CrashLedger = .off
     ) throws(AppCoreError) {
         self.account = account
-        self.crashes = crashes
+        self.quarantine = RestoreQuarantine(crashes)
         self.configuration = configuration
         self.instance = stored.instance
         self.seen = SeenEvents(newestFirst: stored.seen, refusedNewestFirst: stored.refused)
@@ -131,10 +130,7 @@ struct CoreModel: Sendable {
         try self.restoreKeyAges(stored.memos)
         try self.restoreCopiedGroups(stored.memos)
         for waiting in stored.waiting {
-            if crashes.holds(.event(waiting.event.id)) {
-                self.skipped.addWaiting(waiting.event)
-                continue
-            }
+            guard self.quarantine.admits(waiting.event) else { continue }
             guard let id = try? GroupEvents.nostrGroupID(of: waiting.event), !self.routes.groups(claiming: id).isEmpty
             else { continue }
             self.waiting.insert(waiting, under: id)
@@ -172,10 +168,7 @@ struct CoreModel: Sendable {
         var left: [(id: GroupID, stored: StoredGroup)] = []
         for group in stored {
             let subject = CrashSubject.group(StoredGroupKey.groupID(ofStored: group.groupID))
-            if self.crashes.holds(subject) {
-                self.skipped.addGroup(subject, storedAs: group.groupID)
-                continue
-            }
+            guard self.quarantine.admits(subject, storedAs: group.groupID) else { continue }
             if let groupID = StoredGroupKey.leftBranch(stored: group.groupID) {
                 left.append((groupID, group))
                 continue

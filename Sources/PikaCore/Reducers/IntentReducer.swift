@@ -223,8 +223,8 @@ extension CoreModel {
 
     mutating func restoreIntents(_ memos: [MemoName: Secret]) throws(AppCoreError) {
         for (name, content) in memos where name.kind == .groupIntent {
-            guard self.mayRestore(name) else { continue }
-            defer { self.restored(name) }
+            guard self.quarantine.enter(name) else { continue }
+            defer { self.quarantine.leave() }
             guard var intent = GroupIntent(name, content) else {
                 throw AppCoreError(.corruptState, "a stored change to a group cannot be read")
             }

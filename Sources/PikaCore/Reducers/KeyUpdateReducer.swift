@@ -73,8 +73,8 @@ extension CoreModel {
 
     mutating func restoreKeyAges(_ memos: [MemoName: Secret]) throws(AppCoreError) {
         for (name, content) in memos where name.kind == .keyAge {
-            guard self.mayRestore(name) else { continue }
-            defer { self.restored(name) }
+            guard self.quarantine.enter(name) else { continue }
+            defer { self.quarantine.leave() }
             guard let age = KeyAge(content) else {
                 throw AppCoreError(.corruptState, "the stored age of a key cannot be read")
             }

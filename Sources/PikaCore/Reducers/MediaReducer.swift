@@ -134,8 +134,8 @@ extension CoreModel {
     /// Restores the stored secrets; called before the groups are restored.
     mutating func restoreMediaSecrets(_ memos: [MemoName: Secret]) throws(AppCoreError) {
         for (name, content) in memos where name.kind == .mediaSecrets {
-            guard self.mayRestore(name) else { continue }
-            defer { self.restored(name) }
+            guard self.quarantine.enter(name) else { continue }
+            defer { self.quarantine.leave() }
             guard self.media.restore(GroupID(name.key), content) else {
                 throw AppCoreError(.corruptState, "the stored media secrets of a group cannot be read")
             }

@@ -40,7 +40,7 @@ extension CoreModel {
             }
             step.effects.append(.changeQuarantine(.forget, entry.subject))
         }
-        for event in self.skipped.waiting { step.effects.append(.keepSetAside(.event(event.id), event)) }
+        for event in self.quarantine.waiting { step.effects.append(.keepSetAside(.event(event.id), event)) }
     }
 
     mutating func order(
@@ -103,17 +103,9 @@ extension CoreModel {
             self.remember(id, &step)
             step.changes.append(.deleteWaiting(id))
         case .group:
-            guard let keys = self.skipped.groups[entry.subject] else { return false }
-            for key in keys { step.changes.append(.deleteGroup(groupID: key)) }
-            self.skipped.forgetGroup(entry.subject)
+            guard self.quarantine.dropGroup(entry.subject, &step) else { return false }
         case .row:
-            if let memo = self.skipped.memos[entry.subject] {
-                step.changes.append(.putMemo(memo, nil))
-            } else {
-                let parts = entry.subject.name.split(separator: "/", maxSplits: 1).map(String.init)
-                guard parts.count == 2 else { return false }
-                step.changes.append(.dropRow(table: parts[0], key: parts[1]))
-            }
+            guard self.quarantine.dropRow(entry.subject, &step) else { return false }
         case .frame, .relay, .giftWraps, .change, .pass: return false
         }
         step.effects.append(.changeQuarantine(.forget, entry.subject))

@@ -14,8 +14,8 @@ extension CoreModel {
 
     mutating func restoreReseals(_ memos: [MemoName: Secret]) throws(AppCoreError) {
         for (name, content) in memos where name.kind == .reseal {
-            guard self.mayRestore(name) else { continue }
-            defer { self.restored(name) }
+            guard self.quarantine.enter(name) else { continue }
+            defer { self.quarantine.leave() }
             guard self.reseals.restore(GroupID(name.key), content) else {
                 throw AppCoreError(.corruptState, "a stored epoch cannot be read")
             }

@@ -45,8 +45,8 @@ extension CoreModel {
 
     mutating func restoreCopiedGroups(_ memos: [MemoName: Secret]) throws(AppCoreError) {
         for (name, content) in memos where name.kind == .copiedGroup {
-            guard self.mayRestore(name) else { continue }
-            defer { self.restored(name) }
+            guard self.quarantine.enter(name) else { continue }
+            defer { self.quarantine.leave() }
             guard let copied = CopiedGroup(content) else {
                 throw AppCoreError(.corruptState, "what is stored of a restored group cannot be read")
             }
