@@ -24,10 +24,7 @@ extension CoreModel {
                 self.state.callTimeline = entries ?? []
                 isReadable = entries != nil
             case .answer: isReadable = self.outcomes.restore(name.key, memo)
-            case .chat:
-                let groupID = GroupID(name.key)
-                self.chats[groupID] = ChatRecord(memo: memo)
-                isReadable = self.chats[groupID] != nil
+            case .chat: isReadable = self.chats.restore(GroupID(name.key), memo)
             case .failedMessage: isReadable = self.failures.restore(name.key, memo)
             case .profile: isReadable = self.restoreProfile(name, memo)
             case .followList: isReadable = self.restoreFollowList(memo)

@@ -74,15 +74,7 @@ struct CoreModel: Sendable {
     var failedDepartures: [GroupID: Epoch] = [:]
     var media = Media()
     var typing = TypingNotices()
-    /// The latest answer of each member to the open chat's hypernotes, including hypernotes not shown yet.
-    var hypernoteResponses: [EventID: [PublicKey: PlacedResponse]] = [:]
-    /// Stored state of chats, and the chats whose record is not in the step's changes yet.
-    var chats: [GroupID: ChatRecord] = [:]
-    var dirtyChats: Set<GroupID> = []
-    /// The position of each chat in the list.
-    var chatPlaces: [GroupID: ChatPlace] = [:]
-    var openChat: OpenChat?
-    var lastOpening = 0
+    var chats = Chats()
     var failures = FailedMessages()
     var signer = SignerQueue()
     var calls = Calls()

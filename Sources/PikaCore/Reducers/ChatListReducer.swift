@@ -9,7 +9,7 @@ extension CoreModel {
         let chats = self.groups.values.map { ($0.groupID, self.summary(of: $0)) }
             .sorted { ChatPlace($0.1) > ChatPlace($1.1) }
         self.state.chatList = SharedArray(chats.map(\.1))
-        self.chatPlaces = Dictionary(uniqueKeysWithValues: chats.map { ($0.0, ChatPlace($0.1)) })
+        self.chats.replacePlaces(Dictionary(uniqueKeysWithValues: chats.map { ($0.0, ChatPlace($0.1)) }))
     }
 
     /// Updates one chat from its group.
@@ -19,15 +19,11 @@ extension CoreModel {
         self.refreshOpenChat(groupID)
     }
 
-    /// Changes the record of a chat; ``storeChats(_:)`` makes it durable in the same turn.
+    /// Changes the record of a chat, and its entry in the list.
     mutating func changeChat(_ groupID: GroupID, _ change: (inout ChatRecord) -> Void) {
-        let before = self.chats[groupID] ?? ChatRecord()
-        var record = before
-        change(&record)
-        guard record != before else { return }
-        self.chats[groupID] = record
-        self.dirtyChats.insert(groupID)
-        guard let position = self.position(ofChat: groupID) else { return }
+        guard let record = self.chats.change(groupID, change), let position = self.position(ofChat: groupID) else {
+            return
+        }
         var summary = self.state.chatList[position]
         summary.take(record)
         self.put(summary, of: groupID)
@@ -35,7 +31,7 @@ extension CoreModel {
 
     /// Returns the chat's position in the list.
     func position(ofChat groupID: GroupID) -> Int? {
-        guard let place = self.chatPlaces[groupID] else { return nil }
+        guard let place = self.chats.places[groupID] else { return nil }
         let position = self.state.chatList.place { ChatPlace($0) > place }
         return position < self.state.chatList.count ? position : nil
     }
@@ -44,13 +40,13 @@ extension CoreModel {
         let place = ChatPlace(summary)
         if let position = self.position(ofChat: groupID) {
             if self.state.chatList[position] == summary { return }
-            guard place != self.chatPlaces[groupID] else {
+            guard place != self.chats.places[groupID] else {
                 self.state.chatList[position] = summary
                 return
             }
             self.state.chatList.remove(at: position)
         }
-        self.chatPlaces[groupID] = place
+        self.chats.move(groupID, to: place)
         self.state.chatList.insert(summary, at: self.state.chatList.place { ChatPlace($0) > place })
     }
 
@@ -101,21 +97,12 @@ extension CoreModel {
 
     /// Removes the preview text of chats whose last message is no longer kept.
     mutating func forgetLastMessages(where isGone: (ChatRecord) -> Bool) {
-        for (groupID, record) in self.chats where record.lastMessage != nil && isGone(record) {
+        for groupID in self.chats.withLastMessage(where: isGone) {
             self.changeChat(groupID) { record in
                 record.lastMessage = nil
                 record.lastMessageExpiresAt = nil
             }
         }
-    }
-
-    // MARK: Memos
-
-    mutating func storeChats(_ step: inout CoreStep) {
-        for groupID in self.dirtyChats {
-            step.changes.append(.putMemo(MemoName(.chat, groupID), self.chats[groupID]?.memo))
-        }
-        self.dirtyChats = []
     }
 }
 

@@ -24,11 +24,10 @@ extension CoreModel {
     mutating func fillCurrentChat(_ step: inout CoreStep) {
         guard case .chat(let chatID) = self.state.router.top else {
             self.state.currentChat = nil
-            self.openChat = nil
-            self.hypernoteResponses = [:]
+            self.chats.open = nil
             return
         }
-        if self.state.currentChat?.chatID == chatID, self.openChat?.groupID != nil { return }
+        if self.state.currentChat?.chatID == chatID, self.chats.open?.groupID != nil { return }
         self.open(chatID, &step)
     }
 
@@ -38,7 +37,7 @@ extension CoreModel {
         self.changeChat(groupID) { $0.end = nil }
         self.refreshChat(groupID)
         guard let chatID = self.state.currentChat?.chatID, self.routes.chatID(stored: chatID) == groupID.hex,
-            self.openChat?.groupID != groupID || isOver
+            self.chats.open?.groupID != groupID || isOver
         else { return }
         self.state.router.stack = self.state.router.stack.map(self.resolved)
         self.open(groupID.hex, &step)
@@ -46,10 +45,8 @@ extension CoreModel {
 
     private mutating func open(_ chatID: String, _ step: inout CoreStep) {
         let groupID = try? self.groupID(ofChat: chatID)
-        self.lastOpening += 1
-        self.openChat = OpenChat(number: self.lastOpening, groupID: groupID)
+        let opening = self.chats.begin(groupID)
         self.state.currentChat = .init(chatID: chatID, canLoadOlder: false)
-        self.hypernoteResponses = [:]
         guard let groupID else { return }
         let record = self.chats[groupID]
         self.state.currentChat?.firstUnread = record?.firstUnread
@@ -64,12 +61,12 @@ extension CoreModel {
         // All unread messages are shown at once, with some of their context.
         let limit = min(max(Self.firstPage, (record?.unreadCount ?? 0) + Self.firstPage / 5), Self.maximumShown)
         step.effects.append(
-            .loadMessages(groupID: groupID, before: nil, limit: limit, opening: self.lastOpening, nil))
+            .loadMessages(groupID: groupID, before: nil, limit: limit, opening: opening, nil))
     }
 
     /// Updates title and roles of the open chat from the list; after a removal the chat is emptied.
     mutating func refreshOpenChat(_ groupID: GroupID) {
-        guard self.openChat?.groupID == groupID, var view = self.state.currentChat,
+        guard self.chats.open?.groupID == groupID, var view = self.state.currentChat,
             let chat = self.position(ofChat: groupID).map({ self.state.chatList[$0] })
         else { return }
         view.title = chat.displayName
@@ -84,10 +81,7 @@ extension CoreModel {
             view.typing = []
         }
         self.state.currentChat = view
-        if !chat.isActive {
-            self.lastOpening += 1
-            self.openChat = OpenChat(number: self.lastOpening, groupID: groupID)
-        }
+        if !chat.isActive { self.chats.begin(groupID) }
     }
 
     // MARK: Loaded messages
@@ -100,7 +94,7 @@ extension CoreModel {
         guard (1...Self.maximumShown).contains(limit) else {
             throw AppCoreError(.notAllowed, "1 to \(Self.maximumShown) messages are read at once")
         }
-        guard let open = self.openChat, open.groupID == groupID else {
+        guard let open = self.chats.open, open.groupID == groupID else {
             throw AppCoreError(.notAllowed, "older messages are read into the open chat; this one is not open")
         }
         guard self.state.currentChat?.canLoadOlder == true else { return .done(chatID: groupID.hex) }
@@ -118,22 +112,18 @@ extension CoreModel {
     mutating func show(
         _ messages: [StoredMessage], opening: Int, reachedStart: Bool, _ request: RequestID?, _ step: inout CoreStep
     ) {
-        guard let open = self.openChat, open.number == opening, let groupID = open.groupID else {
+        guard let open = self.chats.open, open.number == opening, let groupID = open.groupID else {
             let reason = "the chat was closed before its messages were read"
             return self.finish(request, .failed(AppCoreError(.notAllowed, reason)), &step)
         }
         self.state.currentChat?.isLoadingOlder = false
-        if let oldest = messages.map(\.position).min(), oldest < open.oldestRead ?? oldest {
-            self.openChat?.oldestRead = oldest
-        } else if open.oldestRead == nil {
-            self.openChat?.oldestRead = messages.map(\.position).min()
-        }
+        self.chats.open?.noteRead(messages)
         let pending = Set(self.queue.rows { $0.groupID == groupID }.compactMap(\.messageID))
         for message in messages.sorted(by: { $0.position < $1.position }) {
             self.append(message, self.delivery(of: message, isPending: pending.contains(message.id)))
         }
         let count = self.state.currentChat?.messages.count ?? 0
-        self.openChat?.shownLimit = max(Self.maximumShown, count)
+        self.chats.open?.raiseLimit(to: count)
         self.state.currentChat?.canLoadOlder = !reachedStart
         self.finish(request, .done(chatID: self.state.currentChat?.chatID), &step)
     }
@@ -146,26 +136,24 @@ extension CoreModel {
 
     /// Shows one new message: in the open chat, the preview and the unread counter.
     mutating func show(_ message: StoredMessage, delivery: AppState.Delivery, _ step: inout CoreStep) {
-        let isOpen = self.openChat?.groupID == message.groupID
+        let isOpen = self.chats.open?.groupID == message.groupID
         if isOpen, self.groups[message.groupID]?.isActive == true { self.appendNew(message, delivery) }
         self.list(message, isOpen: isOpen, now: step.now)
     }
 
     private mutating func appendNew(_ message: StoredMessage, _ delivery: AppState.Delivery) {
         // A message that belongs to an older page is shown with that page.
-        if let oldest = self.openChat?.oldestRead, message.position < oldest,
+        if let oldest = self.chats.open?.oldestRead, message.position < oldest,
             self.state.currentChat?.canLoadOlder == true
         {
             return
         }
         self.append(message, delivery)
-        guard let count = self.state.currentChat?.messages.count, let limit = self.openChat?.shownLimit,
+        guard let count = self.state.currentChat?.messages.count, let limit = self.chats.open?.shownLimit,
             count > limit, self.state.currentChat?.isLoadingOlder == false
         else { return }
         self.dropShown(first: count - limit)
-        self.openChat?.oldestRead = self.state.currentChat?.messages.first.map {
-            StoredMessage.Position(createdAt: $0.time, id: $0.id)
-        }
+        self.chats.open?.forgetRead(before: self.state.currentChat?.messages.first)
         self.state.currentChat?.canLoadOlder = true
     }
 }

@@ -9,9 +9,6 @@ struct PlacedResponse: Sendable, Hashable {
 
 /// Hypernotes of the open chat and the answers to them (wire §8.0).
 extension CoreModel {
-    /// The maximum number of hypernotes with stored answers, shown or not; answers to further ones are dropped.
-    static let maximumAnswered = 2000
-
     /// Whether messages of this kind are shown as their own entry, and count as unread.
     static func isShown(_ kind: Kind) -> Bool { kind == .chatMessage || kind == .hypernote }
 
@@ -44,16 +41,11 @@ extension CoreModel {
     /// Applies an answer. Answers may arrive in any order; each member's latest one counts.
     mutating func takeHypernoteResponse(_ message: StoredMessage, to target: EventID?) {
         guard let target, let answer = HypernoteAction(content: message.rumor.content) else { return }
-        guard self.hypernoteResponses[target] != nil || self.hypernoteResponses.count < Self.maximumAnswered else {
-            return
-        }
-        let known = self.hypernoteResponses[target]?[message.rumor.pubkey]
-        guard known.map({ $0.position < message.position }) ?? true else { return }
         let response = AppState.HypernoteResponse(
             sender: message.rumor.pubkey, action: answer.action, form: answer.form,
             createdAt: message.rumor.createdAt)
-        self.hypernoteResponses[target, default: [:]][message.rumor.pubkey] = PlacedResponse(
-            position: message.position, response: response)
+        let placed = PlacedResponse(position: message.position, response: response)
+        guard self.chats.open?.add(placed, to: target) == true else { return }
         guard let place = self.shownPosition(of: target),
             let view = self.state.currentChat?.messages[place].hypernote
         else { return }
@@ -64,7 +56,7 @@ extension CoreModel {
     /// Adds the answers to a hypernote. Answers that name none of its buttons are ignored; without buttons every answer
     /// counts.
     private func answered(_ view: AppState.HypernoteView, _ id: EventID) -> AppState.HypernoteView {
-        guard let answers = self.hypernoteResponses[id] else { return view }
+        guard let answers = self.chats.open?.responses[id] else { return view }
         let actions = Set(view.document.actions)
         let counted = answers.values.filter { actions.isEmpty || actions.contains($0.response.action) }
         var view = view

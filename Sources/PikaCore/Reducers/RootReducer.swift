@@ -215,6 +215,6 @@ extension CoreModel {
         }
         self.dirtyGroups = []
         self.media.store(&step)
-        self.storeChats(&step)
+        self.chats.store(&step)
     }
 }

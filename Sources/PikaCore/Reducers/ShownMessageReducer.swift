@@ -11,7 +11,7 @@ extension CoreModel {
             return
         }
         if message.rumor.kind == .hypernoteResponse { return self.takeHypernoteResponse(message, to: target) }
-        guard Self.isShown(message.rumor.kind), self.openChat?.times[message.id] == nil else { return }
+        guard Self.isShown(message.rumor.kind), self.chats.open?.shows(message.id) != true else { return }
         let entry = AppState.ChatMessage(
             id: message.id, sender: message.rumor.pubkey,
             senderName: self.shownName(of: message.rumor.pubkey, inGroup: message.groupID),
@@ -20,10 +20,10 @@ extension CoreModel {
             media: MediaAttachment.all(in: message.rumor.tags),
             downloads: self.downloads(of: message),
             reactions: [], hypernote: self.hypernoteView(of: message), delivery: delivery)
-        self.openChat?.times[message.id] = message.time
+        self.chats.open?.show(message)
         let place = self.shownPlace(message.time, message.id)
         self.state.currentChat?.messages.insert(entry, at: place)
-        let reactions = self.openChat?.takeReactions(to: message.id) ?? []
+        let reactions = self.chats.open?.takeReactions(to: message.id) ?? []
         for reaction in reactions { self.add(reaction, to: message.id) }
     }
 
@@ -38,14 +38,14 @@ extension CoreModel {
 
     /// Returns the position of a message among those shown; nil if it is not shown.
     func shownPosition(of id: EventID) -> Int? {
-        self.openChat?.times[id].map { self.shownPlace($0, id) }
+        self.chats.open?.time(of: id).map { self.shownPlace($0, id) }
     }
 
     /// Changes a message if it is shown.
     mutating func changeShown(
         _ id: EventID, in groupID: GroupID, _ change: (inout AppState.ChatMessage) -> Void
     ) {
-        guard self.openChat?.groupID == groupID, let position = self.shownPosition(of: id),
+        guard self.chats.open?.groupID == groupID, let position = self.shownPosition(of: id),
             var message = self.state.currentChat?.messages[position]
         else { return }
         change(&message)
@@ -64,15 +64,15 @@ extension CoreModel {
         guard (1...Self.maximumReactionBytes).contains(emoji.utf8.count) else { return }
         let reaction = OpenChat.LooseReaction(
             position: message.position, sender: message.rumor.pubkey, emoji: emoji)
-        if self.openChat?.times[target] == nil {
-            self.openChat?.keep(reaction, to: target)
-        } else {
+        if self.chats.open?.shows(target) == true {
             self.add(reaction, to: target)
+        } else {
+            self.chats.open?.keep(reaction, to: target)
         }
     }
 
     private mutating func add(_ reaction: OpenChat.LooseReaction, to target: EventID) {
-        guard let groupID = self.openChat?.groupID else { return }
+        guard let groupID = self.chats.open?.groupID else { return }
         let isOwn = reaction.sender == self.account.publicKey
         self.changeShown(target, in: groupID) { message in
             guard let index = message.reactions.firstIndex(where: { $0.emoji == reaction.emoji }) else {
@@ -91,13 +91,13 @@ extension CoreModel {
 
     mutating func dropShown(first count: Int) {
         guard let gone = self.state.currentChat?.messages.prefix(count) else { return }
-        for message in gone { self.openChat?.times[message.id] = nil }
+        self.chats.open?.hide(gone)
         self.state.currentChat?.messages.removeFirst(count)
     }
 
     mutating func dropShown(where isGone: (AppState.ChatMessage) -> Bool) {
         guard let gone = self.state.currentChat?.messages.filter(isGone), !gone.isEmpty else { return }
-        for message in gone { self.openChat?.times[message.id] = nil }
+        self.chats.open?.hide(gone)
         self.state.currentChat?.messages.removeAll(where: isGone)
     }
 }

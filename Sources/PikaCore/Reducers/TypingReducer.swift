@@ -7,14 +7,12 @@ extension CoreModel {
     /// Sends a notice that the user is typing in a chat, unless one was sent just before.
     mutating func startTyping(inChat chatID: String, _ step: inout CoreStep) throws -> ActionOutcome {
         let groupID = try self.groupID(ofChat: chatID)
-        if let told = self.typing.told[groupID], step.nowMilliseconds - told < TypingNotices.interval {
-            return .done(chatID: groupID.hex)
-        }
+        guard self.typing.maySend(to: groupID, step.nowMilliseconds) else { return .done(chatID: groupID.hex) }
         let notice = OutgoingMessage(
             kind: .typing, content: "typing",
             tags: [Tag("d", "pika"), .expiration(at: step.now + TypingNotices.lifetime)])
         _ = try self.send(notice, toChat: chatID, &step)
-        self.typing.told[groupID] = step.nowMilliseconds
+        self.typing.noteSent(to: groupID, step.nowMilliseconds)
         return .done(chatID: groupID.hex)
     }
 
@@ -27,9 +25,9 @@ extension CoreModel {
         else { throw AppCoreError(.unknownChat, "there is no such group") }
         self.dirtyGroups.insert(groupID)
         let row = rowID ?? "typing/\(event.id.hex)"
-        self.typing.rows[row] = step.nowMilliseconds + TypingNotices.patience
+        self.typing.track(row: row, step.nowMilliseconds)
         self.enqueue(id: row, event, to: self.relays(of: group), .typing, groupID: groupID, &step)
-        self.planTyping(&step)
+        self.typing.schedule(&step)
         return .queued(messageID: rumor.id, wrapper: event.id)
     }
 
@@ -40,32 +38,23 @@ extension CoreModel {
         guard rumor.pubkey != self.account.publicKey, end > step.now, self.groups[groupID]?.isActive == true else {
             return
         }
-        self.typing.members[groupID, default: [:]][rumor.pubkey] = end
+        self.typing.receive(rumor.pubkey, in: groupID, until: end)
         self.showTyping(in: groupID)
-        self.planTyping(&step)
+        self.typing.schedule(&step)
     }
 
     /// Ends a member's typing state, since its message has arrived.
     mutating func stopTyping(_ member: PublicKey, in groupID: GroupID) {
-        guard self.typing.members[groupID]?.removeValue(forKey: member) != nil else { return }
+        guard self.typing.end(member, in: groupID) else { return }
         self.showTyping(in: groupID)
     }
 
     /// Drops expired typing states and notices.
     mutating func endTyping(_ step: inout CoreStep) {
-        // Of several timers only the last one scheduled, which is the earliest, counts.
-        guard let wake = self.typing.wake, wake <= step.nowMilliseconds else { return }
-        self.typing.wake = nil
-        for (row, end) in self.typing.rows where end <= step.nowMilliseconds {
-            self.typing.rows[row] = nil
-            self.giveUpTyping(row, &step)
-        }
-        for (groupID, members) in self.typing.members {
-            let left = members.filter { $0.value > step.now }
-            self.typing.members[groupID] = left.isEmpty ? nil : left
-            if left.count < members.count { self.showTyping(in: groupID) }
-        }
-        self.planTyping(&step)
+        guard let (rows, groups) = self.typing.wakeUp(step) else { return }
+        for row in rows { self.giveUpTyping(row, &step) }
+        for groupID in groups { self.showTyping(in: groupID) }
+        self.typing.schedule(&step)
     }
 
     private mutating func giveUpTyping(_ row: String, _ step: inout CoreStep) {
@@ -75,17 +64,11 @@ extension CoreModel {
         step.effects.append(.note(.sendFailed(reason: "typing: no relay has taken it in time")))
     }
 
-    private mutating func planTyping(_ step: inout CoreStep) {
-        guard let next = self.typing.nextEnd, next < self.typing.wake ?? .max else { return }
-        self.typing.wake = next
-        step.effects.append(.wake(.typing, atMilliseconds: next))
-    }
-
     /// Updates the typing members of the open chat if it is this group's; only current members are shown.
     mutating func showTyping(in groupID: GroupID) {
-        guard self.openChat?.groupID == groupID, let position = self.position(ofChat: groupID) else { return }
-        let typing = self.typing.members[groupID] ?? [:]
-        let shown = self.state.chatList[position].members.filter { typing[$0.publicKey] != nil }
+        guard self.chats.open?.groupID == groupID, let position = self.position(ofChat: groupID) else { return }
+        let typing = self.typing.members(of: groupID)
+        let shown = self.state.chatList[position].members.filter { typing.contains($0.publicKey) }
         if self.state.currentChat?.typing != shown { self.state.currentChat?.typing = shown }
     }
 }

@@ -179,7 +179,7 @@ import Testing
                 var anew = world[index].model
                 anew.refreshChatList()
                 #expect(world[index].model.state.chatList == anew.state.chatList)
-                #expect(world[index].model.chatPlaces == anew.chatPlaces)
+                #expect(world[index].model.chats.places == anew.chats.places)
             }
         }
         #expect(world[0].model.state.chatList.count == 6)

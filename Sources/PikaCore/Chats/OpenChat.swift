@@ -7,14 +7,19 @@ struct OpenChat: Sendable {
     let number: Int
     /// Nil if no group has the chat's id.
     let groupID: GroupID?
+    /// The maximum number of hypernotes with recorded answers, shown or not; answers to further ones are dropped.
+    static let maximumAnswered = 2000
+
     /// The oldest stored message that was read, shown or not.
-    var oldestRead: StoredMessage.Position?
+    private(set) var oldestRead: StoredMessage.Position?
     /// The maximum number of messages shown; raised when older ones are requested.
-    var shownLimit = CoreModel.maximumShown
+    private(set) var shownLimit = CoreModel.maximumShown
     /// The times of the shown messages, which determine their positions.
-    var times: [EventID: Int64] = [:]
+    private var times: [EventID: Int64] = [:]
+    /// The latest answer of each member to the chat's hypernotes, including hypernotes not shown yet.
+    private(set) var responses: [EventID: [PublicKey: PlacedResponse]] = [:]
     /// Reactions to messages that are not shown, by target: they are on newer pages than their targets.
-    private(set) var reactions: [EventID: [LooseReaction]] = [:]
+    private var reactions: [EventID: [LooseReaction]] = [:]
     private var looseCount = 0
 
     /// A reaction whose target is not shown.
@@ -29,6 +34,44 @@ struct OpenChat: Sendable {
     init(number: Int, groupID: GroupID?) {
         self.number = number
         self.groupID = groupID
+    }
+
+    // MARK: Shown messages
+
+    func shows(_ id: EventID) -> Bool { self.times[id] != nil }
+
+    /// The time of a shown message; nil if it is not shown.
+    func time(of id: EventID) -> Int64? { self.times[id] }
+
+    mutating func show(_ message: StoredMessage) { self.times[message.id] = message.time }
+
+    mutating func hide(_ messages: some Sequence<AppState.ChatMessage>) {
+        for message in messages { self.times[message.id] = nil }
+    }
+
+    /// Records that a page of messages was read.
+    mutating func noteRead(_ messages: [StoredMessage]) {
+        guard let oldest = messages.map(\.position).min() else { return }
+        self.oldestRead = min(oldest, self.oldestRead ?? oldest)
+    }
+
+    mutating func raiseLimit(to count: Int) { self.shownLimit = max(CoreModel.maximumShown, count) }
+
+    /// Records that messages older than the first one shown have to be read again.
+    mutating func forgetRead(before first: AppState.ChatMessage?) {
+        self.oldestRead = first.map { StoredMessage.Position(createdAt: $0.time, id: $0.id) }
+    }
+
+    // MARK: Answers and reactions
+
+    /// Records an answer to a hypernote; each member's latest one counts. Returns whether it does.
+    mutating func add(_ response: PlacedResponse, to target: EventID) -> Bool {
+        guard self.responses[target] != nil || self.responses.count < Self.maximumAnswered else { return false }
+        let sender = response.response.sender
+        let known = self.responses[target]?[sender]
+        guard known.map({ $0.position < response.position }) ?? true else { return false }
+        self.responses[target, default: [:]][sender] = response
+        return true
     }
 
     mutating func keep(_ reaction: LooseReaction, to target: EventID) {

@@ -117,7 +117,7 @@ import Testing
         world.act(1, .popScreen)
         world.act(1, .openChat(chatID: world[1].chatID))
         world.accounts[1].due = []
-        let opening = world[1].model.lastOpening
+        let opening = world[1].model.chats.lastOpening
         world.reduce(1, .messagesLoaded([stored[0]], opening: opening, reachedStart: false, nil))
         #expect(world[1].model.state.currentChat?.messages.isEmpty == true)
         world.reduce(1, .messagesLoaded([stored[1]], opening: opening, reachedStart: true, nil))
@@ -145,7 +145,7 @@ import Testing
     @Test func answersToNothingAreBounded() throws {
         var (world, id) = try self.world()
         let groupID = try #require(world[1].group?.groupID)
-        let messages = (0..<(CoreModel.maximumAnswered + 50)).map { number in
+        let messages = (0..<(OpenChat.maximumAnswered + 50)).map { number in
             let digits = String(number, radix: 16)
             let target = String(repeating: "a", count: 64 - digits.count) + digits
             let rumor = UnsignedEvent(
@@ -154,13 +154,13 @@ import Testing
             return StoredMessage(
                 groupID: groupID, rumor: rumor, id: rumor.id, wrapper: rumor.id, epoch: 1, isOwn: false)
         }
-        let opening = world[1].model.lastOpening
+        let opening = world[1].model.chats.lastOpening
         world.reduce(1, .messagesLoaded(messages, opening: opening, reachedStart: true, nil))
-        #expect(world[1].model.hypernoteResponses.count == CoreModel.maximumAnswered)
+        #expect(world[1].model.chats.open?.responses.count == OpenChat.maximumAnswered)
         #expect(self.view(world, 1)?.responses == [])
         self.answer(&world, 1, id, "yes")
         world.act(1, .popScreen)
         world.act(1, .openChat(chatID: world[1].chatID))
-        #expect(world[1].model.hypernoteResponses.isEmpty)
+        #expect(world[1].model.chats.open?.responses.isEmpty != false)
     }
 }
