@@ -26,9 +26,9 @@ extension CoreModel {
             case .answer: isReadable = self.outcomes.restore(name.key, memo)
             case .chat: isReadable = self.chats.restore(GroupID(name.key), memo)
             case .failedMessage: isReadable = self.failures.restore(name.key, memo)
-            case .profile: isReadable = self.restoreProfile(name, memo)
-            case .followList: isReadable = self.restoreFollowList(memo)
-            case .groupProfile: isReadable = self.restoreGroupProfile(name, memo)
+            case .profile: isReadable = self.people.profiles.restore(name.key, memo)
+            case .followList: isReadable = self.people.own.restoreFollowList(memo)
+            case .groupProfile: isReadable = self.people.groups.restore(name, memo)
             case .copyNotice:
                 let ids = CopyFence.ids(memo: memo)
                 if let ids { self.fence.own = ids }

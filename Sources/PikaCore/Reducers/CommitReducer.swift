@@ -127,7 +127,7 @@ extension CoreModel {
             self.yieldIfDisplaced(groupID, &step)
         }
         self.renewCopiedGroups(&step)
-        self.noteUntoldProfiles()
+        self.people.groups.markAllUnsent(of: self.account.publicKey)
         self.settleGaps(&step)
         self.flushOutbox(&step)
     }

@@ -6,31 +6,19 @@ import Nostr
 extension CoreModel {
     /// The maximum size of a picture before encryption, in bytes, as in Pika.
     static let maximumPictureBytes = 8 << 20
-    /// Profiles of former members that are kept per group, since their messages are still shown.
-    private static let maximumFormer = 200
     /// Seconds by which a profile may be dated ahead of the clock.
     private static let maximumLead: Int64 = 120
 
-    /// Restores a stored profile; false if it is unreadable.
-    mutating func restoreGroupProfile(_ name: MemoName, _ memo: Secret) -> Bool {
-        guard let owner = GroupProfile.owner(name), let profile = GroupProfile(of: owner.key, memo: memo) else {
-            return false
-        }
-        self.people.groupProfiles[owner.groupID, default: [:]][owner.key] = profile
-        return true
-    }
-
     func ownGroupProfile(_ groupID: GroupID) -> GroupProfile? {
-        self.people.groupProfiles[groupID]?[self.account.publicKey]
+        self.people.groups[groupID][self.account.publicKey]
     }
 
     private mutating func put(
         _ profile: GroupProfile, of key: PublicKey, in groupID: GroupID, _ step: inout CoreStep
     ) {
-        let known = self.people.groupProfiles[groupID]?[key]
-        self.people.groupProfiles[groupID, default: [:]][key] = profile
-        step.changes.append(.putMemo(GroupProfile.memoName(groupID, key), profile.memo))
-        if known?.shown != profile.shown { self.refreshNames(of: [key], inGroup: groupID) }
+        if self.people.groups.put(profile, of: key, in: groupID, &step) {
+            self.refreshNames(of: [key], inGroup: groupID)
+        }
     }
 
     // MARK: Receiving
@@ -44,15 +32,15 @@ extension CoreModel {
         guard let owner = self.owner(of: message) else {
             return self.refuse("bad_group_profile", "nobody but an admin tells of another member's profile", &step)
         }
-        let known = self.people.groupProfiles[groupID]?[owner]
+        let known = self.people.groups[groupID][owner]
         let isDirect = owner == rumor.pubkey
         if let known {
             // A member's own word takes precedence. Of profiles of the same origin the newest counts; of equal times,
             // the last to arrive.
             guard isDirect || !known.isDirect else { return }
             if !message.isOwn, isDirect == known.isDirect, known.source.createdAt > message.time { return }
-        } else {
-            self.makeRoom(in: groupID, &step)
+        } else if let members = self.groups[groupID]?.members {
+            self.people.groups.removeFormer(in: groupID, members: members, &step)
         }
         let source = ProfileSource(
             id: message.id, createdAt: message.time, content: ProfileSource.reduced(rumor.content))
@@ -93,20 +81,10 @@ extension CoreModel {
         return known?.source.metadata?.picture == address ? known?.picture : nil
     }
 
-    private mutating func makeRoom(in groupID: GroupID, _ step: inout CoreStep) {
-        guard let known = self.people.groupProfiles[groupID], let members = self.groups[groupID]?.members,
-            known.count >= members.count + Self.maximumFormer
-        else { return }
-        for key in Set(known.keys).subtracting(members) {
-            self.people.groupProfiles[groupID]?[key] = nil
-            step.changes.append(.putMemo(GroupProfile.memoName(groupID, key), nil))
-        }
-    }
-
     /// Marks profiles as indirect after another invitation: only admins know what members sent while this account was
     /// away.
     mutating func distrustGroupProfiles(of groupID: GroupID, _ step: inout CoreStep) {
-        for (key, profile) in self.people.groupProfiles[groupID] ?? [:]
+        for (key, profile) in self.people.groups[groupID]
         where profile.isDirect && key != self.account.publicKey {
             var profile = profile
             profile.isDirect = false
@@ -204,10 +182,10 @@ extension CoreModel {
             }
             return
         }
-        if self.ownGroupProfile(groupID) != nil { self.people.untold.insert(groupID) }
+        if self.ownGroupProfile(groupID) != nil { self.people.groups.markUnsent(groupID) }
         guard report.isOwn, group.isAdmin else { return }
         let members = Set(group.members).subtracting(report.added + [self.account.publicKey])
-        for (key, profile) in (self.people.groupProfiles[groupID] ?? [:]).sorted(by: { $0.key < $1.key })
+        for (key, profile) in self.people.groups[groupID].sorted(by: { $0.key < $1.key })
         where members.contains(key) {
             self.tell(profile.source.content, tags: [.user(key)], groupID, &step)
         }
@@ -216,19 +194,13 @@ extension CoreModel {
     /// Sends due profiles at the end of an input: once for all commits that it brought, and not while older events are
     /// read.
     mutating func tellDueProfiles(_ step: inout CoreStep) {
-        for groupID in self.people.untold where !self.isReading(groupID) {
-            self.people.untold.remove(groupID)
+        for groupID in self.people.groups.unsent where !self.isReading(groupID) {
+            self.people.groups.markSent(groupID)
             guard let own = self.ownGroupProfile(groupID), let group = self.groups[groupID], group.isActive,
                 !self.hasLeft(groupID), own.toldEpoch ?? 0 < group.epoch
             else { continue }
             self.tell(own.source.content, tags: [], groupID, &step)
         }
-    }
-
-    /// Marks own profiles as possibly unsent after relays were read, also after a restart, which loses the pending set.
-    mutating func noteUntoldProfiles() {
-        let own = self.account.publicKey
-        self.people.untold.formUnion(self.people.groupProfiles.filter { $0.value[own] != nil }.keys)
     }
 
     private mutating func tell(_ content: String, tags: [Tag], _ groupID: GroupID, _ step: inout CoreStep) {

@@ -13,7 +13,7 @@ extension CoreModel {
 
     /// Returns a member's name in the group, else the public name; nil if neither is known.
     func name(of key: PublicKey, inGroup groupID: GroupID) -> String? {
-        self.people.groupProfiles[groupID]?[key]?.shown.ownName ?? self.people.profiles[key]?.shown.ownName
+        self.people.groups[groupID][key]?.shown.ownName ?? self.people.profiles[key]?.shown.ownName
     }
 
     func profile(of key: PublicKey) -> AppState.Profile {

@@ -1,99 +1,66 @@
 import MLS
 import Nostr
 
-/// This account's own profile (kind 0) and follow list (kind 3). Each is a single replaceable event that every change
-/// rewrites, so it is read first, and nothing that other programs wrote into it is lost.
+/// Reading and writing this account's own profile and follow list (``OwnProfile``).
 extension CoreModel {
-    private static let followListMemo = MemoName(.followList, [])
-
-    /// Restores the stored follow list; false if it is unreadable.
-    mutating func restoreFollowList(_ memo: Secret) -> Bool {
-        guard let event = JSONValue(memo: memo)?["event"].flatMap({ Event($0) }), event.kind == .followList else {
-            return false
-        }
-        self.people.followList = event
-        return true
-    }
-
     // MARK: Reading
 
     /// Queries every relay of this account; a reading in progress continues.
     mutating func readOwn(_ step: inout CoreStep) {
-        let relays = Set(self.configuration.relays)
-        guard self.people.reading == nil, !relays.isEmpty else { return }
-        self.people.lastReading += 1
-        self.people.reading = OwnReading(number: self.people.lastReading, open: relays)
-        let filter = Filter(authors: [self.account.publicKey], kinds: [.metadata, .followList])
-        for relay in relays.sorted() {
-            step.effects.append(.fetch(.own(reading: self.people.lastReading), [filter], from: [relay]))
-        }
+        self.people.own.read(self.account.publicKey, from: Set(self.configuration.relays), &step)
     }
 
-    mutating func takeOwn(
+    mutating func receiveOwn(
         ofReading number: Int, _ outcomes: [RelayURL: FetchOutcome], _ step: inout CoreStep
     ) {
-        guard var reading = self.people.reading, reading.number == number else { return }
-        for (relay, outcome) in outcomes where reading.open.remove(relay) != nil {
-            guard case .events(let events) = outcome else {
-                reading.failed += 1
-                continue
-            }
-            reading.answered += 1
-            for event in events where event.pubkey == self.account.publicKey { self.takeOwn(event, &step) }
-        }
-        self.people.reading = reading.open.isEmpty ? nil : reading
-        if reading.open.isEmpty { self.endReading(reading, &step) }
+        guard
+            let (events, result) = self.people.own.receive(
+                outcomes, ofReading: number, account: self.account.publicKey, now: step.now)
+        else { return }
+        for event in events { self.receiveOwn(event, &step) }
+        if let result { self.endReading(result, &step) }
     }
 
-    private mutating func takeOwn(_ event: Event, _ step: inout CoreStep) {
+    private mutating func receiveOwn(_ event: Event, _ step: inout CoreStep) {
         if event.kind == .metadata {
             let known = self.people.profiles[event.pubkey]
             let source = ProfileSource(own: event)
             guard source.replaces(known?.source) else { return }
             self.keepOwn(source, isComplete: known?.isComplete ?? false, &step)
         } else if event.kind == .followList {
-            let known = self.people.followList
-            guard known.map({ (event.createdAt, $0.id) > ($0.createdAt, event.id) }) ?? true else { return }
-            self.keep(followList: event, &step)
+            if self.people.own.replacesFollowList(event) { self.keep(followList: event, &step) }
         }
     }
 
-    private mutating func endReading(_ reading: OwnReading, _ step: inout CoreStep) {
-        let result = OwnReading.Result(
-            at: step.now, hasAnswer: reading.answered > 0, isComplete: reading.failed == 0)
-        self.people.read = result
+    private mutating func endReading(_ result: OwnReading.Result, _ step: inout CoreStep) {
         if result.hasAnswer {
             self.keepOwn(
                 self.people.profiles[self.account.publicKey]?.source, isComplete: result.isComplete, &step)
         }
-        for request in self.people.refreshes {
+        for request in self.people.own.drainRefreshes() {
             let failure = AppCoreError(.noRelay, "no relay answered")
             self.finish(request, result.hasAnswer ? .done(chatID: nil) : .failed(failure), &step)
         }
-        self.people.refreshes = self.people.laterRefreshes
-        self.people.laterRefreshes = []
         self.writeOwn(after: result, &step)
-        if !self.people.refreshes.isEmpty { self.readOwn(&step) }
+        if self.people.own.hasRefreshes { self.readOwn(&step) }
     }
 
     private mutating func keepOwn(_ source: ProfileSource?, isComplete: Bool, _ step: inout CoreStep) {
         let own = self.account.publicKey
         let profile = KnownProfile(of: own, source: source, fetchedAt: step.now, isComplete: isComplete)
-        if self.put(profile, of: own, &step) { self.refreshNames(of: [own]) }
+        if self.people.profiles.put(profile, of: own, isOwn: true, &step) { self.refreshNames(of: [own]) }
         if (self.state.myProfile == nil) != (source == nil) { self.refreshOwnProfile() }
     }
 
     private mutating func keep(followList event: Event, _ step: inout CoreStep) {
-        self.people.followList = event
-        let memo: JSONValue = ["v": 1, "event": event.jsonValue]
-        step.changes.append(.putMemo(Self.followListMemo, Secret(memo.json())))
+        self.people.own.set(followList: event, &step)
         self.showFollowList()
         self.wantProfiles(of: self.everybody, &step)
     }
 
     mutating func showFollowList() {
-        let list = self.people.followList.flatMap { try? FollowList($0) }
-        self.state.followList = (list?.entries ?? []).prefix(Self.maximumProfiles).map {
+        let list = self.people.own.followList.flatMap { try? FollowList($0) }
+        self.state.followList = (list?.entries ?? []).prefix(ProfileDirectory.capacity).map {
             AppState.FollowedPeer(profile: self.profile(of: $0.publicKey))
         }
         guard let key = self.state.peerProfile?.profile.publicKey else { return }
@@ -107,15 +74,13 @@ extension CoreModel {
     /// While an earlier version waits for the account's signer, changes stay queued: they are applied to that version.
     mutating func writeOwn(after reading: OwnReading.Result, _ step: inout CoreStep) {
         if !self.signer.isSigning(.profile) {
-            let saves = self.people.saves
-            self.people.saves = []
+            let saves = self.people.own.drainSaves()
             self.end(saves.map(\.request), &step) { model, step in
                 try model.writeProfile(saves.map(\.draft), after: reading, &step)
             }
         }
         if !self.signer.isSigning(.followList) {
-            let follows = self.people.follows
-            self.people.follows = []
+            let follows = self.people.own.drainFollows()
             self.end(follows.map(\.request), &step) { model, step in
                 try model.writeFollowList(follows.map { ($0.key, $0.isFollowed) }, after: reading, &step)
             }
@@ -141,7 +106,7 @@ extension CoreModel {
 
     /// Resumes writing after one of the events was signed, or its signing failed.
     mutating func endOwnWriting(_ step: inout CoreStep) {
-        if let reading = self.people.read { self.writeOwn(after: reading, &step) }
+        if let reading = self.people.own.result { self.writeOwn(after: reading, &step) }
     }
 
     private mutating func writeProfile(
@@ -168,7 +133,7 @@ extension CoreModel {
     private mutating func writeFollowList(
         _ changes: [(key: PublicKey, isFollowed: Bool)], after reading: OwnReading.Result, _ step: inout CoreStep
     ) throws -> KeyTask? {
-        let known = self.people.followList
+        let known = self.people.own.followList
         guard reading.hasAnswer, known != nil || reading.isComplete else {
             throw AppCoreError(.noRelay, "this account's follow list could not be read, so it is not written")
         }
@@ -215,7 +180,7 @@ extension CoreModel {
     /// Adopts and enqueues a profile or follow list that was signed.
     mutating func publish(_ event: Event, _ due: DuePublication, _ step: inout CoreStep) {
         if due.purpose == .profile {
-            self.keepOwn(ProfileSource(own: event), isComplete: self.people.read?.isComplete ?? false, &step)
+            self.keepOwn(ProfileSource(own: event), isComplete: self.people.own.result?.isComplete ?? false, &step)
         } else if due.purpose == .followList {
             self.keep(followList: event, &step)
         }

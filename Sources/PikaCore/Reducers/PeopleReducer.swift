@@ -25,12 +25,8 @@ extension CoreModel {
 
     private mutating func refreshProfile(_ request: RequestID?, _ step: inout CoreStep) throws {
         try self.requireRelays()
-        if self.people.reading == nil {
-            self.people.refreshes.append(request)
-            self.readOwn(&step)
-        } else {
-            self.people.laterRefreshes.append(request)
-        }
+        self.people.own.addRefresh(request)
+        self.readOwn(&step)
         self.wantProfiles(of: self.everybody, isUrgent: true, &step)
     }
 
@@ -51,7 +47,7 @@ extension CoreModel {
         }
         try draft.check()
         try self.requireRelays()
-        self.people.saves.append((draft, request))
+        self.people.own.addSave(draft, request)
         self.writeOrRead(&step)
     }
 
@@ -62,7 +58,7 @@ extension CoreModel {
             throw AppCoreError(.notAllowed, "only others can be followed, by the public keys of accounts")
         }
         try self.requireRelays()
-        self.people.follows.append((key, isFollowed, request))
+        self.people.own.addFollow(key, isFollowed, request)
         self.writeOrRead(&step)
     }
 
@@ -72,8 +68,8 @@ extension CoreModel {
 
     /// Writes own events only after they were read recently: another program may have changed them.
     private mutating func writeOrRead(_ step: inout CoreStep) {
-        if let read = self.people.read, read.isComplete, step.now - read.at < Self.profilePause {
-            if self.people.reading == nil { self.writeOwn(after: read, &step) }
+        if let read = self.people.own.result, read.isComplete, step.now - read.at < ProfileDirectory.pause {
+            if !self.people.own.isReading { self.writeOwn(after: read, &step) }
         } else {
             self.readOwn(&step)
         }

@@ -169,8 +169,8 @@ extension CoreModel {
         for case .events(let found) in outcomes.values { for event in found { events[event.id] = event } }
         switch purpose {
         case .keyPackages(let search): self.receiveKeyPackages(ofSearch: search, outcomes, &step)
-        case .profiles(let search): self.takeProfiles(ofSearch: search, outcomes, &step)
-        case .own(let reading): self.takeOwn(ofReading: reading, outcomes, &step)
+        case .profiles(let search): self.receiveProfiles(ofSearch: search, outcomes, &step)
+        case .own(let reading): self.receiveOwn(ofReading: reading, outcomes, &step)
         case .backlog(let groupID):
             self.endBacklog(of: groupID, outcomes, &step)
             self.takeStored(Array(events.values) + self.releaseHeld(), &step)

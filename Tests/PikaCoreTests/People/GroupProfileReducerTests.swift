@@ -100,7 +100,7 @@ import Testing
         self.send(&world, 0, #"{"name":"stranger"}"#, tags: [.user(stranger)])
         self.send(&world, 0, #"{"name":"nobody"}"#, tags: [Nostr.Tag("p", "zz")])
         self.send(&world, 0, #"{"name":"nobody"}"#, tags: [Nostr.Tag("p")])
-        #expect(world[1].model.people.groupProfiles.values.flatMap(\.keys) == [world[2].key])
+        #expect(world[1].model.people.groups.profiles.values.flatMap(\.keys) == [world[2].key])
         // Oneself may be named.
         self.send(&world, 0, #"{"name":"alice"}"#, tags: [.user(world[0].key)])
         #expect(world.names(1)[0] == "alice")
@@ -154,7 +154,7 @@ import Testing
         #expect(memo.count < 1000)
         self.send(&world, 1, #"{"name":"\u202ebob\u0000","picture":"javascript:\n"}"#)
         #expect(world.names(0) == [nil, "bob"])
-        #expect(world[0].model.people.groupProfiles.values.first?[world[1].key]?.shown.picture == nil)
+        #expect(world[0].model.people.groups.profiles.values.first?[world[1].key]?.shown.picture == nil)
         try world.restart(0)
         #expect(world.names(0) == [nil, "bob"])
     }
@@ -210,7 +210,7 @@ import Testing
         world.settle()
         world.now += 10_000
         self.save(&world, 2, ProfileDraft(name: "caroline"))
-        #expect(world[1].model.people.groupProfiles.values.first?[world[2].key]?.shown.name == "carol")
+        #expect(world[1].model.people.groups.profiles.values.first?[world[2].key]?.shown.name == "carol")
         world.now += 10_000
         world.reduce(2, .relay(.state(relay: ReducerWorld.relay, .disconnected)))
         world.act(0, .addGroupMembers(chatID: world[0].chatID, peers: [world[1].key]))
@@ -251,7 +251,7 @@ import Testing
         #expect(rumor.tags.count == 1 && reference.filename == "profile.png")
         let groupID = try #require(world[0].group?.groupID)
         func check(_ index: Int) throws {
-            let profile = try #require(world[index].model.people.groupProfiles[groupID]?[world[1].key])
+            let profile = try #require(world[index].model.people.groups[groupID][world[1].key])
             let picture = try #require(profile.picture)
             let keys = try picture.keys.map { try MediaKey(stored: $0) }
             #expect(
@@ -265,7 +265,7 @@ import Testing
         try world.restart(0)
         for index in 0..<2 { try check(index) }
         self.save(&world, 1, ProfileDraft(picture: ""))
-        #expect(world[0].model.people.groupProfiles[groupID]?[world[1].key]?.picture == nil)
+        #expect(world[0].model.people.groups[groupID][world[1].key]?.picture == nil)
     }
 
     @Test func pictureFailuresAreSaid() throws {
@@ -285,7 +285,7 @@ import Testing
         let (operation, _) = try #require(self.upload(world, 1))
         world.reduce(1, .uploaded(operation: operation, .failure(AppCoreError(.mediaFailed, "no"))))
         #expect(world[1].outcomes["image"]?.failure == .mediaFailed)
-        #expect(world[1].model.people.groupProfiles.isEmpty)
+        #expect(world[1].model.people.groups.profiles.isEmpty)
         world.act(1, .saveGroupProfile(chatID: "00", ProfileDraft(name: "x")), "unknown")
         #expect(world[1].outcomes["unknown"]?.failure == .unknownChat)
         world.act(

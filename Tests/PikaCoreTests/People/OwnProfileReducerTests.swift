@@ -61,7 +61,7 @@ import Testing
         world.reduce(0, .fetched(.own(reading: 2), [self.relay: .events([event])]))
         #expect(world[0].outcomes["two"] == .done(chatID: nil) && world[0].outcomes["three"] == .done(chatID: nil))
         #expect(world[0].model.state.myProfile?.name == "new")
-        #expect(world[0].model.people.reading == nil && world[0].model.people.refreshes.isEmpty)
+        #expect(!world[0].model.people.own.isReading && !world[0].model.people.own.hasRefreshes)
     }
 
     @Test func aProfileThatCouldNotBeReadIsNotOverwritten() throws {

@@ -22,7 +22,7 @@ import Testing
         #expect(world.names(0) == [nil, "Bob B.", nil])
         // Also that somebody has no profile is known now.
         #expect(world.memos(.profile, 0) == 3)
-        #expect(world[0].model.people.due.isEmpty && world[0].model.people.search == nil)
+        #expect(world[0].model.people.profiles.due.isEmpty && !world[0].model.people.profiles.isSearching)
         try world.restart(0)
         #expect(world.names(0) == [nil, "Bob B.", nil])
         #expect(world[0].model.shownName(of: world[1].key) == "Bob B.")
@@ -49,7 +49,7 @@ import Testing
         #expect(world.asked(0).isEmpty)
         world.settle()
         world.post(.metadata, by: world[1].keys, #"{"name":"late"}"#, at: ReducerWorld.start + 1)
-        world.advance(seconds: CoreModel.profileLifetime - 10)
+        world.advance(seconds: ProfileDirectory.lifetime - 10)
         #expect(world.names(0) == [nil, nil])
         world.advance(seconds: 21_600)
         #expect(world.names(0) == [nil, "late"])
@@ -99,12 +99,12 @@ import Testing
         world.act(0, .refreshProfile)
         #expect(world.asked(0) == [[world[1].key]])
         world.accounts[0].due = []
-        let search = FetchPurpose.profiles(search: world[0].model.people.lastSearch)
-        let own = FetchPurpose.own(reading: world[0].model.people.lastReading)
+        let search = FetchPurpose.profiles(search: world[0].model.people.profiles.lastSearch)
+        let own = FetchPurpose.own(reading: world[0].model.people.own.lastReading)
         world.reduce(0, .fetched(search, [self.relay: .failed("down")]), .fetched(own, [self.relay: .failed("down")]))
         #expect(world[0].outcomes["r"]?.failure == .noRelay)
         #expect(world.names(0) == [nil, "bob"])
-        #expect(world[0].model.people.due == [world[1].key])
+        #expect(world[0].model.people.profiles.due == [world[1].key])
         // An empty answer does not either.
         world.relayed = []
         world.reduce(0, .relay(.state(relay: self.relay, .connected)))
@@ -219,21 +219,21 @@ import Testing
         #expect(world[0].model.state.peerProfile == nil)
         // Nobody sees it any more once it is old.
         world.act(0, .unfollow(peer.publicKey))
-        world.advance(seconds: 2 * CoreModel.profileLifetime)
+        world.advance(seconds: 2 * ProfileDirectory.lifetime)
         #expect(world.memos(.profile, 0) == 1)
     }
 
     @Test func moreThanAreKeptAreNot() throws {
         var world = try ReducerWorld(1)
         world.reduce(0, .started)
-        let tags = (0..<CoreModel.maximumProfiles + 50).map { number in
+        let tags = (0..<ProfileDirectory.capacity + 50).map { number in
             Nostr.Tag("p", String(repeating: "0", count: 56) + String(format: number))
         }
         world.post(.followList, by: world[0].keys, "", tags: tags)
         world.connect(0)
         world.settle()
-        #expect(world[0].model.state.followList.count == CoreModel.maximumProfiles)
-        #expect(world.memos(.profile, 0) == CoreModel.maximumProfiles)
+        #expect(world[0].model.state.followList.count == ProfileDirectory.capacity)
+        #expect(world.memos(.profile, 0) == ProfileDirectory.capacity)
     }
 }
 

@@ -24,7 +24,7 @@ struct KnownProfile: Sendable, Hashable {
 
     /// Whether the profile is due to be fetched again.
     func isDue(_ now: Int64) -> Bool {
-        now - self.fetchedAt >= (self.isComplete ? CoreModel.profileLifetime : CoreModel.partialLifetime)
+        now - self.fetchedAt >= (self.isComplete ? ProfileDirectory.lifetime : ProfileDirectory.partialLifetime)
     }
 }
 
