@@ -187,7 +187,7 @@ public actor AppCore {
             crashes.leave(outer)
         }
         if let failure = model.failure { throw failure }
-        model.storeDirtyGroups(&step)
+        model.storeChanges(&step)
         self.random = step.random
         self.mediaLookup = MediaLookup(
             routes: model.routes, images: model.media.groupImages, profiles: model.people.groups.profiles)

@@ -11,6 +11,7 @@ struct Chats: Sendable {
     private(set) var places: [GroupID: ChatPlace] = [:]
     /// The chat on the top screen.
     var open: OpenChat?
+    var typing = TypingNotices()
     /// The number of the last opening.
     private(set) var lastOpening = 0
 

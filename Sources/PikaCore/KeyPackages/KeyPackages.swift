@@ -14,6 +14,8 @@ struct KeyPackages: Sendable {
     /// Seconds that private keys are kept after the last Welcome for them could be expected: gift wraps are back-dated
     /// by up to two days, and relays that were offline deliver late.
     static let keyRetention: Int64 = 4 * 86_400
+    /// Seconds after the start before which no key package is deleted: old Welcomes may still be on relays.
+    static let readingTime: Int64 = 3600
     /// Seconds after which a refused event may be too old for the relays, and is signed anew.
     private static let staleAge: Int64 = 3600
 
@@ -21,6 +23,8 @@ struct KeyPackages: Sendable {
     private var packages: [StoredKeyPackage] = []
     /// The announcement of each, by key package reference.
     private var records: [[UInt8]: KeyPackageRecord] = [:]
+    /// When the core started, in Unix seconds.
+    private var startedAt: Int64 = 0
 
     init(_ stored: [StoredKeyPackage] = []) {
         self.packages = stored
@@ -31,6 +35,8 @@ struct KeyPackages: Sendable {
         self.records[reference] = KeyPackageRecord(memo: memo)
         return self.records[reference] != nil
     }
+
+    mutating func start(at now: Int64) { self.startedAt = now }
 
     // MARK: Queries
 
@@ -184,6 +190,9 @@ struct KeyPackages: Sendable {
         self.set(record, of: package.reference, &step)
         return (package, refused)
     }
+
+    /// Whether events that arrived while this account was away may have been read since the start.
+    func mayExpire(_ now: Int64) -> Bool { now - self.startedAt >= Self.readingTime }
 
     /// Deletes private keys for which no further Welcome is expected. Returns the events of each package, to be deleted
     /// from the relays.

@@ -16,7 +16,7 @@ extension CoreModel {
                 using: &step.random),
             let relays = self.groups[groupID].map(self.relays(of:))
         else { return }
-        self.dirtyGroups.insert(groupID)
+        self.groups.markChanged(groupID)
         // The unsure commit was an earlier one, of an epoch that is over.
         self.unsureCommits.remove(groupID)
         var intent = intent
@@ -33,7 +33,7 @@ extension CoreModel {
     mutating func confirmCommit(_ event: EventID, of groupID: GroupID, _ step: inout CoreStep) {
         guard self.groups[groupID]?.pending?.event.id == event else { return }
         self.unsureCommits.remove(groupID)
-        self.dirtyGroups.insert(groupID)
+        self.groups.markChanged(groupID)
         // The other relays still receive it.
         self.settleOutbox(Self.commitRow(event), &step)
         do {
@@ -54,7 +54,7 @@ extension CoreModel {
         guard let groupID = row.groupID, self.groups[groupID]?.pending?.event.id == row.event.id else { return }
         self.groups[groupID]?.clearPending()
         self.unsureCommits.remove(groupID)
-        self.dirtyGroups.insert(groupID)
+        self.groups.markChanged(groupID)
         self.intentsDue.insert(groupID)
         if let intent = self.intent(of: row.event.id) {
             self.abandon(intent, AppCoreError(.refused, "every relay refused the change: \(reason)"), &step)
@@ -142,7 +142,7 @@ extension CoreModel {
         }
         guard isDisplaced else { return }
         self.groups[groupID]?.clearPending()
-        self.dirtyGroups.insert(groupID)
+        self.groups.markChanged(groupID)
         self.dropRow(Self.commitRow(event), &step)
         if var intent = self.intent(of: event) {
             intent.phase = .lost(event)

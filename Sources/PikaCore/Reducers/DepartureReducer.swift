@@ -13,7 +13,7 @@ extension CoreModel {
         }
         if group.isAdmin, group.members.count > 1 { return try self.commit(.selfDemote, for: intent, &step) }
         guard let event = try self.groups[groupID]?.leave(now: step.now, using: &step.random) else { return }
-        self.dirtyGroups.insert(groupID)
+        self.groups.markChanged(groupID)
         var intent = intent
         intent.phase = .proposed(event.id, epoch: group.epoch)
         self.put(intent, &step)

@@ -13,7 +13,7 @@ extension CoreModel {
         for row in self.queue.rows(where: { $0.purpose == .instance }) { self.dropRow(row.id, &step) }
         guard self.configuration.detectsCopies else { return }
         self.fence.startedAt = step.nowMilliseconds
-        self.stateRollback.start(self.groups)
+        self.stateRollback.start(self.groups.all)
         self.subscribeToNotices(&step)
     }
 

@@ -33,7 +33,7 @@ extension CoreModel {
             return false
         }
         self.forgetWaiting(event.id, &step)
-        if self.groups[groupID]?.hasChangedParts == true { self.dirtyGroups.insert(groupID) }
+        if self.groups[groupID]?.hasChangedParts == true { self.groups.markChanged(groupID) }
         if case .refused(let refusal) = disposition,
             refusal.mayBeAcceptedLater || self.groups[groupID]?.isActive == false
         {
@@ -44,7 +44,7 @@ extension CoreModel {
         if case .refused = disposition { self.rememberRefused(event.id, &step) } else { self.remember(event.id, &step) }
         switch disposition {
         case .message(let message):
-            self.dirtyGroups.insert(groupID)
+            self.groups.markChanged(groupID)
             self.compareClock(with: message, &step)
             let role = self.role(of: message.rumor.pubkey, inEpoch: message.epoch, of: groupID)
             self.take(message, role, of: groupID, &step)
@@ -55,7 +55,7 @@ extension CoreModel {
             self.confirmCommit(event.id, of: groupID, &step)
             return true
         case .proposal(let proposal):
-            self.dirtyGroups.insert(groupID)
+            self.groups.markChanged(groupID)
             step.effects.append(.note(.commit(result: "proposal_\(proposal.effect.rawValue)")))
             if proposal.effect == .commitDue { self.awaitDepartures(of: groupID, &step) }
             return true
@@ -134,7 +134,7 @@ extension CoreModel {
 
     /// Applies the effects of a commit by any member, after which the group is one epoch further.
     mutating func take(_ report: CommitReport, of groupID: GroupID, _ step: inout CoreStep) {
-        self.dirtyGroups.insert(groupID)
+        self.groups.markChanged(groupID)
         self.rememberAdmins(before: report, of: groupID)
         step.effects.append(.note(.commit(result: report.rolledBackFrom == nil ? "applied" : "rolled_back")))
         if let group = self.groups[groupID] { self.index(group, &step) }

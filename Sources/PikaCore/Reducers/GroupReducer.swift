@@ -20,7 +20,7 @@ extension CoreModel {
         self.groups[group.groupID] = group
         self.noteEntry(of: group.groupID, &step)
         self.index(group, &step)
-        self.dirtyGroups.insert(group.groupID)
+        self.groups.markChanged(group.groupID)
         self.noteRenewal(of: group.groupID, &step)
         self.refreshChat(group.groupID)
         self.wantProfiles(of: group.members, &step)

@@ -4,9 +4,6 @@ import Nostr
 
 /// Announcing own key packages (``KeyPackages``), rotating and deleting them.
 extension CoreModel {
-    /// Seconds after the start before which no key package is deleted: old Welcomes may still be on relays.
-    static let readingTime: Int64 = 3600
-
     /// Announces the current key package on request; nil if the outcome waits for the signer.
     mutating func publishKeyPackage(_ request: RequestID?, _ step: inout CoreStep) throws -> ActionOutcome? {
         try self.publishKeyPackage(&step)
@@ -143,6 +140,6 @@ extension CoreModel {
     /// Whether events that arrived while this account was away have been read.
     private func hasReadWelcomes(_ now: Int64) -> Bool {
         let connected = self.state.relays.filter { $0.connection == .connected }
-        return now - self.startedAt >= Self.readingTime && !connected.isEmpty && connected.allSatisfy(\.isCaughtUp)
+        return self.keyPackages.mayExpire(now) && !connected.isEmpty && connected.allSatisfy(\.isCaughtUp)
     }
 }

@@ -20,7 +20,7 @@ extension CoreModel {
         guard let event = try self.groups[groupID]?.seal(rumor, now: step.now, using: &step.random),
             let group = self.groups[groupID]
         else { throw AppCoreError(.unknownChat, "no chat has the id \(chatID)") }
-        self.dirtyGroups.insert(groupID)
+        self.groups.markChanged(groupID)
         let id = rumor.id
         let key = self.messageKey(id, in: groupID)
         self.remember(key, &step)

@@ -145,7 +145,7 @@ extension CoreModel {
         self.pastAdmins[groupID] = nil
         self.noteEntry(of: groupID, &step)
         self.index(group, &step)
-        self.dirtyGroups.insert(groupID)
+        self.groups.markChanged(groupID)
         self.enterCopied(groupID, by: invitation, &step)
         self.beginChat(of: groupID, &step)
         self.resubscribe(&step)

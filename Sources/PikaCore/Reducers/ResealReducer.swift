@@ -57,7 +57,7 @@ extension CoreModel {
         guard let event = try self.groups[message.groupID]?.seal(message.rumor, now: step.now, using: &step.random),
             let group = self.groups[message.groupID]
         else { return nil }
-        self.dirtyGroups.insert(message.groupID)
+        self.groups.markChanged(message.groupID)
         let wasSent = self.wasSent(message.id, in: message.groupID)
         for row in self.queue.rows(ofMessage: message.id, in: message.groupID) { self.dropRow(row, &step) }
         self.forgetFailure(of: message.id, in: message.groupID, &step)

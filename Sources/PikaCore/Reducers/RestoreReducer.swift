@@ -168,7 +168,7 @@ extension CoreModel {
         if group.pending != nil {
             self.groups[groupID]?.clearPending()
             self.unsureCommits.remove(groupID)
-            self.dirtyGroups.insert(groupID)
+            self.groups.markChanged(groupID)
         }
         self.state.toast = AppCoreError.overtaken.message
         step.effects.append(.note(.overtaken(chatID: groupID.hex)))

@@ -75,7 +75,7 @@ extension CoreModel {
         self.noteCollisions(&step)
         self.settleReleased(&step)
         self.resumeLingering(&step)
-        self.startedAt = step.now
+        self.keyPackages.start(at: step.now)
         self.nameEndpoints(&step)
         self.connectToRelays(&step)
         step.effects.append(.loadNextExpiry)
@@ -193,27 +193,9 @@ extension CoreModel {
         self.finish(request, .failed(failure), &step)
     }
 
-    /// Appends the changes of groups to the step; called once for a whole batch of inputs.
-    mutating func storeDirtyGroups(_ step: inout CoreStep) {
-        for groupID in self.dirtyGroups {
-            guard let changes = self.groups[groupID]?.drainChanges() else { continue }
-            let key = StoredGroupKey(groupID).bytes
-            if let header = changes.header { step.changes.append(.putGroupHeader(groupID: key, header: header)) }
-            step.changes.append(.updateGroup(groupID: key, changes.mls))
-            for (part, content) in changes.parts {
-                let key = StoredGroupKey(groupID, part).bytes
-                guard let content else {
-                    step.changes.append(.deleteGroup(groupID: key))
-                    continue
-                }
-                step.changes.append(.putGroupHeader(groupID: key, header: content.header))
-                step.changes.append(
-                    .updateGroup(
-                        groupID: key,
-                        GroupStorageChanges(replacesAll: true, records: content.records.mapValues { .some($0) })))
-            }
-        }
-        self.dirtyGroups = []
+    /// Appends the changes of groups, file keys and chats to the step; called once for a whole batch of inputs.
+    mutating func storeChanges(_ step: inout CoreStep) {
+        self.groups.store(&step)
         self.media.store(&step)
         self.chats.store(&step)
     }

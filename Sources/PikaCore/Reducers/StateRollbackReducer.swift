@@ -7,7 +7,7 @@ extension CoreModel {
     /// Reacts to an own message on a relay that this state never sent (``StateRollbackGuard``).
     mutating func takeUnsent(epoch: Epoch, of groupID: GroupID, _ step: inout CoreStep) {
         // That message's key counts as used.
-        self.dirtyGroups.insert(groupID)
+        self.groups.markChanged(groupID)
         switch self.copiedGroups[groupID]?.phase {
         case .reading, .renewing, .resealing, .overtaken: return
         // It was sent before the fresh keys, and read after them.

@@ -7,12 +7,12 @@ extension CoreModel {
     /// Sends a notice that the user is typing in a chat, unless one was sent just before.
     mutating func startTyping(inChat chatID: String, _ step: inout CoreStep) throws -> ActionOutcome {
         let groupID = try self.groupID(ofChat: chatID)
-        guard self.typing.maySend(to: groupID, step.nowMilliseconds) else { return .done(chatID: groupID.hex) }
+        guard self.chats.typing.maySend(to: groupID, step.nowMilliseconds) else { return .done(chatID: groupID.hex) }
         let notice = OutgoingMessage(
             kind: .typing, content: "typing",
             tags: [Tag("d", "pika"), .expiration(at: step.now + TypingNotices.lifetime)])
         _ = try self.send(notice, toChat: chatID, &step)
-        self.typing.noteSent(to: groupID, step.nowMilliseconds)
+        self.chats.typing.noteSent(to: groupID, step.nowMilliseconds)
         return .done(chatID: groupID.hex)
     }
 
@@ -23,11 +23,11 @@ extension CoreModel {
         guard let event = try self.groups[groupID]?.seal(rumor, now: step.now, using: &step.random),
             let group = self.groups[groupID]
         else { throw AppCoreError(.unknownChat, "there is no such group") }
-        self.dirtyGroups.insert(groupID)
+        self.groups.markChanged(groupID)
         let row = rowID ?? "typing/\(event.id.hex)"
-        self.typing.track(row: row, step.nowMilliseconds)
+        self.chats.typing.track(row: row, step.nowMilliseconds)
         self.enqueue(id: row, event, to: self.relays(of: group), .typing, groupID: groupID, &step)
-        self.typing.schedule(&step)
+        self.chats.typing.schedule(&step)
         return .queued(messageID: rumor.id, wrapper: event.id)
     }
 
@@ -38,23 +38,23 @@ extension CoreModel {
         guard rumor.pubkey != self.account.publicKey, end > step.now, self.groups[groupID]?.isActive == true else {
             return
         }
-        self.typing.receive(rumor.pubkey, in: groupID, until: end)
+        self.chats.typing.receive(rumor.pubkey, in: groupID, until: end)
         self.showTyping(in: groupID)
-        self.typing.schedule(&step)
+        self.chats.typing.schedule(&step)
     }
 
     /// Ends a member's typing state, since its message has arrived.
     mutating func stopTyping(_ member: PublicKey, in groupID: GroupID) {
-        guard self.typing.end(member, in: groupID) else { return }
+        guard self.chats.typing.end(member, in: groupID) else { return }
         self.showTyping(in: groupID)
     }
 
     /// Drops expired typing states and notices.
     mutating func endTyping(_ step: inout CoreStep) {
-        guard let (rows, groups) = self.typing.wakeUp(step) else { return }
+        guard let (rows, groups) = self.chats.typing.wakeUp(step) else { return }
         for row in rows { self.giveUpTyping(row, &step) }
         for groupID in groups { self.showTyping(in: groupID) }
-        self.typing.schedule(&step)
+        self.chats.typing.schedule(&step)
     }
 
     private mutating func giveUpTyping(_ row: String, _ step: inout CoreStep) {
@@ -67,7 +67,7 @@ extension CoreModel {
     /// Updates the typing members of the open chat if it is this group's; only current members are shown.
     mutating func showTyping(in groupID: GroupID) {
         guard self.chats.open?.groupID == groupID, let position = self.position(ofChat: groupID) else { return }
-        let typing = self.typing.members(of: groupID)
+        let typing = self.chats.typing.members(of: groupID)
         let shown = self.state.chatList[position].members.filter { typing.contains($0.publicKey) }
         if self.state.currentChat?.typing != shown { self.state.currentChat?.typing = shown }
     }

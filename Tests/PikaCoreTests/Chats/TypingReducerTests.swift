@@ -41,7 +41,7 @@ import Testing
         #expect(self.typing(world, 1) == [world[0].key])
         world.advance(seconds: 1)
         #expect(self.typing(world, 1) == [])
-        #expect(world[1].model.typing.isEmpty && world[0].model.typing.isEmpty)
+        #expect(world[1].model.chats.typing.isEmpty && world[0].model.chats.typing.isEmpty)
     }
 
     @Test func theInnerEventIsAsTheWireSaysIt() throws {

@@ -19,7 +19,7 @@ import Testing
         for index in 0..<2 {
             let groupID = try #require(world[index].group?.groupID)
             world.accounts[index].model.groups[groupID]?.move(to: epoch)
-            world.accounts[index].model.dirtyGroups.insert(groupID)
+            world.accounts[index].model.groups.markChanged(groupID)
             world.reduce(index, .timer(.outbox))
         }
         return world

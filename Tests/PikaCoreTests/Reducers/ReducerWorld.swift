@@ -190,7 +190,7 @@ struct ReducerWorld {
     private mutating func turn(_ index: Int, _ body: (inout CoreModel, inout CoreStep) -> Void) -> CoreStep {
         var step = CoreStep(nowMilliseconds: self.now, random: CoreRandom(StepRandom(state: self.random.next())))
         body(&self.accounts[index].model, &step)
-        self.accounts[index].model.storeDirtyGroups(&step)
+        self.accounts[index].model.storeChanges(&step)
         for change in step.changes { self.accounts[index].durable.apply(change) }
         for effect in step.effects {
             switch effect {
