@@ -199,11 +199,9 @@ public actor AppCore {
             try await self.store.commit(step.changes)
         }
         self.newestInboxID = model.inbox.lastID
-        if model.stateChanged {
-            model.state.rev += 1
-            model.stateChanged = false
-            self.state = model.state
-            self.hub.publish(model.state)
+        if let state = model.published.publish() {
+            self.state = state
+            self.hub.publish(state)
         }
         self.runner.rev = self.state.rev
         return step.effects

@@ -9,9 +9,7 @@ struct CoreModel: Sendable {
     var configuration: CoreConfiguration
     /// Which copy of the account's state this is.
     var instance: StoredInstance
-    var state = AppState() { didSet { self.stateChanged = true } }
-    /// Whether ``state`` changed since it was last published.
-    var stateChanged = true
+    var published = PublishedState()
     var groups = Groups()
     var routes = GroupRoutes()
     /// Stored chat ids that were migrated when the state was read; durable with the first turn.
@@ -84,6 +82,12 @@ struct CoreModel: Sendable {
     var failure: AppCoreError?
     /// New events found on relays since they connected.
     var openGaps: [RelayURL: OpenGap] = [:]
+
+    /// The visible state.
+    var state: AppState {
+        _read { yield self.published.state }
+        _modify { yield &self.published.state }
+    }
 
     /// The crash records of inputs.
     var crashes: CrashLedger { self.quarantine.ledger }

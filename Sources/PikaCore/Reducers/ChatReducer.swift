@@ -153,7 +153,8 @@ extension CoreModel {
             count > limit, self.state.currentChat?.isLoadingOlder == false
         else { return }
         self.dropShown(first: count - limit)
-        self.chats.open?.forgetRead(before: self.state.currentChat?.messages.first)
+        let first = self.state.currentChat?.messages.first
+        self.chats.open?.forgetRead(before: first)
         self.state.currentChat?.canLoadOlder = true
     }
 }

@@ -152,10 +152,10 @@ import Testing
         world.settle()
         world.now += 90_000_000
         world.reduce(0, .timer(.maintenance))
-        world.accounts[0].model.stateChanged = false
+        _ = world.accounts[0].model.published.publish()
         let before = world[0].model.state
         world.catchUp(0)
-        #expect(world[0].model.state == before && !world[0].model.stateChanged)
+        #expect(world[0].model.state == before && !world[0].model.published.isChanged)
     }
 
     @Test func answersThatNobodyAskedForChangeNothing() throws {
