@@ -31,7 +31,7 @@ extension CoreModel {
             case .groupProfile: isReadable = self.people.groups.restore(name, memo)
             case .copyNotice:
                 let ids = CopyFence.ids(memo: memo)
-                if let ids { self.fence.own = ids }
+                if let ids { self.copies.fence.own = ids }
                 isReadable = ids != nil
             case .keyTask: isReadable = self.signer.restore(name.key, memo)
             case .rollbacks: isReadable = self.restoreRollbacks(name, memo)

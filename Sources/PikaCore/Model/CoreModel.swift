@@ -72,10 +72,7 @@ struct CoreModel: Sendable {
     var signer = SignerQueue()
     var calls = Calls()
 
-    /// Groups whose keys another copy of this account has too.
-    var copiedGroups: [GroupID: CopiedGroup] = [:]
-    var fence = CopyFence()
-    var stateRollback = StateRollbackGuard()
+    var copies = AccountCopies()
     /// Outcomes of idempotent actions, and those in progress.
     var outcomes = IdempotentOutcomes()
     /// The error that the core has to stop with.

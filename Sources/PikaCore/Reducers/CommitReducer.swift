@@ -114,9 +114,9 @@ extension CoreModel {
     /// Resumes commits and intents that waited for a relay to be read. An own commit is abandoned if the relays have
     /// another commit for the same epoch and not this one.
     mutating func endReading(_ relay: RelayURL?, _ step: inout CoreStep) {
-        if let relay, !self.stateRollback.isOpen {
+        if let relay, !self.copies.rollback.isOpen {
             for (groupID, group) in self.groups where self.relays(of: group).contains(relay) {
-                self.stateRollback.noteRead(groupID)
+                self.copies.rollback.noteRead(groupID)
             }
         }
         for (groupID, group) in self.groups where !self.isReading(groupID) {

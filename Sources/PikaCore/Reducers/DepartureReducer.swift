@@ -28,7 +28,7 @@ extension CoreModel {
 
     /// Throws if this account must not act in a group, because it has left or another copy has changed the keys.
     func requireMembership(in groupID: GroupID) throws(AppCoreError) {
-        if self.copiedGroups[groupID]?.phase == .overtaken { throw AppCoreError.overtaken }
+        if self.copies.groups.isOvertaken(groupID) { throw AppCoreError.overtaken }
         if self.hasLeft(groupID) { throw AppCoreError(.notAllowed, "this account has left the group") }
     }
 
@@ -87,7 +87,7 @@ extension CoreModel {
     /// Executes the departures that no other member has executed in the meantime.
     mutating func commitDepartures(of groupID: GroupID, _ step: inout CoreStep) {
         guard let group = self.groups[groupID], !group.dueDepartures.isEmpty,
-            self.failedDepartures[groupID] != group.epoch, self.copiedGroups[groupID]?.phase != .overtaken,
+            self.failedDepartures[groupID] != group.epoch, !self.copies.groups.isOvertaken(groupID),
             !self.intents.values.contains(where: {
                 $0.groupID == groupID && $0.goal == .commitDepartures && $0.isOpen
             })

@@ -12,8 +12,8 @@ extension CoreModel {
     mutating func startFence(_ step: inout CoreStep) {
         for row in self.queue.rows(where: { $0.purpose == .instance }) { self.dropRow(row.id, &step) }
         guard self.configuration.detectsCopies else { return }
-        self.fence.startedAt = step.nowMilliseconds
-        self.stateRollback.start(self.groups.all)
+        self.copies.fence.startedAt = step.nowMilliseconds
+        self.copies.rollback.start(self.groups.all)
         self.subscribeToNotices(&step)
     }
 
@@ -28,8 +28,8 @@ extension CoreModel {
     /// there.
     mutating func takeNotices(_ events: [Event], from relay: RelayURL, _ step: inout CoreStep) {
         guard self.configuration.detectsCopies else { return }
-        let notices = events.filter { $0.kind == .applicationData && !self.fence.own.contains($0.id) }
-        self.fence.unread[relay, default: []].formUnion(notices.map(\.id))
+        let notices = events.filter { $0.kind == .applicationData && !self.copies.fence.own.contains($0.id) }
+        self.copies.fence.unread[relay, default: []].formUnion(notices.map(\.id))
         for event in notices { self.use(.readNotice(event, at: relay), &step) }
         self.tellIfRead(relay, &step)
     }
@@ -37,21 +37,21 @@ extension CoreModel {
     /// Records that a notice was read, or was invalid.
     mutating func endNotice(_ event: Event, at relay: RelayURL?, _ step: inout CoreStep) {
         guard let relay else { return }
-        self.fence.unread[relay]?.remove(event.id)
+        self.copies.fence.unread[relay]?.remove(event.id)
         if case .remote = self.account { self.tellIfRead(relay, &step) }
     }
 
     /// Remembers an own notice, so that it is recognized at the next start without the signer. Each relay has one.
     mutating func remember(ownNotice id: EventID, _ step: inout CoreStep) {
-        if self.fence.own.count > self.configuration.relays.count + 8 { self.fence.own = [] }
-        self.fence.own.insert(id)
+        if self.copies.fence.own.count > self.configuration.relays.count + 8 { self.copies.fence.own = [] }
+        self.copies.fence.own.insert(id)
         guard case .remote = self.account else { return }
-        step.changes.append(.putMemo(MemoName(.copyNotice, []), CopyFence.memo(self.fence.own.sorted())))
+        step.changes.append(.putMemo(MemoName(.copyNotice, []), CopyFence.memo(self.copies.fence.own.sorted())))
     }
 
     private mutating func tellIfRead(_ relay: RelayURL, _ step: inout CoreStep) {
-        guard self.fence.unread[relay]?.isEmpty == true, self.failure == nil,
-            self.configuration.relays.contains(relay), !self.fence.told.contains(relay)
+        guard self.copies.fence.unread[relay]?.isEmpty == true, self.failure == nil,
+            self.configuration.relays.contains(relay), !self.copies.fence.told.contains(relay)
         else { return }
         self.tell([relay], &step)
         self.flushOutbox(&step)
@@ -59,29 +59,29 @@ extension CoreModel {
 
     /// Processes a notice that arrived live.
     mutating func takeNotice(_ event: Event, _ step: inout CoreStep) {
-        guard self.fence.startedAt != nil, !self.fence.own.contains(event.id) else { return }
+        guard self.copies.fence.startedAt != nil, !self.copies.fence.own.contains(event.id) else { return }
         self.use(.readNotice(event, at: nil), &step)
     }
 
     /// Stops this copy if a notice is from a later one; announces this copy again if the other is earlier.
     mutating func heed(_ notice: CopyNotice, _ event: Event, isLive: Bool, _ step: inout CoreStep) {
-        guard let startedAt = self.fence.startedAt else { return }
-        self.fence.newest = max(self.fence.newest, min(event.createdAt, step.now + 3600))
+        guard let startedAt = self.copies.fence.startedAt else { return }
+        self.copies.fence.newest = max(self.copies.fence.newest, min(event.createdAt, step.now + 3600))
         if notice.instance == self.instance.id {
             // A directory that was copied by hand: the copy that started last continues. Notices of an earlier run of
             // this same copy, which relays have stored, do not count.
-            if isLive, !self.fence.told.isEmpty, notice.startedAt > startedAt { self.yield(to: notice) }
+            if isLive, !self.copies.fence.told.isEmpty, notice.startedAt > startedAt { self.yield(to: notice) }
         } else if self.isLater(notice) {
             self.yield(to: notice)
-        } else if isLive, !self.fence.told.isEmpty {
+        } else if isLive, !self.copies.fence.told.isEmpty {
             // An earlier copy has overwritten this copy's notice.
-            self.tell(self.fence.told.sorted(), &step)
+            self.tell(self.copies.fence.told.sorted(), &step)
         }
     }
 
     /// Publishes a new notice to the relays that know this copy, after its state became another copy.
     mutating func tellAgain(_ step: inout CoreStep) {
-        if !self.fence.told.isEmpty { self.tell(self.fence.told.sorted(), &step) }
+        if !self.copies.fence.told.isEmpty { self.tell(self.copies.fence.told.sorted(), &step) }
     }
 
     private func isLater(_ notice: CopyNotice) -> Bool {
@@ -100,9 +100,9 @@ extension CoreModel {
     }
 
     private mutating func tell(_ relays: [RelayURL], _ step: inout CoreStep) {
-        guard self.fence.startedAt != nil else { return }
-        self.fence.newest = max(step.now, self.fence.newest + 1)
-        self.fence.told.formUnion(relays)
-        self.use(.tell(relays, at: self.fence.newest), &step)
+        guard self.copies.fence.startedAt != nil else { return }
+        self.copies.fence.newest = max(step.now, self.copies.fence.newest + 1)
+        self.copies.fence.told.formUnion(relays)
+        self.use(.tell(relays, at: self.copies.fence.newest), &step)
     }
 }

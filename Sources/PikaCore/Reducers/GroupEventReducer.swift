@@ -64,7 +64,7 @@ extension CoreModel {
             self.keepAbandoned(of: groupID, at: nil, &step)
         case .ownEcho:
             self.settleMessage(event.id, &step)
-            if let epoch = self.stateRollback.unsentEpoch(of: event, in: groupID, now: step.now) {
+            if let epoch = self.copies.rollback.unsentEpoch(of: event, in: groupID, now: step.now) {
                 self.takeUnsent(epoch: epoch, of: groupID, &step)
             }
         case .otherCopy(let epoch): self.takeUnsent(epoch: epoch, of: groupID, &step)

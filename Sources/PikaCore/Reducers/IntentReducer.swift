@@ -69,7 +69,7 @@ extension CoreModel {
     private mutating func queuedIntents(of groupID: GroupID, _ step: inout CoreStep) -> [Int] {
         var queued = self.intents.values.filter { $0.groupID == groupID && $0.phase == .queued }
         guard !queued.isEmpty else { return [] }
-        if let copied = self.copiedGroups[groupID], copied.holdsBack {
+        if let copied = self.copies.groups[groupID], copied.holdsBack {
             return copied.phase == .renewing
                 ? queued.filter { $0.goal == .selfUpdate(isAutomatic: false) }.map(\.number).sorted() : []
         }

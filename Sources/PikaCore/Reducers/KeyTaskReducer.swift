@@ -54,7 +54,7 @@ extension CoreModel {
         case (.tell(_, let time), .encrypted(let content)):
             return .sign([CopyNotice.draft(content, by: self.account.publicKey, createdAt: time)])
         case (.tell, _):
-            guard let startedAt = self.fence.startedAt else { return nil }
+            guard let startedAt = self.copies.fence.startedAt else { return nil }
             return .encrypt(
                 CopyNotice(self.instance, startedAt: startedAt).content, to: self.account.publicKey)
         case (.authorize(let operation), _): return self.authorizations(of: operation, step).map(KeyOperation.sign)

@@ -62,7 +62,7 @@ extension CoreModel {
     /// Whether no other change is in progress in a group, as far as an up-to-date relay shows.
     private func isQuiet(_ group: MarmotGroup) -> Bool {
         let relays = self.relays(of: group)
-        guard self.copiedGroups[group.groupID]?.holdsBack != true else { return false }
+        guard self.copies.groups[group.groupID]?.holdsBack != true else { return false }
         return group.pending == nil && !group.isLeaving && group.dueDepartures.isEmpty
             && !self.isReading(group.groupID)
             && !self.intents.values.contains { $0.groupID == group.groupID && $0.isOpen }

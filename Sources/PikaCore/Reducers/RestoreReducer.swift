@@ -4,20 +4,14 @@ import Nostr
 
 /// Groups after a restore: each gets fresh keys before any own event is sent in it (``CopiedGroup``).
 extension CoreModel {
-    private static func memo(_ groupID: GroupID) -> MemoName { MemoName(.copiedGroup, groupID) }
-
     private mutating func put(_ copied: CopiedGroup?, of groupID: GroupID, _ step: inout CoreStep) {
-        guard self.copiedGroups[groupID] != copied else { return }
-        let changesChat = (self.copiedGroups[groupID]?.phase == .overtaken) != (copied?.phase == .overtaken)
-        self.copiedGroups[groupID] = copied
-        step.changes.append(.putMemo(Self.memo(groupID), copied?.stored))
-        if changesChat { self.refreshChat(groupID) }
+        if self.copies.groups.put(copied, of: groupID, &step) { self.refreshChat(groupID) }
     }
 
     /// Marks all active groups as copied, since another copy has their keys. Returns the number of active groups.
     mutating func markAllCopied(_ step: inout CoreStep) -> Int {
         let active = self.groups.values.filter(\.isActive).map(\.groupID)
-        for groupID in active where self.copiedGroups[groupID]?.phase != .overtaken { self.markCopied(groupID, &step) }
+        for groupID in active where !self.copies.groups.isOvertaken(groupID) { self.markCopied(groupID, &step) }
         return active.count
     }
 
@@ -38,7 +32,7 @@ extension CoreModel {
             step.changes.append(.settleRestore)
             step.effects.append(.note(.restored(groups: count)))
         }
-        for (groupID, copied) in self.copiedGroups where copied.resealedEpoch != nil {
+        for groupID in self.copies.groups.ids(where: { $0.resealedEpoch != nil }) {
             self.loadUnsent(of: groupID, &step)
         }
     }
@@ -47,10 +41,9 @@ extension CoreModel {
         for (name, content) in memos where name.kind == .copiedGroup {
             guard self.quarantine.enter(name) else { continue }
             defer { self.quarantine.leave() }
-            guard let copied = CopiedGroup(content) else {
-                throw AppCoreError(.corruptState, "what is stored of a restored group cannot be read")
+            guard self.copies.groups.restore(GroupID(name.key), content) else {
+                throw AppCoreError(.corruptState, "the stored state of a restored group cannot be read")
             }
-            self.copiedGroups[GroupID(name.key)] = copied
         }
     }
 
@@ -74,7 +67,7 @@ extension CoreModel {
 
     /// Makes the commits of groups that waited for relays to be read, unless they are in flight.
     mutating func renewCopiedGroups(_ step: inout CoreStep) {
-        for (groupID, copied) in self.copiedGroups where copied.phase == .reading || copied.phase == .renewing {
+        for groupID in self.copies.groups.ids(where: { $0.phase == .reading || $0.phase == .renewing }) {
             self.renewCopied(groupID, &step)
         }
     }
@@ -83,7 +76,7 @@ extension CoreModel {
         guard let group = self.groups[groupID], group.isActive, !self.isReading(groupID) else { return }
         let relays = self.relays(of: group)
         guard self.state.relays.contains(where: { relays.contains($0.url) && $0.isCaughtUp }) else { return }
-        var copied = self.copiedGroups[groupID]
+        var copied = self.copies.groups[groupID]
         copied?.phase = .renewing
         self.put(copied, of: groupID, &step)
         let goal = GroupIntent.Goal.selfUpdate(isAutomatic: false)
@@ -95,7 +88,7 @@ extension CoreModel {
 
     /// Updates a copied group after a commit: an own commit gives fresh keys, and a better one may revoke them.
     mutating func followCopied(_ groupID: GroupID, _ report: CommitReport, _ step: inout CoreStep) {
-        guard var copied = self.copiedGroups[groupID], let group = self.groups[groupID] else { return }
+        guard var copied = self.copies.groups[groupID], let group = self.groups[groupID] else { return }
         if report.removedSelf { return self.put(nil, of: groupID, &step) }
         if report.isOwn, !copied.oldCommits.contains(report.event) {
             copied.phase = .resealing(epoch: report.epochBefore)
@@ -121,7 +114,7 @@ extension CoreModel {
     }
 
     private func loadUnsent(of groupID: GroupID, _ step: inout CoreStep) {
-        guard let epoch = self.copiedGroups[groupID]?.resealedEpoch else { return }
+        guard let epoch = self.copies.groups[groupID]?.resealedEpoch else { return }
         step.effects.append(.loadUnsent(groupID: groupID, upToEpoch: epoch))
     }
 
@@ -130,7 +123,7 @@ extension CoreModel {
         _ messages: [StoredMessage], of groupID: GroupID, upToEpoch epoch: Epoch, _ step: inout CoreStep
     ) {
         // If their commit was undone in the meantime, another commit and another load follow.
-        guard var copied = self.copiedGroups[groupID], copied.resealedEpoch == epoch else { return }
+        guard var copied = self.copies.groups[groupID], copied.resealedEpoch == epoch else { return }
         let found = Dictionary(messages.map { ($0.id, $0) }) { first, _ in first }
         let rows = self.queue.rows { $0.groupID == groupID && $0.purpose == .message }
         for row in rows.sorted(by: { $0.sequence < $1.sequence }) {
@@ -154,8 +147,8 @@ extension CoreModel {
 
     /// Marks a group as overtaken: the other copy has made a commit whose keys this copy lacks.
     mutating func noteOvertaken(_ groupID: GroupID, _ step: inout CoreStep) {
-        guard let group = self.groups[groupID], self.copiedGroups[groupID]?.phase != .overtaken else { return }
-        var copied = self.copiedGroups[groupID] ?? CopiedGroup()
+        guard let group = self.groups[groupID], !self.copies.groups.isOvertaken(groupID) else { return }
+        var copied = self.copies.groups[groupID] ?? CopiedGroup()
         copied.phase = .overtaken
         self.put(copied, of: groupID, &step)
         for intent in self.intents.values where intent.groupID == groupID && intent.isOpen {
@@ -177,11 +170,11 @@ extension CoreModel {
     /// The ids of rows that must not be sent now.
     var heldRows: Set<String> {
         var rows = self.heldCommits
-        if self.fence.isClosed { rows.formUnion(self.queue.rows { $0.groupID != nil }.map(\.id)) }
-        if !self.stateRollback.isOpen {
-            rows.formUnion(self.queue.rows { $0.groupID.map(self.stateRollback.holdsBack) ?? false }.map(\.id))
+        if self.copies.fence.isClosed { rows.formUnion(self.queue.rows { $0.groupID != nil }.map(\.id)) }
+        if !self.copies.rollback.isOpen {
+            rows.formUnion(self.queue.rows { $0.groupID.map(self.copies.rollback.holdsBack) ?? false }.map(\.id))
         }
-        for (groupID, copied) in self.copiedGroups where copied.holdsBack {
+        for groupID in self.copies.groups.ids(where: \.holdsBack) {
             rows.formUnion(self.queue.rows { $0.groupID == groupID && $0.purpose != .commit }.map(\.id))
         }
         return rows

@@ -8,13 +8,13 @@ extension CoreModel {
     mutating func takeUnsent(epoch: Epoch, of groupID: GroupID, _ step: inout CoreStep) {
         // That message's key counts as used.
         self.groups.markChanged(groupID)
-        switch self.copiedGroups[groupID]?.phase {
+        switch self.copies.groups[groupID]?.phase {
         case .reading, .renewing, .resealing, .overtaken: return
         // It was sent before the fresh keys, and read after them.
         case .renewed(let renewed) where epoch <= renewed: return
         case .renewed, nil: break
         }
-        if self.stateRollback.detect() { self.becomeCopy(&step) } else { self.markCopied(groupID, &step) }
+        if self.copies.rollback.detect() { self.becomeCopy(&step) } else { self.markCopied(groupID, &step) }
         self.renewCopiedGroups(&step)
     }
 
