@@ -10,6 +10,7 @@ struct Groups: Sendable {
     var count: Int { self.groups.count }
     var isEmpty: Bool { self.groups.isEmpty }
     var all: [GroupID: MarmotGroup] { self.groups }
+    var hasUnstoredChanges: Bool { !self.changed.isEmpty }
     var keys: Dictionary<GroupID, MarmotGroup>.Keys { self.groups.keys }
     var values: Dictionary<GroupID, MarmotGroup>.Values { self.groups.values }
 

@@ -5,19 +5,15 @@ import Testing
 @testable import PikaCore
 
 @Suite struct SignerQueueTests {
-    private func step(at milliseconds: Int64 = 0) -> CoreStep {
-        CoreStep(nowMilliseconds: milliseconds, random: CoreRandom(SystemRandomNumberGenerator()))
-    }
-
     @Test func sameTaskIsQueuedOnce() {
-        var (queue, step) = (SignerQueue(), self.step())
+        var (queue, step) = (SignerQueue(), CoreStep.at(0))
         let isNew = (0..<2).map { _ in queue.enqueue(.announce([1]), for: nil, &step) }
         #expect(isNew == [true, false])
         #expect(queue.count == 1 && step.changes.count == 1)
     }
 
     @Test func limitsRequestsInFlight() {
-        var (queue, step) = (SignerQueue(), self.step())
+        var (queue, step) = (SignerQueue(), CoreStep.at(0))
         for number in UInt8(0)..<20 { _ = queue.enqueue(.announce([number]), for: nil, &step) }
         var sent = 0
         while let job = queue.next(0) {
@@ -30,7 +26,7 @@ import Testing
     }
 
     @Test func backsOffWhileSignerIsAway() {
-        var (queue, step) = (SignerQueue(), self.step())
+        var (queue, step) = (SignerQueue(), CoreStep.at(0))
         _ = queue.enqueue(.announce([1]), for: nil, &step)
         queue.noteAway(&step)
         #expect(queue.next(SignerQueue.delay - 1) == nil)
@@ -42,7 +38,7 @@ import Testing
     }
 
     @Test func restoresStoredTasks() throws {
-        var (queue, step) = (SignerQueue(), self.step())
+        var (queue, step) = (SignerQueue(), CoreStep.at(0))
         _ = queue.enqueue(.announce([7]), for: nil, &step)
         guard case .putMemo(let name, let memo?) = try #require(step.changes.first) else {
             Issue.record("a durable task is stored")

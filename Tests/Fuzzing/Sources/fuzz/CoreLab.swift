@@ -241,7 +241,7 @@ struct CoreLab {
         var step = CoreStep(
             nowMilliseconds: self.nowMilliseconds, random: CoreRandom(SeededGenerator(seed: self.rng.next())))
         self.model.reduce(input, &step)
-        self.model.storeDirtyGroups(&step)
+        self.model.storeChanges(&step)
         for change in step.changes { self.store.apply(change) }
         for effect in step.effects { self.take(effect) }
         self.checkBounds()
@@ -273,7 +273,7 @@ struct CoreLab {
         precondition(waiting.events <= PendingEvents.standardAccount.events)
         precondition(waiting.bytes <= PendingEvents.standardAccount.bytes)
         precondition(!self.model.held.isOverBudget)
-        precondition(self.model.dirtyGroups.isEmpty)
+        precondition(!self.model.groups.hasUnstoredChanges)
         precondition(self.isDamaged || self.model.state.outbox.pending == self.model.queue.count)
     }
 
