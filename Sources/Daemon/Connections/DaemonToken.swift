@@ -48,11 +48,11 @@ extension DaemonToken {
         let blank = text.allSatisfy(\.isWhitespace)
         guard !blank else { return [] }
         guard let json = try? JSONValue(json: text), let list = json["tokens"]?.array else {
-            throw DaemonError(.badTokenFile, "the file with the tokens cannot be read")
+            throw DaemonError(.badTokenFile, "the token file must be a JSON object with a list `tokens`")
         }
         let tokens = list.compactMap(DaemonToken.init)
         guard tokens.count == list.count else {
-            throw DaemonError(.badTokenFile, "the file with the tokens holds something else")
+            throw DaemonError(.badTokenFile, "the token file has an entry that is not a token")
         }
         return tokens
     }

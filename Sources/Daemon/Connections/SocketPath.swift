@@ -32,7 +32,7 @@ enum SocketPath {
     /// Returns a listening socket with mode 0600 from the start. Replaces an earlier daemon's stale socket.
     static func bind(_ path: String) throws(DaemonError) -> Int32 {
         guard self.removeUnlessLive(path) else {
-            throw DaemonError(.noSocket, "\(path): another process listens there; end it first")
+            throw DaemonError(.noSocket, "\(path): another process is listening; stop it first")
         }
         let descriptor = socket(AF_UNIX, self.kind, 0)
         guard descriptor >= 0 else { throw self.failure(path) }

@@ -96,7 +96,7 @@ public struct SocketServer: Service {
         do {
             try await connection.executeThenClose { inbound, outbound in
                 guard hasSlot else {
-                    let failure = DaemonFailure(.tooManyClients, "no more clients are served")
+                    let failure = DaemonFailure(.tooManyClients, "the limit of clients is reached")
                     return try await outbound.write(Self.buffer([DaemonReply.error(requestID: nil, failure).line]))
                 }
                 let client = DaemonClient(.socket, limit: self.limits.outgoingBytes)

@@ -71,7 +71,7 @@ struct ProgramMachine: Sendable {
         var report = ProgramReport(isShutDown: run.isShutDown)
         // A program that fails at its start is not failing on an event, and a stalled one may have been sent none.
         guard let failure, !run.isShutDown, run.isConfirmed, let rules = self.rules else { return (report, nil, []) }
-        let newest = failure == .stalled(.takesNothing) ? last : run.position
+        let newest = failure == .stalled(.consumesNothing) ? last : run.position
         guard let cursor = self.consumed.oldestUnconsumed(upTo: newest) else { return (report, nil, []) }
         let count = self.consumed.recordFailure(of: cursor)
         report.blamed = (cursor, count)

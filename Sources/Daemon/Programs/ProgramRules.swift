@@ -43,7 +43,7 @@ public enum ProgramFailure: Sendable, Hashable {
 /// How a program stalled.
 public enum ProgramStall: String, Sendable, Hashable {
     /// It did not consume waiting events.
-    case takesNothing = "it took nothing of what waited for it"
+    case consumesNothing = "it did not consume waiting events"
     /// It did not read its replies, and the queue is full.
-    case readsNothing = "it did not read the replies to its commands"
+    case readsNothing = "it did not read its replies"
 }

@@ -64,7 +64,7 @@ struct ProgramRun: Sendable {
             return isBlocked ? (.readsNothing, self.blocked.since) : nil
         }
         return isBlocked && self.blocked.since <= self.progressedAt
-            ? (.readsNothing, self.blocked.since) : (.takesNothing, self.progressedAt)
+            ? (.readsNothing, self.blocked.since) : (.consumesNothing, self.progressedAt)
     }
 
     mutating func beginWaiting(now: Int64) {

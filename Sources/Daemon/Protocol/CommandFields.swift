@@ -18,13 +18,13 @@ struct CommandFields {
         switch self.object[name] {
         case nil, .null?: return nil
         case .string(let value)?: return value
-        default: throw Self.wrong(name, "a text")
+        default: throw Self.wrong(name, "a string")
         }
     }
 
     func text(_ name: String, default value: String) throws(DaemonFailure) -> String {
         guard let field = self.object[name] else { return value }
-        guard let text = field.string else { throw Self.wrong(name, "a text") }
+        guard let text = field.string else { throw Self.wrong(name, "a string") }
         return text
     }
 
@@ -35,18 +35,18 @@ struct CommandFields {
 
     func texts(_ name: String, default value: [String]) throws(DaemonFailure) -> [String] {
         guard let field = self.object[name] else { return value }
-        guard let elements = field.array else { throw Self.wrong(name, "a list of texts") }
+        guard let elements = field.array else { throw Self.wrong(name, "a list of strings") }
         let texts = elements.compactMap(\.string)
-        guard texts.count == elements.count else { throw Self.wrong(name, "a list of texts") }
+        guard texts.count == elements.count else { throw Self.wrong(name, "a list of strings") }
         return texts
     }
 
     func table(_ name: String) throws(DaemonFailure) -> [String: String] {
         guard let field = self.object[name] else { return [:] }
-        guard let members = field.object?.members else { throw Self.wrong(name, "an object of texts") }
+        guard let members = field.object?.members else { throw Self.wrong(name, "an object whose values are strings") }
         var table: [String: String] = [:]
         for member in members {
-            guard let text = member.value.string else { throw Self.wrong(name, "an object of texts") }
+            guard let text = member.value.string else { throw Self.wrong(name, "an object whose values are strings") }
             table[member.name] = text
         }
         return table
@@ -57,7 +57,7 @@ struct CommandFields {
     ) throws(DaemonFailure) -> Number {
         guard let field = self.object[name] else { throw Self.missing(name) }
         guard let value = field.integer.flatMap({ Number(exactly: $0) }) else {
-            throw Self.wrong(name, "a whole number from \(Number.min) to \(Number.max)")
+            throw Self.wrong(name, "an integer from \(Number.min) to \(Number.max)")
         }
         return value
     }

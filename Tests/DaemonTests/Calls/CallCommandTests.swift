@@ -25,16 +25,16 @@ import Testing
     private static let session = CallSession(
         moqURL: "https://moq.example", broadcastBase: "pika/calls", tracks: [.audio])
 
-    /// Bob calls; returns the call's id.
+    /// Places a call from Bob; returns its id.
     private static func ring(_ scene: Scene) async throws -> JSONValue {
         try await scene.bob.perform(.startCall(chatID: scene.chat, session: self.session))
-        let told = try #require(scene.daemon.events("call_invite_received").last)
-        #expect(told["from_pubkey"]?.string == scene.bob.publicKey.hex)
-        #expect(told["nostr_group_id"]?.string == scene.chat)
-        return try #require(told["call_id"])
+        let received = try #require(scene.daemon.events("call_invite_received").last)
+        #expect(received["from_pubkey"]?.string == scene.bob.publicKey.hex)
+        #expect(received["nostr_group_id"]?.string == scene.chat)
+        return try #require(received["call_id"])
     }
 
-    @Test func aCallIsAcceptedHeardAndEnded() async throws {
+    @Test func acceptsHearsAndEndsACall() async throws {
         let files = NSTemporaryDirectory() + "daemon-calls-\(UUID().uuidString)"
         defer { try? FileManager.default.removeItem(atPath: files) }
         let scene = try await Self.scene(1, files: files)
@@ -50,7 +50,7 @@ import Testing
         #expect(
             try await scene.daemon.failure("send_call_data", ["call_id": call, "payload_hex": "00"]) == "bad_request")
 
-        // A second of something loud, then silence: one piece of speech.
+        // One second of loud audio, then silence: one speech segment.
         let loud = [UInt8]([0x00, 0x20]).repeated(48_000)
         let line = try await scene.bob.call()
         try await line.say(loud + [UInt8](repeating: 0, count: 96_000), taking: .seconds(4))
@@ -90,7 +90,7 @@ import Testing
         #expect(try await scene.bob.state().activeCall?.phase == .ended(reason: "user_hangup"))
     }
 
-    /// Under a key, a file is heard once.
+    /// Under an idempotency key, a file is sent once.
     private static func expectOnce(_ scene: Scene, _ call: JSONValue, _ source: String) async throws {
         _ = try await scene.daemon.result("hello", ["protocol": 2])
         let fields: JSONObject = [
@@ -117,16 +117,16 @@ import Testing
         #expect(try await scene.daemon.failure("send_audio_file", fields) == "io_error")
     }
 
-    @Test func aCallIsRejected() async throws {
+    @Test func rejectsACall() async throws {
         let scene = try await Self.scene(2)
         let call = try await Self.ring(scene)
         #expect(try await scene.daemon.result("reject_call", ["call_id": call]) == ["call_id": call])
         #expect(try await scene.bob.state().activeCall?.phase == .ended(reason: "declined"))
         #expect(try await scene.daemon.failure("reject_call", ["call_id": call]) == "not_found")
-        #expect(scene.daemon.events("call_session_ended").isEmpty, "it had not started")
+        #expect(scene.daemon.events("call_session_ended").isEmpty, "the call had not started")
     }
 
-    @Test func dataGoesBothWays() async throws {
+    @Test func transfersDataBothWays() async throws {
         let scene = try await Self.scene(3)
         let invitation: JSONObject = [
             "nostr_group_id": .string(scene.chat), "peer_pubkey": .string(scene.bob.publicKey.hex),
@@ -168,7 +168,7 @@ import Testing
             try await scene.daemon.failure("send_call_data", ["call_id": call, "payload_hex": "00"]) == "not_found")
     }
 
-    @Test func whatIsWrongWithInvitations() async throws {
+    @Test func refusesInvalidCallInvitations() async throws {
         let scene = try await Self.scene(4)
         func code(_ changes: JSONObject) async throws -> String? {
             var fields: JSONObject = [
@@ -186,14 +186,14 @@ import Testing
     }
 }
 
-@Suite struct CallSoundTests {
+@Suite struct CallAudioTests {
     private static func converted(_ bytes: [UInt8], _ source: (Int, Int), _ target: (Int, Int)) -> [UInt8]? {
         CallAudio.converted(
             bytes, from: CallAudio.Format(rate: source.0, channels: source.1),
             to: CallAudio.Format(rate: target.0, channels: target.1))
     }
 
-    @Test func soundThatWouldFillTheMemoryIsRefused() {
+    @Test func refusesOversizedConversions() {
         let second = [UInt8](repeating: 0, count: 16_000)
         #expect(Self.converted(second, (8000, 1), (192_000, 8))?.count == 192_000 * 8 * 2)
         #expect(Self.converted(second, (1, 1), (192_000, 8)) == nil)
@@ -206,7 +206,7 @@ import Testing
         #expect(CallAudio.Format(rate: 48_000, channels: 2).isSupported)
     }
 
-    @Test func soundIsMixedAndBroughtToAnotherRate() {
+    @Test func mixesAndResamples() {
         let stereo: [UInt8] = [0x00, 0x01, 0x00, 0x03, 0x00, 0x02, 0x00, 0x04]
         #expect(Self.converted(stereo, (8, 2), (8, 1)) == [0, 2, 0, 3])
         #expect(Self.converted(stereo, (8, 2), (8, 2))?.count == 8)
@@ -218,7 +218,7 @@ import Testing
         #expect(Self.converted([1, 2], (0, 1), (1, 1)) == nil)
     }
 
-    @Test func speechIsCutAtPauses() {
+    @Test func splitsSpeechAtPauses() {
         let loud = [UInt8]([0, 0x20]).repeated(160)
         let silent = [UInt8](repeating: 0, count: 320)
         var segments = SpeechSegments(rate: 8000, channels: 1)
@@ -229,7 +229,7 @@ import Testing
         // Too short for speech.
         for _ in 0..<20 { #expect(segments.append(loud) == nil) }
         for _ in 0..<35 { #expect(segments.append(silent) == nil) }
-        // Nobody pauses.
+        // No pause.
         for _ in 0..<999 { #expect(segments.append(loud) == nil) }
         #expect(segments.append(loud)?.count == 1000 * 320)
         for _ in 0..<25 { #expect(segments.append(loud) == nil) }

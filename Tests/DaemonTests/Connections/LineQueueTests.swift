@@ -4,7 +4,7 @@ import Testing
 @testable import Daemon
 
 @Suite(.bounded) struct LineQueueTests {
-    @Test func aBatchIsWrittenWhenTheNextIsAskedFor() async {
+    @Test func nextConfirmsThePreviousBatch() async {
         let queue = LineQueue(limit: 100)
         await queue.put("one")
         #expect(queue.offer("two", farewell: ""))
@@ -18,7 +18,7 @@ import Testing
         #expect(!queue.offer("late", farewell: ""))
     }
 
-    @Test func whoDoesNotReadIsToldWhyAndDropped() async {
+    @Test func dropsSlowReadersWithAFarewell() async {
         let queue = LineQueue(limit: 10)
         #expect(queue.offer("12345", farewell: "bye"))
         #expect(queue.offer("67890", farewell: "bye"))
@@ -29,7 +29,7 @@ import Testing
         #expect(queue.isDone)
     }
 
-    @Test func whoeverWritesWaitsForRoom() async {
+    @Test func writersWaitForRoom() async {
         let queue = LineQueue(limit: 5)
         await queue.put("12345")
         let writer = Task { await queue.put("67890") }
@@ -38,7 +38,7 @@ import Testing
         #expect(await queue.next() == ["67890"])
     }
 
-    @Test func oneReplyBeyondTheBoundIsNoReasonToDropWhoeverReads() async {
+    @Test func oneOversizedReplyDropsNoReader() async {
         let queue = LineQueue(limit: 5)
         #expect(queue.offer("1234", farewell: "bye"))
         #expect(queue.offer("a long reply", farewell: "bye"))
@@ -49,7 +49,7 @@ import Testing
         #expect(await queue.next() == ["bye"])
     }
 
-    @Test func whoReadsSlowlyGetsAPartAndMakesRoomForAsMuch() async {
+    @Test func partialReadsMakeRoom() async {
         let queue = LineQueue(limit: 200_000)
         let line = String(repeating: "x", count: 20_000)
         for _ in 0..<10 { #expect(queue.putNow(line) == true) }
@@ -62,7 +62,7 @@ import Testing
         #expect(queue.putNow(line) == false)
     }
 
-    @Test func aLongLineWaitsForTheOneBeforeIt() async {
+    @Test func queuesOneOversizedLineAtATime() async {
         let queue = LineQueue(limit: 2)
         await queue.put("longer than that")
         let writer = Task { await queue.put("as long as that") }
@@ -71,13 +71,13 @@ import Testing
         #expect(await queue.next() == ["as long as that"])
     }
 
-    @Test func aLineBeyondTheBoundIsTaken() async {
+    @Test func acceptsOneOversizedLine() async {
         let queue = LineQueue(limit: 2)
         #expect(await queue.put("longer than that"))
         #expect(await queue.next() == ["longer than that"])
     }
 
-    @Test func whatIsNeverWrittenIsNotFlushed() async {
+    @Test func flushFailsForUnwrittenLines() async {
         let queue = LineQueue(limit: 100)
         await queue.put("one")
         let flushed = Task { await queue.flush() }
@@ -97,13 +97,13 @@ import Testing
         return found
     }
 
-    @Test func linesComeTogetherFromPieces() {
+    @Test func assemblesLinesFromPieces() {
         #expect(self.lines(["ab", "c\nd", "\n\n", "e"]) == [.line("abc"), .line("d"), .line(""), .line("e")])
         #expect(self.lines(["zażół\n"]) == [.line("zażół")])
         #expect(self.lines([]) == [])
     }
 
-    @Test func aLineThatIsTooLongIsReportedOnceAndSkipped() {
+    @Test func reportsOverlongLinesOnce() {
         #expect(self.lines(["0123456789\n"]) == [.line("0123456789")])
         #expect(self.lines(["0123456789", "0", "more\nnext\n"]) == [.tooLong, .line("next")])
         #expect(self.lines(["0123456789abcdef"]) == [.tooLong])

@@ -8,15 +8,15 @@ import Testing
 
 @testable import Daemon
 
-/// The real socket, with real time.
+/// The real socket, in real time.
 @Suite(.live) struct SocketServerTests {
-    @Test func theSocketIsItsOwnersAloneAndGoesAway() throws {
+    @Test func socketIsPrivateAndRemoved() throws {
         let path = NSTemporaryDirectory() + "daemon-\(UUID().uuidString.prefix(8)).sock"
         let descriptor = try SocketPath.bind(path)
         var status = stat()
         #expect(stat(path, &status) == 0 && status.st_mode & 0o777 == 0o600)
         close(descriptor)
-        // What an earlier daemon has left is in nobody's way.
+        // The stale socket of an earlier daemon is replaced.
         close(try SocketPath.bind(path))
         #expect(SocketPath.removeUnlessLive(path))
         #expect(!FileManager.default.fileExists(atPath: path))
@@ -37,7 +37,7 @@ import Testing
         close(try SocketPath.bind(path))
     }
 
-    @Test func whatIsNoSocketStays() throws {
+    @Test func leavesOtherFilesAlone() throws {
         let path = NSTemporaryDirectory() + "daemon-\(UUID().uuidString.prefix(8)).sock"
         try Data("mine".utf8).write(to: URL(fileURLWithPath: path))
         defer { try? FileManager.default.removeItem(atPath: path) }
@@ -48,7 +48,7 @@ import Testing
         #expect(throws: DaemonError.self) { try SocketPath.bind(long) }
     }
 
-    @Test func manyClientsTalkAtOnceAndASlowOneIsDropped() async throws {
+    @Test func servesManyClientsAndDropsSlowOnes() async throws {
         var limits = SocketServer.Limits()
         limits.clients = 20
         limits.lineBytes = 1000
@@ -69,10 +69,10 @@ import Testing
             return (0..<3).map { _ in client.readLine() }
         }
         #expect(lines[0].contains(#""request_id":"1""#) && lines[1].contains(#""request_id":"2""#))
-        #expect(lines[2].isEmpty, "then the daemon hangs up")
+        #expect(lines[2].isEmpty, "the daemon closes the connection")
     }
 
-    @Test func whatIsSaidAndEndedBeforeItIsServedIsNotLost() async throws {
+    @Test func servesClientsThatHungUpEarly() async throws {
         let replies = try await Self.serving { path in
             let clients = (0..<60).map { number in
                 let client = Connection(path)
@@ -104,7 +104,7 @@ import Testing
         }
     }
 
-    /// Serves while `body` runs on a thread of its own, as its reads block.
+    /// Serves while `body` runs on a thread of its own, because its reads block.
     private static func serving<Result: Sendable>(
         _ limits: SocketServer.Limits = .init(), _ body: @escaping @Sendable (String) -> Result
     ) async throws -> Result {
@@ -115,8 +115,9 @@ import Testing
         logger.logLevel = .critical
         let core = AppCore(
             account: .generate(using: &generator), configuration: CoreConfiguration(relays: [], invites: .nobody),
-            transport: network.transport(name: "daemon"), store: MemoryCoreStore(), clock: SystemClock(), logger: logger
-        )
+            ports: CorePorts(
+                transport: network.transport(name: "daemon"), store: MemoryCoreStore(), clock: SystemClock(),
+                logger: logger))
         let standard = DaemonClient(.standard)
         let engine = DaemonEngine(
             core: core, settings: DaemonSettings(core: CoreConfiguration(relays: [])), standard: standard,
@@ -127,7 +128,7 @@ import Testing
             group.addTask { try await engine.run() }
             group.addTask { try await server.run() }
             group.addTask { while await standard.lines.next() != nil {} }
-            try await eventually("the socket is there") { FileManager.default.fileExists(atPath: path) }
+            try await eventually("the socket exists") { FileManager.default.fileExists(atPath: path) }
             let result = await withCheckedContinuation { continuation in
                 Thread.detachNewThread { continuation.resume(returning: body(path)) }
             }
@@ -160,7 +161,7 @@ import Testing
         clients[0].write(String(repeating: "x", count: 5000) + "\n" + #"{"cmd":"list_groups"}"# + "\n")
         answers.tooLong = clients[0].readLine()
         answers.afterTooLong = clients[0].readLine()
-        // It asks and asks, and reads nothing.
+        // Sends commands and reads no reply.
         let question = #"{"cmd":"list_groups","request_id":"\#(String(repeating: "y", count: 800))"}"# + "\n"
         for _ in 0..<20_000 where !answers.slowHasEnded { answers.slowHasEnded = !clients[1].write(question) }
         return answers
@@ -190,7 +191,7 @@ import Testing
 
         func endWriting() { shutdown(self.descriptor, Int32(SHUT_WR)) }
 
-        /// False when the other side has hung up.
+        /// Returns false if the peer has closed the connection.
         @discardableResult
         func write(_ text: String) -> Bool {
             let bytes = Array(text.utf8)

@@ -6,7 +6,7 @@ import Synchronization
 @testable import BotTesting
 @testable import Daemon
 
-/// A daemon among the members of a lab; its standard client is the test.
+/// A daemon among the members of a lab; the test plays the standard client.
 final class DaemonLab: Sendable {
     struct Life: Sendable {
         let engine: DaemonEngine
@@ -57,33 +57,33 @@ final class DaemonLab: Sendable {
         await withTaskGroup(of: Void.self) { group in
             group.addTask { try? await engine.run() }
             group.addTask {
-                while let lines = await client.lines.next() { self.take(lines) }
+                while let lines = await client.lines.next() { self.append(lines) }
             }
         }
     }
 
-    private func take(_ lines: [String]) {
+    private func append(_ lines: [String]) {
         let values = lines.compactMap { try? JSONValue(json: $0) }
-        precondition(values.count == lines.count, "every line is JSON")
+        precondition(values.count == lines.count, "a line is not JSON")
         self.state.withLock { $0.lines += values }
     }
 
     var account: LabMember {
-        guard let member = self.member.withLock({ $0 }) else { preconditionFailure("the lab was made") }
+        guard let member = self.member.withLock({ $0 }) else { preconditionFailure("the lab must exist") }
         return member
     }
 
     var engine: DaemonEngine {
-        guard let life = self.state.withLock({ $0.life }) else { preconditionFailure("the daemon has started") }
+        guard let life = self.state.withLock({ $0.life }) else { preconditionFailure("the daemon must run") }
         return life.engine
     }
 
     var standard: DaemonClient {
-        guard let life = self.state.withLock({ $0.life }) else { preconditionFailure("the daemon has started") }
+        guard let life = self.state.withLock({ $0.life }) else { preconditionFailure("the daemon must run") }
         return life.client
     }
 
-    /// Everything that came on standard output.
+    /// All lines of standard output.
     var lines: [JSONValue] { self.state.withLock { $0.lines } }
 
     func events(_ type: String) -> [JSONValue] { self.lines.filter { $0["type"]?.string == type } }
@@ -92,7 +92,7 @@ final class DaemonLab: Sendable {
 
     // MARK: Commands
 
-    /// Hands a line over and settles; the daemon may crash on the way.
+    /// Sends a line and settles the lab; the daemon may crash meanwhile.
     func say(_ line: String, from client: DaemonClient? = nil) async throws {
         let engine = self.engine
         let client = client ?? self.standard
@@ -100,7 +100,7 @@ final class DaemonLab: Sendable {
         try await self.lab.settle()
     }
 
-    /// The reply to a command on standard input; nil if none came.
+    /// Sends a command on standard input; returns its reply, or nil if there is none.
     func command(_ name: String, _ fields: JSONObject = [:]) async throws -> JSONValue? {
         let id = self.state.withLock { state in
             state.requests += 1
@@ -118,7 +118,7 @@ final class DaemonLab: Sendable {
         return reply?["result"] ?? .null
     }
 
-    /// The code of the error that a command ends with; nil for none.
+    /// Sends a command; returns the code of its error, or nil for success.
     func failure(_ name: String, _ fields: JSONObject = [:]) async throws -> String? {
         try await self.command(name, fields)?["code"]?.string
     }
@@ -137,7 +137,7 @@ final class DaemonLab: Sendable {
         return client
     }
 
-    /// What waits for a client, read and taken away.
+    /// Reads the lines queued for a client.
     func read(_ client: DaemonClient) async throws -> [JSONValue] {
         guard !client.lines.isDone else { return [] }
         let isEmpty = Mutex(true)
@@ -149,7 +149,7 @@ final class DaemonLab: Sendable {
         }
         try await self.lab.settle()
         if isEmpty.withLock({ $0 }) {
-            // Nothing came: a line of our own ends the waiting.
+            // No line is queued: a marker line ends the read.
             _ = client.lines.offer("null", farewell: "null")
             try await self.lab.settle()
         }

@@ -5,7 +5,7 @@ import Testing
 @testable import BotTesting
 @testable import Daemon
 
-/// What commands lead to, over a lab's relay.
+/// Commands and their events, over a lab's relay.
 @Suite struct EngineTests {
     private struct Scene {
         let daemon: DaemonLab
@@ -13,7 +13,7 @@ import Testing
         let chat: String
     }
 
-    /// A daemon in a chat that it has founded with Bob.
+    /// Returns a daemon in a chat that it has created with Bob.
     private static func scene(_ seed: UInt64 = 1) async throws -> Scene {
         let daemon = try await DaemonLab.make(seed: seed)
         let bob = try await daemon.lab.member("bob")
@@ -28,7 +28,7 @@ import Testing
         #expect(daemon.lines.count == 1)
     }
 
-    @Test func startsWithoutARelayAfterItsPatience() async throws {
+    @Test func startsOfflineAfterTimeout() async throws {
         let lab = try GroupLab(seed: 2)
         lab.network.takeDown(lab.relay)
         let daemon = try await DaemonLab.make(seed: 2, lab: lab)
@@ -38,7 +38,7 @@ import Testing
         #expect(daemon.lines.first?["type"] == "ready" && !daemon.standard.lines.isDone)
     }
 
-    @Test func relaysAndKeyPackage() async throws {
+    @Test func setsRelaysAndPublishesKeyPackage() async throws {
         let daemon = try await DaemonLab.make(seed: 3)
         let relay = JSONValue.string(daemon.lab.relay.string)
         #expect(try await daemon.result("set_relays", ["relays": [relay]]) == ["relays": [relay]])
@@ -50,7 +50,7 @@ import Testing
         #expect(daemon.lines.last == ["type": "keypackage_published", "event_id": .string(id)])
     }
 
-    @Test func publishKeyPackageTellsEachRelaysAnswer() async throws {
+    @Test func publishKeyPackageReportsEachRelay() async throws {
         let lab = try GroupLab(seed: 4, relays: 2)
         let daemon = try await DaemonLab.make(seed: 4, lab: lab)
         let relays = JSONValue.array(lab.relays.map { .string($0.string) })
@@ -62,14 +62,14 @@ import Testing
         }
         #expect(stored() == [old])
 
-        // Other relays mean another event. The first relay refuses it for good, then both do.
+        // Other relays need another event. The first relay refuses it permanently, then both do.
         lab.network.onPublish { $0.event.kind == .deletion ? .deliver : .refuse("blocked: \($0.relay)") }
         let one = JSONValue.array([.string(lab.relay.string)])
         let refusal = try await daemon.command("publish_keypackage", ["relays": one])
         #expect(refusal?["code"] == "publish_failed")
         let message = try #require(refusal?["message"]?.string)
         #expect(message == "every relay refused the key package; \(lab.relay): refused (blocked: \(lab.relay))")
-        #expect(stored() == [old], "no relay has the new one")
+        #expect(stored() == [old], "no relay stores the new key package")
         #expect(daemon.events("keypackage_published").count == 1)
 
         lab.network.deliverEverything()
@@ -96,7 +96,7 @@ import Testing
                 == true)
     }
 
-    @Test func initGroupTellsOfTheGroupBeforeAndAfterItsReply() async throws {
+    @Test func initGroupSurroundsItsReplyWithEvents() async throws {
         let scene = try await Self.scene()
         #expect(scene.daemon.types(from: 1) == ["group_updated", "ok", "group_created"])
         let update = try #require(scene.daemon.lines[1]["update"])
@@ -115,7 +115,7 @@ import Testing
         #expect(try await scene.daemon.failure("init_group", ["peer_pubkey": .string(stranger)]) == "no_key_packages")
     }
 
-    @Test func messagesGoOutAndComeIn() async throws {
+    @Test func sendsAndReceivesMessages() async throws {
         let scene = try await Self.scene()
         let group = JSONValue.string(scene.chat)
         let sent = try await scene.daemon.result("send_message", ["nostr_group_id": group, "content": "hello"])
@@ -133,10 +133,10 @@ import Testing
         #expect(messages["messages"]?.array?.count == 2)
         let all = try await scene.daemon.result("get_messages", ["nostr_group_id": group])["messages"]?.array
         #expect(all?.contains { $0["message_id"] == sent["event_id"] && $0["content"] == "hello" } == true)
-        #expect(scene.daemon.events("message_received").count == 1, "own messages are no news")
+        #expect(scene.daemon.events("message_received").count == 1, "own messages are not reported")
     }
 
-    @Test func whatIsWrongWithMessages() async throws {
+    @Test func refusesInvalidMessageCommands() async throws {
         let scene = try await Self.scene()
         let group = JSONValue.string(scene.chat)
         let id = JSONValue.string(String(repeating: "0", count: 64))
@@ -176,7 +176,7 @@ import Testing
                 == "publish_failed")
     }
 
-    @Test func membersComeAndGo() async throws {
+    @Test func addsAndRemovesMembers() async throws {
         let scene = try await Self.scene()
         let carol = try await scene.daemon.lab.member("carol")
         let peers: JSONObject = [
@@ -206,10 +206,10 @@ import Testing
                 == "bad_group_id")
         try await scene.daemon.lab.advance(by: .seconds(60))
         let last = scene.daemon.events("group_updated").compactMap { $0["update"]?["kind"]?.string }
-        #expect(last == kinds + ["left"], "the removal that follows is no news")
+        #expect(last == kinds + ["left"], "the removal that follows is not reported")
     }
 
-    @Test func whatOthersDoToTheGroupIsTold() async throws {
+    @Test func reportsChangesByOthers() async throws {
         let scene = try await Self.scene()
         let carol = try await scene.daemon.lab.member("carol")
         let first = scene.daemon.lines.count
@@ -225,7 +225,7 @@ import Testing
         #expect(try await scene.daemon.result("list_groups") == ["groups": []])
     }
 
-    @Test func groupsHaveProfiles() async throws {
+    @Test func setsGroupProfiles() async throws {
         let scene = try await Self.scene(5)
         let group = JSONValue.string(scene.chat)
         let none = try await scene.daemon.result("get_group_profile", ["nostr_group_id": group])
@@ -257,7 +257,7 @@ import Testing
         #expect(shown["name"] == "Lab")
     }
 
-    @Test func commandsAreDoneOneAfterTheOther() async throws {
+    @Test func runsCommandsInOrder() async throws {
         let scene = try await Self.scene()
         let group = JSONValue.string(scene.chat)
         let client = try await scene.daemon.connect()
@@ -276,7 +276,7 @@ import Testing
         #expect(try await scene.daemon.read(client).map { $0["request_id"] } == ["n4", "n9", "n14", "n19"])
     }
 
-    @Test func shutdownIsAnsweredAndEndsTheEngine() async throws {
+    @Test func shutdownRepliesAndEndsTheEngine() async throws {
         let daemon = try await DaemonLab.make(seed: 4)
         let client = try await daemon.connect()
         #expect(try await daemon.command("shutdown") == ["type": "ok", "request_id": "r1"])

@@ -15,17 +15,17 @@ import Testing
         return (alice, chat, try #require(try await alice.summary(of: chat)).nostrGroupID)
     }
 
-    @Test func anInvitationIsToldListedAndAcceptedByEitherId() async throws {
+    @Test func acceptsInvitationsByEitherID() async throws {
         for field in ["wrapper_event_id", "welcome_event_id"] {
             let daemon = try await DaemonLab.make(seed: 1)
             let (alice, chat, nostrGroupID) = try await Self.invite(daemon)
             try await alice.say("before", in: chat)
-            let told = try #require(daemon.events("welcome_received").first)
-            #expect(told["from_pubkey"]?.string == alice.publicKey.hex && told["group_name"] == "Lab")
-            #expect(told["nostr_group_id"]?.string == nostrGroupID)
+            let received = try #require(daemon.events("welcome_received").first)
+            #expect(received["from_pubkey"]?.string == alice.publicKey.hex && received["group_name"] == "Lab")
+            #expect(received["nostr_group_id"]?.string == nostrGroupID)
             let listed = try await daemon.result("list_pending_welcomes")["welcomes"]?.array?.first?.object
-            #expect(listed?.members.allSatisfy { told[$0.name] == $0.value } == true && listed?.members.count == 5)
-            let id = try #require(told[field])
+            #expect(listed?.members.allSatisfy { received[$0.name] == $0.value } == true && listed?.members.count == 5)
+            let id = try #require(received[field])
             let first = daemon.lines.count
             let accepted = try await daemon.result("accept_welcome", ["wrapper_event_id": id])
             #expect(accepted["nostr_group_id"]?.string == nostrGroupID)
@@ -39,7 +39,7 @@ import Testing
         }
     }
 
-    @Test func invitationsAreAcceptedUnaskedIfThatIsWanted() async throws {
+    @Test func acceptsInvitationsAutomatically() async throws {
         let daemon = try await DaemonLab.make(seed: 2, acceptsWelcomes: true)
         let (alice, chat, _) = try await Self.invite(daemon)
         #expect(daemon.types(from: 1) == ["welcome_received", "ok", "group_joined"])
@@ -48,7 +48,7 @@ import Testing
         #expect(daemon.events("message_received").map { $0["content"] } == ["hi"])
     }
 
-    @Test func aCrashBeforeTheInvitationIsToldLosesNothing() async throws {
+    @Test func announcesInvitationsAfterACrash() async throws {
         let daemon = try await DaemonLab.make(seed: 3, acceptsWelcomes: true)
         daemon.account.crash()
         let (_, _, nostrGroupID) = try await Self.invite(daemon)
@@ -56,7 +56,7 @@ import Testing
         #expect(daemon.events("group_joined").map { $0["nostr_group_id"]?.string } == [nostrGroupID])
     }
 
-    @Test func onlyThoseAllowedInviteAndAreHeard() async throws {
+    @Test func ignoresPeersThatAreNotAllowed() async throws {
         let lab = try GroupLab(seed: 4)
         let alice = try await lab.member("alice")
         let mallory = try await lab.member("mallory")

@@ -6,7 +6,7 @@ import Testing
 @Suite struct RegularFileTests {
     private static func path() -> String { NSTemporaryDirectory() + "daemon-file-\(UUID().uuidString)" }
 
-    @Test func aFileIsReadWhole() throws {
+    @Test func readsWholeFiles() throws {
         let path = Self.path()
         defer { unlink(path) }
         try Data([1, 2, 3]).write(to: URL(fileURLWithPath: path))
@@ -15,7 +15,7 @@ import Testing
         #expect(try RegularFile.read(path) == [])
     }
 
-    @Test func whatIsTooLargeIsNotRead() throws {
+    @Test func refusesOversizedFiles() throws {
         let path = Self.path()
         defer { unlink(path) }
         try Data().write(to: URL(fileURLWithPath: path))
@@ -25,7 +25,7 @@ import Testing
         #expect(failure?.description == "file too large (max 32 MB)")
     }
 
-    @Test func pipesFoldersAndDevicesAreNoFiles() throws {
+    @Test func refusesPipesFoldersAndDevices() throws {
         let path = Self.path()
         defer { unlink(path) }
         try #require(mkfifo(path, 0o600) == 0)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Daemon
 
-/// Who gets what, with and without the extension.
+/// Recipients of replies and events, with and without the extension.
 @Suite struct SocketClientTests {
     private static func chat(_ daemon: DaemonLab) async throws -> (bob: LabMember, chat: JSONValue) {
         let bob = try await daemon.lab.member("bob")
@@ -13,7 +13,7 @@ import Testing
         return (bob, try #require(made["nostr_group_id"]))
     }
 
-    @Test func repliesGoToWhoAskedAndUnreadableLinesAreAnsweredOnTheSocketOnly() async throws {
+    @Test func repliesToTheSenderOnly() async throws {
         let daemon = try await DaemonLab.make(seed: 1)
         let client = try await daemon.connect()
         #expect(
@@ -27,7 +27,7 @@ import Testing
         #expect(daemon.types() == ["ready"])
     }
 
-    @Test func oldClientsOfTheSocketHearOfGroupsOnlyAndSomeRepliesGoElsewhere() async throws {
+    @Test func plainSocketClientsGetGroupUpdatesOnly() async throws {
         let daemon = try await DaemonLab.make(seed: 2)
         let client = try await daemon.connect()
         let (bob, chat) = try await Self.chat(daemon)
@@ -38,14 +38,14 @@ import Testing
         #expect(
             try await daemon.reply(client, "react", ["nostr_group_id": chat, "event_id": "x", "emoji": "+"]).isEmpty)
         #expect(daemon.lines.last?["code"] == "bad_event_id")
-        // After hello, everything that it asked for is its own.
+        // After `hello`, every reply goes to its sender.
         _ = try await daemon.reply(client, "hello", ["protocol": 2])
         #expect(
             try await daemon.reply(client, "react", ["nostr_group_id": chat, "event_id": "x", "emoji": "+"])
                 .map { $0["code"] } == ["bad_event_id"])
     }
 
-    @Test func aClientThatDoesNotReadIsDroppedWithAReason() async throws {
+    @Test func disconnectsSlowClients() async throws {
         let daemon = try await DaemonLab.make(seed: 3)
         let slow = try await daemon.connect(limit: 400)
         let other = try await daemon.connect()
@@ -56,7 +56,7 @@ import Testing
         #expect(try await daemon.result("list_groups") == ["groups": []])
     }
 
-    @Test func manyClientsAtOnce() async throws {
+    @Test func servesConcurrentClients() async throws {
         let daemon = try await DaemonLab.make(seed: 4)
         var clients: [DaemonClient] = []
         for _ in 0..<50 { clients.append(try await daemon.connect()) }
@@ -70,7 +70,7 @@ import Testing
 
     // MARK: The extension
 
-    @Test func helloTellsWhereTheRecordStandsAndEventsHaveNumbersFromThen() async throws {
+    @Test func helloAddsCursors() async throws {
         let daemon = try await DaemonLab.make(seed: 5)
         let (bob, chat) = try await Self.chat(daemon)
         let greeting = try await daemon.result("hello", ["protocol": 2, "client": "test"])
@@ -83,7 +83,7 @@ import Testing
         #expect(try await daemon.failure("hello", ["protocol": 2, "cursor": -1]) == "bad_cursor")
     }
 
-    @Test func whoeverComesAgainGetsWhatItMissedAndThenWhatHappens() async throws {
+    @Test func replaysMissedEventsThenGoesLive() async throws {
         let daemon = try await DaemonLab.make(seed: 6)
         let (bob, chat) = try await Self.chat(daemon)
         try await bob.say("one", in: chat.string)
@@ -98,7 +98,7 @@ import Testing
         #expect(try await daemon.read(client).map { $0["cursor"] } == [5])
     }
 
-    @Test func whatIsNotKeptAnyMoreIsSaid() async throws {
+    @Test func reportsGapsInTheReplay() async throws {
         let daemon = try await DaemonLab.make(seed: 7, keptEvents: 3)
         let (bob, chat) = try await Self.chat(daemon)
         for number in 0..<6 { try await bob.say("\(number)", in: chat.string) }
@@ -110,7 +110,7 @@ import Testing
         #expect(rest.map { $0["content"] } == ["3", "4", "5"])
     }
 
-    @Test func tokensOpenTheSocket() async throws {
+    @Test func tokensAuthorizeSocketClients() async throws {
         var generator = SeededGenerator(seed: 8, stream: "tokens")
         let reader = DaemonToken.make(name: "r", scope: .read, now: 1, using: &generator)
         let writer = DaemonToken.make(name: "w", scope: .full, now: 1, using: &generator)
@@ -124,19 +124,19 @@ import Testing
         #expect(try await code("hello", ["protocol": 2]) == "unauthorized")
         #expect(try await code("hello", ["protocol": 2, "token": "pikabot_00"]) == "bad_token")
         _ = try await Self.chat(daemon)
-        #expect(try await daemon.read(client).isEmpty, "without a token it hears nothing")
+        #expect(try await daemon.read(client).isEmpty, "clients without a token get no events")
         #expect(try await code("hello", ["protocol": 2, "token": .string(reader.text)]) == nil)
         #expect(try await code("list_groups") == nil)
         #expect(try await code("send_message", ["nostr_group_id": "x", "content": "x"]) == "forbidden")
         #expect(try await code("shutdown") == "forbidden")
         #expect(try await code("hello", ["protocol": 2, "token": .string(writer.text)]) == nil)
         #expect(try await code("send_message", ["nostr_group_id": "x", "content": "x"]) == "bad_group_id")
-        // Standard input belongs to whoever started the daemon.
+        // Standard input is trusted: the owner of the daemon controls it.
         #expect(try await daemon.result("list_groups")["groups"]?.array?.count == 1)
     }
 
     @Test(arguments: ["[]", "{", #"{"tokens":[{"name":"a"}]}"#, #"{"tokens":1}"#])
-    func aTokenFileOfAnotherKindIsRefused(text: String) {
+    func refusesInvalidTokenFiles(text: String) {
         #expect(throws: DaemonError.self) { try DaemonToken.read(text) }
     }
 }

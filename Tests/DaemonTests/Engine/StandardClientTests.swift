@@ -7,16 +7,17 @@ import Testing
 
 @testable import Daemon
 
-/// A standard client that does not read, or is gone.
+/// Standard clients that do not read or have disconnected.
 @Suite(.live) struct StandardClientTests {
-    @Test func theEndWaitsForNobodyWhoDoesNotRead() async throws {
+    @Test func endsDespiteAnUnreadClient() async throws {
         var generator = SystemRandomNumberGenerator()
         var logger = Logger(label: "test")
         logger.logLevel = .critical
         let core = AppCore(
             account: .generate(using: &generator), configuration: CoreConfiguration(relays: [], invites: .nobody),
-            transport: LabNetwork(relays: []).transport(name: "daemon"), store: MemoryCoreStore(), clock: SystemClock(),
-            logger: logger)
+            ports: CorePorts(
+                transport: LabNetwork(relays: []).transport(name: "daemon"), store: MemoryCoreStore(),
+                clock: SystemClock(), logger: logger))
         let standard = DaemonClient(.standard, limit: 10)
         let engine = DaemonEngine(
             core: core, settings: DaemonSettings(core: CoreConfiguration(relays: []), relayPatience: nil),
@@ -25,7 +26,7 @@ import Testing
             group.addTask { try await core.run() }
             let engineTask = Task { try await engine.run() }
             #expect(await engine.waitUntilReady())
-            // `ready` fills the queue: these wait for ever.
+            // `ready` fills the queue: these wait forever.
             let commands = (0..<3).map { _ in
                 Task { await engine.receive(.line(#"{"cmd":"list_groups"}"#), from: standard) }
             }
@@ -39,7 +40,7 @@ import Testing
         #expect(standard.lines.isClosed)
     }
 
-    @Test func whenItIsGoneEventsAreHandledOnceRecordedAndNotDoubledAfterACrash() async throws {
+    @Test func recordsEventsAfterStandardOutputCloses() async throws {
         let daemon = try await DaemonLab.make(seed: 31)
         let bob = try await daemon.lab.member("bob")
         let made = try await daemon.result("init_group", ["peer_pubkey": .string(bob.publicKey.hex)])
@@ -50,7 +51,7 @@ import Testing
         for number in 0..<45 { try await bob.say("\(number)", in: chat.string) }
         #expect(daemon.account.store.inbox.isEmpty)
 
-        // What waits for everything to be told does not wait until its time is up.
+        // A wait for the delivery of all events ends before its timeout.
         let carol = try await daemon.lab.member("carol")
         let peers: JSONObject = ["nostr_group_id": chat, "peer_pubkeys": [.string(carol.publicKey.hex)]]
         #expect(try await daemon.reply(client, "add_members", peers).contains { $0["type"] == "ok" })
@@ -65,7 +66,7 @@ import Testing
         #expect(lines.compactMap { $0["content"]?.string } == (0..<45).map(String.init) + ["last"])
     }
 
-    @Test func startsWithoutARelayAndConnectsLater() async throws {
+    @Test func connectsAfterStartingOffline() async throws {
         let lab = try GroupLab(seed: 33)
         for relay in lab.relays { lab.network.takeDown(relay) }
         let daemon = try await DaemonLab.make(seed: 33, lab: lab)
@@ -81,14 +82,14 @@ import Testing
         _ = try await daemon.result("init_group", ["peer_pubkey": .string(bob.publicKey.hex)])
     }
 
-    @Test func startsWithAnyOfItsRelays() async throws {
+    @Test func startsWithOneReachableRelay() async throws {
         let lab = try GroupLab(seed: 34, relays: 2)
         lab.network.takeDown(lab.relays[0])
         let daemon = try await DaemonLab.make(seed: 34, lab: lab)
         #expect(daemon.types() == ["ready"])
     }
 
-    @Test func aMessageIsToldWithoutFilesThatDoNotCome() async throws {
+    @Test func deliversMessagesWithoutLateFiles() async throws {
         let daemon = try await DaemonLab.make(seed: 32, mediaDirectory: "/nonexistent/daemon-media")
         let bob = try await daemon.lab.member("bob")
         let made = try await daemon.result("init_group", ["peer_pubkey": .string(bob.publicKey.hex)])

@@ -4,7 +4,7 @@ import Testing
 @testable import Daemon
 
 @Suite struct ConsumedEventsTests {
-    @Test func whatIsTakenOutOfOrderIsKeptUntilTheRestIs() {
+    @Test func keepsEventsConsumedOutOfOrder() {
         var consumed = ConsumedEvents()
         consumed.consume(3)
         consumed.consume(2)
@@ -17,7 +17,7 @@ import Testing
         #expect(consumed.upTo == 3 && consumed.beyond.isEmpty)
     }
 
-    @Test func whatIsTakenAtOnceTakesTheRestWithIt() {
+    @Test func consumesThroughACursor() {
         var consumed = ConsumedEvents()
         for cursor in [2, 5, 7] as [Int64] { consumed.consume(cursor) }
         _ = consumed.recordFailure(of: 1)
@@ -28,7 +28,7 @@ import Testing
         #expect(consumed.upTo == 5)
     }
 
-    @Test func failuresAreCountedUntilTheEventIsTaken() {
+    @Test func countsFailuresUntilConsumed() {
         var consumed = ConsumedEvents()
         #expect(consumed.recordFailure(of: 1) == 1)
         #expect(consumed.recordFailure(of: 1) == 2)
@@ -37,7 +37,7 @@ import Testing
         #expect(consumed.failures == [2: 1])
     }
 
-    @Test func itsStoredFormHoldsAll() {
+    @Test func storedFormRoundTrips() {
         var consumed = ConsumedEvents()
         for cursor in [1, 2, 5, 7] as [Int64] { consumed.consume(cursor) }
         _ = consumed.recordFailure(of: 3)

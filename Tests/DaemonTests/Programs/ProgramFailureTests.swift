@@ -7,9 +7,9 @@ import Testing
 @testable import BotTesting
 @testable import Daemon
 
-/// Programs that do what they should not, and chats that are taken from them.
+/// Misbehaving programs, and chats that are withdrawn from them.
 @Suite(.bounded) struct ProgramFailureTests {
-    @Test func aProgramThatDoesNotReadItsRepliesHoldsNobodyUpAndIsNoticed() async throws {
+    @Test func detectsAProgramThatReadsNoReplies() async throws {
         let (world, bob, chat) = try await ProgramLab.make(seed: 31)
         let program = try await world.start(limit: 2_000, reads: false)
         try await world.say(#"{"cmd":"hello","protocol":2,"acks":true}"#, program)
@@ -28,10 +28,10 @@ import Testing
         try await world.lab.advance(by: .milliseconds(1))
         #expect(stall.withLock { $0 } == .readsNothing)
         let report = try await world.finish(program, because: .stalled(.readsNothing))
-        #expect(report.blamed?.cursor != 1, "it has taken that")
+        #expect(report.blamed?.cursor != 1, "the program has acknowledged that event")
     }
 
-    @Test func aProgramThatReadsSlowlyIsNotStalled() async throws {
+    @Test func slowReaderIsNotStalled() async throws {
         let (world, _, _) = try await ProgramLab.make(seed: 32)
         let program = try await world.start(limit: 1_000, reads: false)
         try await world.say(#"{"cmd":"hello","protocol":2,"acks":true}"#, program)
@@ -51,8 +51,8 @@ import Testing
         #expect(stall.withLock { $0 } == nil)
     }
 
-    /// Nothing of it is ever written, and nothing waits.
-    @Test func aProgramIsNotStalledByWhatCannotBeToldAnyMore() async throws {
+    /// Expired events are never written and leave the backlog.
+    @Test func expiredEventsDoNotStallTheProgram() async throws {
         let (world, bob, chat) = try await ProgramLab.make(seed: 37)
         let first = try await world.start()
         try await world.command("send_typing", ["nostr_group_id": .string(chat)], first)
@@ -76,7 +76,7 @@ import Testing
 
     // MARK: Chats
 
-    @Test func whatWasSaidInAChatThatIsGoneIsNotTold() async throws {
+    @Test func dropsEventsOfWithdrawnChats() async throws {
         let (world, bob, chat) = try await ProgramLab.make(seed: 33)
         try await bob.say("secret", in: chat)
         try await bob.remove([world.account], from: chat)
@@ -91,7 +91,7 @@ import Testing
 
     // MARK: Hello
 
-    @Test func whatAProgramSaysThatItHasIsTaken() async throws {
+    @Test func helloCursorConsumesEarlierEvents() async throws {
         let (world, bob, chat) = try await ProgramLab.make(seed: 34, keptEvents: 70)
         for number in 0..<4 { try await bob.say("\(number)", in: chat) }
         let program = try await world.start()
@@ -101,7 +101,7 @@ import Testing
         #expect(await world.engine.waitingEvents == 0)
         for number in 4..<12 { try await bob.say("\(number)", in: chat) }
         #expect(program.contents == (4..<12).map(String.init))
-        #expect(world.account.store.inbox.isEmpty, "six have room, and were taken as they came")
+        #expect(world.account.store.inbox.isEmpty, "each event is consumed on delivery")
         _ = try await world.finish(program, because: nil)
 
         let next = try await world.start()
@@ -109,7 +109,7 @@ import Testing
         #expect(again?["result"]?["replay"] == 2 && next.contents.suffix(2) == ["10", "11"])
     }
 
-    @Test func aProgramThatWasRefusedIsToldAllTheSame() async throws {
+    @Test func refusedCommandStillStartsEvents() async throws {
         let (world, bob, chat) = try await ProgramLab.make(seed: 35)
         let program = try await world.start()
         #expect(try await world.command("hello", ["protocol": 2, "cursor": 99], program)?["code"] == "bad_cursor")
@@ -118,14 +118,14 @@ import Testing
         #expect(program.contents == ["x"])
     }
 
-    @Test func whatWasToldBeforeALateHelloIsTakenOnce() async throws {
+    @Test func consumesEventsBeforeALateHelloOnce() async throws {
         let (world, bob, chat) = try await ProgramLab.make(seed: 36)
         let first = try await world.start()
         try await world.command("send_typing", ["nostr_group_id": .string(chat)], first)
         _ = try await world.finish(first, because: nil)
         try await bob.say("a", in: chat)
         let second = try await world.start()
-        #expect(second.contents == ["a"], "it is known not to acknowledge")
+        #expect(second.contents == ["a"], "the program did not acknowledge before")
         try await world.hello(acks: false, second)
         try await bob.say("b", in: chat)
         #expect(second.contents == ["a", "b"])

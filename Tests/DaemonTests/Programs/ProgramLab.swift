@@ -6,9 +6,9 @@ import Synchronization
 @testable import BotTesting
 @testable import Daemon
 
-/// A daemon for one program among the members of a lab; the program is the test.
+/// A daemon that serves one program, among the members of a lab; the test plays the program.
 final class ProgramLab: Sendable {
-    /// One life of the program.
+    /// One run of the program.
     final class Program: Sendable {
         let client: DaemonClient
         let heard = Mutex<[JSONValue]>([])
@@ -17,7 +17,7 @@ final class ProgramLab: Sendable {
             client = DaemonClient(.program, limit: limit)
         }
 
-        /// Everything that it was told, in order.
+        /// All lines that it was sent, in order.
         var lines: [JSONValue] { heard.withLock { $0 } }
         var types: [String] { lines.compactMap { $0["type"]?.string } }
         var contents: [String] { lines.compactMap { $0["content"]?.string } }
@@ -33,7 +33,7 @@ final class ProgramLab: Sendable {
         self.lab = lab
     }
 
-    /// A program's daemon, and Bob, who has founded a group with it.
+    /// Returns a program's daemon, and Bob, who has created a group with it.
     static func make(
         seed: UInt64, keptEvents: Int64 = 1000, rules: ProgramRules? = nil
     ) async throws -> (ProgramLab, bob: LabMember, chat: String) {
@@ -62,12 +62,12 @@ final class ProgramLab: Sendable {
     }
 
     var account: LabMember {
-        guard let member = member.withLock({ $0 }) else { preconditionFailure("the lab was made") }
+        guard let member = member.withLock({ $0 }) else { preconditionFailure("the lab must be created first") }
         return member
     }
 
     var engine: DaemonEngine {
-        guard let engine = engines.withLock({ $0 }) else { preconditionFailure("the daemon has started") }
+        guard let engine = engines.withLock({ $0 }) else { preconditionFailure("the daemon must be started first") }
         return engine
     }
 
@@ -97,7 +97,7 @@ final class ProgramLab: Sendable {
         try await lab.settle()
     }
 
-    /// The reply to a command; nil if none came.
+    /// Sends a command; returns its reply, or nil if there is none.
     @discardableResult
     func command(_ name: String, _ fields: JSONObject = [:], _ program: Program) async throws -> JSONValue? {
         let id = requests.withLock { count in

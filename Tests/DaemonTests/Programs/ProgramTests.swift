@@ -6,12 +6,12 @@ import Testing
 @testable import BotTesting
 @testable import Daemon
 
-/// A program that is a bot: what it is told, and when that counts as taken.
+/// Delivery of events to a bot that runs as an external program, and their acknowledgement.
 @Suite struct ProgramTests {
-    @Test func nothingIsToldBeforeTheProgramHasSaidWhatItIs() async throws {
+    @Test func sendsNoEventsBeforeHello() async throws {
         let (world, bob, chat) = try await ProgramLab.make(seed: 1)
         try await bob.say("early", in: chat)
-        #expect(world.account.store.inbox.isEmpty, "what is recorded is handled, also without a program")
+        #expect(world.account.store.inbox.isEmpty, "recorded events are handled, even without a program")
         let program = try await world.start()
         #expect(program.types == ["ready"])
         let reply = try await world.hello(program)
@@ -21,7 +21,7 @@ import Testing
         #expect(program.cursors == [1, 2] && program.contents == ["early"])
     }
 
-    @Test func aProgramWithoutHelloIsToldAfterItsFirstCommandOrItsTime() async throws {
+    @Test func sendsEventsWithoutHelloAfterFirstCommandOrTimeout() async throws {
         let (world, bob, chat) = try await ProgramLab.make(seed: 2)
         let first = try await world.start()
         let sent = try await world.command(
@@ -32,7 +32,7 @@ import Testing
 
         try await bob.say("meanwhile", in: chat)
         let second = try await world.start()
-        #expect(second.contents == ["meanwhile"], "it is known not to say hello, and what was written is taken")
+        #expect(second.contents == ["meanwhile"], "events are sent before `hello`, after the events written earlier")
 
         let (other, _, _) = try await ProgramLab.make(seed: 3)
         let silent = try await other.start()
@@ -42,7 +42,7 @@ import Testing
         #expect(silent.types == ["ready", "group_joined"])
     }
 
-    @Test func whatIsNotAcknowledgedComesAgain() async throws {
+    @Test func resendsUnacknowledgedEvents() async throws {
         let (world, bob, chat) = try await ProgramLab.make(seed: 4)
         let first = try await world.start()
         try await world.hello(first)
@@ -68,7 +68,7 @@ import Testing
         #expect(third.cursors == [5] && third.contents == ["d"])
     }
 
-    @Test func whatWasWrittenBeforeALateHelloComesAgain() async throws {
+    @Test func resendsEventsWrittenBeforeALateHello() async throws {
         let (world, bob, chat) = try await ProgramLab.make(seed: 5)
         let program = try await world.start()
         try await world.lab.advance(by: .seconds(16))
@@ -79,12 +79,12 @@ import Testing
         _ = try await world.finish(program, because: nil)
         let next = try await world.start()
         try await world.lab.advance(by: .seconds(59))
-        #expect(next.types == ["ready"], "it is known to acknowledge, so its hello is waited for")
+        #expect(next.types == ["ready"], "the daemon waits for the `hello` of an acknowledging program")
         try await world.hello(next)
         #expect(next.cursors == [1, 2])
     }
 
-    @Test func aProgramThatFailsAtItsStartHasTakenNothing() async throws {
+    @Test func programFailingAtStartConsumesNothing() async throws {
         let (world, bob, chat) = try await ProgramLab.make(seed: 14)
         let first = try await world.start()
         try await world.command("send_typing", ["nostr_group_id": .string(chat)], first)
@@ -92,17 +92,17 @@ import Testing
         try await bob.say("kept", in: chat)
         for _ in 0..<4 {
             let broken = try await world.start()
-            #expect(broken.contents == ["kept"], "it is known not to say hello")
+            #expect(broken.contents == ["kept"], "the program sent no `hello` before")
             #expect(try await world.finish(broken, because: .ended).blamed == nil)
         }
-        let mended = try await world.start()
-        try await world.say("anything", mended)
-        try await world.command("send_typing", ["nostr_group_id": .string(chat)], mended)
-        _ = try await world.finish(mended, because: .ended)
+        let repaired = try await world.start()
+        try await world.say("anything", repaired)
+        try await world.command("send_typing", ["nostr_group_id": .string(chat)], repaired)
+        _ = try await world.finish(repaired, because: .ended)
         #expect(try await world.start().contents.isEmpty)
     }
 
-    @Test func helloIsCheckedAndAcksAreForPrograms() async throws {
+    @Test func validatesHelloAndLimitsAcksToPrograms() async throws {
         let (world, _, _) = try await ProgramLab.make(seed: 6)
         let program = try await world.start()
         let both = try await world.command("hello", ["protocol": 2, "acks": true, "cursor": 0], program)
@@ -119,7 +119,7 @@ import Testing
         #expect(try await daemon.failure("ack", ["cursor": 1]) == "bad_request")
     }
 
-    @Test func onlySoManyAreOpenAtOnce() async throws {
+    @Test func boundsEventsInFlight() async throws {
         var rules = ProgramRules(name: "test") { _, _ in }
         rules.openEvents = 2
         let (world, bob, chat) = try await ProgramLab.make(seed: 7, rules: rules)
@@ -133,7 +133,7 @@ import Testing
         #expect(program.cursors == [1, 2, 3, 4])
     }
 
-    @Test func anEventThatTheProgramFailsWithIsGivenUp() async throws {
+    @Test func repeatedFailureMakesADeadLetter() async throws {
         let (world, bob, chat) = try await ProgramLab.make(seed: 8)
         try await bob.say("poison", in: chat)
         try await bob.say("fine", in: chat)
@@ -150,7 +150,7 @@ import Testing
         #expect(program.contents == ["fine"])
     }
 
-    @Test func aProgramThatTakesNothingIsNoticed() async throws {
+    @Test func detectsAProgramThatConsumesNothing() async throws {
         let (world, bob, chat) = try await ProgramLab.make(seed: 9)
         let program = try await world.start()
         try await world.hello(program)
@@ -158,36 +158,36 @@ import Testing
         let engine = world.engine
         let stalled = Flag()
         Task(executorPreference: world.lab.executor) {
-            if await engine.waitForStall(of: program.client, milliseconds: 10_000) == .takesNothing { stalled.raise() }
+            if await engine.waitForStall(of: program.client, milliseconds: 10_000) == .consumesNothing { stalled.set() }
         }
         try await world.lab.advance(by: .seconds(60))
-        #expect(!stalled.isUp, "nothing waits")
+        #expect(!stalled.isSet, "no event waits")
         try await bob.say("a", in: chat)
         try await bob.say("b", in: chat)
         try await world.lab.advance(by: .seconds(9))
         try await world.command("ack", ["cursor": 2], program)
         try await world.lab.advance(by: .seconds(9))
-        #expect(!stalled.isUp, "it goes on")
+        #expect(!stalled.isSet, "the program makes progress")
         try await world.lab.advance(by: .seconds(1))
-        #expect(stalled.isUp)
-        #expect(try await world.finish(program, because: .stalled(.takesNothing)).blamed?.cursor == 3)
+        #expect(stalled.isSet)
+        #expect(try await world.finish(program, because: .stalled(.consumesNothing)).blamed?.cursor == 3)
     }
 
-    @Test func aProgramThatDoesNotReadHoldsNobodyUp() async throws {
+    @Test func unreadProgramDoesNotBlockTheAccount() async throws {
         let (world, bob, chat) = try await ProgramLab.make(seed: 10)
-        let deaf = try await world.start(limit: 100, reads: false)
+        let unread = try await world.start(limit: 100, reads: false)
         try await world.lab.advance(by: .seconds(16))
         for number in 0..<50 { try await bob.say("\(number)", in: chat) }
         #expect(world.account.store.inbox.isEmpty)
-        #expect(try await world.finish(deaf, because: .stalled(.takesNothing)).blamed?.cursor == 1)
+        #expect(try await world.finish(unread, because: .stalled(.consumesNothing)).blamed?.cursor == 1)
         let program = try await world.start()
         #expect(program.contents == (0..<50).map(String.init))
     }
 
-    @Test func whatHasNoRoomWaitsAndIsGivenUpOnceNoProgramWillCome() async throws {
+    @Test func fullBacklogAppliesBackPressure() async throws {
         let (world, bob, chat) = try await ProgramLab.make(seed: 11, keptEvents: 70)
         for number in 0..<8 { try await bob.say("\(number)", in: chat) }
-        #expect(world.account.store.inbox.count == 3, "six have room")
+        #expect(world.account.store.inbox.count == 3, "the backlog has room for six")
         let program = try await world.start()
         try await world.hello(program)
         try await world.command("ack", ["cursor": 1], program)
@@ -202,7 +202,7 @@ import Testing
         #expect(next.contents == (0..<6).map(String.init))
     }
 
-    @Test func theGateIsAskedForEverythingButTheProgramsOwnLife() async throws {
+    @Test func gateDecidesOnAllButLifecycleCommands() async throws {
         let rules = ProgramRules(name: "test") { command, name throws(DaemonFailure) in
             throw DaemonFailure(.notAllowed, "\(name) \(command.chatID ?? "-")")
         }
@@ -216,7 +216,7 @@ import Testing
         #expect(try await world.command("shutdown", [:], program)?["type"] == "ok")
     }
 
-    @Test func shutdownEndsTheProgramAlone() async throws {
+    @Test func shutdownEndsOnlyTheProgram() async throws {
         let (world, bob, chat) = try await ProgramLab.make(seed: 13)
         let program = try await world.start()
         try await world.hello(program)
@@ -230,8 +230,8 @@ import Testing
         #expect(next.contents == ["still"])
     }
 
-    /// Whatever the account's process does, the program has each message once, and its answers go out once.
-    @Test(arguments: [0, 1, 2]) func answersAreSaidOnceWhereverItIsKilled(seed: UInt64) async throws {
+    /// Across crashes, the program consumes each message once and its answers are sent once.
+    @Test(arguments: [0, 1, 2]) func sendsAnswersOnceAcrossCrashes(seed: UInt64) async throws {
         let (world, bob, chat) = try await ProgramLab.make(seed: 20 + seed)
         var generator = SeededGenerator(seed: seed, stream: "kills")
         for number in 0..<12 {
@@ -268,7 +268,7 @@ import Testing
 private final class Flag: Sendable {
     private let state = Mutex(false)
 
-    var isUp: Bool { state.withLock { $0 } }
+    var isSet: Bool { state.withLock { $0 } }
 
-    func raise() { state.withLock { $0 = true } }
+    func set() { state.withLock { $0 = true } }
 }

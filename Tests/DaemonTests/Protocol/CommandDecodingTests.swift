@@ -5,7 +5,7 @@ import Testing
 @Suite struct CommandDecodingTests {
     private func command(_ line: String) throws -> DaemonCommand { try DaemonRequest(line: line).command }
 
-    @Test func everyCommandWithAllItsFields() throws {
+    @Test func decodesEveryCommand() throws {
         let group = #""nostr_group_id":"g""#
         let expected: [(String, DaemonCommand)] = [
             (#"{"cmd":"publish_keypackage","relays":["ws://a"]}"#, .publishKeyPackage(relays: ["ws://a"])),
@@ -85,7 +85,7 @@ import Testing
         for (line, command) in expected { #expect(try self.command(line) == command, "\(line)") }
     }
 
-    @Test func whatIsLeftOutHasADefault() throws {
+    @Test func defaultsAbsentFields() throws {
         let group = #""nostr_group_id":"g""#
         let expected: [(String, DaemonCommand)] = [
             (#"{"cmd":"publish_keypackage"}"#, .publishKeyPackage(relays: [])),
@@ -117,14 +117,14 @@ import Testing
         for (line, command) in expected { #expect(try self.command(line) == command, "\(line)") }
     }
 
-    @Test func idsComeAlongAndStayOutOfTheFingerprint() throws {
+    @Test func fingerprintExcludesIDs() throws {
         let one = try DaemonRequest(line: #"{"cmd":"list_groups","request_id":"r","idempotency_key":"k","x":1}"#)
         #expect(one.requestID == "r" && one.idempotencyKey == "k" && one.name == "list_groups")
         let other = try DaemonRequest(line: #"{"request_id":"s","cmd":"list_groups","x":1}"#)
         #expect(one.fingerprintText == other.fingerprintText)
     }
 
-    /// Command, field left out or given a value of another type.
+    /// Command, and the field that is absent or mistyped.
     @Test(arguments: [
         ("set_relays", "relays", ["1", "null", "[1]", "\"ws://a\""]),
         ("accept_welcome", "wrapper_event_id", ["1", "null"]),
@@ -136,7 +136,7 @@ import Testing
         ("send_audio_file", "sample_rate", ["\"1\"", "-1", "4294967296", "1.5"]),
         ("hello", "protocol", ["\"2\"", "99999999999999999999"]),
     ])
-    func aFieldThatIsMissingOrOfAnotherTypeIsAParseError(name: String, field: String, wrong: [String]) throws {
+    func refusesMissingAndMistypedFields(name: String, field: String, wrong: [String]) throws {
         let all: [String: String] = [
             "nostr_group_id": "\"g\"", "relays": "[]", "wrapper_event_id": "\"w\"", "peer_pubkeys": "[]",
             "content": "\"c\"", "event_id": "\"e\"", "emoji": "\"e\"", "file_paths": "[]", "name": "\"n\"",
@@ -166,12 +166,12 @@ import Testing
         "{\"cmd\":\"list_groups\",\"request_id\":\"\u{1}\"}",
         String(repeating: "[", count: 100_000),
     ])
-    func whatIsNoCommandIsAParseError(line: String) {
+    func refusesLinesThatAreNotCommands(line: String) {
         let failure = #expect(throws: DaemonFailure.self) { try DaemonRequest(line: line) }
         #expect(failure?.code == .parseError)
     }
 
-    @Test func everyPrefixOfACommandIsAParseError() {
+    @Test func refusesTruncatedCommands() {
         let line = #"{"cmd":"send_message","nostr_group_id":"aa","content":"zażółć","request_id":"r1"}"#
         for end in line.indices {
             #expect(throws: DaemonFailure.self) { try DaemonRequest(line: line[..<end]) }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Daemon
 
-/// The exact text of replies and events.
+/// The exact encoding of replies and events.
 @Suite struct LineTests {
     private let key: PublicKey
     private let id: EventID
@@ -20,7 +20,7 @@ import Testing
             members: [.init(publicKey: self.key, isAdmin: true)])
     }
 
-    @Test func replies() {
+    @Test func encodesReplies() {
         #expect(DaemonReply.ok(requestID: nil, result: nil).line == #"{"type":"ok"}"#)
         #expect(
             DaemonReply.ok(requestID: "r", result: ["a": 1]).line
@@ -33,7 +33,7 @@ import Testing
                 == #"{"type":"error","request_id":"r","code":"bad_group_id","message":"m"}"#)
     }
 
-    @Test func eventsOfTheAccount() {
+    @Test func encodesAccountEvents() {
         #expect(
             DaemonEvent.ready(account: self.key).line()
                 == #"{"type":"ready","protocol_version":1,"pubkey":"\#(self.key.hex)","npub":"\#(self.key.npub)"}"#)
@@ -45,7 +45,7 @@ import Testing
                 == #"{"type":"keypackage_published","event_id":"\#(self.id.hex)","cursor":7}"#)
     }
 
-    @Test func eventsOfGroups() {
+    @Test func encodesGroupEvents() {
         #expect(
             DaemonEvent.groupJoined(self.group).line()
                 == #"{"type":"group_joined","nostr_group_id":"cc","mls_group_id":"dd","member_count":1}"#)
@@ -65,7 +65,7 @@ import Testing
                 + #""owner_pubkey":"\#(self.key.hex)","name":"Lab","about":"d","picture_url":null}}}"#)
     }
 
-    @Test func messages() {
+    @Test func encodesMessages() {
         let message = DaemonMessage(
             chatID: "dd", nostrGroupID: "cc", id: self.id, sender: self.key, kind: .chatMessage, content: "zażółć",
             createdAt: 123,
@@ -77,7 +77,7 @@ import Testing
                 + #""message_id":"\#(self.id.hex)"}"#)
     }
 
-    @Test func mediaOfMessages() throws {
+    @Test func encodesAttachments() throws {
         let tag = Tag(values: [
             "imeta", "url https://b.example/x", "m image/png", "filename s.png", "dim 800x600",
             "x \(self.id.hex)", "n 000102030405060708090a0b", "v mip04-v2",
@@ -94,7 +94,7 @@ import Testing
                     + #""scheme_version":"mip04-v2","width":800,"height":600,"local_path":"/m/s.png"}]}"#))
     }
 
-    @Test func calls() {
+    @Test func encodesCallEvents() {
         #expect(
             DaemonEvent.callInviteReceived(callID: "i", from: self.key, nostrGroupID: "cc").line()
                 == #"{"type":"call_invite_received","call_id":"i","from_pubkey":"\#(self.key.hex)","nostr_group_id":"cc"}"#

@@ -5,9 +5,9 @@ import Testing
 
 @testable import Daemon
 
-/// The same key gives the same reply, and does nothing twice: also where the daemon was killed in the middle.
-@Suite struct OnceTests {
-    @Test func theSameKeyGivesTheSameReply() async throws {
+/// Idempotent commands: the same key gives the same reply and acts once, even across crashes.
+@Suite struct IdempotencyTests {
+    @Test func sameKeyGivesSameReply() async throws {
         let daemon = try await DaemonLab.make(seed: 1)
         let bob = try await daemon.lab.member("bob")
         _ = try await daemon.result("hello", ["protocol": 2])
@@ -15,7 +15,7 @@ import Testing
         let made = try await daemon.result("init_group", start)
         let first = daemon.lines.count
         #expect(try await daemon.result("init_group", start) == made)
-        #expect(daemon.types(from: first) == ["ok"], "what happened is told once")
+        #expect(daemon.types(from: first) == ["ok"], "events are sent once")
         let group = try #require(made["nostr_group_id"])
         let message: JSONObject = ["nostr_group_id": group, "content": "once", "idempotency_key": "m"]
         let sent = try await daemon.result("send_message", message)
@@ -32,7 +32,7 @@ import Testing
         #expect(try await bob.state().chatList.count == 1)
     }
 
-    @Test func withoutHelloAKeyMeansNothing() async throws {
+    @Test func ignoresKeysWithoutHello() async throws {
         let daemon = try await DaemonLab.make(seed: 2)
         let bob = try await daemon.lab.member("bob")
         let made = try await daemon.result("init_group", ["peer_pubkey": .string(bob.publicKey.hex)])
@@ -44,7 +44,7 @@ import Testing
         #expect(bob.heard() == ["twice", "twice"])
     }
 
-    @Test func anErrorIsNoAnswerToKeep() async throws {
+    @Test func retriesAfterAnError() async throws {
         let daemon = try await DaemonLab.make(seed: 3)
         let bob = try await daemon.lab.member("bob")
         let made = try await daemon.result("init_group", ["peer_pubkey": .string(bob.publicKey.hex)])
@@ -59,7 +59,7 @@ import Testing
         #expect(bob.heard() == ["x"])
     }
 
-    @Test func aMessageThatIsStillOnItsWayIsWaitedForAgain() async throws {
+    @Test func repeatedCommandAwaitsQueuedMessage() async throws {
         let daemon = try await DaemonLab.make(seed: 4)
         let bob = try await daemon.lab.member("bob")
         let made = try await daemon.result("init_group", ["peer_pubkey": .string(bob.publicKey.hex)])
@@ -77,8 +77,8 @@ import Testing
         #expect(bob.heard() == ["x"])
     }
 
-    /// Bob writes, the daemon answers under keys; it crashes at the given commit of its store, comes again, asks for
-    /// what it missed and repeats what was not answered. Returns false when the crash came too late to happen.
+    /// Answers Bob's messages under keys. The daemon crashes at the given commit of its store and restarts; the client
+    /// requests missed events and repeats unanswered commands. Returns false if the run ended before that commit.
     private static func conversation(_ point: MemoryCoreStore.StopPoint?, seed: UInt64) async throws -> Bool {
         let daemon = try await DaemonLab.make(seed: seed)
         let bob = try await daemon.lab.member("bob")
@@ -126,14 +126,14 @@ import Testing
         try await daemon.lab.advance(by: .seconds(60))
         try await revive()
         #expect(bob.heard() == (0..<4).map { "re: \($0)" })
-        let told = events.sorted { $0.key < $1.key }.compactMap { $0.value["content"]?.string }
-        #expect(told == (0..<4).map(String.init))
-        #expect(events.keys.sorted() == Array(3..<3 + Int64(events.count)), "no number is missing")
+        let received = events.sorted { $0.key < $1.key }.compactMap { $0.value["content"]?.string }
+        #expect(received == (0..<4).map(String.init))
+        #expect(events.keys.sorted() == Array(3..<3 + Int64(events.count)), "cursors have no gaps")
         #expect(daemon.account.store.inbox.isEmpty && daemon.account.store.outbox.isEmpty)
         return hasCrashed
     }
 
-    @Test func nothingIsDoubledOrLostWhereverItIsKilled() async throws {
+    @Test func messagesSurviveEveryCrashOnce() async throws {
         #expect(try await !Self.conversation(nil, seed: 10))
         var commit = 1
         while try await Self.conversation(.before(commit: commit), seed: 10) {
@@ -141,11 +141,11 @@ import Testing
             commit += 1
             try #require(commit < 400)
         }
-        #expect(commit > 20, "there were crashes")
+        #expect(commit > 20, "too few crashes")
     }
 
-    /// Founds a group under a key; the daemon crashes at the given commit of its store, comes again and is asked again.
-    /// Returns false when the crash came too late to happen.
+    /// Creates a group under a key. The daemon crashes at the given commit of its store and restarts; the command is
+    /// repeated. Returns false if the run ended before that commit.
     private static func founding(_ point: MemoryCoreStore.StopPoint, seed: UInt64) async throws -> Bool {
         let daemon = try await DaemonLab.make(seed: seed)
         let bob = try await daemon.lab.member("bob")
@@ -176,20 +176,20 @@ import Testing
         #expect(reply?["type"] == "ok", "\(reply?.jsonText ?? "")")
         try await daemon.lab.advance(by: .seconds(60))
         try await revive()
-        let told = events.sorted { $0.key < $1.key }.compactMap { $0.value["type"]?.string }
-        #expect(told.filter { $0 == "group_created" }.count == 1, "\(told)")
-        #expect(told.filter { $0 == "group_updated" }.count == 1, "\(told)")
+        let received = events.sorted { $0.key < $1.key }.compactMap { $0.value["type"]?.string }
+        #expect(received.filter { $0 == "group_created" }.count == 1, "\(received)")
+        #expect(received.filter { $0 == "group_updated" }.count == 1, "\(received)")
         #expect(try await daemon.result("list_groups")["groups"]?.array?.count == 1)
         return hasCrashed
     }
 
-    @Test func whatBelongsToACommandIsToldOnceWhereverItIsKilled() async throws {
+    @Test func commandEventsSurviveEveryCrashOnce() async throws {
         var commit = 1
         while try await Self.founding(.before(commit: commit), seed: 11) {
             #expect(try await Self.founding(.after(commit: commit), seed: 11))
             commit += 1
             try #require(commit < 200)
         }
-        #expect(commit > 5, "there were crashes")
+        #expect(commit > 5, "too few crashes")
     }
 }
