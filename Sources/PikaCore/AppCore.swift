@@ -1,5 +1,3 @@
-public import Logging
-import Metrics
 public import Nostr
 import Synchronization
 
@@ -17,14 +15,12 @@ public actor AppCore {
     private let key: AccountKey
     /// The initial configuration; ``AppAction/reloadConfiguration(_:)`` changes the model's.
     private let configuration: CoreConfiguration
-    let store: any CoreStore
+    private nonisolated let ports: CorePorts
     let files: MediaReader
-    private let clock: any CoreClock
     private let runner: EffectRunner
     nonisolated let mailbox: Mailbox
-    nonisolated let desk = VitalsDesk()
+    nonisolated let healthQueries = HealthQueries()
     private nonisolated let hub = UpdateHub()
-    private let transport: any RelayTransport
     private nonisolated let searchCount = Atomic<Int>(0)
     private var random: CoreRandom
     nonisolated let callHub = CallMediaHub()
@@ -34,52 +30,29 @@ public actor AppCore {
     /// The id of the newest event delivered to the handlers, as of the newest turn; 0 if there was none.
     public private(set) var newestInboxID: Int64 = 0
 
-    /// - Parameters:
-    ///   - media: the media servers; without it, actions with files fail.
-    ///   - cache: the place for downloaded files.
-    ///   - callMedia: the transport of call media; without it, calls ring and end when they are accepted.
-    ///   - observer: receives the outcomes of events that are not delivered to handlers.
-    ///   - randomness: for keys and nonces; anything but the system's generator is for tests only.
-    public init(
-        account: AccountKey, configuration: CoreConfiguration, transport: any RelayTransport, store: any CoreStore,
-        media: any MediaStore = NoMediaStore(), cache: any MediaCache = NoMediaCache(),
-        callMedia: any CallMediaTransport = NoCallMediaTransport(), clock: any CoreClock,
-        randomness: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator(),
-        observer: any CoreObserver = NoCoreObserver(), logger: Logger
-    ) {
+    public init(account: AccountKey, configuration: CoreConfiguration, ports: CorePorts) {
         let (events, continuation) = AsyncStream.makeStream(of: CoreEvent.self)
-        let mailbox = Mailbox()
         self.account = account.publicKey
         self.key = account
         self.configuration = configuration
-        self.transport = transport
-        self.store = store
-        let files = MediaReader(store: store, media: media, servers: MediaServers(configuration.mediaServers))
-        self.files = files
-        self.clock = clock
+        self.ports = ports
+        self.files = MediaReader(
+            store: ports.store, media: ports.media, servers: MediaServers(configuration.mediaServers))
         self.events = events
-        self.mailbox = mailbox
-        self.random = CoreRandom(randomness)
-        self.runner = EffectRunner(
-            transport: transport, store: store, media: media, files: files, cache: cache, callMedia: callMedia,
-            callHub: self.callHub, signer: account.signer, clock: clock, mailbox: mailbox, hub: self.hub,
-            desk: self.desk, events: continuation, observer: observer, logger: logger)
+        self.mailbox = Mailbox()
+        self.random = CoreRandom(ports.randomness)
+        let outputs = EffectRunner.Outputs(
+            mailbox: self.mailbox, hub: self.hub, events: continuation, callHub: self.callHub,
+            healthQueries: self.healthQueries)
+        self.runner = EffectRunner(ports, outputs, files: self.files, signer: account.signer)
     }
 
-    /// As ``init(account:configuration:transport:store:media:cache:callMedia:clock:randomness:observer:logger:)``,
-    /// with a local key.
-    public init(
-        account: KeyPair, configuration: CoreConfiguration, transport: any RelayTransport, store: any CoreStore,
-        media: any MediaStore = NoMediaStore(), cache: any MediaCache = NoMediaCache(),
-        callMedia: any CallMediaTransport = NoCallMediaTransport(), clock: any CoreClock,
-        randomness: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator(),
-        observer: any CoreObserver = NoCoreObserver(), logger: Logger
-    ) {
-        self.init(
-            account: .local(account), configuration: configuration, transport: transport, store: store, media: media,
-            cache: cache, callMedia: callMedia, clock: clock, randomness: randomness, observer: observer, logger: logger
-        )
+    /// As ``init(account:configuration:ports:)``, with a local key.
+    public init(account: KeyPair, configuration: CoreConfiguration, ports: CorePorts) {
+        self.init(account: .local(account), configuration: configuration, ports: ports)
     }
+
+    nonisolated var store: any CoreStore { self.ports.store }
 
     /// Enqueues an action and returns at once.
     public nonisolated func dispatch(_ action: AppAction, request: RequestID? = nil) {
@@ -136,12 +109,12 @@ public actor AppCore {
     /// started (``CoreConfiguration/detectsCopies``).
     public func run() async throws {
         let mailbox = self.mailbox
-        let transport = self.transport
+        let transport = self.ports.transport
         let runner = self.runner
         defer {
             mailbox.close()
             self.hub.close()
-            self.desk.close()
+            self.healthQueries.close()
             runner.close()
         }
         var model = try self.restore(try await self.store.load())
@@ -175,7 +148,7 @@ public actor AppCore {
 
     /// Processes one batch: reduces, commits, publishes the snapshot. The caller performs the effects afterwards.
     private func process(_ batch: [CoreInput], _ model: inout CoreModel) async throws -> [AppEffect] {
-        var step = CoreStep(nowMilliseconds: self.clock.nowMilliseconds, random: self.random)
+        var step = CoreStep(nowMilliseconds: self.ports.clock.nowMilliseconds, random: self.random)
         let crashes = self.store.crashes
         for input in batch {
             guard let subject = input.crashSubject else {

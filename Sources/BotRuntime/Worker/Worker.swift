@@ -108,9 +108,10 @@ public struct Worker: Service {
             signer: held.key.relaySigner(clock), addresses: addresses, crashes: store.crashes, logger: logger)
         let admission = Admission(operators: account.operators)
         let coreConfiguration = Self.coreConfiguration(configuration, account)
-        let core = AppCore(
-            account: held.key, configuration: coreConfiguration, transport: pool, store: store, media: media,
-            clock: clock, observer: admission.journal, logger: logger)
+        var ports = CorePorts(transport: pool, store: store, clock: clock, logger: logger)
+        ports.media = media
+        ports.observer = admission.journal
+        let core = AppCore(account: held.key, configuration: coreConfiguration, ports: ports)
         var dispatching = BotDispatcher.Configuration(accountName: account.name)
         dispatching.admission = admission
         dispatching.parallelChats = options.parallelChats

@@ -103,12 +103,15 @@ public final class LabMember: Sendable {
             return record.snapshots.count
         }
         let transport = self.lab.network.transport(name: self.name)
+        var ports = CorePorts(
+            transport: transport, store: store, clock: self.lab.clock, logger: self.lab.log.logger(self.name))
+        ports.media = self.lab.media
+        ports.cache = self.cache
+        ports.callMedia = self.lab.calls
+        ports.randomness = SeededGenerator(seed: self.lab.seed, stream: "\(self.name) run \(runs)")
         let core = AppCore(
             account: self.signer.map { .remote(self.keys.publicKey, $0) } ?? .local(self.keys),
-            configuration: self.configuration, transport: transport, store: store,
-            media: self.lab.media, cache: self.cache, callMedia: self.lab.calls, clock: self.lab.clock,
-            randomness: SeededGenerator(seed: self.lab.seed, stream: "\(self.name) run \(runs)"),
-            logger: self.lab.log.logger(self.name))
+            configuration: self.configuration, ports: ports)
         self.handPage.withLock { $0 = LabHandPage($0.read()) }
         #if DEBUG
             store.crashes.set(

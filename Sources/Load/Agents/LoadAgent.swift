@@ -108,8 +108,8 @@ final class LoadAgent: Sendable {
         let pool = try host.openPool(key)
         let transport = ObservedTransport(pool) { [listener, index] in listener.agent(index, $0) }
         let core = AppCore(
-            account: key, configuration: configuration, transport: transport, store: opened.store, clock: SystemClock(),
-            logger: logger)
+            account: key, configuration: configuration,
+            ports: CorePorts(transport: transport, store: opened.store, clock: SystemClock(), logger: logger))
         let updates = core.updates()
         let (end, ending) = AsyncStream.makeStream(of: Never.self)
         state.withLock { ($0.core, $0.ending) = (core, ending) }

@@ -5,11 +5,14 @@ extension AppSession {
     /// Runs an account's core until it ends, then closes the account's resources.
     func live(_ account: OpenAccount, _ inputs: SessionInputs) async {
         let run = self.attempts
-        let core = AppCore(
-            account: account.unlocked.key, configuration: self.configuration, transport: account.resources.transport,
-            store: account.resources.store, media: account.resources.media, cache: account.resources.cache,
-            callMedia: account.resources.callMedia, clock: self.clock, randomness: self.randomness(run),
+        var ports = CorePorts(
+            transport: account.resources.transport, store: account.resources.store, clock: self.clock,
             logger: self.logger)
+        ports.media = account.resources.media
+        ports.cache = account.resources.cache
+        ports.callMedia = account.resources.callMedia
+        ports.randomness = self.randomness(run)
+        let core = AppCore(account: account.unlocked.key, configuration: self.configuration, ports: ports)
         self.core = core
         self.account = account
         let ending = await withTaskGroup(of: Void.self) { group in

@@ -41,5 +41,5 @@ extension AppCore {
     /// Returns the core's vitals. An answer means that the core processes inputs and that its store is writable.
     ///
     /// Nil once the core has ended. ``run()`` must be running.
-    public nonisolated func vitals() async -> CoreVitals? { await self.desk.vitals(self.mailbox) }
+    public nonisolated func vitals() async -> CoreVitals? { await self.healthQueries.vitals(self.mailbox) }
 }

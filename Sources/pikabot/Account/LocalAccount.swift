@@ -105,9 +105,9 @@ private func runLocalAccount<Result: Sendable>(
             let now = Int64(Date().timeIntervalSince1970)
             return NIP42.authenticationEvent(challenge: challenge, relay: relay, by: key, now: now, using: &generator)
         }, addresses: settings.addresses, crashes: store.crashes, logger: settings.logger)
-    let core = AppCore(
-        account: key, configuration: settings.core, transport: pool, store: store, media: media,
-        clock: SystemClock(), logger: settings.logger)
+    var ports = CorePorts(transport: pool, store: store, clock: SystemClock(), logger: settings.logger)
+    ports.media = media
+    let core = AppCore(account: key, configuration: settings.core, ports: ports)
     // The core names them when it starts; the body may download a file before that.
     await pool.nameRelays(settings.core.homeRelays)
     await media.nameServers(settings.core.mediaServers)

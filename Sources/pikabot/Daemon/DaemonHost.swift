@@ -70,9 +70,9 @@ struct DaemonHost {
                 return NIP42.authenticationEvent(
                     challenge: challenge, relay: relay, by: key, now: clock.now, using: &generator)
             }, addresses: addresses, crashes: store.crashes, logger: logger)
-        let core = AppCore(
-            account: key, configuration: self.core, transport: pool, store: store, media: media, clock: clock,
-            logger: logger)
+        var ports = CorePorts(transport: pool, store: store, clock: clock, logger: logger)
+        ports.media = media
+        let core = AppCore(account: key, configuration: self.core, ports: ports)
         let standard = DaemonClient(.standard)
         let engine = DaemonEngine(core: core, settings: settings, standard: standard, clock: clock, logger: logger)
         let streams: any Service =

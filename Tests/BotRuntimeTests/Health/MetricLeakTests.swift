@@ -40,8 +40,9 @@ struct MetricLeakTests {
             pool = try RelayPool(addresses: .unrestricted, logger: logger)
             core = AppCore(
                 account: KeyPair.generate(using: &random),
-                configuration: CoreConfiguration(relays: [relay], invites: .anyone), transport: pool,
-                store: MemoryCoreStore(), clock: SystemClock(), logger: logger)
+                configuration: CoreConfiguration(relays: [relay], invites: .anyone),
+                ports: CorePorts(
+                    transport: pool, store: MemoryCoreStore(), clock: SystemClock(), logger: logger))
         }
 
         func first<Value>(_ find: (AppState) -> Value?) async throws -> Value {

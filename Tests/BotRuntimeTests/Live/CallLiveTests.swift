@@ -19,10 +19,11 @@ struct CallLiveTests {
             let quiet = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
             var random = SystemRandomNumberGenerator()
             pool = try RelayPool(addresses: .unrestricted, logger: quiet)
+            var ports = CorePorts(transport: pool, store: MemoryCoreStore(), clock: SystemClock(), logger: quiet)
+            ports.callMedia = media
             core = AppCore(
                 account: KeyPair.generate(using: &random),
-                configuration: CoreConfiguration(relays: [relay], invites: .anyone, calls: calls), transport: pool,
-                store: MemoryCoreStore(), callMedia: media, clock: SystemClock(), logger: quiet)
+                configuration: CoreConfiguration(relays: [relay], invites: .anyone, calls: calls), ports: ports)
         }
 
         func run() async throws {

@@ -58,8 +58,9 @@ import Testing
         let clock = ManualClock()
         let core = AppCore(
             account: KeyPair.generate(using: &generator), configuration: CoreConfiguration(relays: []),
-            transport: try RelayPool(addresses: .unrestricted, logger: logger), store: MemoryCoreStore(), clock: clock,
-            logger: logger)
+            ports: CorePorts(
+                transport: try RelayPool(addresses: .unrestricted, logger: logger), store: MemoryCoreStore(),
+                clock: clock, logger: logger))
         // A core that has ended agrees to nothing.
         let run = Task { try await core.run() }
         run.cancel()

@@ -81,12 +81,12 @@ import Testing
     }()
 
     private func core(_ store: NoteStore, _ transport: EagerTransport, detectsCopies: Bool = false) -> AppCore {
-        let random = StepRandom(state: 12)
+        var ports = CorePorts(
+            transport: transport, store: store, clock: SystemClock(), logger: Logger(label: "test"))
+        ports.randomness = StepRandom(state: 12)
         return AppCore(
             account: Self.keys,
-            configuration: CoreConfiguration(relays: [ReducerWorld.relay], detectsCopies: detectsCopies),
-            transport: transport, store: store,
-            clock: SystemClock(), randomness: random, logger: Logger(label: "test"))
+            configuration: CoreConfiguration(relays: [ReducerWorld.relay], detectsCopies: detectsCopies), ports: ports)
     }
 
     @Test func aStoreThatFailsEndsTheCoreAlsoUnderLoad() async {

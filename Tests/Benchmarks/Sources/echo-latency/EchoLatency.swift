@@ -100,8 +100,8 @@ private struct Account: Sendable {
         self.pool = try RelayPool(addresses: .unrestricted, logger: logger)
         self.core = AppCore(
             account: KeyPair.generate(using: &generator),
-            configuration: CoreConfiguration(relays: [relay], invites: .anyone), transport: self.pool, store: store,
-            clock: SystemClock(), logger: logger)
+            configuration: CoreConfiguration(relays: [relay], invites: .anyone),
+            ports: CorePorts(transport: self.pool, store: store, clock: SystemClock(), logger: logger))
     }
 
     func untilPublished() async {

@@ -29,9 +29,10 @@ enum StateBenchmarks {
         let configuration = CoreConfiguration(
             relays: [try RelayURL(Fixture.relay)], publishesKeyPackage: false, selfUpdate: .never)
         let core = AppCore(
-            account: fixture.account, configuration: configuration, transport: PerfectTransport(),
-            store: fixture.store, clock: SystemClock(),
-            logger: Logger(label: "state", factory: { _ in SwiftLogNoOpLogHandler() }))
+            account: fixture.account, configuration: configuration,
+            ports: CorePorts(
+                transport: PerfectTransport(), store: fixture.store, clock: SystemClock(),
+                logger: Logger(label: "state", factory: { _ in SwiftLogNoOpLogHandler() })))
         let updates = core.updates()
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await core.run() }

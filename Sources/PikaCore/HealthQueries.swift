@@ -1,7 +1,7 @@
 import Synchronization
 
-/// Pending requests for the core's vitals.
-final class VitalsDesk: Sendable {
+/// Queries for the core's vitals in flight.
+final class HealthQueries: Sendable {
     private struct State {
         var waiting: [Int: CheckedContinuation<CoreVitals?, Never>] = [:]
         var lastNumber = 0
@@ -26,7 +26,7 @@ final class VitalsDesk: Sendable {
         self.state.withLock { $0.waiting.removeValue(forKey: number) }?.resume(returning: vitals)
     }
 
-    /// Ends all pending and later requests with nil, because the core has ended.
+    /// Ends all pending and later queries with nil, because the core has ended.
     func close() {
         let waiting = self.state.withLock { state in
             state.isClosed = true

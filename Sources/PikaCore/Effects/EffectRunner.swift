@@ -1,0 +1,150 @@
+import Nostr
+import Synchronization
+
+/// Performs effects: the only place that awaits the transport, the store's reads and the clock. Results go back into
+/// the mailbox.
+final class EffectRunner: Sendable {
+    /// The places inside the core that results and outputs go to.
+    struct Outputs: Sendable {
+        let mailbox: Mailbox
+        let hub: UpdateHub
+        let events: AsyncStream<CoreEvent>.Continuation
+        let callHub: CallMediaHub
+        let healthQueries: HealthQueries
+    }
+
+    typealias TaskGroup = ThrowingDiscardingTaskGroup<any Error>
+
+    let ports: CorePorts
+    let outputs: Outputs
+    let files: MediaReader
+    /// Nil if the key is local: the reducers use that.
+    private let signer: (any RemoteSigner)?
+    private let notes: NoteRecorder
+    private let calls = Atomic<Int>(0)
+    private let currentRev = Atomic<UInt64>(0)
+
+    init(_ ports: CorePorts, _ outputs: Outputs, files: MediaReader, signer: (any RemoteSigner)?) {
+        self.ports = ports
+        self.outputs = outputs
+        self.files = files
+        self.signer = signer
+        self.notes = NoteRecorder(logger: ports.logger)
+    }
+
+    var mailbox: Mailbox { self.outputs.mailbox }
+
+    /// The rev of the newest snapshot, which outcomes refer to.
+    var rev: UInt64 {
+        get { self.currentRev.load(ordering: .relaxed) }
+        set { self.currentRev.store(newValue, ordering: .relaxed) }
+    }
+
+    /// Transport and store calls in flight; waiting for the clock does not count.
+    var callCount: Int { self.calls.load(ordering: .sequentiallyConsistent) }
+
+    func close() { self.outputs.events.finish() }
+
+    /// Performs one effect: at once if it is short, otherwise in a child task that ends with the core.
+    ///
+    /// Relays and subscriptions are set in the order of the effects, so the last one wins.
+    func perform(_ effect: AppEffect, in group: inout TaskGroup) async {
+        switch effect {
+        case .deliver(let event): self.deliver(event)
+        case .keepSetAside(let subject, let event): self.ports.store.crashes.keep(event.json(), of: subject)
+        case .changeQuarantine(let change, let subject): self.changeQuarantine(change, of: subject)
+        case .examined(let number, let vitals): self.outputs.healthQueries.answer(number, vitals)
+        case .finish(let request, let outcome): self.finish(request, outcome)
+        case .report(let chatID, let messageID, let delivery): self.report(delivery, of: messageID, in: chatID)
+        case .note(let note): self.notes.record(note)
+        case .observe(let notice): self.ports.observer.note(notice)
+        case .wake(let timer, let time): self.wake(timer, at: time, in: &group)
+        case .startCallMedia(let plan): self.startCallMedia(plan, in: &group)
+        case .setCallMedia(let callID, let isMuted, let isCameraOn):
+            self.outputs.callHub.session(callID)?.set(isMuted: isMuted, isCameraOn: isCameraOn)
+        case .stopCallMedia(let callID): self.outputs.callHub.stop(callID)
+        case .reconnect: await self.ports.transport.reconnect()
+        case .nameEndpoints(let relays, let servers): await self.nameEndpoints(relays, servers)
+        case .setRelays(let relays): await self.ports.transport.setRelays(relays)
+        case .subscribe(let subscription): await self.ports.transport.subscribe(subscription)
+        case .unsubscribe(let id): await self.ports.transport.unsubscribe(id)
+        case .publish(let row, let event, let relays): await self.publish(event, row, to: relays, in: &group)
+        case .fetch(let purpose, let filters, let relays): self.fetch(purpose, filters, from: relays, in: &group)
+        case .loadSent(let groupID, let epoch): self.loadSent(groupID, from: epoch, in: &group)
+        case .loadUnsent(let groupID, let epoch): self.loadUnsent(groupID, upTo: epoch, in: &group)
+        case .loadNextExpiry: self.loadNextExpiry(in: &group)
+        case .upload(let operation, let blobs, let servers): self.upload(blobs, to: servers, operation, in: &group)
+        case .useKey(let job, let operation): self.useKey(operation, job, in: &group)
+        case .countSurplus(let rule, let limit): self.countSurplus(rule, limit: limit, in: &group)
+        case .loadMessages(let groupID, let before, let limit, let opening, let request):
+            let range = MessageRange(groupID: groupID, before: before, limit: limit)
+            self.loadMessages(range, opening: opening, request, in: &group)
+        case .loadMessage(let groupID, let id, let request): self.loadMessage(id, in: groupID, request, &group)
+        case .download(let file, let groupID, let request): self.download(file, of: groupID, request, in: &group)
+        }
+    }
+
+    /// Runs a call of the transport or the store in a child task.
+    func call(in group: inout TaskGroup, _ body: @escaping @Sendable () async throws -> Void) {
+        self.calls.add(1, ordering: .sequentiallyConsistent)
+        group.addTask {
+            defer { self.calls.subtract(1, ordering: .sequentiallyConsistent) }
+            do { try await body() } catch {
+                // A failing store ends the core: with the mailbox closed its loop returns, and run() throws this error.
+                self.mailbox.close()
+                throw error
+            }
+        }
+    }
+
+    // MARK: Outputs
+
+    private func deliver(_ event: CoreEvent) {
+        EventCounters.count(event)
+        self.outputs.events.yield(event)
+    }
+
+    private func changeQuarantine(_ change: QuarantineChange, of subject: CrashSubject) {
+        switch change {
+        case .forget: self.ports.store.crashes.forget(subject)
+        case .releaseAtStart: self.ports.store.crashes.releaseAtStart(subject)
+        }
+    }
+
+    private func finish(_ request: RequestID, _ outcome: ActionOutcome) {
+        self.outputs.hub.publish(AppUpdate.finished(rev: self.rev, request: request, outcome: outcome))
+    }
+
+    private func report(_ delivery: AppState.Delivery, of messageID: EventID, in chatID: String) {
+        self.outputs.hub.publish(.delivery(rev: self.rev, chatID: chatID, messageID: messageID, delivery))
+    }
+
+    // MARK: Clock, calls and key
+
+    private func wake(_ timer: CoreTimer, at time: Int64, in group: inout TaskGroup) {
+        group.addTask {
+            try? await self.ports.clock.sleep(untilMilliseconds: time)
+            if !Task.isCancelled { self.mailbox.send(.timer(timer)) }
+        }
+    }
+
+    private func startCallMedia(_ plan: CallMediaPlan, in group: inout TaskGroup) {
+        let session = CallMedia(plan, clock: self.ports.clock)
+        self.outputs.callHub.add(session)
+        group.addTask {
+            await session.run(self.ports.callMedia, to: plan.url) { self.mailbox.send(.callMedia($0)) }
+            self.outputs.callHub.remove(session)
+        }
+    }
+
+    private func useKey(_ operation: KeyOperation, _ job: Int, in group: inout TaskGroup) {
+        guard let signer = self.signer else { preconditionFailure("only remote keys are used by effects") }
+        self.call(in: &group) {
+            let result: Result<KeyAnswer, SignerError>
+            do throws(SignerError) { result = .success(try await operation.perform(with: signer)) } catch {
+                result = .failure(error)
+            }
+            self.mailbox.send(.keyUsed(job: job, result))
+        }
+    }
+}
