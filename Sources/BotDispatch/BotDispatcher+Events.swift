@@ -11,7 +11,7 @@ extension BotDispatcher {
             // The store has failed, which ends the core: the event is redelivered after the restart.
             return
         }
-        let scope = await scope(of: .event(event))
+        let scope = scope(of: .event(event))
         if isFirst {
             observe(.received(event))
             admission.begin(event, in: scope)

@@ -28,7 +28,7 @@ extension BotDispatcher {
         case .schedule(let id, let run):
             guard let bot = roster.bot(id.bot) else { return }
             guard !admission.isPaused(id.bot) else { return leaveOut([(id, mark(of: run))]) }
-            let answer = await ask(bot, about: .schedule(run), await scope(of: .schedule(run)))
+            let answer = await ask(bot, about: .schedule(run), scope(of: .schedule(run)))
             guard !Task.isCancelled else { return }
             let mark = mark(of: run)
             roster.mark(id, mark)
@@ -36,7 +36,7 @@ extension BotDispatcher {
         case .timer(let label, let run):
             defer { memory.putBack(run, of: label) }
             guard let bot = roster.bot(label), memory.isSet(run, of: label), !admission.isPaused(label) else { return }
-            var answer = await ask(bot, about: .timer(run), await scope(of: .timer(run)))
+            var answer = await ask(bot, about: .timer(run), scope(of: .timer(run)))
             guard !Task.isCancelled else { return }
             answer.memory.insert(contentsOf: run.end, at: 0)
             commit([answer], of: .timer(run))
@@ -74,7 +74,7 @@ extension BotDispatcher {
 
     /// Runs the bots' start or stop handlers concurrently.
     func perform(_ trigger: BotTrigger, of bots: [InstalledBot], timeout: Duration?) async {
-        let scope = await scope(of: trigger)
+        let scope = scope(of: trigger)
         await withDiscardingTaskGroup { group in
             for bot in bots where !admission.isPaused(bot.label) {
                 group.addTask {
@@ -85,10 +85,10 @@ extension BotDispatcher {
         }
     }
 
-    func scope(of trigger: BotTrigger) async -> EventScope {
+    func scope(of trigger: BotTrigger) -> EventScope {
         var scope = EventScope(
             chatID: trigger.chatID, account: core.account, accountName: configuration.accountName,
-            snapshot: await core.snapshot())
+            snapshot: core.snapshot())
         scope.operators = admission.operators
         return scope
     }

@@ -17,6 +17,6 @@ extension BotDispatcher {
             return .unknownModule(bots.flatMap(\.probes).sorted())
         }
         let trigger = BotTrigger.probe(request)
-        return await answer(bot, trigger, await scope(of: trigger), timeout: request.timeout)
+        return await answer(bot, trigger, scope(of: trigger), timeout: request.timeout)
     }
 }

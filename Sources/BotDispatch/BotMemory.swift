@@ -115,7 +115,7 @@ final class BotMemory: Sendable {
     func load(_ bot: String, from core: any HandlerCore) async throws {
         guard state.withLock({ $0.bots[bot] == nil }) else { return }
         let list = try await core.value(scope: Self.scope(of: bot), key: Self.listKey) ?? []
-        let snapshot = await core.snapshot()
+        let snapshot = core.snapshot()
         var stored: [String: ChatMemory] = [:]
         var chats: [String: ChatMemory] = [:]
         for key in String(decoding: list, as: UTF8.self).split(separator: "\n").map(String.init) {

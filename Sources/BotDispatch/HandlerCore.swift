@@ -9,7 +9,8 @@ package protocol HandlerCore: Sendable {
 
     /// Returns when a snapshot of the stored state is available, or the core has ended.
     func started() async
-    func snapshot() async -> AppState
+    /// The newest snapshot; includes every event delivered so far.
+    func snapshot() -> AppState
     /// The newest inbox row that was delivered to handlers, also by earlier processes; valid after ``started()``.
     var newestInboxID: Int64 { get async }
     /// Enqueues the completion of an event; it is committed later, in one transaction with the effects.
@@ -21,8 +22,6 @@ package protocol HandlerCore: Sendable {
 }
 
 extension AppCore: HandlerCore {
-    package func snapshot() async -> AppState { state }
-
     package func started() async {
         for await case .fullState in updates() { return }
     }

@@ -54,6 +54,12 @@ public actor AppCore {
 
     nonisolated var store: any CoreStore { self.ports.store }
 
+    /// Returns the newest snapshot, as ``state`` does, without waiting for the core.
+    ///
+    /// A snapshot is published before the events of its turn are delivered, so handlers see the state that includes
+    /// their event.
+    package nonisolated func snapshot() -> AppState { self.hub.newest ?? AppState() }
+
     /// Enqueues an action and returns at once.
     public nonisolated func dispatch(_ action: AppAction, request: RequestID? = nil) {
         self.mailbox.send(.action(action, request))

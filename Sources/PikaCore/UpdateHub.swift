@@ -68,6 +68,9 @@ final class UpdateHub: Sendable {
             onCancel: { self.remove(id) })
     }
 
+    /// The newest snapshot; nil before the first.
+    var newest: AppState? { self.state.withLock { $0.newest } }
+
     /// The number of registered readers.
     var readerCount: Int { self.state.withLock { $0.readers.count } }
 

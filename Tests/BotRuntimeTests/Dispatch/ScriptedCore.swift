@@ -46,7 +46,7 @@ final class ScriptedCore: HandlerCore {
         (performances, nextPerformance) = AsyncStream.makeStream()
     }
 
-    func snapshot() async -> AppState { state }
+    func snapshot() -> AppState { state }
 
     func complete(_ inboxID: Int64, effects: [HandlerEffect]) {
         nextCompletion.yield(Completion(inboxID: inboxID, effects: effects))
