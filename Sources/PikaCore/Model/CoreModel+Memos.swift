@@ -30,11 +30,9 @@ extension CoreModel {
             case .followList: isReadable = self.people.own.restoreFollowList(memo)
             case .groupProfile: isReadable = self.people.groups.restore(name, memo)
             case .copyNotice:
-                let ids = CopyFence.ids(memo: memo)
-                if let ids { self.copies.fence.own = ids }
-                isReadable = ids != nil
+                isReadable = self.convergence.fence.restoreOwn(memo)
             case .keyTask: isReadable = self.signer.restore(name.key, memo)
-            case .rollbacks: isReadable = self.restoreRollbacks(name, memo)
+            case .rollbacks: isReadable = self.convergence.rollbacks.restore(GroupID(name.key), memo)
             case .groupIntent, .reseal, .keyAge, .mediaSecrets, .copiedGroup: break
             }
             guard isReadable else {

@@ -19,66 +19,27 @@ struct CoreModel: Sendable {
     var people = People()
     var searches = KeyPackageSearches()
     var welcomes = WelcomeDeliveries()
-    /// Group events that could not be opened on arrival.
-    var waiting = PendingEvents()
-    var early = EarlyEvents()
-    var clocks = ClockComparison()
-    /// Groups some of whose waiting events were evicted for lack of room: relays still hold them.
-    var gaveUp: Set<GroupID> = []
-    /// The admins of past epochs that can still be opened, by group.
-    var pastAdmins: [GroupID: [Epoch: Set<PublicKey>]] = [:]
-    /// Groups that this account was removed from recently.
-    var lingering: Set<GroupID> = []
-    /// Live events held until older ones are read, in order of arrival.
-    var held = HeldLiveEvents()
-    /// Relays whose stored events are being read since they connected.
-    var catchingUp: Set<RelayURL> = []
-    var readPatience = ReadPatience()
-    /// Group relays that were ignored at the last check.
-    var ignoredRelays = 0
-    /// Searches for all events of a group in progress.
-    var reading: [GroupID: Int] = [:]
+    var catchUp = CatchUp()
     var invites: Invitations
-    /// Alternative states of groups that this account is in.
-    var rivals: [GroupID: [Rival]] = [:]
-    /// Branches abandoned for a better commit, the latest of each group.
-    var abandoned: [GroupID: AbandonedBranch] = [:]
-    /// Decryptions that were attempted for branches since deleted.
-    var formerBranchTrials = 0
-    var seen: SeenEvents
+    var convergence = Convergence()
+    var inbound: InboundEvents
     var inbox: HandlerInbox
     var queue = PublishQueue()
     var cursors: [String: Int64]
-    /// Requested changes to groups, by number.
-    var intents: [Int: GroupIntent] = [:]
-    var lastIntent = 0
-    /// Groups whose intents may proceed, and groups that must be read first.
-    var intentsDue: Set<GroupID> = []
-    var intentsBlocked: Set<GroupID> = []
-    /// Rollbacks by group.
-    var rollbacks: [GroupID: RollbackRecord] = [:]
-    /// Groups with a pending commit that may or may not be on a relay.
-    var unsureCommits: Set<GroupID> = []
+    var intents = Intents()
+    var renewals = KeyRenewals()
     var reseals = Reseals()
     var expiry = MessageExpiry()
-    /// The age of this account's keys, by group, and the time of the next check, in Unix milliseconds.
-    var keyAges: [GroupID: KeyAge] = [:]
-    var keyUpdateWake: Int64?
-    /// Groups whose due departures could not be committed, with the epoch of the failure.
-    var failedDepartures: [GroupID: Epoch] = [:]
     var media = Media()
     var chats = Chats()
     var failures = FailedMessages()
     var signer = SignerQueue()
     var calls = Calls()
 
-    var copies = AccountCopies()
     /// Outcomes of idempotent actions, and those in progress.
     var outcomes = IdempotentOutcomes()
     /// The error that the core has to stop with.
     var failure: AppCoreError?
-    /// New events found on relays since they connected.
-    var openGaps: [RelayURL: OpenGap] = [:]
 
     /// The visible state.
     var state: AppState {
@@ -104,7 +65,8 @@ struct CoreModel: Sendable {
         self.quarantine = RestoreQuarantine(crashes)
         self.configuration = configuration
         self.instance = stored.instance
-        self.seen = SeenEvents(newestFirst: stored.seen, refusedNewestFirst: stored.refused)
+        self.inbound = InboundEvents(
+            seen: SeenEvents(newestFirst: stored.seen, refusedNewestFirst: stored.refused))
         self.cursors = stored.cursors
         self.inbox = HandlerInbox(cursors: stored.cursors, rows: stored.inbox)
         self.keyPackages = KeyPackages(stored.keyPackages)
@@ -121,9 +83,8 @@ struct CoreModel: Sendable {
             guard self.quarantine.admits(waiting.event) else { continue }
             guard let id = try? GroupEvents.nostrGroupID(of: waiting.event), !self.routes.groups(claiming: id).isEmpty
             else { continue }
-            self.waiting.insert(waiting, under: id)
+            self.inbound.waiting.restore(waiting, under: id)
         }
-        self.restoreEarlyEvents()
         for row in stored.inbox {
             let event = crashes.part(.row(table: "inbox", key: "\(row.id)"), of: .restore) {
                 CoreEvent(inboxID: row.id, payload: row.payload)
@@ -162,7 +123,8 @@ struct CoreModel: Sendable {
                 continue
             }
             if let (groupID, epoch) = StoredGroupKey.abandonedBranch(stored: group.groupID) {
-                self.abandoned[groupID] = AbandonedBranch(group: try self.branch(group, of: groupID), epoch: epoch)
+                self.convergence.branches.restoreAbandoned(
+                    try self.branch(group, of: groupID), of: groupID, at: epoch)
                 continue
             }
             guard let key = StoredGroupKey(stored: group.groupID) else {
@@ -184,11 +146,11 @@ struct CoreModel: Sendable {
                 self.groups[id] = restored
                 self.route(restored)
                 self.media.note(restored)
-                if restored.pending != nil { self.unsureCommits.insert(id) }
+                if restored.pending != nil { self.convergence.noteUnsureCommit(of: id) }
             } catch { throw AppCoreError(.corruptState, "a stored group cannot be read: \(error.message)") }
         }
         for (id, group) in left {
-            self.rivals[id, default: []].append(Rival(invite: nil, group: try self.branch(group, of: id)))
+            self.convergence.branches.restoreLeft(try self.branch(group, of: id), of: id)
         }
     }
 
@@ -203,7 +165,7 @@ struct CoreModel: Sendable {
     /// Updates the flags that show work in progress on screens.
     mutating func refreshBusy() {
         var busy = AppState.Busy()
-        for intent in self.intents.values where intent.isOpen {
+        for intent in self.intents.all where intent.isOpen {
             if intent.groupID == .unfounded {
                 busy.creatingChat = true
             } else if self.groups[intent.groupID] != nil {

@@ -2,10 +2,7 @@ import MLS
 import Marmot
 import Nostr
 
-/// Reading a group's stored events from relays, and keeping live events in order with them.
-///
-/// A ratchet skips a limited number of messages (RFC 9420 §9.1): processing a live event before hundreds of older ones
-/// would make those unreadable. Live events are therefore held while older ones are being read.
+/// Reads groups' stored events from relays, and holds live events until then (``CatchUp``).
 extension CoreModel {
 
     // MARK: Due backlogs
@@ -53,7 +50,7 @@ extension CoreModel {
     /// account was away, dated so early that catching up did not request it.
     mutating func readUnopenedBacklogs(_ step: inout CoreStep) {
         for group in self.groups.values.sorted(by: { $0.groupID < $1.groupID }) where group.isActive {
-            guard self.waiting.hasUnopened(under: self.routes.ids(of: group.groupID)) else { continue }
+            guard self.inbound.waiting.hasUnopened(under: self.routes.ids(of: group.groupID)) else { continue }
             self.readBacklog(of: group.groupID, since: step.now.clampedSubtracting(Self.maximumAge), &step)
         }
     }
@@ -61,7 +58,7 @@ extension CoreModel {
     /// Retries the due relays that are connected; the others are read when they reconnect.
     mutating func retryBacklog(of groupID: GroupID, _ step: inout CoreStep) {
         guard let group = self.groups[groupID], group.isActive else {
-            self.readPatience.forget(groupID)
+            self.catchUp.forgetFailures(of: groupID)
             return
         }
         for relay in self.relays(of: group) where self.isBacklogDue(groupID, relay) {
@@ -73,7 +70,7 @@ extension CoreModel {
     /// Reads the due groups of a relay that has reconnected.
     mutating func readDueBacklogs(from relay: RelayURL, _ step: inout CoreStep) {
         for group in self.groups.values where group.isActive && self.isBacklogDue(group.groupID, relay) {
-            self.readPatience.renew(.group(group.groupID, relay))
+            self.catchUp.renew(group.groupID, from: relay)
             self.fetchBacklog(of: group, from: relay, &step)
         }
     }
@@ -81,9 +78,7 @@ extension CoreModel {
     private mutating func fetchBacklog(
         of group: MarmotGroup, from relay: RelayURL, since: Int64? = nil, _ step: inout CoreStep
     ) {
-        if !self.readPatience.isExhausted(.group(group.groupID, relay)) {
-            self.reading[group.groupID, default: 0] += 1
-        }
+        self.catchUp.beginRead(of: group.groupID, from: relay)
         self.countReading()
         let ids = [group.data.nostrGroupID] + group.formerNostrGroupIDs
         let invitedAt = self.cursors[Self.joinedCursor(group.groupID)].map { max(0, $0 - Self.groupOverlap) }
@@ -97,30 +92,16 @@ extension CoreModel {
     mutating func endBacklog(
         of groupID: GroupID, _ outcomes: [RelayURL: FetchOutcome], _ step: inout CoreStep
     ) {
-        var isRead = false
-        var wasHolding = false
-        var delay = ReadPatience.firstDelay
-        for (relay, outcome) in outcomes {
-            let reading = ReadPatience.Reading.group(groupID, relay)
-            wasHolding = wasHolding || !self.readPatience.isExhausted(reading)
-            guard case .events = outcome else {
-                delay = self.readPatience.fail(reading)
-                continue
-            }
-            isRead = true
-            self.readPatience.succeed(reading)
-            self.noteBacklog(groupID, relay, isDue: false, &step)
-        }
-        let underWay = (self.reading[groupID] ?? 0) - (wasHolding ? 1 : 0)
-        self.reading[groupID] = isRead || underWay <= 0 ? nil : underWay
+        let (answered, retryDelay) = self.catchUp.endRead(of: groupID, outcomes)
+        for relay in answered { self.noteBacklog(groupID, relay, isDue: false, &step) }
         self.countReading()
-        if !isRead {
-            step.effects.append(.wake(.backlog(groupID: groupID), atMilliseconds: step.nowMilliseconds + delay))
+        if let retryDelay {
+            step.effects.append(.wake(.backlog(groupID: groupID), atMilliseconds: step.nowMilliseconds + retryDelay))
         }
     }
 
     private mutating func countReading() {
-        let chats = Set(self.reading.keys.filter { self.groups[$0] != nil }.map(\.hex))
+        let chats = Set(self.catchUp.readingGroups.filter { self.groups[$0] != nil }.map(\.hex))
         if self.state.readingChats != chats { self.state.readingChats = chats }
     }
 
@@ -128,20 +109,16 @@ extension CoreModel {
 
     /// Whether an event must be held because older events of the same relay or group are being read.
     func mustHold(_ event: Event, from relay: RelayURL?) -> Bool {
-        guard event.kind == .groupEvent, !self.seen.contains(event.id) else { return false }
-        if let relay, self.catchingUp.contains(relay) { return true }
-        guard !self.reading.isEmpty, let id = try? GroupEvents.nostrGroupID(of: event) else { return false }
-        return self.routes.groups(claiming: id).contains { self.reading[$0] != nil }
+        !self.inbound.seen.contains(event.id)
+            && self.catchUp.mustHold(event, from: relay, claimants: self.routes.groups(claiming:))
     }
 
     mutating func hold(_ event: Event, from relay: RelayURL?, _ step: inout CoreStep) {
-        self.held.append(event, from: relay)
-        guard self.held.isOverBudget else { return }
-        // Junk is parked elsewhere, within its own budget. Only a surplus of genuine events breaks the order early.
+        guard self.catchUp.hold(event, from: relay) else { return }
         var rings: [GroupID: OuterKeyRing] = [:]
         let groups = self.groups
         let routes = self.routes
-        var events = self.held.releaseJunk { event in
+        let events = self.catchUp.releaseSurplus { event in
             guard let id = try? GroupEvents.nostrGroupID(of: event) else { return false }
             return routes.candidates(for: id) { groups[$0]?.isActive == true }.contains { groupID in
                 guard let ring = rings[groupID] ?? groups[groupID]?.outerKeyRing else { return false }
@@ -149,7 +126,6 @@ extension CoreModel {
                 return ring.opens(event, with: ring.marks)
             }
         }
-        if self.held.isCrowded { events += self.held.releaseAll() }
         for second in Self.seconds(of: events.sorted(by: { ($0.createdAt, $0.id) < ($1.createdAt, $1.id) })) {
             for event in self.inSendingOrder(second) { self.take(event, &step) }
         }
@@ -157,11 +133,7 @@ extension CoreModel {
 
     /// Removes and returns the held events that need not wait any longer.
     mutating func releaseHeld() -> [Event] {
-        guard !self.held.isEmpty else { return [] }
-        var held = self.held
-        self.held = HeldLiveEvents()
-        let events = held.release { event, relay in !self.mustHold(event, from: relay) }
-        self.held = held
-        return events
+        let (seen, routes) = (self.inbound.seen, self.routes)
+        return self.catchUp.releaseHeld(isSeen: seen.contains, claimants: routes.groups(claiming:))
     }
 }

@@ -57,7 +57,7 @@ extension CoreModel {
         }
         let isGroup = members.count > 2 || (!data.name.isEmpty && data.name != "DM" && members.count > 1)
         let names = self.title(name: data.name, isGroup: isGroup, members: members)
-        let isOvertaken = self.copies.groups.isOvertaken(group.groupID)
+        let isOvertaken = self.convergence.copies.isOvertaken(group.groupID)
         let record = self.chats[group.groupID] ?? ChatRecord()
         let isMember = group.isActive && !self.hasLeft(group.groupID)
         let end: AppState.ChatEnd? =

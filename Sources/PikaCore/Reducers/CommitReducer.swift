@@ -18,7 +18,7 @@ extension CoreModel {
         else { return }
         self.groups.markChanged(groupID)
         // The unsure commit was an earlier one, of an epoch that is over.
-        self.unsureCommits.remove(groupID)
+        self.convergence.endUnsureCommit(of: groupID)
         var intent = intent
         intent.phase = .committing(own.event.id)
         self.put(intent, &step)
@@ -32,7 +32,7 @@ extension CoreModel {
     /// Merges the pending commit once a relay has it, and only then sends its invitations.
     mutating func confirmCommit(_ event: EventID, of groupID: GroupID, _ step: inout CoreStep) {
         guard self.groups[groupID]?.pending?.event.id == event else { return }
-        self.unsureCommits.remove(groupID)
+        self.convergence.endUnsureCommit(of: groupID)
         self.groups.markChanged(groupID)
         // The other relays still receive it.
         self.settleOutbox(Self.commitRow(event), &step)
@@ -45,7 +45,7 @@ extension CoreModel {
             self.take(report, of: groupID, &step)
         } catch {
             self.groups[groupID]?.clearPending()
-            if let intent = self.intent(of: event) { self.abandon(intent, error, &step) }
+            if let intent = self.intents.intent(of: event) { self.abandon(intent, error, &step) }
         }
     }
 
@@ -53,10 +53,10 @@ extension CoreModel {
     mutating func dropRefusedCommit(_ row: OutboxRow, reason: String, _ step: inout CoreStep) {
         guard let groupID = row.groupID, self.groups[groupID]?.pending?.event.id == row.event.id else { return }
         self.groups[groupID]?.clearPending()
-        self.unsureCommits.remove(groupID)
+        self.convergence.endUnsureCommit(of: groupID)
         self.groups.markChanged(groupID)
-        self.intentsDue.insert(groupID)
-        if let intent = self.intent(of: row.event.id) {
+        self.intents.resume(groupID)
+        if let intent = self.intents.intent(of: row.event.id) {
             self.abandon(intent, AppCoreError(.refused, "every relay refused the change: \(reason)"), &step)
         }
         self.retryWaiting(of: groupID, &step)
@@ -68,19 +68,16 @@ extension CoreModel {
     /// commit may have displaced them while this account was away.
     var heldCommits: Set<String> {
         // Evaluated on every flush: without any of these nothing is held, however many groups there are.
-        if self.unsureCommits.isEmpty, self.reading.isEmpty, self.catchingUp.isEmpty { return [] }
+        let unsure = self.convergence.unsureCommits
+        if unsure.isEmpty, self.catchUp.isIdle { return [] }
         var rows: Set<String> = []
         for (groupID, group) in self.groups {
-            guard let pending = group.pending, self.unsureCommits.contains(groupID) || self.isReading(groupID) else {
-                continue
-            }
+            guard let pending = group.pending, unsure.contains(groupID) || self.isReading(groupID) else { continue }
             rows.insert(Self.commitRow(pending.event.id))
         }
         // A proposal of a past epoch makes MDK 0.7 roll back (wire §10, trap 21).
-        for intent in self.intents.values {
-            if case .proposed(let event, _) = intent.phase, self.isReading(intent.groupID) {
-                rows.insert(Self.proposalRow(event))
-            }
+        for (groupID, event) in self.intents.proposals where self.isReading(groupID) {
+            rows.insert(Self.proposalRow(event))
         }
         return rows
     }
@@ -90,19 +87,17 @@ extension CoreModel {
         guard let groupID = self.queue.row(row)?.groupID, let pending = self.groups[groupID]?.pending,
             Self.commitRow(pending.event.id) == row
         else { return }
-        self.unsureCommits.insert(groupID)
+        self.convergence.noteUnsureCommit(of: groupID)
     }
 
     /// Whether a group's stored events are being read from relays.
     func isReading(_ groupID: GroupID) -> Bool {
-        if self.reading[groupID] != nil { return true }
-        guard !self.catchingUp.isEmpty, let group = self.groups[groupID] else { return false }
-        return self.relays(of: group).contains(where: self.catchingUp.contains)
+        self.catchUp.isReading(groupID, from: self.groups[groupID].map(self.relays(of:)) ?? [])
     }
 
     /// Reads the relays of groups with an unanswered commit before it is sent again.
     mutating func readForUnsureCommits(_ step: inout CoreStep) {
-        for groupID in self.unsureCommits {
+        for groupID in self.convergence.unsureCommits {
             guard let group = self.groups[groupID], !self.isReading(groupID) else { continue }
             for relay in self.relays(of: group)
             where self.state.relays.contains(where: { $0.url == relay && $0.connection == .connected }) {
@@ -114,27 +109,27 @@ extension CoreModel {
     /// Resumes commits and intents that waited for a relay to be read. An own commit is abandoned if the relays have
     /// another commit for the same epoch and not this one.
     mutating func endReading(_ relay: RelayURL?, _ step: inout CoreStep) {
-        if let relay, !self.copies.rollback.isOpen {
+        if let relay, !self.convergence.stateRollback.isOpen {
             for (groupID, group) in self.groups where self.relays(of: group).contains(relay) {
-                self.copies.rollback.noteRead(groupID)
+                self.convergence.stateRollback.noteRead(groupID)
             }
         }
         for (groupID, group) in self.groups where !self.isReading(groupID) {
-            if self.intentsBlocked.remove(groupID) != nil { self.intentsDue.insert(groupID) }
+            self.intents.unblock(groupID)
             guard group.pending != nil else { continue }
             if let relay, !self.relays(of: group).contains(relay) { continue }
-            self.unsureCommits.remove(groupID)
+            self.convergence.endUnsureCommit(of: groupID)
             self.yieldIfDisplaced(groupID, &step)
         }
         self.renewCopiedGroups(&step)
         self.people.groups.markAllUnsent(of: self.account.publicKey)
-        self.settleGaps(&step)
+        self.recountGaps(&step)
         self.flushOutbox(&step)
     }
 
     private mutating func yieldIfDisplaced(_ groupID: GroupID, _ step: inout CoreStep) {
         guard var probe = self.groups[groupID], let event = probe.pending?.event.id,
-            !self.waiting.isEmpty(under: self.routes.ids(of: groupID))
+            !self.inbound.waiting.isEmpty(under: self.routes.ids(of: groupID))
         else { return }
         probe.clearPending()
         let isDisplaced = self.waitingInOrder(of: groupID).contains { event in
@@ -144,7 +139,7 @@ extension CoreModel {
         self.groups[groupID]?.clearPending()
         self.groups.markChanged(groupID)
         self.dropRow(Self.commitRow(event), &step)
-        if var intent = self.intent(of: event) {
+        if var intent = self.intents.intent(of: event) {
             intent.phase = .lost(event)
             self.put(intent, &step)
         }

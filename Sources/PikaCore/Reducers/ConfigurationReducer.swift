@@ -43,8 +43,7 @@ extension CoreModel {
         }
         // Events no longer wait for a relay that is not queried any more.
         for status in before where !self.state.relays.contains(where: { $0.url == status.url }) {
-            self.catchingUp.remove(status.url)
-            self.openGaps[status.url] = nil
+            self.catchUp.remove(status.url)
         }
         self.connectToRelays(&step)
         if self.configuration.detectsCopies { self.subscribeToNotices(&step) }

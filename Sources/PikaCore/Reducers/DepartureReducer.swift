@@ -28,13 +28,13 @@ extension CoreModel {
 
     /// Throws if this account must not act in a group, because it has left or another copy has changed the keys.
     func requireMembership(in groupID: GroupID) throws(AppCoreError) {
-        if self.copies.groups.isOvertaken(groupID) { throw AppCoreError.overtaken }
+        if self.convergence.copies.isOvertaken(groupID) { throw AppCoreError.overtaken }
         if self.hasLeft(groupID) { throw AppCoreError(.notAllowed, "this account has left the group") }
     }
 
     /// Ends this account's membership in a group: a relay has the proposal, so that the others can execute it.
     mutating func confirmProposal(_ event: EventID, of groupID: GroupID, _ step: inout CoreStep) {
-        guard var intent = self.intent(proposedBy: event) else { return }
+        guard var intent = self.intents.intent(proposedBy: event) else { return }
         self.changeChat(groupID) { $0.end = .left }
         self.refreshChat(groupID)
         self.showTyping(in: groupID)
@@ -46,32 +46,11 @@ extension CoreModel {
     /// Abandons a departure that every relay refused, so that this account stays. A departure that a relay accepted
     /// before is proposed again in the next epoch instead.
     mutating func dropRefusedProposal(_ event: EventID, reason: String, _ step: inout CoreStep) {
-        guard let intent = self.intent(proposedBy: event) else { return }
+        guard let intent = self.intents.intent(proposedBy: event) else { return }
         guard !self.hasLeft(intent.groupID) else {
             return step.effects.append(.note(.sendFailed(reason: "departure: \(reason)")))
         }
         self.abandon(intent, AppCoreError(.refused, "every relay refused the departure: \(reason)"), &step)
-    }
-
-    private func intent(proposedBy event: EventID) -> GroupIntent? {
-        self.intents.values.first { if case .proposed(event, _) = $0.phase { true } else { false } }
-    }
-
-    /// After a commit, drops the old proposal, and queues a new one unless the commit executed the departure.
-    mutating func reconsiderDeparture(
-        _ intent: GroupIntent, _ proposal: EventID, _ report: CommitReport, _ step: inout CoreStep
-    ) {
-        self.dropRow(Self.proposalRow(proposal), &step)
-        guard !report.removedSelf else {
-            return self.conclude(intent, .done(chatID: intent.groupID.hex), &step)
-        }
-        // Every commit ends the proposal's epoch; only a rollback is a sign that the group is contested.
-        guard report.rolledBackFrom == nil else {
-            return self.retryLost(intent, as: intent.goal, after: report, &step)
-        }
-        var intent = intent
-        intent.phase = .queued
-        self.put(intent, &step)
     }
 
     // MARK: Departures of others
@@ -87,10 +66,8 @@ extension CoreModel {
     /// Executes the departures that no other member has executed in the meantime.
     mutating func commitDepartures(of groupID: GroupID, _ step: inout CoreStep) {
         guard let group = self.groups[groupID], !group.dueDepartures.isEmpty,
-            self.failedDepartures[groupID] != group.epoch, !self.copies.groups.isOvertaken(groupID),
-            !self.intents.values.contains(where: {
-                $0.groupID == groupID && $0.goal == .commitDepartures && $0.isOpen
-            })
+            !self.convergence.copies.isOvertaken(groupID),
+            self.intents.mayCommitDepartures(of: groupID, in: group.epoch)
         else { return }
         self.intend(.commitDepartures, groupID, nil, &step)
     }

@@ -6,8 +6,7 @@ extension CoreModel {
         guard let (chatID, goal) = self.groupChange(action, &step) else { return }
         let groupID = try self.groupID(ofChat: chatID)
         try self.requireMembership(in: groupID)
-        let isLeaving = self.intents.values.contains { $0.groupID == groupID && $0.goal == .leave && $0.isOpen }
-        guard goal != .leave || !isLeaving else {
+        guard goal != .leave || !self.intents.hasOpen(.leave, in: groupID) else {
             throw AppCoreError(.busy, "this account is leaving the group already")
         }
         var missing = MissingPeers.fail

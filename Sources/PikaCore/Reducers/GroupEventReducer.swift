@@ -20,29 +20,58 @@ extension CoreModel {
         defer { crashes.leave(outer) }
         guard let disposition = self.groups[groupID]?.ingest(event, now: step.now) else { return false }
         crashes.reach(.reduce)
-        if case .waiting(let reason) = disposition {
-            // An event that no key opens may belong to any candidate.
-            let groups = reason == .noKey ? self.candidates(for: event) : [groupID]
-            if reason == .noKey {
-                for group in groups where self.takeForEarlierMembership(event, of: group, &step) { return false }
-            }
-            let isNew = self.keep(event, of: groupID, reason, &step)
-            if reason == .futureTime { self.awaitClock(event, &step) }
-            // A waiting event was compared when it arrived.
-            if isNew { for group in groups { self.compareRivals(of: group, with: [event], &step) } }
+        let decision = BranchDecision(disposition)
+        if case .hold(let reason) = decision {
+            self.hold(event, of: groupID, reason, &step)
             return false
         }
         self.forgetWaiting(event.id, &step)
         if self.groups[groupID]?.hasChangedParts == true { self.groups.markChanged(groupID) }
-        if case .refused(let refusal) = disposition,
-            refusal.mayBeAcceptedLater || self.groups[groupID]?.isActive == false
-        {
-            // Not recorded: it may be accepted once the clock is right, or after this account has rejoined.
-            step.refuse(refusal.reason, refusal.detail, event.id, chatID: self.chatID(of: groupID))
+        switch decision {
+        case .hold: return false
+        case .refuse(let refusal):
+            self.refuse(event, of: groupID, refusal, &step)
             return false
+        case .rollBack(_, let report):
+            self.remember(event.id, &step)
+            self.take(report, of: groupID, &step)
+            return true
+        case .apply(let change):
+            self.remember(event.id, &step)
+            return self.apply(change, by: event, to: groupID, &step)
         }
-        if case .refused = disposition { self.rememberRefused(event.id, &step) } else { self.remember(event.id, &step) }
-        switch disposition {
+    }
+
+    /// Parks an event that cannot be opened yet.
+    private mutating func hold(
+        _ event: Event, of groupID: GroupID, _ reason: WaitingReason, _ step: inout CoreStep
+    ) {
+        // An event that no key opens may belong to any candidate.
+        let groups = reason == .noKey ? self.candidates(for: event) : [groupID]
+        if reason == .noKey {
+            for group in groups where self.takeForEarlierMembership(event, of: group, &step) { return }
+        }
+        let isNew = self.keep(event, of: groupID, reason, &step)
+        if reason == .futureTime { self.inbound.waiting.awaitClock(event, &step) }
+        // A waiting event was compared when it arrived.
+        if isNew { for group in groups { self.compareRivals(of: group, with: [event], &step) } }
+    }
+
+    private mutating func refuse(
+        _ event: Event, of groupID: GroupID, _ refusal: Refusal, _ step: inout CoreStep
+    ) {
+        // Not recorded if it may be accepted once the clock is right, or after this account has rejoined.
+        let isFinal = !refusal.mayBeAcceptedLater && self.groups[groupID]?.isActive != false
+        if isFinal { self.rememberRefused(event.id, &step) }
+        step.refuse(refusal.reason, refusal.detail, event.id, chatID: self.chatID(of: groupID))
+        if isFinal { self.keepAbandoned(of: groupID, at: nil, &step) }
+    }
+
+    /// Carries out a change of the current branch; true if waiting events may be readable now.
+    private mutating func apply(
+        _ change: BranchDecision.Change, by event: Event, to groupID: GroupID, _ step: inout CoreStep
+    ) -> Bool {
+        switch change {
         case .message(let message):
             self.groups.markChanged(groupID)
             self.compareClock(with: message, &step)
@@ -59,16 +88,12 @@ extension CoreModel {
             step.effects.append(.note(.commit(result: "proposal_\(proposal.effect.rawValue)")))
             if proposal.effect == .commitDue { self.awaitDepartures(of: groupID, &step) }
             return true
-        case .refused(let refusal):
-            step.refuse(refusal.reason, refusal.detail, event.id, chatID: self.chatID(of: groupID))
-            self.keepAbandoned(of: groupID, at: nil, &step)
         case .ownEcho:
             self.settleMessage(event.id, &step)
-            if let epoch = self.copies.rollback.unsentEpoch(of: event, in: groupID, now: step.now) {
+            if let epoch = self.convergence.stateRollback.unsentEpoch(of: event, in: groupID, now: step.now) {
                 self.takeUnsent(epoch: epoch, of: groupID, &step)
             }
         case .otherCopy(let epoch): self.takeUnsent(epoch: epoch, of: groupID, &step)
-        case .waiting: break
         }
         return false
     }
@@ -80,7 +105,7 @@ extension CoreModel {
         if message.rumor.isTypingNotice { return self.takeTyping(message.rumor, of: groupID, &step) }
         // The same inner event in another wrapper, or after a crash, is the same message.
         let key = self.messageKey(message.id, in: groupID)
-        guard !self.seen.contains(key) else {
+        guard !self.inbound.seen.contains(key) else {
             return step.refuse(
                 "duplicate", "an inner event came again", message.wrapper, inner: message.id,
                 chatID: self.chatID(of: groupID))
@@ -135,7 +160,7 @@ extension CoreModel {
     /// Applies the effects of a commit by any member, after which the group is one epoch further.
     mutating func take(_ report: CommitReport, of groupID: GroupID, _ step: inout CoreStep) {
         self.groups.markChanged(groupID)
-        self.rememberAdmins(before: report, of: groupID)
+        self.convergence.branches.rememberAdmins(before: report, of: groupID)
         step.effects.append(.note(.commit(result: report.rolledBackFrom == nil ? "applied" : "rolled_back")))
         if let group = self.groups[groupID] { self.index(group, &step) }
         let isRenamed = report.before.nostrGroupID != report.after.nostrGroupID
@@ -155,7 +180,7 @@ extension CoreModel {
         if report.rolledBackFrom != nil {
             self.startReseal(of: groupID, fromEpoch: report.epochBefore.later(by: 1), &step)
         }
-        self.forgetOldAbandoned(of: groupID, &step)
+        if let group = self.groups[groupID] { self.convergence.branches.forgetOldAbandoned(of: group, &step) }
         if report.isOwn { self.noteRenewal(of: groupID, &step) }
         self.followCopied(groupID, report, &step)
         self.reconsiderIntents(after: report, of: groupID, &step)
@@ -165,8 +190,8 @@ extension CoreModel {
         self.tellProfiles(after: report, of: groupID, &step)
         self.dropOldRivals(of: groupID, &step)
         // The new routing id was not subscribed to until now; and evicted events may be opened now.
-        let gaveUp = self.gaveUp.remove(groupID) != nil
-        if isRenamed || gaveUp, !report.removedSelf { self.readBacklog(of: groupID, &step) }
+        let wasEvicted = self.catchUp.consumeEviction(of: groupID)
+        if isRenamed || wasEvicted, !report.removedSelf { self.readBacklog(of: groupID, &step) }
         if report.removedSelf {
             self.linger(groupID, &step)
             self.rejoin(groupID, &step)
@@ -182,13 +207,10 @@ extension CoreModel {
         guard let ring = self.groups[groupID]?.outerKeyRing, let id = try? GroupEvents.nostrGroupID(of: event) else {
             return false
         }
-        let waiting = WaitingEvent(event: event, arrivedAt: step.now)
+        let chatID = self.chatID(of: groupID)
         guard
-            self.waiting.insert(waiting, under: id, triedBy: groupID, isOpened: reason != .noKey, ring)
+            self.inbound.waiting.park(event, under: id, triedBy: groupID, reason, ring, chatID: chatID, &step)
         else { return false }
-        step.changes.append(.putWaiting(waiting))
-        step.effects.append(.note(.waiting(reason: reason.rawValue)))
-        step.observe(.waiting, reason.rawValue, reason.explanation, event.id, chatID: self.chatID(of: groupID))
         if reason == .otherCopy { self.noteOvertaken(groupID, &step) }
         self.trimWaiting(&step)
         return true
@@ -196,10 +218,10 @@ extension CoreModel {
 
     /// Evicts the events beyond the budgets; relays still hold them.
     mutating func trimWaiting(_ step: inout CoreStep) {
-        while let (nostrGroupID, id) = self.waiting.surplus() {
+        while let (nostrGroupID, id) = self.inbound.waiting.surplus() {
             let groups = self.routes.groups(claiming: nostrGroupID)
             self.forgetWaiting(id, &step)
-            self.gaveUp.formUnion(groups)
+            self.catchUp.noteEvicted(groups)
             step.effects.append(.note(.gaveUpWaiting))
             step.observe(
                 .gaveUp, "too_many_waiting", "the events that wait exceed their number or their bytes", id,
@@ -209,15 +231,13 @@ extension CoreModel {
 
     private mutating func followRing(of groupID: GroupID) -> OuterKeyRing {
         let ring = self.groups[groupID]?.outerKeyRing ?? OuterKeyRing()
-        self.waiting.follow(ring, of: groupID, under: self.routes.ids(of: groupID))
+        self.inbound.waiting.follow(ring, of: groupID, under: self.routes.ids(of: groupID))
         return ring
     }
 
     mutating func forgetWaiting(_ id: EventID, _ step: inout CoreStep) {
-        guard let nostrGroupID = self.waiting.remove(id) else { return }
-        for groupID in self.routes.groups(claiming: nostrGroupID) { self.abandoned[groupID]?.forget(id) }
-        self.early.remove(id)
-        step.changes.append(.deleteWaiting(id))
+        guard let nostrGroupID = self.inbound.waiting.remove(id, &step) else { return }
+        self.convergence.branches.forget(id, in: self.routes.groups(claiming: nostrGroupID))
     }
 
     /// Retries parked events after an epoch change, oldest first, until no further progress is made. An event that no
@@ -228,7 +248,7 @@ extension CoreModel {
             moved = false
             var ring = self.followRing(of: groupID)
             for second in Self.seconds(of: self.waitingInOrder(of: groupID)) {
-                let due = second.filter { self.waiting.isDue($0, of: groupID, ring) }
+                let due = second.filter { self.inbound.waiting.isDue($0, of: groupID, ring) }
                 guard !due.isEmpty else { continue }
                 for event in self.inSendingOrder(due) where self.ingest(event, into: groupID, &step) {
                     moved = true
@@ -236,11 +256,13 @@ extension CoreModel {
                 ring = self.followRing(of: groupID)
             }
         }
-        self.settleGaps(&step)
+        self.recountGaps(&step)
     }
 
     /// Returns the waiting events that may belong to the group.
-    func waitingInOrder(of groupID: GroupID) -> [Event] { self.waiting.events(under: self.routes.ids(of: groupID)) }
+    func waitingInOrder(of groupID: GroupID) -> [Event] {
+        self.inbound.waiting.events(under: self.routes.ids(of: groupID))
+    }
 }
 
 extension CommitEvent {

@@ -2,30 +2,25 @@ import MLS
 import Marmot
 import Nostr
 
-/// Changes to groups, from the request to the final commit.
+/// Coordinates changes to groups (``Intents``), from the request to the final commit.
 extension CoreModel {
     /// Creates an intent for a change; it is durable from here on.
     mutating func intend(
         _ goal: GroupIntent.Goal, _ groupID: GroupID, missing: MissingPeers = .fail, _ request: RequestID?,
         _ step: inout CoreStep
     ) {
-        self.lastIntent += 1
-        let intent = GroupIntent(
-            number: self.lastIntent, groupID: groupID, goal: goal, missing: missing, request: request)
-        self.put(intent, &step)
-        self.intentsDue.insert(groupID)
+        self.intents.add(goal, in: groupID, missing: missing, request, &step)
+        self.refreshBusy()
     }
 
     mutating func put(_ intent: GroupIntent, _ step: inout CoreStep) {
-        self.intents[intent.number] = intent
-        step.changes.append(.putMemo(intent.memo, intent.stored))
+        self.intents.put(intent, &step)
         self.refreshBusy()
     }
 
     /// Ends an intent.
     mutating func conclude(_ intent: GroupIntent, _ outcome: ActionOutcome, _ step: inout CoreStep) {
-        self.intents[intent.number] = nil
-        step.changes.append(.putMemo(intent.memo, nil))
+        self.intents.remove(intent, &step)
         var outcome = outcome
         if case .done(let chatID?) = outcome, !intent.left.isEmpty {
             outcome = .partlyDone(chatID: chatID, left: intent.left)
@@ -36,11 +31,11 @@ extension CoreModel {
 
     /// Ends an intent with an error, which also shows as a toast.
     mutating func abandon(_ intent: GroupIntent, _ error: any Error, _ step: inout CoreStep) {
-        self.intents[intent.number] = nil
-        step.changes.append(.putMemo(intent.memo, nil))
+        self.intents.remove(intent, &step)
         self.refreshBusy()
         switch intent.goal {
-        case .commitDepartures: self.failedDepartures[intent.groupID] = self.groups[intent.groupID]?.epoch
+        case .commitDepartures:
+            self.intents.noteFailedDepartures(of: intent.groupID, in: self.groups[intent.groupID]?.epoch)
         case .selfUpdate(isAutomatic: true): self.postponeRenewal(of: intent.groupID, &step)
         default: return self.fail(intent.request, error, &step)
         }
@@ -49,13 +44,13 @@ extension CoreModel {
 
     /// Pursues the intents of all due groups; called at the end of every turn.
     mutating func pursueDueIntents(_ step: inout CoreStep) {
-        while let groupID = self.intentsDue.popFirst() {
+        while let groupID = self.intents.nextDueGroup() {
             // Events still being read from relays may change the group first.
             if groupID != .unfounded, self.isReading(groupID) {
-                self.intentsBlocked.insert(groupID)
+                self.intents.block(groupID)
                 continue
             }
-            if self.backsOff(groupID, &step) { continue }
+            if self.convergence.rollbacks.backsOff(groupID, &step) { continue }
             for number in self.queuedIntents(of: groupID, &step) {
                 guard let intent = self.intents[number], intent.phase == .queued, self.groups[groupID]?.pending == nil
                 else { continue }
@@ -64,20 +59,15 @@ extension CoreModel {
         }
     }
 
-    /// Returns the queued intents in the order of their requests. Departures come first: any other commit would void
-    /// the proposal of a member who may not repeat it.
+    /// Returns the queued intents that may proceed, in order.
     private mutating func queuedIntents(of groupID: GroupID, _ step: inout CoreStep) -> [Int] {
-        var queued = self.intents.values.filter { $0.groupID == groupID && $0.phase == .queued }
-        guard !queued.isEmpty else { return [] }
-        if let copied = self.copies.groups[groupID], copied.holdsBack {
-            return copied.phase == .renewing
-                ? queued.filter { $0.goal == .selfUpdate(isAutomatic: false) }.map(\.number).sorted() : []
+        guard self.intents.hasQueued(in: groupID) else { return [] }
+        if self.convergence.copies.holdsBack(groupID) {
+            guard self.convergence.copies.phase(of: groupID) == .renewing else { return [] }
+            return self.intents.queued(in: groupID).filter { $0.goal == .selfUpdate(isAutomatic: false) }.map(\.number)
         }
         self.commitDepartures(of: groupID, &step)
-        queued = self.intents.values.filter { $0.groupID == groupID && $0.phase == .queued }
-        return queued.sorted {
-            ($0.goal == .commitDepartures ? 0 : 1, $0.number) < ($1.goal == .commitDepartures ? 0 : 1, $1.number)
-        }.map(\.number)
+        return self.intents.queued(in: groupID).map(\.number)
     }
 
     private mutating func pursue(_ intent: GroupIntent, _ step: inout CoreStep) throws {
@@ -142,18 +132,15 @@ extension CoreModel {
             }
             intent.phase = .queued
             self.put(intent, &step)
-            self.intentsDue.insert(intent.groupID)
+            self.intents.resume(intent.groupID)
         } catch { self.abandon(intent, error, &step) }
     }
 
     // MARK: Outcomes of commits
 
-    /// Returns the intent that a commit belongs to.
-    func intent(of commit: EventID) -> GroupIntent? { self.intents.values.first { $0.phase.commit == commit } }
-
     /// Settles the intent of a merged commit; it is kept while another commit may still undo it.
     mutating func settle(_ commit: EventID, epoch: Epoch, _ step: inout CoreStep) {
-        guard var intent = self.intent(of: commit) else { return }
+        guard var intent = self.intents.intent(of: commit) else { return }
         guard intent.goal != .leave else {
             // This account was an admin until now; the departure itself comes next.
             intent.phase = .queued
@@ -166,57 +153,37 @@ extension CoreModel {
         self.put(intent, &step)
     }
 
-    /// After a commit, resumes intents that it displaced or undid if they still make sense, and drops old ones.
+    /// Carries out the decisions about a group's intents after a commit.
     mutating func reconsiderIntents(after report: CommitReport, of groupID: GroupID, _ step: inout CoreStep) {
         guard let group = self.groups[groupID] else { return }
-        for intent in self.intents.values.filter({ $0.groupID == groupID }).sorted(by: { $0.number < $1.number }) {
-            switch intent.phase {
-            case .queued where intent.goal == .leave && report.removedSelf:
-                self.conclude(intent, .done(chatID: groupID.hex), &step)
-            case .queued, .searching: break
-            case .proposed(let event, _): self.reconsiderDeparture(intent, event, report, &step)
-            case .committing(let event):
-                guard event != report.event, group.pending?.event.id != event else { continue }
-                self.reconsider(intent, report, group, &step)
-            case .lost: self.reconsider(intent, report, group, &step)
-            case .settled(let event, let epoch):
-                if event != report.event, report.rolledBackFrom != nil, epoch >= report.epochBefore {
-                    self.reconsider(intent, report, group, &step)
-                } else if !epoch.isWithin(group.profile.pastEpochs, of: group.epoch) {
-                    self.conclude(intent, .done(chatID: nil), &step)
-                }
+        for decision in self.intents.decisions(after: report, in: group) {
+            switch decision.void {
+            case .commit(let event): self.dropRow(Self.commitRow(event), &step)
+            case .proposal(let event): self.dropRow(Self.proposalRow(event), &step)
+            case nil: break
+            }
+            switch decision.verdict {
+            case .conclude(let outcome): self.conclude(decision.intent, outcome, &step)
+            case .postponeRenewal:
+                self.conclude(decision.intent, .done(chatID: nil), &step)
+                self.postponeRenewal(of: groupID, &step)
+            case .retry(let goal): self.retryLost(decision.intent, as: goal, after: report, &step)
+            case .proposeAgain:
+                var intent = decision.intent
+                intent.phase = .queued
+                self.put(intent, &step)
             }
         }
-        self.intentsDue.insert(groupID)
-    }
-
-    private mutating func reconsider(
-        _ intent: GroupIntent, _ report: CommitReport, _ group: MarmotGroup, _ step: inout CoreStep
-    ) {
-        if let commit = intent.phase.commit { self.dropRow(Self.commitRow(commit), &step) }
-        switch intent.goal.reconsidered(after: report, in: group) {
-        case .reached: self.conclude(intent, .done(chatID: intent.groupID.hex), &step)
-        case .overwritten:
-            self.conclude(
-                intent, .failed(AppCoreError(.displaced, "another member changed the same thing at the same time")),
-                &step)
-        case .later:
-            self.conclude(intent, .done(chatID: nil), &step)
-            self.postponeRenewal(of: intent.groupID, &step)
-        case .again(let goal): self.retryLost(intent, as: goal, after: report, &step)
-        }
+        self.intents.resume(groupID)
     }
 
     /// Requeues intents before the group switches to another state: commits on the old one are void, and are made
     /// again.
     mutating func releaseIntents(of groupID: GroupID, _ step: inout CoreStep) {
-        self.unsureCommits.remove(groupID)
+        self.convergence.endUnsureCommit(of: groupID)
         if let pending = self.groups[groupID]?.pending { self.dropRow(Self.commitRow(pending.event.id), &step) }
-        for var intent in self.intents.values where intent.groupID == groupID && intent.isOpen {
-            if intent.phase.commit != nil { intent.phase = .queued }
-            self.put(intent, &step)
-        }
-        self.intentsDue.insert(groupID)
+        self.intents.requeueAll(in: groupID, &step)
+        self.refreshBusy()
     }
 
     // MARK: Restart
@@ -225,21 +192,10 @@ extension CoreModel {
         for (name, content) in memos where name.kind == .groupIntent {
             guard self.quarantine.enter(name) else { continue }
             defer { self.quarantine.leave() }
-            guard var intent = GroupIntent(name, content) else {
+            guard let intent = self.intents.restore(name, content, in: self.groups.all) else {
                 throw AppCoreError(.corruptState, "a stored change to a group cannot be read")
             }
-            // The stored group decides: without its pending commit there is nothing to wait for.
-            if case .committing(let event) = intent.phase, self.groups[intent.groupID]?.pending?.event.id != event {
-                intent.phase = .queued
-            }
-            if case .lost = intent.phase { intent.phase = .queued }
-            if case .proposed(_, let epoch) = intent.phase, self.groups[intent.groupID]?.epoch != epoch {
-                intent.phase = .queued
-            }
-            self.intents[intent.number] = intent
             self.outcomes.resume(intent.request)
-            self.lastIntent = max(self.lastIntent, intent.number)
-            if intent.phase == .queued { self.intentsDue.insert(intent.groupID) }
         }
     }
 }

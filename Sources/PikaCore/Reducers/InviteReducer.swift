@@ -49,7 +49,7 @@ extension CoreModel {
             let joining = try self.join(opening, &step)
             self.remember(wrapper, &step)
             guard case .rival(let groupID) = joining,
-                self.rivals[groupID]?.contains(where: { $0.invite?.wrapper == invite.wrapper }) == true
+                self.convergence.branches.hasRival(of: groupID, invitedBy: invite.wrapper)
             else { return }
             self.keep(invite, opening.group, &step)
         } else if !self.isKnown(opening) {
@@ -195,7 +195,7 @@ extension CoreModel {
         {
             throw MarmotError(.badGroupData, "the MLS group id is the nostr_group_id of another group")
         }
-        guard !self.seen.contains(self.welcomeKey(opening.invitation)) else {
+        guard !self.inbound.seen.contains(self.welcomeKey(opening.invitation)) else {
             throw MarmotError(.notForUs, "the invitation was used before")
         }
         self.enter(group, by: opening.invitation, &step)

@@ -54,7 +54,7 @@ extension CoreModel {
         case (.tell(_, let time), .encrypted(let content)):
             return .sign([CopyNotice.draft(content, by: self.account.publicKey, createdAt: time)])
         case (.tell, _):
-            guard let startedAt = self.copies.fence.startedAt else { return nil }
+            guard let startedAt = self.convergence.fence.startedAt else { return nil }
             return .encrypt(
                 CopyNotice(self.instance, startedAt: startedAt).content, to: self.account.publicKey)
         case (.authorize(let operation), _): return self.authorizations(of: operation, step).map(KeyOperation.sign)
@@ -72,7 +72,7 @@ extension CoreModel {
         case (.seal, .encrypted(let content)), (.tell, .encrypted(let content)): return .encrypted(content)
         case (.readNotice(let event, let relay), .decrypted(let content)):
             guard let notice = CopyNotice(content: content) else { throw CopyNotice.malformed }
-            self.heed(notice, event, isLive: relay == nil, &step)
+            self.receive(notice, event, isLive: relay == nil, &step)
             self.endNotice(event, at: relay, &step)
         case (_, .signed(let events)): try self.take(events, of: job.task, &step)
         default: preconditionFailure("an answer is one to its operation")

@@ -19,7 +19,7 @@ extension CoreModel {
 
     private mutating func resumeLingering(_ groupID: GroupID, _ step: inout CoreStep) {
         guard let removedAt = self.cursors[Self.removedCursor(groupID)] else { return }
-        self.lingering.insert(groupID)
+        self.convergence.linger(groupID)
         step.effects.append(
             .wake(
                 .leave(groupID: groupID),
@@ -37,7 +37,7 @@ extension CoreModel {
     }
 
     mutating func stopLingering(_ groupID: GroupID, _ step: inout CoreStep) {
-        guard self.lingering.remove(groupID) != nil, self.groups[groupID]?.isActive == false else { return }
+        guard self.convergence.stopLingering(groupID), self.groups[groupID]?.isActive == false else { return }
         self.resubscribe(&step)
     }
 }

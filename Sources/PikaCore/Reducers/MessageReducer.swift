@@ -16,7 +16,7 @@ extension CoreModel {
         if rumor.isTypingNotice { return try self.sendTyping(rumor, groupID, rowID: rowID, &step) }
         // Receivers identify a message by this id, so the same text sent twice within a second needs two ids.
         // checked: the time starts at most `maximumLead` ahead of the clock, and repeats within a second are few.
-        while self.seen.contains(self.messageKey(rumor.id, in: groupID)) { rumor.createdAt += 1 }
+        while self.inbound.seen.contains(self.messageKey(rumor.id, in: groupID)) { rumor.createdAt += 1 }
         guard let event = try self.groups[groupID]?.seal(rumor, now: step.now, using: &step.random),
             let group = self.groups[groupID]
         else { throw AppCoreError(.unknownChat, "no chat has the id \(chatID)") }

@@ -83,7 +83,7 @@ extension CoreModel {
     }
 
     private mutating func useReleased(_ event: Event, _ step: inout CoreStep) {
-        guard !self.seen.contains(event.id) else { return }
+        guard !self.inbound.seen.contains(event.id) else { return }
         step.changes.append(.deleteWaiting(event.id))
         self.ingest(event, &step)
     }

@@ -26,23 +26,14 @@ extension CoreModel {
     mutating func connectToRelays(_ step: inout CoreStep) {
         let selection = self.relaySelection
         step.effects.append(.setRelays(selection.relays))
-        if selection.ignored > self.ignoredRelays {
-            step.effects.append(
-                .note(
-                    .refused(
-                        reason: "too_many_group_relays",
-                        detail: "\(selection.ignored) relays of groups are ignored: at most "
-                            + "\(RelaySelection.perGroup) of one group and \(RelaySelection.ofGroups) of all are used"))
-            )
-        }
-        self.ignoredRelays = selection.ignored
+        self.catchUp.noteIgnoredRelays(selection.ignored, &step)
     }
 
     private var groupTags: [String] {
         self.routes.ids { self.groups[$0].map(self.isHeard) == true }.map(\.hex)
     }
 
-    private func isHeard(_ group: MarmotGroup) -> Bool { group.isActive || self.lingering.contains(group.groupID) }
+    private func isHeard(_ group: MarmotGroup) -> Bool { group.isActive || self.convergence.isLingering(group.groupID) }
 
     // Live subscriptions request one stored event only: catching up reads stored events, in pages and in order.
     func subscribeToGiftWraps(_ step: inout CoreStep) {
@@ -100,7 +91,7 @@ extension CoreModel {
 
     /// Processes an event from a relay; repeats are dropped.
     mutating func take(_ event: Event, _ step: inout CoreStep) {
-        guard !self.seen.contains(event.id), !self.isSetAside(event, &step) else { return }
+        guard !self.inbound.seen.contains(event.id), !self.isSetAside(event, &step) else { return }
         self.ingest(event, &step)
     }
 
@@ -119,14 +110,12 @@ extension CoreModel {
 
     /// Records an event as seen that was authenticated and applied.
     mutating func remember(_ id: EventID, _ step: inout CoreStep) {
-        self.seen.insert(id)
-        step.changes.append(.putSeen(id, at: step.now))
+        self.inbound.seen.insert(id, &step)
     }
 
     /// Records an event that was refused, or that is not known to be genuine yet: strangers can send any number.
     mutating func rememberRefused(_ id: EventID, _ step: inout CoreStep) {
-        self.seen.insertRefused(id)
-        step.changes.append(.putRefused(id, at: step.now))
+        self.inbound.seen.insertRefused(id, &step)
     }
 
     private mutating func note(_ connection: RelayConnectionState, of relay: RelayURL, _ step: inout CoreStep) {
@@ -138,8 +127,8 @@ extension CoreModel {
             self.state.relays.append(.init(url: relay, connection: connection, isCaughtUp: false))
         }
         guard connection == .connected else { return }
-        self.readPatience.renew(.relay(relay))
-        self.openGap(at: relay)
+        self.catchUp.reconnect(relay, cursor: self.cursors[relay.string])
+        self.setGap(nil, at: relay)
         self.catchUp(relay, &step)
         self.readDueBacklogs(from: relay, &step)
         self.notePeople(&step)
@@ -149,7 +138,7 @@ extension CoreModel {
 
     /// Fetches all events since the relay was last read.
     mutating func catchUp(_ relay: RelayURL, _ step: inout CoreStep) {
-        if !self.readPatience.isExhausted(.relay(relay)) { self.catchingUp.insert(relay) }
+        self.catchUp.beginRead(of: relay)
         let cursor = self.cursors[relay.string]
         var giftWraps = self.giftWrapFilter
         giftWraps.since = cursor.map { max(0, $0 - Self.giftWrapOverlap) }
@@ -177,19 +166,17 @@ extension CoreModel {
             self.endReading(nil, &step)
         case .catchUp(let relay):
             guard case .events = outcomes[relay] else {
-                let delay = self.readPatience.fail(.relay(relay))
+                let delay = self.catchUp.failRead(of: relay)
                 self.noteFailedRead(of: relay, &step)
-                if self.readPatience.isExhausted(.relay(relay)) { self.catchingUp.remove(relay) }
                 self.takeStored(self.releaseHeld(), &step)
-                if !self.catchingUp.contains(relay) { self.endReading(relay, &step) }
+                if !self.catchUp.relays.contains(relay) { self.endReading(relay, &step) }
                 step.effects.append(.wake(.catchUp(relay), atMilliseconds: step.nowMilliseconds + delay))
                 return
             }
-            self.readPatience.succeed(.relay(relay))
             // Before its groups count as read, so that no event of a past epoch is sent.
             self.takeNotices(Array(events.values), from: relay, &step)
             if self.failure != nil { return }
-            self.catchingUp.remove(relay)
+            self.catchUp.endRead(of: relay)
             events = events.filter { $0.value.kind != .applicationData }
             self.noteRead(of: relay, events.values.map(\.id), &step)
             self.takeStored(Array(events.values) + self.releaseHeld(), &step)

@@ -2,25 +2,26 @@ import MLS
 import Marmot
 import Nostr
 
-/// Groups after a restore: each gets fresh keys before any own event is sent in it (``CopiedGroup``).
+/// Coordinates groups whose keys another copy has, as after a restore (``CopiedGroups``).
 extension CoreModel {
-    private mutating func put(_ copied: CopiedGroup?, of groupID: GroupID, _ step: inout CoreStep) {
-        if self.copies.groups.put(copied, of: groupID, &step) { self.refreshChat(groupID) }
+    private mutating func apply(_ outcome: CopiedGroups.Outcome, to groupID: GroupID, _ step: inout CoreStep) {
+        if outcome.changesChat { self.refreshChat(groupID) }
+        if let epoch = outcome.loadsUnsent {
+            step.effects.append(.loadUnsent(groupID: groupID, upToEpoch: epoch))
+        }
+        if outcome.renews { self.renewCopied(groupID, &step) }
     }
 
     /// Marks all active groups as copied, since another copy has their keys. Returns the number of active groups.
     mutating func markAllCopied(_ step: inout CoreStep) -> Int {
         let active = self.groups.values.filter(\.isActive).map(\.groupID)
-        for groupID in active where !self.copies.groups.isOvertaken(groupID) { self.markCopied(groupID, &step) }
+        for groupID in active where !self.convergence.copies.isOvertaken(groupID) { self.markCopied(groupID, &step) }
         return active.count
     }
 
     mutating func markCopied(_ groupID: GroupID, _ step: inout CoreStep) {
         guard let group = self.groups[groupID] else { return }
-        var old = Set(
-            group.parts.compactMap { if case .ownCommit(let event) = $0 { event } else { nil as EventID? } })
-        if let pending = group.pending { old.insert(pending.event.id) }
-        self.put(CopiedGroup(oldCommits: old), of: groupID, &step)
+        self.apply(self.convergence.copies.mark(group, &step), to: groupID, &step)
     }
 
     // MARK: Start
@@ -32,8 +33,8 @@ extension CoreModel {
             step.changes.append(.settleRestore)
             step.effects.append(.note(.restored(groups: count)))
         }
-        for groupID in self.copies.groups.ids(where: { $0.resealedEpoch != nil }) {
-            self.loadUnsent(of: groupID, &step)
+        for (groupID, epoch) in self.convergence.copies.resealing {
+            step.effects.append(.loadUnsent(groupID: groupID, upToEpoch: epoch))
         }
     }
 
@@ -41,7 +42,7 @@ extension CoreModel {
         for (name, content) in memos where name.kind == .copiedGroup {
             guard self.quarantine.enter(name) else { continue }
             defer { self.quarantine.leave() }
-            guard self.copies.groups.restore(GroupID(name.key), content) else {
+            guard self.convergence.copies.restore(GroupID(name.key), content) else {
                 throw AppCoreError(.corruptState, "the stored state of a restored group cannot be read")
             }
         }
@@ -59,7 +60,7 @@ extension CoreModel {
         if self.instance.generation > 0, package.map(self.isCopied) ?? true {
             self.markCopied(groupID, &step)
         } else {
-            self.put(nil, of: groupID, &step)
+            self.apply(self.convergence.copies.unmark(groupID, &step), to: groupID, &step)
         }
     }
 
@@ -67,55 +68,24 @@ extension CoreModel {
 
     /// Makes the commits of groups that waited for relays to be read, unless they are in flight.
     mutating func renewCopiedGroups(_ step: inout CoreStep) {
-        for groupID in self.copies.groups.ids(where: { $0.phase == .reading || $0.phase == .renewing }) {
-            self.renewCopied(groupID, &step)
-        }
+        for groupID in self.convergence.copies.unrenewed { self.renewCopied(groupID, &step) }
     }
 
     private mutating func renewCopied(_ groupID: GroupID, _ step: inout CoreStep) {
         guard let group = self.groups[groupID], group.isActive, !self.isReading(groupID) else { return }
         let relays = self.relays(of: group)
         guard self.state.relays.contains(where: { relays.contains($0.url) && $0.isCaughtUp }) else { return }
-        var copied = self.copies.groups[groupID]
-        copied?.phase = .renewing
-        self.put(copied, of: groupID, &step)
+        self.convergence.copies.renew(groupID, &step)
         let goal = GroupIntent.Goal.selfUpdate(isAutomatic: false)
-        if !self.intents.values.contains(where: { $0.groupID == groupID && $0.goal == goal && $0.isOpen }) {
-            self.intend(goal, groupID, nil, &step)
-        }
-        self.intentsDue.insert(groupID)
+        if !self.intents.hasOpen(goal, in: groupID) { self.intend(goal, groupID, nil, &step) }
+        self.intents.resume(groupID)
     }
 
-    /// Updates a copied group after a commit: an own commit gives fresh keys, and a better one may revoke them.
     mutating func followCopied(_ groupID: GroupID, _ report: CommitReport, _ step: inout CoreStep) {
-        guard var copied = self.copies.groups[groupID], let group = self.groups[groupID] else { return }
-        if report.removedSelf { return self.put(nil, of: groupID, &step) }
-        if report.isOwn, !copied.oldCommits.contains(report.event) {
-            copied.phase = .resealing(epoch: report.epochBefore)
-            self.put(copied, of: groupID, &step)
-            return self.loadUnsent(of: groupID, &step)
-        }
-        switch copied.phase {
-        case .reading, .renewing: break
-        case .overtaken:
-            // Another member's commit has displaced the other copy's.
-            guard self.instance.generation > 0 else { return self.put(nil, of: groupID, &step) }
-            copied.phase = .reading
-            self.put(copied, of: groupID, &step)
-            self.renewCopied(groupID, &step)
-        case .resealing(let epoch), .renewed(let epoch):
-            if report.rolledBackFrom != nil, report.epochBefore <= epoch {
-                copied.phase = .renewing
-                self.put(copied, of: groupID, &step)
-            } else if !epoch.isWithin(group.profile.pastEpochs, of: group.epoch), copied.resealedEpoch == nil {
-                self.put(nil, of: groupID, &step)
-            }
-        }
-    }
-
-    private func loadUnsent(of groupID: GroupID, _ step: inout CoreStep) {
-        guard let epoch = self.copies.groups[groupID]?.resealedEpoch else { return }
-        step.effects.append(.loadUnsent(groupID: groupID, upToEpoch: epoch))
+        guard let group = self.groups[groupID] else { return }
+        let outcome = self.convergence.copies.follow(
+            report, in: group, hasCopies: self.instance.generation > 0, &step)
+        self.apply(outcome, to: groupID, &step)
     }
 
     /// Seals the waiting own messages again; then all rows may be sent.
@@ -123,7 +93,7 @@ extension CoreModel {
         _ messages: [StoredMessage], of groupID: GroupID, upToEpoch epoch: Epoch, _ step: inout CoreStep
     ) {
         // If their commit was undone in the meantime, another commit and another load follow.
-        guard var copied = self.copies.groups[groupID], copied.resealedEpoch == epoch else { return }
+        guard self.convergence.copies.phase(of: groupID) == .resealing(epoch: epoch) else { return }
         let found = Dictionary(messages.map { ($0.id, $0) }) { first, _ in first }
         let rows = self.queue.rows { $0.groupID == groupID && $0.purpose == .message }
         for row in rows.sorted(by: { $0.sequence < $1.sequence }) {
@@ -137,9 +107,8 @@ extension CoreModel {
                 step.effects.append(.note(.sendFailed(reason: "message after a restore: \(error)")))
             }
         }
-        copied.phase = .renewed(epoch: epoch)
-        self.put(copied, of: groupID, &step)
-        self.intentsDue.insert(groupID)
+        self.convergence.copies.endReseal(of: groupID, upToEpoch: epoch, &step)
+        self.intents.resume(groupID)
         self.flushOutbox(&step)
     }
 
@@ -147,20 +116,17 @@ extension CoreModel {
 
     /// Marks a group as overtaken: the other copy has made a commit whose keys this copy lacks.
     mutating func noteOvertaken(_ groupID: GroupID, _ step: inout CoreStep) {
-        guard let group = self.groups[groupID], !self.copies.groups.isOvertaken(groupID) else { return }
-        var copied = self.copies.groups[groupID] ?? CopiedGroup()
-        copied.phase = .overtaken
-        self.put(copied, of: groupID, &step)
-        for intent in self.intents.values where intent.groupID == groupID && intent.isOpen {
-            self.abandon(intent, AppCoreError.overtaken, &step)
-        }
+        guard let group = self.groups[groupID], let outcome = self.convergence.copies.overtake(groupID, &step)
+        else { return }
+        self.apply(outcome, to: groupID, &step)
+        for intent in self.intents.open(in: groupID) { self.abandon(intent, AppCoreError.overtaken, &step) }
         for row in self.queue.rows(where: { $0.groupID == groupID }) {
             self.dropRow(row.id, &step)
             self.noteFailed(row, AppCoreError.overtaken.message, &step)
         }
         if group.pending != nil {
             self.groups[groupID]?.clearPending()
-            self.unsureCommits.remove(groupID)
+            self.convergence.endUnsureCommit(of: groupID)
             self.groups.markChanged(groupID)
         }
         self.state.toast = AppCoreError.overtaken.message
@@ -170,11 +136,12 @@ extension CoreModel {
     /// The ids of rows that must not be sent now.
     var heldRows: Set<String> {
         var rows = self.heldCommits
-        if self.copies.fence.isClosed { rows.formUnion(self.queue.rows { $0.groupID != nil }.map(\.id)) }
-        if !self.copies.rollback.isOpen {
-            rows.formUnion(self.queue.rows { $0.groupID.map(self.copies.rollback.holdsBack) ?? false }.map(\.id))
+        if self.convergence.fence.isClosed { rows.formUnion(self.queue.rows { $0.groupID != nil }.map(\.id)) }
+        let stateRollback = self.convergence.stateRollback
+        if !stateRollback.isOpen {
+            rows.formUnion(self.queue.rows { $0.groupID.map(stateRollback.holdsBack) ?? false }.map(\.id))
         }
-        for groupID in self.copies.groups.ids(where: \.holdsBack) {
+        for groupID in self.convergence.copies.heldBack {
             rows.formUnion(self.queue.rows { $0.groupID == groupID && $0.purpose != .commit }.map(\.id))
         }
         return rows

@@ -38,12 +38,12 @@ extension CoreModel {
             let status = self.state.relays.first { $0.url == relay }
             if status?.connection == .connected, status?.isCaughtUp == false { self.catchUp(relay, &step) }
         case .timer(.leave(let groupID)): self.stopLingering(groupID, &step)
-        case .timer(.rejoin(let groupID)): self.settleRivals(of: groupID, &step)
+        case .timer(.rejoin(let groupID)): self.resolveRivals(of: groupID, &step)
         case .timer(.backlog(let groupID)): self.retryBacklog(of: groupID, &step)
         case .timer(.expiry): self.deleteExpired(&step)
         case .timer(.departures(let groupID)): self.commitDepartures(of: groupID, &step)
         case .timer(.clock):
-            self.early.woke()
+            self.inbound.waiting.endClockCheck()
             self.retryEarly(&step)
         case .timer(.keyUpdates): self.renewDueKeys(&step)
         case .timer(.maintenance):

@@ -27,12 +27,7 @@ extension CoreModel {
     mutating func index(_ group: MarmotGroup, _ step: inout CoreStep) {
         self.media.note(group)
         let (changed, released) = self.route(group)
-        for id in released {
-            for event in self.waiting.removeAll(under: id) {
-                self.early.remove(event)
-                step.changes.append(.deleteWaiting(event))
-            }
-        }
+        for id in released { self.inbound.waiting.removeAll(under: id, &step) }
         for id in changed.sorted() {
             let groups = self.routes.groups(claiming: id)
             // A chat also shows whether another group claims its id.

@@ -36,8 +36,9 @@ extension CoreModel {
     func inSendingOrder(_ second: [Event]) -> [Event] {
         guard second.count > 1 else { return second }
         var sent: [Sender: [(slot: Int, generation: UInt32)]] = [:]
-        for (slot, event) in second.enumerated() where event.kind == .groupEvent && !self.seen.contains(event.id) {
-            guard let groupID = self.group(of: event), let place = self.groups[groupID]?.place(of: event)
+        for (slot, event) in second.enumerated() where event.kind == .groupEvent {
+            guard !self.inbound.seen.contains(event.id), let groupID = self.group(of: event),
+                let place = self.groups[groupID]?.place(of: event)
             else { continue }
             let sender = Sender(groupID: groupID, epoch: place.epoch, leaf: place.sender)
             sent[sender, default: []].append((slot, place.generation))

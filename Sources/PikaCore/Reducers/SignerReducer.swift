@@ -102,7 +102,7 @@ extension CoreModel {
         self.signer.remove(job, &step)
         if case .open(let event) = job.task {
             self.rememberRefused(event.id, &step)
-            self.settleGaps(&step)
+            self.recountGaps(&step)
         }
         if case .publish = job.task { self.endOwnWriting(&step) }
     }

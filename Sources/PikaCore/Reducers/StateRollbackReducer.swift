@@ -8,13 +8,13 @@ extension CoreModel {
     mutating func takeUnsent(epoch: Epoch, of groupID: GroupID, _ step: inout CoreStep) {
         // That message's key counts as used.
         self.groups.markChanged(groupID)
-        switch self.copies.groups[groupID]?.phase {
+        switch self.convergence.copies.phase(of: groupID) {
         case .reading, .renewing, .resealing, .overtaken: return
         // It was sent before the fresh keys, and read after them.
         case .renewed(let renewed) where epoch <= renewed: return
         case .renewed, nil: break
         }
-        if self.copies.rollback.detect() { self.becomeCopy(&step) } else { self.markCopied(groupID, &step) }
+        if self.convergence.stateRollback.detect() { self.becomeCopy(&step) } else { self.markCopied(groupID, &step) }
         self.renewCopiedGroups(&step)
     }
 
@@ -29,7 +29,7 @@ extension CoreModel {
         step.changes.append(.putInstance(self.instance))
         let count = self.markAllCopied(&step)
         step.effects.append(.note(.stateRolledBack(groups: count)))
-        self.tellAgain(&step)
+        self.announceCopyAgain(&step)
         self.retireKeyPackages(&step)
         guard self.configuration.publishesKeyPackage else { return }
         do { try self.publishKeyPackage(&step) } catch {

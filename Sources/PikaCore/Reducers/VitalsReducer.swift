@@ -25,9 +25,9 @@ extension CoreModel {
     }
 
     private var parked: ParkedEvents {
-        let branchTrials = self.abandoned.values.reduce(self.formerBranchTrials) { $0 + $1.trialCount }
+        let waiting = self.inbound.waiting
         return ParkedEvents(
-            waiting: self.waiting.total.events, waitingBytes: self.waiting.total.bytes, held: self.held.count,
-            heldBytes: self.held.bytes, trials: self.waiting.trialCount + branchTrials)
+            waiting: waiting.total.events, waitingBytes: waiting.total.bytes, held: self.catchUp.heldCount,
+            heldBytes: self.catchUp.heldBytes, trials: waiting.trialCount + self.convergence.branches.trialCount)
     }
 }

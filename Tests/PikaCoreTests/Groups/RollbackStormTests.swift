@@ -72,9 +72,9 @@ import Testing
         for _ in 1..<depth { try await scene.bob.perform(.updateGroupKeys(chatID: scene.chat)) }
         try await scene.attack(rounds: 90)
         let rollbacks = scene.attacker.answerCount
-        #expect(depth * rollbacks >= CoreModel.maximumLosses)
+        #expect(depth * rollbacks >= Intents.maximumLosses)
         // The attacker still answers, and nobody feeds it any more.
-        #expect(scene.published(by: "alice") - before <= CoreModel.maximumLosses + 1)
+        #expect(scene.published(by: "alice") - before <= Intents.maximumLosses + 1)
         try await scene.attack(rounds: 10)
         #expect(scene.attacker.answerCount == rollbacks)
         #expect(try await scene.alice.state().toast == AppCoreError.contested.message)
@@ -99,10 +99,10 @@ import Testing
             .removeGroupMembers(chatID: scene.chat, peers: [scene.mallory]))
         #expect(outcome == .done(chatID: scene.chat))
         try await scene.attack(rounds: 90)
-        #expect(scene.published(by: "alice") - before <= CoreModel.maximumLosses + 1)
+        #expect(scene.published(by: "alice") - before <= Intents.maximumLosses + 1)
         #expect(try await scene.alice.state().toast == AppCoreError.contested.message)
         let tally = try #require(try await scene.record(of: scene.carol).tally(of: scene.mallory))
-        #expect(tally.role == .removed && tally.count >= CoreModel.maximumLosses)
+        #expect(tally.role == .removed && tally.count >= Intents.maximumLosses)
         try await scene.expectAgreement()
     }
 
@@ -149,9 +149,9 @@ import Testing
         let before = scene.published(by: "alice")
         try await scene.attack(rounds: 60)
         let resends = scene.published(by: "alice") - before
-        #expect(scene.attacker.answerCount >= CoreModel.maximumLosses)
+        #expect(scene.attacker.answerCount >= Intents.maximumLosses)
         // Each of the twenty is sent again a few times at most, not once for each of the rollbacks.
-        #expect(resends <= 20 * (CoreModel.maximumLosses + 1))
+        #expect(resends <= 20 * (Intents.maximumLosses + 1))
         try await scene.lab.advance(by: .seconds(700))
         #expect(Set(scene.carol.heard(in: scene.chat)) == Set((0..<20).map(String.init)))
         try await scene.expectAgreement()
@@ -164,7 +164,7 @@ import Testing
         var attacker = BackDater(try #require(world[2].group))
         world.act(0, .renameGroup(chatID: chat, name: "renamed"), "rename")
         for _ in 0..<30 where attacker.answerCount < RollbackRecord.stormThreshold {
-            #expect(!world[1].model.intents.values.contains { $0.goal == .leave })
+            #expect(!world[1].model.intents.all.contains { $0.goal == .leave })
             world.advance(seconds: 100, deaf: [2])
             for event in try attacker.answer(world.relayed, now: world.now / 1000) {
                 world.relayed.append(event)
@@ -172,8 +172,8 @@ import Testing
             }
         }
         #expect(attacker.answerCount == RollbackRecord.stormThreshold)
-        #expect(world[1].model.intents.values.contains { $0.goal == .leave })
-        #expect(!world[0].model.intents.values.contains { $0.goal == .leave })
+        #expect(world[1].model.intents.all.contains { $0.goal == .leave })
+        #expect(!world[0].model.intents.all.contains { $0.goal == .leave })
         #expect(
             world[1].notes.contains(.rollbackStorm(chatID: chat, committer: world[2].key, .member)))
         // The attacker gives up, and the departure is committed.
@@ -196,11 +196,12 @@ import Testing
             world.settle(deaf: [2])
             world.advance(seconds: 1, deaf: [2])
         }
-        let intent = try #require(world[0].model.intents.values.first)
+        let intent = try #require(world[0].model.intents.all.first)
         #expect(intent.losses > 1)
         try world.restart(0)
-        #expect(world[0].model.intents.values.first?.losses == intent.losses)
-        #expect(world[0].model.rollbacks.values.first?.tally(of: world[2].key)?.count == attacker.answerCount)
+        #expect(world[0].model.intents.all.first?.losses == intent.losses)
+        let tally = world[0].model.convergence.rollbacks.tally(of: world[2].key, in: intent.groupID)
+        #expect(tally?.count == attacker.answerCount)
         world.connect(0)
         world.advance(seconds: 900, deaf: [2])
         #expect(world[0].group?.data.name == "renamed" && world[1].group?.data.name == "renamed")

@@ -18,8 +18,8 @@ enum CampaignBounds {
     static let memosPerGroup = 16
 
     /// Group events published for each action of one's own: its commit or message, and as often again as it may be
-    /// undone (``CoreModel/maximumLosses``).
-    static let eventsPerAction = CoreModel.maximumLosses + 1
+    /// undone (``Intents/maximumLosses``).
+    static let eventsPerAction = Intents.maximumLosses + 1
     /// Events published beside those, for each group that was entered: a new key package in two forms, the deletion of
     /// the old one, and the commit of a departure.
     static let eventsPerGroup = 8

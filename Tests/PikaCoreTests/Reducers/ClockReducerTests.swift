@@ -26,7 +26,7 @@ import Testing
 
     private func isHeard(_ world: ReducerWorld) -> Bool {
         world[1].texts == ["hello"] && world[1].group?.data.name == "later"
-            && world[1].model.waiting.all.isEmpty
+            && world[1].model.inbound.waiting.total.events == 0
     }
 
     @Test func eventsAheadOfTheClockWait() throws {
@@ -51,11 +51,11 @@ import Testing
         #expect(early.nextWake(nowMilliseconds: 90_000) == 100_000)
         #expect(early.nextWake(nowMilliseconds: 90_000) == nil)
         early.woke()
-        #expect(early.takeDue(now: 100) == [groups[0]] && early.count == 1)
+        #expect(early.removeDue(now: 100) == [groups[0]] && early.count == 1)
         #expect(early.nextWake(nowMilliseconds: 100_000) == 100_000 + EarlyEvents.interval)
         early.woke()
         early.remove(ids[1])
-        #expect(early.nextWake(nowMilliseconds: 130_000) == nil && early.takeDue(now: .max).isEmpty)
+        #expect(early.nextWake(nowMilliseconds: 130_000) == nil && early.removeDue(now: .max).isEmpty)
     }
 
     @Test func aRestartWithTheRightClockReadsThem() throws {
@@ -70,7 +70,7 @@ import Testing
 
     @Test func aClockSetRightIsNoticed() throws {
         var (world, _) = try self.world(receiving: -90 * 86_400)
-        #expect(world[1].model.early.count == 1)
+        #expect(world[1].model.inbound.waiting.earlyCount == 1)
         world.now += 90 * 86_400_000
         // A time scheduled by the old clock comes soon, not in ninety days.
         let wake = world[1].timers.filter { $0.timer == .clock }.map(\.time).max()

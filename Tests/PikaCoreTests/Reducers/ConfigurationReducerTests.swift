@@ -87,10 +87,10 @@ import Testing
         #expect(world[1].model.state.relays[1].isCaughtUp)
         // A relay that goes while it is read holds nothing up.
         world.reduce(1, .relay(.state(relay: Self.other, .connected)))
-        #expect(world[1].model.catchingUp == [Self.other])
+        #expect(world[1].model.catchUp.relays == [Self.other])
         new.relays = []
         world.act(1, .reloadConfiguration(new))
-        #expect(world[1].model.catchingUp.isEmpty)
+        #expect(world[1].model.catchUp.relays.isEmpty)
         #expect(world[1].model.state.relays.map(\.url) == [ReducerWorld.relay])
         world.say(0, "heard")
         world.settle()

@@ -30,7 +30,7 @@ import Testing
         for index in 0...2 {
             #expect(self.members(world, index) == 3 && world[index].group?.epoch == 2)
             #expect(world[index].commits.map(\.left) == [[world[3].key]])
-            #expect(world[index].model.intents.values.allSatisfy { !$0.isOpen })
+            #expect(world[index].model.intents.all.allSatisfy { !$0.isOpen })
         }
         #expect(world[0].commits.last?.isOwn == true)
         #expect(world[3].group?.isActive == false && world[3].commits.last?.removedSelf == true)
@@ -97,7 +97,7 @@ import Testing
         world.accounts[2].due = []
         world.answer(2, again.row, .refused("blocked: no"))
         #expect(world[2].model.state.chatList.first?.endReason == .left)
-        #expect(world[2].model.intents.values.contains { $0.goal == .leave })
+        #expect(world[2].model.intents.all.contains { $0.goal == .leave })
         world.act(0, .renameGroup(chatID: chatID, name: "newer"))
         world.settle()
         world.advance(seconds: 11)
@@ -123,7 +123,7 @@ import Testing
         world.settle()
         #expect(world[0].outcomes["leave"]?.failure == .notAllowed)
         #expect(world[0].model.state.toast?.contains("makes another member an admin first") == true)
-        #expect(world[0].model.intents.values.allSatisfy { !$0.isOpen } && world[0].group?.isAdmin == true)
+        #expect(world[0].model.intents.all.allSatisfy { !$0.isOpen } && world[0].group?.isAdmin == true)
         var alone = try ReducerWorld.group(1)
         alone.act(0, .leaveGroup(chatID: alone[0].chatID), "leave")
         alone.settle()
@@ -150,7 +150,7 @@ import Testing
         world.act(2, .leaveGroup(chatID: world[2].chatID), "leave")
         world.settle()
         for index in 0...2 { try world.restart(index) }
-        #expect(world[2].model.intents.count == 1 && world[2].group?.isLeaving == true)
+        #expect(world[2].model.intents.all.count == 1 && world[2].group?.isLeaving == true)
         for index in 0...1 { #expect(self.departureTimers(world, index).count == 1) }
         world.advance(seconds: 11)
         #expect(world[2].group?.isActive == false && self.members(world, 0) == 2 && self.members(world, 1) == 2)
@@ -190,6 +190,6 @@ import Testing
         for index in 2...5 { #expect(world[index].group?.isActive == false) }
         #expect(self.members(world, 0) == 2 && self.members(world, 1) == 2)
         #expect(world[0].group?.epoch == world[1].group?.epoch)
-        #expect(world.accounts.allSatisfy { account in account.model.intents.values.allSatisfy { !$0.isOpen } })
+        #expect(world.accounts.allSatisfy { account in account.model.intents.all.allSatisfy { !$0.isOpen } })
     }
 }

@@ -70,7 +70,7 @@ import Testing
         for (index, action) in refused {
             #expect(self.perform(&world, index, action)?.failure == .notAllowed)
             #expect(world[0].group?.epoch == 1 && world[0].group?.pending == nil)
-            #expect(world[index].model.intents.values.allSatisfy { !$0.isOpen })
+            #expect(world[index].model.intents.all.allSatisfy { !$0.isOpen })
         }
         #expect(
             self.perform(&world, 0) { _ in .leaveGroup(chatID: String(repeating: "0", count: 64)) }?.failure

@@ -21,7 +21,7 @@ import Testing
     private func groupEvents(_ world: ReducerWorld) -> Int { world.relayed.count { $0.kind == .groupEvent } }
 
     private func phase(_ world: ReducerWorld, _ index: Int) -> CopiedGroup.Phase? {
-        world[index].model.copies.groups.values.first?.phase
+        world[index].model.groups.keys.lazy.compactMap { world[index].model.convergence.copies.phase(of: $0) }.first
     }
 
     @Test func theFirstThingARestoredCopySendsIsACommitWithFreshKeys() throws {

@@ -110,6 +110,6 @@ import Testing
             world.reduce(1, .fetched(.catchUp(ReducerWorld.relay), [ReducerWorld.relay: .failed("timeout")]))
             world.reduce(1, .timer(.catchUp(ReducerWorld.relay)))
         }
-        #expect(world[1].model.copies.rollback.isOpen)
+        #expect(world[1].model.convergence.stateRollback.isOpen)
     }
 }

@@ -109,7 +109,7 @@ import Testing
         self.invite(&world)
         let wrap = try #require(world[0].publishing.first { $0.event.kind == .giftWrap }).event
         world.receive(1, wrap)
-        #expect(world[1].asked.count == 1 && world[1].model.seen.contains(wrap.id) == false)
+        #expect(world[1].asked.count == 1 && world[1].model.inbound.seen.contains(wrap.id) == false)
         // Between the two layers, too.
         let (job, operation) = world[1].asked[0]
         world.accounts[1].due = []
@@ -121,7 +121,7 @@ import Testing
         world.receive(1, wrap)
         #expect(world[1].asked.count == 1)
         world.settle()
-        #expect(world[1].model.groups.count == 1 && world[1].model.seen.contains(wrap.id))
+        #expect(world[1].model.groups.count == 1 && world[1].model.inbound.seen.contains(wrap.id))
         try world.restart(1)
         world.receive(1, wrap)
         #expect(world[1].asked.isEmpty && world[1].durable.state.memos.keys.allSatisfy { $0.kind != .keyTask })
@@ -228,7 +228,7 @@ import Testing
         world.receive(1, wrap)
         world.settle()
         world.advance(seconds: 5000)
-        #expect(world[1].model.signer.isEmpty && world[1].model.seen.contains(wrap.id))
+        #expect(world[1].model.signer.isEmpty && world[1].model.inbound.seen.contains(wrap.id))
     }
 
     @Test func aSignerOfAnotherAccountIsAsGoodAsNone() throws {

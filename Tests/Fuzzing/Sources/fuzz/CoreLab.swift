@@ -269,10 +269,11 @@ struct CoreLab {
     }
 
     private func checkBounds() {
-        let waiting = self.model.waiting.total
+        let waiting = self.model.inbound.waiting.total
         precondition(waiting.events <= PendingEvents.standardAccount.events)
         precondition(waiting.bytes <= PendingEvents.standardAccount.bytes)
-        precondition(!self.model.held.isOverBudget)
+        precondition(self.model.catchUp.heldCount <= HeldLiveEvents.standard.events)
+        precondition(self.model.catchUp.heldBytes <= HeldLiveEvents.standard.bytes)
         precondition(!self.model.groups.hasUnstoredChanges)
         precondition(self.isDamaged || self.model.state.outbox.pending == self.model.queue.count)
     }

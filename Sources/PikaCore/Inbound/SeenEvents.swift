@@ -26,6 +26,18 @@ struct SeenEvents: Sendable {
 
     /// Records an event that was refused, or that may still turn out to be junk.
     mutating func insertRefused(_ id: EventID) { self.refused.insert(id) }
+
+    /// Records an event that was authenticated and applied, durably.
+    mutating func insert(_ id: EventID, _ step: inout CoreStep) {
+        self.insert(id)
+        step.changes.append(.putSeen(id, at: step.now))
+    }
+
+    /// Records an event that was refused, or that may still turn out to be junk, durably.
+    mutating func insertRefused(_ id: EventID, _ step: inout CoreStep) {
+        self.insertRefused(id)
+        step.changes.append(.putRefused(id, at: step.now))
+    }
 }
 
 /// A bounded set that drops its oldest ids.

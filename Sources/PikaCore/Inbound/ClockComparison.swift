@@ -53,6 +53,14 @@ struct ClockComparison: Sendable {
         return offset
     }
 
+    /// Reports a new offset, and a clock that left the tolerance or returned to it.
+    mutating func report(_ step: inout CoreStep) {
+        if let offset = self.newOffset() { step.effects.append(.note(.clockOffset(seconds: offset))) }
+        if let offset = self.change() {
+            step.effects.append(.note(.clock(offset: offset, isOff: self.reported != nil)))
+        }
+    }
+
     private static func median(_ values: [Int64]) -> Int64? {
         values.isEmpty ? nil : values.sorted()[values.count / 2]
     }

@@ -28,7 +28,7 @@ struct EarlyEvents: Sendable {
 
     /// Removes the events that are due and returns their routing ids. An event that stays unopened then waits for
     /// another reason.
-    mutating func takeDue(now: Int64) -> Set<Bytes32> {
+    mutating func removeDue(now: Int64) -> Set<Bytes32> {
         let due = self.entries.filter { $0.value.dueTime <= now }
         for id in due.keys { self.entries[id] = nil }
         return Set(due.values.map(\.nostrGroupID))

@@ -36,7 +36,7 @@ extension GroupIntent {
             missing: json["go_on_without"]?.bool == true ? .goOnWithout : .fail)
         if let key = json["once"]?.string { self.request = .once(key) }
         if let losses = json["losses"]?.integer {
-            guard let losses = Int(exactly: losses), (0...CoreModel.maximumLosses).contains(losses) else { return nil }
+            guard let losses = Int(exactly: losses), (0...Intents.maximumLosses).contains(losses) else { return nil }
             self.losses = losses
         }
         func event(_ field: String) -> EventID? { json[field]?.string.flatMap { try? EventID(hex: $0) } }

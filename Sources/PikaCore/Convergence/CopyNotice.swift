@@ -52,34 +52,3 @@ struct CopyNotice: Sendable, Hashable {
             content: content)
     }
 }
-
-/// This copy's knowledge of other copies of the account.
-struct CopyFence: Sendable {
-    /// Unix milliseconds when this copy started to look for others; nil while it does not look.
-    var startedAt: Int64?
-    /// Relays to which this copy's notice was sent, after they were queried for others.
-    var told: Set<RelayURL> = []
-    /// Notices of each relay that are not decrypted yet: a remote signer may have the key.
-    var unread: [RelayURL: Set<EventID>] = [:]
-    /// Recent notices of this copy itself.
-    var own: Set<EventID> = []
-    /// Unix seconds of the newest notice.
-    var newest: Int64 = 0
-
-    /// Whether events of groups must wait, since no relay has been queried for other copies yet.
-    var isClosed: Bool { self.startedAt != nil && self.told.isEmpty }
-
-    // MARK: - Stored form: JSON, version 1
-
-    static func memo(_ ids: some Sequence<EventID>) -> Secret {
-        Secret((["v": 1, "ids": .array(ids.map { .string($0.hex) })] as JSONValue).json())
-    }
-
-    static func ids(memo: Secret) -> Set<EventID>? {
-        guard let json = JSONValue(memo: memo),
-            let list = json["ids"]?.array
-        else { return nil }
-        let ids = list.compactMap { $0.string.flatMap { try? EventID(hex: $0) } }
-        return ids.count == list.count ? Set(ids) : nil
-    }
-}

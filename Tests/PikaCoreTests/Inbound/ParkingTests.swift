@@ -29,20 +29,20 @@ import Testing
         }
         world.settle(deaf: [2])
         let groupID = try #require(world[1].group?.groupID)
-        #expect(world[1].model.abandoned[groupID] != nil)
+        #expect(world[1].model.convergence.branches.trialCount(of: groupID) != nil)
         for number in 0..<events { world.receive(1, self.junk(number, &world)) }
         #expect(world[1].durable.state.waiting.count == events)
         // Each looks at the branch's keys once.
-        let branchTrials = try #require(world[1].model.abandoned[groupID]?.trialCount)
+        let branchTrials = try #require(world[1].model.convergence.branches.trialCount(of: groupID))
         #expect(branchTrials <= events * (MarmotProfile.mip.pastEpochs + 1))
-        #expect(world[1].model.waiting.trialCount(of: groupID) == 0)
+        #expect(world[1].model.inbound.waiting.trialCount(of: groupID) == 0)
         for number in 0..<commits {
             world.now += 1000
             world.act(0, .renameGroup(chatID: world[0].chatID, name: "\(number)"), "\(number)")
             world.settle(deaf: [2])
         }
         #expect(world[1].group?.data.name == "\(commits - 1)")
-        #expect(world[1].model.waiting.trialCount(of: groupID) <= events * commits)
+        #expect(world[1].model.inbound.waiting.trialCount(of: groupID) <= events * commits)
         #expect(world[1].durable.state.waiting.count == events)
     }
 
@@ -60,7 +60,7 @@ import Testing
         #expect(missed.count == 50)
         for event in missed.reversed() { world.receive(1, event) }
         #expect(world[1].group?.data.name == "49" && world[1].durable.state.waiting.isEmpty)
-        #expect(world[1].model.waiting.trialCount(of: groupID) <= 50 * 50)
+        #expect(world[1].model.inbound.waiting.trialCount(of: groupID) <= 50 * 50)
     }
 
     @Test func parkedBytesStayWithinTheBudget() throws {
@@ -72,7 +72,7 @@ import Testing
         #expect(world[1].notes.contains(.gaveUpWaiting))
         // Neither does a restart bring more back.
         try world.restart(1)
-        #expect(world[1].model.waiting.total.bytes <= PendingEvents.standardGroup.bytes)
+        #expect(world[1].model.inbound.waiting.total.bytes <= PendingEvents.standardGroup.bytes)
     }
 
     @Test func junkDoesNotPushOpenableEventsOut() throws {
@@ -100,10 +100,10 @@ import Testing
         world.settle(deaf: [1])
         world.reduce(1, .relay(.state(relay: ReducerWorld.relay, .connected)))
         world.receive(1, try #require(world.relayed.last))
-        #expect(world[1].texts.isEmpty && world[1].model.held.count == 1)
+        #expect(world[1].texts.isEmpty && world[1].model.catchUp.heldCount == 1)
         for number in 0...HeldLiveEvents.standard.events { world.receive(1, self.junk(number, &world)) }
-        #expect(world[1].texts.isEmpty && world[1].model.held.count < HeldLiveEvents.standard.events)
-        #expect(world[1].model.waiting.total.events <= PendingEvents.standardGroup.events)
+        #expect(world[1].texts.isEmpty && world[1].model.catchUp.heldCount < HeldLiveEvents.standard.events)
+        #expect(world[1].model.inbound.waiting.total.events <= PendingEvents.standardGroup.events)
         world.catchUp(1)
         #expect(world[1].texts == ["live"])
     }
@@ -126,10 +126,10 @@ import Testing
                 1, .relay(.event(relay: ReducerWorld.relay, subscription: "groups", stranger)))
             #expect(step.changes.contains { if case .putRefused(stranger.id, _) = $0 { true } else { false } })
             #expect(!step.changes.contains { if case .putSeen = $0 { true } else { false } })
-            #expect(world[1].model.seen.contains(stranger.id))
+            #expect(world[1].model.inbound.seen.contains(stranger.id))
         }
         try world.restart(1)
-        #expect(world[1].model.seen.contains(event.id) && world[1].model.seen.contains(wrap.id))
+        #expect(world[1].model.inbound.seen.contains(event.id) && world[1].model.inbound.seen.contains(wrap.id))
         #expect(!world[1].durable.state.seen.contains(wrap.id))
     }
 
@@ -142,11 +142,11 @@ import Testing
         #expect(genuine.allSatisfy(seen.contains))
         for number in 0..<60_000 {
             let bytes = withUnsafeBytes(of: UInt64(number)) { Array($0) }
-            world.accounts[1].model.seen.insertRefused(try EventID(bytes: bytes + bytes + bytes + bytes))
+            world.accounts[1].model.inbound.seen.insertRefused(try EventID(bytes: bytes + bytes + bytes + bytes))
         }
         for event in world.relayed { world.receive(1, event) }
         #expect(world[1].texts == ["once"])
-        #expect(seen.allSatisfy(world[1].model.seen.contains))
+        #expect(seen.allSatisfy(world[1].model.inbound.seen.contains))
     }
 
     /// The second line of defence: used keys are gone, whatever ids are remembered.

@@ -1,0 +1,164 @@
+import MLS
+import Marmot
+import Nostr
+
+/// Reading of stored events from relays, and the live events held until older ones are read.
+///
+/// A ratchet skips a limited number of messages (RFC 9420 §9.1): processing a live event before hundreds of older ones
+/// would make those unreadable. Live events are therefore held while older ones are being read.
+struct CatchUp: Sendable {
+    /// Relays whose stored events are being read since they connected.
+    private(set) var relays: Set<RelayURL> = []
+    /// Searches in progress for all events of a group.
+    private var groups: [GroupID: Int] = [:]
+    private var patience = ReadPatience()
+    private var held = HeldLiveEvents()
+    /// Groups some of whose waiting events were evicted for lack of room: relays still hold them.
+    private var evicted: Set<GroupID> = []
+    /// Group relays that were ignored at the last check.
+    private var ignoredRelays = 0
+    var gaps = RelayGaps()
+
+    var isIdle: Bool { self.relays.isEmpty && self.groups.isEmpty }
+    /// The groups whose events are being searched for.
+    var readingGroups: some Collection<GroupID> { self.groups.keys }
+
+    /// Whether a group's stored events are being read, from any of its relays.
+    func isReading(_ groupID: GroupID, from relays: @autoclosure () -> [RelayURL]) -> Bool {
+        if self.groups[groupID] != nil { return true }
+        return !self.relays.isEmpty && relays().contains(where: self.relays.contains)
+    }
+
+    // MARK: Relays
+
+    /// Prepares for reading a relay that has reconnected.
+    ///
+    /// - Parameter cursor: the relay's cursor when it reconnected, in Unix seconds.
+    mutating func reconnect(_ relay: RelayURL, cursor: Int64?) {
+        self.patience.renew(.relay(relay))
+        self.gaps.open(at: relay, from: cursor)
+    }
+
+    mutating func beginRead(of relay: RelayURL) {
+        if !self.patience.isExhausted(.relay(relay)) { self.relays.insert(relay) }
+    }
+
+    /// Records that a relay was read to the end.
+    mutating func endRead(of relay: RelayURL) {
+        self.patience.succeed(.relay(relay))
+        self.relays.remove(relay)
+    }
+
+    /// Records a failed read and returns the milliseconds before the next one. After a few failures live events no
+    /// longer wait for the relay.
+    mutating func failRead(of relay: RelayURL) -> Int64 {
+        let delay = self.patience.fail(.relay(relay))
+        if self.patience.isExhausted(.relay(relay)) { self.relays.remove(relay) }
+        return delay
+    }
+
+    /// Removes a relay that is no longer queried.
+    mutating func remove(_ relay: RelayURL) {
+        self.relays.remove(relay)
+        self.gaps.remove(relay)
+    }
+
+    /// Reports that more group relays are beyond the limits than at the last check.
+    mutating func noteIgnoredRelays(_ count: Int, _ step: inout CoreStep) {
+        if count > self.ignoredRelays {
+            step.effects.append(
+                .note(
+                    .refused(
+                        reason: "too_many_group_relays",
+                        detail: "\(count) relays of groups are ignored: at most "
+                            + "\(RelaySelection.perGroup) of one group and \(RelaySelection.ofGroups) of all are used"))
+            )
+        }
+        self.ignoredRelays = count
+    }
+
+    // MARK: Groups
+
+    mutating func beginRead(of groupID: GroupID, from relay: RelayURL) {
+        if !self.patience.isExhausted(.group(groupID, relay)) { self.groups[groupID, default: 0] += 1 }
+    }
+
+    /// Ends one search for a group's events; live events of the group wait for one relay only.
+    ///
+    /// - Returns: the relays that answered, or the milliseconds before the next attempt if none did.
+    mutating func endRead(
+        of groupID: GroupID, _ outcomes: [RelayURL: FetchOutcome]
+    ) -> (answered: [RelayURL], retryDelay: Int64?) {
+        var answered: [RelayURL] = []
+        var wasHolding = false
+        var delay = ReadPatience.firstDelay
+        for (relay, outcome) in outcomes {
+            let reading = ReadPatience.Reading.group(groupID, relay)
+            wasHolding = wasHolding || !self.patience.isExhausted(reading)
+            guard case .events = outcome else {
+                delay = self.patience.fail(reading)
+                continue
+            }
+            answered.append(relay)
+            self.patience.succeed(reading)
+        }
+        let underWay = (self.groups[groupID] ?? 0) - (wasHolding ? 1 : 0)
+        self.groups[groupID] = answered.isEmpty && underWay > 0 ? underWay : nil
+        return (answered, answered.isEmpty ? delay : nil)
+    }
+
+    /// Grants one more attempt: the relay is connected again.
+    mutating func renew(_ groupID: GroupID, from relay: RelayURL) { self.patience.renew(.group(groupID, relay)) }
+
+    /// Removes the failure counts of a group that this account is no longer a member of.
+    mutating func forgetFailures(of groupID: GroupID) { self.patience.forget(groupID) }
+
+    /// Records groups that must be read again, because their waiting events were evicted.
+    mutating func noteEvicted(_ groups: [GroupID]) { self.evicted.formUnion(groups) }
+
+    /// Returns whether a group must be read again, once.
+    mutating func consumeEviction(of groupID: GroupID) -> Bool { self.evicted.remove(groupID) != nil }
+
+    // MARK: Held live events
+
+    var heldCount: Int { self.held.count }
+    var heldBytes: Int { self.held.bytes }
+
+    func holds(where isWanted: (EventID) -> Bool) -> Bool { self.held.contains { isWanted($0.id) } }
+
+    /// Whether an unprocessed event must be held because older events of the same relay or group are being read.
+    ///
+    /// - Parameter claimants: the groups that claim a routing id.
+    func mustHold(_ event: Event, from relay: RelayURL?, claimants: (Bytes32) -> [GroupID]) -> Bool {
+        guard event.kind == .groupEvent else { return false }
+        if let relay, self.relays.contains(relay) { return true }
+        guard !self.groups.isEmpty, let id = try? GroupEvents.nostrGroupID(of: event) else { return false }
+        return claimants(id).contains { self.groups[$0] != nil }
+    }
+
+    /// Holds an event. Returns whether the held events exceed their budget.
+    mutating func hold(_ event: Event, from relay: RelayURL?) -> Bool {
+        self.held.append(event, from: relay)
+        return self.held.isOverBudget
+    }
+
+    /// Removes and returns the events that no known key opens: junk is parked elsewhere, within its own budget. Only a
+    /// surplus of genuine events releases all of them early, out of order.
+    mutating func releaseSurplus(_ isGenuine: (Event) -> Bool) -> [Event] {
+        var events = self.held.releaseJunk(isGenuine)
+        if self.held.isCrowded { events += self.held.releaseAll() }
+        return events
+    }
+
+    /// Removes and returns the held events that need not wait any longer.
+    mutating func releaseHeld(isSeen: (EventID) -> Bool, claimants: (Bytes32) -> [GroupID]) -> [Event] {
+        guard !self.held.isEmpty else { return [] }
+        var held = self.held
+        self.held = HeldLiveEvents()
+        let events = held.release { event, relay in
+            isSeen(event.id) || !self.mustHold(event, from: relay, claimants: claimants)
+        }
+        self.held = held
+        return events
+    }
+}

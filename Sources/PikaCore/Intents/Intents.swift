@@ -1,0 +1,159 @@
+import MLS
+import Marmot
+import Nostr
+
+/// The requested changes to groups, from the request to the final commit, and the groups where they may proceed.
+struct Intents: Sendable {
+    /// The number of times that the commit of one change may lose before the change is abandoned.
+    static let maximumLosses = 10
+
+    /// By number.
+    private var entries: [Int: GroupIntent] = [:]
+    private var lastNumber = 0
+    /// Groups whose intents may proceed, and groups that must be read first.
+    private var due: Set<GroupID> = []
+    private var blocked: Set<GroupID> = []
+    /// Groups whose due departures could not be committed, with the epoch of the failure.
+    private var failedDepartures: [GroupID: Epoch] = [:]
+
+    // MARK: Contents
+
+    var isEmpty: Bool { self.entries.isEmpty }
+    var all: some Collection<GroupIntent> { self.entries.values }
+
+    subscript(number: Int) -> GroupIntent? { self.entries[number] }
+
+    /// Returns the intents of a group in the order of their requests.
+    func all(in groupID: GroupID) -> [GroupIntent] {
+        self.entries.values.filter { $0.groupID == groupID }.sorted { $0.number < $1.number }
+    }
+
+    /// Returns the unfinished intents of a group in the order of their requests.
+    func open(in groupID: GroupID) -> [GroupIntent] { self.all(in: groupID).filter(\.isOpen) }
+
+    func hasOpen(in groupID: GroupID) -> Bool {
+        self.entries.values.contains { $0.groupID == groupID && $0.isOpen }
+    }
+
+    func hasOpen(_ goal: GroupIntent.Goal, in groupID: GroupID) -> Bool {
+        self.entries.values.contains { $0.groupID == groupID && $0.goal == goal && $0.isOpen }
+    }
+
+    func contains(_ goal: GroupIntent.Goal, in groupID: GroupID) -> Bool {
+        self.entries.values.contains { $0.groupID == groupID && $0.goal == goal }
+    }
+
+    /// Returns the intent that a commit belongs to.
+    func intent(of commit: EventID) -> GroupIntent? { self.entries.values.first { $0.phase.commit == commit } }
+
+    /// Returns the intent that a proposal belongs to.
+    func intent(proposedBy event: EventID) -> GroupIntent? {
+        self.entries.values.first { if case .proposed(event, _) = $0.phase { true } else { false } }
+    }
+
+    /// The proposals whose epoch has not ended, with their groups.
+    var proposals: [(groupID: GroupID, event: EventID)] {
+        self.entries.values.compactMap {
+            if case .proposed(let event, _) = $0.phase { ($0.groupID, event) } else { nil }
+        }
+    }
+
+    // MARK: Changes
+
+    /// Creates an intent, durably; its group becomes due.
+    mutating func add(
+        _ goal: GroupIntent.Goal, in groupID: GroupID, missing: MissingPeers, _ request: RequestID?,
+        _ step: inout CoreStep
+    ) {
+        self.lastNumber += 1
+        self.put(
+            GroupIntent(number: self.lastNumber, groupID: groupID, goal: goal, missing: missing, request: request),
+            &step)
+        self.due.insert(groupID)
+    }
+
+    mutating func put(_ intent: GroupIntent, _ step: inout CoreStep) {
+        self.entries[intent.number] = intent
+        step.changes.append(.putMemo(intent.memo, intent.stored))
+    }
+
+    mutating func remove(_ intent: GroupIntent, _ step: inout CoreStep) {
+        self.entries[intent.number] = nil
+        step.changes.append(.putMemo(intent.memo, nil))
+    }
+
+    /// Requeues the unfinished intents of a group that switches to another state, where their commits are void.
+    mutating func requeueAll(in groupID: GroupID, _ step: inout CoreStep) {
+        for var intent in self.entries.values where intent.groupID == groupID && intent.isOpen {
+            if intent.phase.commit != nil { intent.phase = .queued }
+            self.put(intent, &step)
+        }
+        self.due.insert(groupID)
+    }
+
+    /// Requeues an intent whose commit lost. Returns false if it has lost too often.
+    mutating func retry(_ intent: GroupIntent, as goal: GroupIntent.Goal, _ step: inout CoreStep) -> Bool {
+        var intent = intent
+        intent.goal = goal
+        intent.phase = .queued
+        intent.losses += 1
+        guard intent.losses < Self.maximumLosses else { return false }
+        self.put(intent, &step)
+        return true
+    }
+
+    // MARK: Due groups
+
+    mutating func resume(_ groupID: GroupID) { self.due.insert(groupID) }
+
+    mutating func nextDueGroup() -> GroupID? { self.due.popFirst() }
+
+    /// Defers a group until its relays have been read.
+    mutating func block(_ groupID: GroupID) { self.blocked.insert(groupID) }
+
+    /// Resumes a deferred group.
+    mutating func unblock(_ groupID: GroupID) {
+        if self.blocked.remove(groupID) != nil { self.due.insert(groupID) }
+    }
+
+    func hasQueued(in groupID: GroupID) -> Bool {
+        self.entries.values.contains { $0.groupID == groupID && $0.phase == .queued }
+    }
+
+    /// Returns the queued intents in the order of their requests. Departures come first: any other commit would void
+    /// the proposal of a member who may not repeat it.
+    func queued(in groupID: GroupID) -> [GroupIntent] {
+        self.entries.values.filter { $0.groupID == groupID && $0.phase == .queued }.sorted {
+            ($0.goal == .commitDepartures ? 0 : 1, $0.number) < ($1.goal == .commitDepartures ? 0 : 1, $1.number)
+        }
+    }
+
+    // MARK: Departures of others
+
+    mutating func noteFailedDepartures(of groupID: GroupID, in epoch: Epoch?) {
+        self.failedDepartures[groupID] = epoch
+    }
+
+    /// Whether the departures of others may be committed: not twice at once, nor again in the epoch of a failure.
+    func mayCommitDepartures(of groupID: GroupID, in epoch: Epoch) -> Bool {
+        self.failedDepartures[groupID] != epoch && !self.hasOpen(.commitDepartures, in: groupID)
+    }
+
+    // MARK: Restart
+
+    /// Reads a stored intent; nil if it is malformed. The stored group decides whether its commit or proposal still
+    /// stands.
+    mutating func restore(
+        _ name: MemoName, _ memo: Secret, in groups: [GroupID: MarmotGroup]
+    ) -> GroupIntent? {
+        guard var intent = GroupIntent(name, memo) else { return nil }
+        let group = groups[intent.groupID]
+        if case .committing(let event) = intent.phase, group?.pending?.event.id != event { intent.phase = .queued }
+        if case .lost = intent.phase { intent.phase = .queued }
+        if case .proposed(_, let epoch) = intent.phase, group?.epoch != epoch { intent.phase = .queued }
+        self.entries[intent.number] = intent
+        self.lastNumber = max(self.lastNumber, intent.number)
+        if intent.phase == .queued { self.due.insert(intent.groupID) }
+        return intent
+    }
+}

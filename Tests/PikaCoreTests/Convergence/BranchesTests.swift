@@ -1,0 +1,64 @@
+import MLS
+import Marmot
+import Nostr
+import Testing
+
+@testable import PikaCore
+
+@Suite struct BranchesTests {
+    private var step = CoreStep(nowMilliseconds: 0, random: CoreRandom(StepRandom(state: 4)))
+    private var branches = Branches()
+
+    /// Advances the group beyond the reach of races.
+    private func advance(_ world: inout ReducerWorld) throws -> MarmotGroup {
+        for number in 0...MarmotProfile.mip.pastEpochs {
+            world.now += 1000
+            world.act(0, .renameGroup(chatID: world[0].chatID, name: "\(number)"), "\(number)")
+            world.settle()
+        }
+        return try #require(world[1].group)
+    }
+
+    @Test mutating func dropsLeftStatesBeyondRaces() throws {
+        var world = try ReducerWorld.group(2)
+        let left = try #require(world[1].group)
+        self.branches.leave(left, &self.step)
+        #expect(self.branches.hasRivals(of: left.groupID) && self.step.changes.count == 2)
+        let known = try self.advance(&world)
+        let invites = self.branches.dropOldRivals(of: known, &self.step)
+        #expect(invites.isEmpty && self.step.changes.count == 3)
+        let key = StoredGroupKey.leftBranch(left.groupID, isActive: true)
+        #expect(self.step.changes.contains { if case .deleteGroup(key) = $0 { true } else { false } })
+    }
+
+    @Test mutating func dropsAbandonedBranchesBeyondRaces() throws {
+        var world = try ReducerWorld.group(2)
+        let branch = try #require(world[1].group)
+        self.branches.abandon(branch, at: branch.epoch, &self.step)
+        self.branches.forgetOldAbandoned(of: branch, &self.step)
+        #expect(self.branches.trialCount(of: branch.groupID) == 0 && self.step.changes.count == 2)
+        let known = try self.advance(&world)
+        self.branches.forgetOldAbandoned(of: known, &self.step)
+        #expect(self.branches.trialCount(of: branch.groupID) == nil && self.step.changes.count == 3)
+    }
+
+    @Test mutating func findsBranchInUseByItsMessages() throws {
+        var world = try ReducerWorld.group(2)
+        let left = try #require(world[1].group)
+        world.say(0, "on the other branch")
+        world.settle(deaf: [1])
+        let event = try #require(world.relayed.last)
+        self.branches.leave(left, &self.step)
+        self.step = CoreStep(nowMilliseconds: world.now, random: self.step.random)
+        let found = (0..<2).map { _ in
+            self.branches.branchInUse(
+                of: left.groupID, [event], besides: world[1].key, waiting: { [event] }, &self.step)?.group.epoch
+        }
+        #expect(found == [left.epoch, nil])
+    }
+
+    @Test func decisionsFollowDispositions() {
+        if case .hold(.futureEpoch) = BranchDecision(.waiting(.futureEpoch)) {} else { Issue.record("not held") }
+        if case .apply(.ownCommit) = BranchDecision(.ownCommit) {} else { Issue.record("not applied") }
+    }
+}
