@@ -16,7 +16,7 @@ public struct LoadTest: Sendable {
     private let logger: Logger
     private let recorder = LoadRecorder()
     /// Timeout of actions that have no deadline of the plan.
-    var patience = Duration.seconds(60)
+    var actionTimeout = Duration.seconds(60)
 
     /// - Parameters:
     ///   - name: A short name of the test, such as the file name.
@@ -27,7 +27,7 @@ public struct LoadTest: Sendable {
     public init(_ plan: LoadPlan, text: String, name: String, directory: String, logger: Logger) throws {
         try plan.checkFaults()
         try plan.checkOpenFiles(limit: OpenFiles.raiseLimit())
-        if plan.agents.state == .disk { try AgentHost.check(directory) }
+        if plan.agents.state == .disk { try AgentHost.requireEmpty(directory) }
         self.plan = plan
         self.text = text
         self.name = name
@@ -61,8 +61,8 @@ public struct LoadTest: Sendable {
         guard canStart else {
             throw LoadError(
                 .noRelay,
-                "no agent could announce its key package on \(plan.relays.map(\.string).joined(separator: ", ")); "
-                    + "is a relay there, and does it take kinds 443 and 30443? `pikabot probe` says what is wrong")
+                "no agent could publish its key package to \(plan.relays.map(\.string).joined(separator: ", ")): check that "
+                    + "a relay runs there and accepts kinds 443 and 30443 (`pikabot probe` tells what is wrong)")
         }
         let run = LoadRun(
             name: name, seed: plan.seed, plan: text, startedAt: startedAt, environment: environment,
@@ -78,7 +78,7 @@ public struct LoadTest: Sendable {
         let title = "start \(plan.agents.count) agents"
         guard await stages.run(title, fleet, { await fleet.ramp() }) || Task.isCancelled else { return false }
         if plan.groups.count > 0 {
-            await stages.run("found \(plan.groups.count) groups", fleet) { await fleet.foundGroups() }
+            await stages.run("create \(plan.groups.count) groups", fleet) { await fleet.createGroups() }
         }
         if !plan.stages.isEmpty { await performStages(fleet, gates, stages) }
         await stages.run("settle", fleet) { await fleet.settle() }
@@ -113,7 +113,7 @@ public struct LoadTest: Sendable {
         var generator = SystemRandomNumberGenerator()
         let keys = (0..<plan.agents.count).map { _ in KeyPair.generate(using: &generator) }
         let indexes = Dictionary(uniqueKeysWithValues: keys.enumerated().map { ($0.element.publicKey, $0.offset) })
-        let board = Board(recorder: recorder, timeline: timeline, indexes: indexes)
+        let monitor = FleetMonitor(recorder: recorder, timeline: timeline, indexes: indexes)
         let host = AgentHost(state: plan.agents.state, directory: directory, logger: logger)
         // Key updates after joining are off: together they would be a storm that the plan does not contain.
         let configuration = CoreConfiguration(
@@ -121,9 +121,9 @@ public struct LoadTest: Sendable {
             selfUpdate: .never, readsProfiles: false)
         let agents = keys.enumerated().map { index, key in
             LoadAgent(
-                index: index, key: key, configuration: configuration, host: host, listener: board, logger: logger)
+                index: index, key: key, configuration: configuration, host: host, listener: monitor, logger: logger)
         }
-        return Fleet(plan: plan, agents: agents, board: board, patience: patience)
+        return Fleet(plan: plan, agents: agents, monitor: monitor, actionTimeout: actionTimeout)
     }
 
     /// Records CPU and memory use and reports progress, every second.

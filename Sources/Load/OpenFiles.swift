@@ -28,19 +28,19 @@ enum OpenFiles {
 extension LoadPlan {
     /// Descriptors of one agent while all agents run: a connection to each relay, two more per relay with a gate, and
     /// the five files of a database with two readers.
-    private var openFilesOfAnAgent: Int {
+    private var openFilesPerAgent: Int {
         relays.count + 2 * Set(faults.compactMap(\.relay)).count + (agents.state == .disk ? 7 : 0)
     }
 
     /// Throws ``LoadError/Code/badPlan`` if the agents need more descriptors than the process may open.
     func checkOpenFiles(limit: Int) throws(LoadError) {
         let others = 200
-        let needed = agents.count * openFilesOfAnAgent + others
+        let needed = agents.count * openFilesPerAgent + others
         guard needed > limit else { return }
         throw LoadError(
             .badPlan,
-            "load.agents.count: \(agents.count) agents need about \(needed) open files and connections, and this process "
-                + "may have \(limit); ask for at most \(max(1, (limit - others) / openFilesOfAnAgent)), or raise the limit "
+            "load.agents.count: \(agents.count) agents need about \(needed) open files and connections, but this process "
+                + "may open \(limit); use at most \(max(1, (limit - others) / openFilesPerAgent)) agents, or raise the limit "
                 + "(ulimit -n)")
     }
 }

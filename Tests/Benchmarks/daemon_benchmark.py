@@ -134,7 +134,7 @@ def measure(options, folder):
         peer = make("peer")
         peer.command("publish_keypackage", relays=[url])
         peer.close()
-        print("| groups on disk | to `ready`, ms | to the state, ms | resident at rest, MiB |\n|---|---|---|---|")
+        print("| groups on disk | to `ready`, ms | to the state, ms | resident when idle, MiB |\n|---|---|---|---|")
         for count in options.groups:
             daemon = make()
             group = found(daemon, peer.ready["pubkey"], count)

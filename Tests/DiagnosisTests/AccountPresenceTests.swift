@@ -37,29 +37,29 @@ import Testing
         return findings.all
     }
 
-    @Test func allThereIsWell() throws {
+    @Test func acceptsCompletePresence() throws {
         let events = [try package(at: now), list(.keyPackageRelays, one, two), list(.inboxRelays, two, one)]
         #expect(judge([one: events, two: events]).map(\.level) == [.ok, .ok, .ok, .ok])
     }
 
-    @Test func anAccountThatNeverRanHasPublishedNothing() throws {
+    @Test func newAccountNeedsNoPublications() throws {
         #expect(judge([one: [], two: []], hasRun: false).map(\.level) == [.ok])
         #expect(judge([one: [], two: []]).map(\.level) == [.error, .error, .error, .error])
         #expect(judge([:]).isEmpty)
     }
 
-    @Test func aKeyPackageThatEndsSoonIsTold() throws {
+    @Test func warnsOfExpiringKeyPackage() throws {
         let lifetime = Int64(KeyPackageEvents.lifetime)
         let lists = [list(.keyPackageRelays, one, two), list(.inboxRelays, one, two)]
         let old = try package(at: now - lifetime + 3 * 86_400)
         #expect(judge([one: lists + [old]]).first?.level == .warning)
-        #expect(judge([one: lists + [old]]).first?.text.contains("ends in 3 days") == true)
+        #expect(judge([one: lists + [old]]).first?.text.contains("expires in 3 days") == true)
         #expect(judge([one: lists + [try package(at: now - lifetime - 1)]]).first?.level == .error)
         // The newest counts.
         #expect(judge([one: lists + [old, try package(at: now)]]).first?.level == .ok)
     }
 
-    @Test func listsOfOthersDoNotCount() throws {
+    @Test func ignoresListsOfOtherAccounts() throws {
         var generator = SystemRandomNumberGenerator()
         let other = KeyPair.generate(using: &generator)
         let foreign = RelayListEvents.event(.inboxRelays, relays: [one, two], by: other, now: now, using: &generator)
@@ -67,7 +67,7 @@ import Testing
         #expect(findings.map(\.level) == [.ok, .ok, .error])
     }
 
-    @Test func listsThatNameOtherRelaysAreTold() throws {
+    @Test func reportsListsWithOtherRelays() throws {
         let package = try package(at: now)
         let three = try RelayURL("wss://three.example")
         let stored = [one: [package, list(.keyPackageRelays, one), list(.inboxRelays, three)]]

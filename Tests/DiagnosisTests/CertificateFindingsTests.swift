@@ -17,13 +17,13 @@ import Testing
     }
 
     @Test(arguments: [(90, .ok), (14, .ok), (13, .warning), (0, .warning)] as [(Int64, Finding.Level)])
-    func oneThatEndsSoonIsTold(days: Int64, level: Finding.Level) {
+    func warnsOfExpiringCertificate(days: Int64, level: Finding.Level) {
         var findings = FindingList("relay")
         certificates.judge(certificate(from: -1, to: days), &findings)
         #expect(findings.all.map(\.level) == [level])
     }
 
-    @Test func oneThatDoesNotHoldIsExplained() {
+    @Test func explainsInvalidCertificate() {
         func text(_ shown: TLSReach.Certificate?) -> String? {
             var findings = FindingList("relay")
             certificates.judge(failure: NetworkError("the TLS handshake failed"), shown, &findings)
@@ -31,14 +31,14 @@ import Testing
             return findings.all.first?.text
         }
         #expect(text(nil) == "the TLS handshake failed")
-        #expect(text(certificate(from: -90, to: -2)) == "ended 2 days ago")
-        #expect(text(certificate(from: 1, to: 90)) == "is not valid yet")
+        #expect(text(certificate(from: -90, to: -2)) == "expired 2 days ago")
+        #expect(text(certificate(from: 1, to: 90)) == "not valid yet")
         #expect(
             text(certificate(from: -1, to: 90))
-                == "for other.example does not hold for relay.example, or nobody trusted here has signed it")
+                == "not valid for relay.example (its names: other.example), or not signed by a trusted authority")
     }
 
-    /// A self-signed certificate, as PEM files in the folder.
+    /// Returns a TLS context with a self-signed certificate, whose PEM files are written to the folder.
     private func makeCertificate(in folder: String) throws -> NIOSSLContext {
         let files = (folder + "/certificate.pem", folder + "/key.pem")
         let openssl = Process()
@@ -57,7 +57,7 @@ import Testing
                 privateKey: .privateKey(try NIOSSLPrivateKey(file: files.1, format: .pem))))
     }
 
-    @Test func whatAServerShowsIsRead() async throws {
+    @Test func readsServerCertificate() async throws {
         let folder = NSTemporaryDirectory() + "pikabot-tests-\(UUID().uuidString)"
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(atPath: folder) }
@@ -70,10 +70,10 @@ import Testing
             #expect(!isTrusted)
             #expect(
                 findings.all.map(\.text) == [
-                    "for test, other.test does not hold for localhost, or nobody trusted here has signed it"
+                    "not valid for localhost (its names: test, other.test), or not signed by a trusted authority"
                 ])
         }
-        // Without TLS there is no certificate to look at.
+        // A server without TLS sends no certificate.
         try await withPlainServer { port in
             var findings = FindingList("relay")
             let address = try SocketAddress(ipAddress: "127.0.0.1", port: port)

@@ -3,7 +3,7 @@ import NIOHTTP1
 import NIOPosix
 import NIOSSL
 
-/// A web server that knows nothing: every answer is 404.
+/// Runs `body` with a web server that answers every request with 404.
 func withPlainServer(tls: NIOSSLContext? = nil, _ body: (_ port: Int) async throws -> Void) async throws {
     let channel = try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
         .childChannelInitializer { channel in

@@ -28,7 +28,7 @@ import Testing
         result.findings.first { $0.check == check }?.level
     }
 
-    @Test func aGoodRelayPassesEveryStep() async throws {
+    @Test func goodRelayPassesEveryStep() async throws {
         try await withEmbeddedRelay { _, address in
             let result = try await diagnose(address, key: newKey())
             #expect(result.findings.filter { $0.level != .ok } == [])
@@ -40,7 +40,7 @@ import Testing
         }
     }
 
-    @Test func aRelayThatWantsALoginGetsOne() async throws {
+    @Test func authenticatesOnRequest() async throws {
         var configuration = RelayConfiguration()
         configuration.requireAuthentication = true
         try await withEmbeddedRelay(configuration: configuration) { _, address in
@@ -54,7 +54,7 @@ import Testing
         }
     }
 
-    @Test func limitsAreRead() async throws {
+    @Test func readsAdvertisedLimits() async throws {
         var configuration = RelayConfiguration()
         configuration.limits.messageBytes = 20_000
         try await withEmbeddedRelay(configuration: configuration) { _, address in
@@ -63,7 +63,7 @@ import Testing
         }
     }
 
-    @Test func nobodyListening() async throws {
+    @Test func reportsClosedPort() async throws {
         // A port that was free a moment ago.
         let address = try await withEmbeddedRelay { _, address in address }
         let result = try await diagnose(address, limit: .seconds(3))
@@ -72,30 +72,30 @@ import Testing
         #expect(result.findings.last?.text.hasSuffix(": 127.0.0.1: Connection refused") == true)
     }
 
-    @Test func aNameThatNobodyHas() async throws {
+    @Test func reportsUnknownHostName() async throws {
         let result = try await diagnose("wss://relay.invalid", limit: .seconds(3))
         #expect(result.findings.map(\.check) == ["name"])
         #expect(result.findings.map(\.level) == [.error])
     }
 
-    @Test func aServerThatIsNoRelay() async throws {
+    @Test func reportsServerWithoutWebSocket() async throws {
         try await withPlainServer { port in
             let result = try await diagnose("ws://127.0.0.1:\(port)", limit: .seconds(5))
             #expect(level("information", result) == .warning)
             #expect(level("websocket", result) == .error)
             let http = HTTPProbe(limit: .seconds(5))
             let listen = await ListenFindings.run(host: "127.0.0.1", port: port, http: http)
-            #expect(listen.map(\.text) == ["another program listens there"])
+            #expect(listen.map(\.text) == ["in use by another program"])
             try await http.shutdown()
         }
     }
 
-    @Test func aFreePortIsFree() async throws {
+    @Test func checksListenAddress() async throws {
         let http = HTTPProbe()
         let free = await ListenFindings.run(host: "127.0.0.1", port: 0, http: http)
         #expect(free.map(\.level) == [.ok])
         let foreign = await ListenFindings.run(host: "192.0.2.1", port: 0, http: http)
-        #expect(foreign.map(\.text) == ["is no address of this machine"])
+        #expect(foreign.map(\.text) == ["not an address of this machine"])
         try await http.shutdown()
     }
 }

@@ -11,7 +11,7 @@ import Testing
         return findings.all
     }
 
-    @Test func whatIsNotLimitedIsWell() {
+    @Test func acceptsUsualLimits() {
         #expect(judge { _ in }.map(\.level) == [.ok])
         let common = judge {
             ($0.maxMessageLength, $0.maxContentLength, $0.maxSubscriptions) = (65_536, 65_535, 20)
@@ -23,12 +23,12 @@ import Testing
     @Test(arguments: [
         (16_383, Finding.Level.error), (16_384, .warning), (40_000, .warning), (61_440, .ok), (65_536, .ok),
     ])
-    func smallMessagesKeepGroupsSmall(bytes: Int, level: Finding.Level) {
+    func reportsLowMessageLimits(bytes: Int, level: Finding.Level) {
         #expect(judge { $0.maxMessageLength = bytes }.map(\.level) == [level])
         #expect(judge { $0.maxContentLength = bytes }.map(\.level) == [level])
     }
 
-    @Test func eachHindranceIsTold() {
+    @Test func reportsEachProblem() {
         #expect(judge { $0.minProofOfWork = 12 }.map(\.level) == [.error])
         #expect(judge { $0.minProofOfWork = 0 }.map(\.level) == [.ok])
         #expect(judge { $0.maxEventTags = 11 }.map(\.level) == [.error])
@@ -43,7 +43,7 @@ import Testing
         #expect(all.allSatisfy { $0.advice != nil && $0.check == "limits" })
     }
 
-    @Test func outsideNumbersDoNoHarm() {
+    @Test func handlesExtremeValues() {
         for value in [Int.min, -1, 0, Int.max] {
             let findings = judge {
                 ($0.maxMessageLength, $0.maxContentLength, $0.maxSubscriptions) = (value, value, value)

@@ -1,10 +1,10 @@
-"""Accounts that scenarios speak to in one way, whether they are ours or played by the reference implementation."""
+"""One interface to the accounts of a scenario: ours, and those of the reference implementation."""
 
 EVICTED = "Tried to use a group after being evicted from it."
 
 
 class Theirs:
-    """A group member by MDK."""
+    """A group member run by MDK."""
 
     is_ours = False
 
@@ -47,7 +47,7 @@ class Theirs:
         await self.member.send(group, text)
 
     def state(self, group):
-        """What every member must see alike; None before joining, and False for `active` once out of the group."""
+        """The state that all members must share; None before joining, and `active` is False after leaving."""
         state = self.member.groups.get(group)
         if state is None or "epoch" not in state:
             return None
@@ -61,7 +61,7 @@ class Theirs:
         return set(self.member.groups)
 
     def texts(self, group):
-        """(sender, text) of everything read, in the order of decryption."""
+        """(sender, text) of every decrypted message, in order."""
         return [(m["pubkey"], m["content"]) for m in self.member.messages if m["group"] == group]
 
     def must_be_read(self, event):
@@ -72,12 +72,12 @@ class Theirs:
         return events <= self.member.seen
 
     def unreadable(self, group):
-        """What should have been read; a member that is, or was, out of the group gets more than concerns it."""
+        """Events that should have been readable; a former member also receives events that it cannot read."""
         return [(event, why) for event, why in self.member.lost(group) if EVICTED not in why]
 
 
 class Ours:
-    """A group member by `pikabot lab-member`."""
+    """A group member run by `pikabot lab-member`."""
 
     is_ours = True
     version = "ours"
@@ -150,14 +150,14 @@ class Ours:
         return self._events("commit", group)
 
     def has_seen(self, events):
-        return True  # not told: what we refuse has no event
+        return True  # unknown: refused events are not reported
 
     def must_be_read(self, event):
         # Of our commits only those that were merged are reported; one may lose before the relay confirms it.
         return event in self._sent
 
     def unreadable(self, group):
-        return []  # what stays unread here shows as a text that is missing
+        return []  # an unreadable message shows as a missing text
 
     def _events(self, kind, group):
         return [event for event in self.lab.events if event["event"] == kind and event["group"] == group]

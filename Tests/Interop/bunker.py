@@ -1,4 +1,4 @@
-"""A remote signer (NIP-46) on nostr-sdk's keys, signatures and encryption: the side that nostr-sdk leaves to others."""
+"""A remote signer (NIP-46) based on nostr-sdk's keys, signatures and encryption; nostr-sdk has only the client side."""
 
 import asyncio
 import json
@@ -14,10 +14,10 @@ KIND = 24133
 
 
 class Bunker:
-    """Holds a user's key behind a key of its own, on one relay; can be stopped and started in between.
+    """Holds a user's key, has its own key and one relay; can be stopped and restarted.
 
-    `policy` maps (method, params) to None or the reason for a refusal; while `open` is not set, requests are taken in
-    and not answered.
+    `policy` maps (method, params) to None or the reason for a refusal; while `open` is not set, requests are recorded
+    but not answered.
     """
 
     name = "bunker"
@@ -29,7 +29,7 @@ class Bunker:
         self.open = asyncio.Event()
         self.open.set()
         self.clients = set()
-        self.requests = []  # (method, id) in the order in which they came, repetitions too
+        self.requests = []  # (method, id) in order of arrival, including repetitions
         self.changed = asyncio.Condition()
         self.connection = None
         self.tasks = set()
@@ -46,11 +46,11 @@ class Bunker:
     async def start(self):
         self.connection = Connection(self.relay_url)
         filter = {"kinds": [KIND], "#p": [self.keys.public_key().to_hex()], "since": int(time.time()) - 10}
-        name = await self.connection.subscribe(filter, self._take)
+        name = await self.connection.subscribe(filter, self._receive)
         await self.connection.subscriptions[name].complete.wait()
 
     async def stop(self):
-        """Away from one moment to the next; who was connected stays known."""
+        """Disconnects abruptly; connected clients stay known."""
         connection, self.connection = self.connection, None
         for task in self.tasks:
             task.cancel()
@@ -60,7 +60,7 @@ class Bunker:
     close = stop
 
     def describe(self):
-        return f"{len(self.requests)} requests, the last ones {self.requests[-5:]}"
+        return f"{len(self.requests)} requests, the latest {self.requests[-5:]}"
 
     def count(self, method):
         return len({id for asked, id in self.requests if asked == method})
@@ -69,7 +69,7 @@ class Bunker:
         missing = lambda: f"bunker: no {what} after {seconds} s; {self.describe()}"
         await waiting.until(self.changed, predicate, seconds, missing)
 
-    def _take(self, event, live):
+    def _receive(self, event, live):
         task = asyncio.create_task(self._answer(event))
         self.tasks.add(task)
         task.add_done_callback(self.tasks.discard)
@@ -88,7 +88,7 @@ class Bunker:
 
     def _do(self, client, method, params):
         if method == "connect":
-            # The secret is good for one client.
+            # The secret is valid for one client.
             if client not in self.clients and (self.clients or params[1:2] != [self.secret]):
                 return {"result": "", "error": "invalid secret"}
             self.clients.add(client)
@@ -110,7 +110,7 @@ class Bunker:
         if method == "sign_event":
             draft = json.loads(params[0])
             if draft.get("pubkey", self.pubkey) != self.pubkey:
-                raise ValueError("an event of somebody else")
+                raise ValueError("the event has another author")
             return json.dumps(
                 sign(self.user, draft["kind"], draft["content"], draft["tags"], draft["created_at"]))
         secret, peer = self.user.secret_key(), PublicKey.parse(params[0])

@@ -29,11 +29,11 @@ class BunkerWorker(EchoWorker):
         self.pubkey, self.bunker = bunker.pubkey, bunker
         self.use(bunker)
         text = self.file.read_text()
-        check(KEY_FILE in text, "the configuration's key stands elsewhere")
+        check(KEY_FILE in text, "the key was not found in the configuration")
         self.file.write_text(text.replace(KEY_FILE, "key: { bunker: { file: secrets/bunker.url } }"))
 
     def use(self, bunker):
-        """Writes where the bunker is."""
+        """Writes the bunker's address to the configuration."""
         path = self.folder / "secrets" / "bunker.url"
         path.unlink(missing_ok=True)
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
@@ -41,7 +41,7 @@ class BunkerWorker(EchoWorker):
             file.write(bunker.url + "\n")
 
     async def until_logged(self, text, seconds=JOIN_SECONDS, times=1):
-        """Waits for a line of the log; a file does not announce what is appended to it: polled."""
+        """Waits for a line in the log, by polling."""
         deadline = asyncio.get_running_loop().time() + seconds
         while asyncio.get_running_loop().time() < deadline:
             if self.log.exists() and self.log.read_text(errors="replace").count(text) >= times:
@@ -50,12 +50,12 @@ class BunkerWorker(EchoWorker):
         raise TimeoutError(f"{text!r} is not in the log after {seconds} s; {self.describe()}")
 
     def files_with(self, text):
-        """The files below its folder that hold a text or bytes."""
+        """The files below its folder that contain a text or bytes."""
         return [path for path in self.folder.rglob("*") if path.is_file() and text in path.read_bytes()]
 
 
 class Play:
-    """A relay, a bunker on another one, the bot, and a guest by MDK."""
+    """A relay, a bunker on another relay, the bot, and an MDK guest."""
 
     async def begin(self, stage, version="0.8.0", bunker_runs=True):
         self.stage = stage
@@ -70,7 +70,7 @@ class Play:
         return self
 
     async def room(self, name="room"):
-        """A group of the guest and the bot."""
+        """Creates a group of the guest and the bot."""
         for kind in (443, 30443):
             await self.guest.fetch_key_package(self.bot.pubkey, JOIN_SECONDS, [kind])
         return await self.guest.create_group(name, [self.bot.pubkey])
@@ -87,16 +87,16 @@ async def joins_and_echoes(stage, version):
     asked = len(play.bunker.requests)
     await play.ask(group, "zażółć gęślą jaźń 🦊")
     check_exactly_once(play.guest, play.bot, ["hello bot", "zażółć gęślą jaźń 🦊"])
-    # Messages need no signer, but for what follows a join.
+    # Messages need no signer, except after a join.
     check(play.bunker.count("connect") == 1, "the bot introduced itself more than once")
-    check(asked > 5, f"the bunker was asked {asked} times only")
+    check(asked > 5, f"the bunker was queried only {asked} times")
     secret = play.bunker.user.secret_key()
     for form in (secret.to_hex().encode(), secret.to_bech32().encode(), bytes.fromhex(secret.to_hex())):
-        check(not play.bot.files_with(form), f"the key is in {play.bot.files_with(form)}")
+        check(not play.bot.files_with(form), f"the key leaked into {play.bot.files_with(form)}")
     identity = next(play.bot.folder.rglob("bunker.json"))
     check(identity.stat().st_mode & 0o777 == 0o600, f"mode of {identity}: {identity.stat().st_mode:o}")
     check(not [path for path in play.bot.files_with(b"hunter2") if path.name != "bunker.url"],
-          "the bunker's secret is in a file of ours")
+          "the bunker's secret leaked into a file")
 
 
 async def echo_08(stage):
@@ -107,8 +107,8 @@ async def echo_07(stage):
     await joins_and_echoes(stage, "0.7.0")
 
 
-async def away_in_the_middle(stage):
-    """While the bunker is away the bot goes on in its groups; an invitation waits and is not lost, nor taken twice."""
+async def offline_during_operation(stage):
+    """While the bunker is offline, groups keep working; an invitation waits and is accepted exactly once."""
     play = await Play().begin(stage)
     first = await play.room("first")
     await play.ask(first, "one")
@@ -117,10 +117,10 @@ async def away_in_the_middle(stage):
     await play.guest.send(second, "waiting")
     await play.ask(first, "two")
     await play.bot.until_logged("the remote signer is away")
-    # Also across an end of the worker: the invitation is in its memory, and what it tells other copies is known.
+    # Also after a restart of the worker, whose memory held the invitation.
     await play.bot.kill_worker(await play.bot.worker_pid())
     await play.ask(first, "three")
-    check(play.bunker.count("connect") == 1, "the secret was shown again")
+    check(play.bunker.count("connect") == 1, "the secret was sent again")
     await play.bunker.start()
     answer = await play.guest.until_message("echo: waiting", play.bot.pubkey, 2 * JOIN_SECONDS)
     check(answer["kind"] == 9, f"the echo has kind {answer['kind']}")
@@ -130,8 +130,8 @@ async def away_in_the_middle(stage):
     check(echoes == ["echo: four", "echo: one", "echo: three", "echo: two", "echo: waiting"], f"answers: {echoes}")
 
 
-async def dies_while_it_waits(stage):
-    """kill -9 while the bunker holds its answers back: the invitation is opened by the next worker, once."""
+async def killed_while_waiting(stage):
+    """kill -9 while the bunker delays its answers: the next worker opens the invitation once."""
     play = await Play().begin(stage)
     await play.guest.fetch_key_package(play.bot.pubkey, JOIN_SECONDS, [30443])
     await play.guest.fetch_key_package(play.bot.pubkey, JOIN_SECONDS, [443])
@@ -148,19 +148,19 @@ async def dies_while_it_waits(stage):
     check(not wrong, f"unreadable in {wrong}")
 
 
-async def away_at_the_start(stage):
-    """The worker waits for a bunker that it has never met, and says so."""
+async def offline_at_start(stage):
+    """The worker waits for a bunker that was offline from the start, and logs it."""
     play = await Play().begin(stage, bunker_runs=False)
     pid = await play.bot.worker_pid()
     await play.bot.until_logged("remote signer is away")
-    check(await play.bot.worker_pid() == pid, "the worker has ended")
+    check(await play.bot.worker_pid() == pid, "the worker has exited")
     await stage.enter(play.bunker)
     await play.ask(await play.room(), "finally")
-    check(await play.bot.worker_pid() == pid, "the worker has ended")
+    check(await play.bot.worker_pid() == pid, "the worker has exited")
 
 
 async def refuses(stage):
-    """A refusal is logged and ends what it was for; the next start asks again. A wrap refused once is tried again."""
+    """A refusal is logged and fails the operation; the next start retries. A refused gift wrap is retried."""
     play = await Play().begin(stage, bunker_runs=False)
     refused = lambda method, params: (
         "key packages are not allowed" if method == "sign_event" and json.loads(params[0])["kind"] == 30443 else None)
@@ -186,17 +186,17 @@ async def refuses(stage):
 
 
 async def another_account(stage):
-    """A bunker with another key than the state directory's does nothing, and the log says why."""
+    """A bunker with another key than the state directory's is refused, and the log names the reason."""
     play = await Play().begin(stage)
     await play.ask(await play.room(), "one")
     await play.bunker.stop()
-    # The same address, another key behind it.
+    # The same address with another key.
     play.bunker.user = Keys.generate()
     await play.bunker.start()
     await play.bot.kill_worker(await play.bot.worker_pid())
     await play.guest.create_group("second", [play.bot.pubkey])
     await play.bot.until_logged(f"the signer holds the key of {play.bunker.user.public_key().to_bech32()}")
-    # Another bunker altogether: the worker does not start with it.
+    # Another bunker: the worker does not start.
     other = await stage.enter(Bunker(play.signer_relay))
     play.bot.use(other)
     await play.bot.kill_worker(await play.bot.worker_pid())
@@ -204,7 +204,7 @@ async def another_account(stage):
 
 
 async def nostr_sdk_agrees(stage):
-    """nostr-sdk's own client works with the bunker that the other scenarios use."""
+    """nostr-sdk's own client works with the bunker of the other scenarios."""
     relay = await stage.relay()
     bunker = await stage.enter(Bunker(relay))
     client = NostrConnect(NostrConnectUri.parse(bunker.url), Keys.generate(), datetime.timedelta(seconds=20), None)
@@ -227,9 +227,9 @@ SCENARIOS = {
     "nostr-sdk's client agrees with the bunker": nostr_sdk_agrees,
     "key in a bunker, MDK 0.8": echo_08,
     "key in a bunker, MDK 0.7": echo_07,
-    "away in the middle": away_in_the_middle,
-    "kill -9 between question and answer": dies_while_it_waits,
-    "away at the first start": away_at_the_start,
+    "offline during operation": offline_during_operation,
+    "kill -9 between request and answer": killed_while_waiting,
+    "offline at the first start": offline_at_start,
     "refusals": refuses,
     "another account's bunker": another_account,
 }

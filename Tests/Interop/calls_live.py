@@ -1,9 +1,9 @@
-"""Call signals between our account and MDK members, who write them by hand: MDK knows nothing of calls.
+"""Call signals between our account and MDK members, which are written by hand because MDK has no calls.
 
     DIR/venv/bin/python Tests/Interop/calls_live.py PIKABOT_BINARY [--only TEXT]
 
-Whoever sends an invite of its own cannot prove it, for MDK's Python interface gives no key of the group; so theirs are
-refused, and ours are answered with the token that they carry. Nothing here carries media: an accepted call ends.
+MDK members cannot prove their own invites, because MDK's Python interface exports no group key; so theirs are refused,
+and ours are answered with the token that they carry. There is no media transport, so an accepted call ends.
 """
 
 import argparse
@@ -27,7 +27,7 @@ def signal(kind, call, body, **changes):
 
 
 async def signal_from(guest, sender, kind, call=None):
-    """The first signal of this type that a guest reads, parsed."""
+    """Returns the first signal of this type that a guest reads, parsed."""
 
     def fits(text):
         try:
@@ -42,7 +42,7 @@ async def signal_from(guest, sender, kind, call=None):
 
 
 async def room(stage, version):
-    """A group of one MDK member and us."""
+    """Creates a group of one MDK member and us."""
     relay = await stage.relay()
     guest = await stage.member("guest", relay, version)
     ours = await stage.enter(LabMember(stage.options.pikabot, relay, stage.folder / "lab"))
@@ -52,7 +52,7 @@ async def room(stage, version):
 
 
 async def ringing(stage, version):
-    """Our call to the guest, as the guest reads it."""
+    """Starts a call to the guest; returns the invite that the guest reads."""
     ours, guest, group = await room(stage, version)
     await ours.command("start_call", group=group, moq_url=URL)
     invite = await signal_from(guest, ours.pubkey, "invite")
@@ -72,14 +72,14 @@ async def our_invite(stage, version):
     check(uuid.UUID(call).version == 4, f"call id {call}")
     check(abs(invite["ts_ms"] / 1000 - time.time()) < WAIT_SECONDS, f"ts_ms {invite['ts_ms']}")
     check((session["moq_url"], session["broadcast_base"]) == (URL, f"pika/calls/{call}"), f"session {session}")
-    check(re.fullmatch(r"capv1_[0-9a-f]{64}", session["relay_auth"]), "the form of the token")
+    check(re.fullmatch(r"capv1_[0-9a-f]{64}", session["relay_auth"]), "malformed token")
     check(session["tracks"] == [AUDIO], f"tracks {session['tracks']}")
     await guest.send(group, signal("reject", call, {"reason": "busy"}), kind=10)
     await until_phase(ours, "ended", call, "busy")
 
 
 async def accepted(stage, version):
-    """Our token comes back in the accept, and is known; then there is nothing to carry the media."""
+    """Our token comes back in the accept and is recognised; the call then fails for lack of a media transport."""
     ours, guest, group, invite = await ringing(stage, version)
     call = invite["call_id"]
     await guest.send(group, signal("accept", call, invite["body"]), kind=10)
@@ -94,7 +94,7 @@ async def accepted_without_token(stage, version):
     session = {**invite["body"], "relay_auth": "capv1_" + "0" * 64}
     await guest.send(group, signal("accept", call, session), kind=10)
     await until_phase(ours, "ended", call, "auth_failed")
-    check((await signal_from(guest, ours.pubkey, "end", call))["body"] == {"reason": "auth_failed"}, "how it ended")
+    check((await signal_from(guest, ours.pubkey, "end", call))["body"] == {"reason": "auth_failed"}, "wrong reason for the end")
 
 
 async def accepted_after_a_commit(stage, version):
@@ -110,16 +110,16 @@ async def hung_up(stage, version):
     ours, guest, group, invite = await ringing(stage, version)
     call = invite["call_id"]
     await ours.command("end_call", group=group, call_id=call, reason="user_hangup")
-    check((await signal_from(guest, ours.pubkey, "end", call))["body"] == {"reason": "user_hangup"}, "how it ended")
+    check((await signal_from(guest, ours.pubkey, "end", call))["body"] == {"reason": "user_hangup"}, "wrong reason for the end")
     try:
         await ours.command("accept_call", group=group, call_id=call)
     except LabError:
         return
-    check(False, "a call that is over was accepted")
+    check(False, "an ended call was accepted")
 
 
 async def their_invites(stage, version):
-    """Without a proof: refused for that; to whoever is in a call already: refused for that; the rest is ignored."""
+    """Invites without a proof or to a busy account are refused with that reason; other signals are ignored."""
     ours, guest, group = await room(stage, version)
     session = {"moq_url": URL, "broadcast_base": "pika/calls/x", "relay_auth": "capv1_" + "a" * 64, "tracks": [AUDIO]}
     ignored = [signal("invite", "old", session, v=2), signal("invite", "other", session, ns="other"),
@@ -140,11 +140,11 @@ async def their_invites(stage, version):
     await guest.send(group, signal("reject", own["call_id"], {"reason": "busy"}), kind=10)
     await until_phase(ours, "ended", own["call_id"], "busy")
     answers = [message for message in guest.messages if message["kind"] == 10 and message["pubkey"] == ours.pubkey]
-    check(len(answers) == 3, f"{len(answers)} signals of ours")
+    check(len(answers) == 3, f"{len(answers)} signals from our account")
 
 
 async def echo_bot(stage, version):
-    """The bot's account refuses by itself what nobody proved."""
+    """The bot's account automatically refuses unproven invites."""
     relay = await stage.relay()
     bot = await stage.enter(EchoWorker(stage.options.pikabot, relay, stage.folder / "worker"))
     guest = await stage.member("guest", relay, version)
@@ -162,7 +162,7 @@ async def echo_bot(stage, version):
 STORIES = {
     "our invite, refused": our_invite, "our invite, accepted": accepted,
     "our invite, accepted without its token": accepted_without_token,
-    "our invite, accepted after a commit": accepted_after_a_commit, "our invite, taken back": hung_up,
+    "our invite, accepted after a commit": accepted_after_a_commit, "our invite, cancelled": hung_up,
     "their invites": their_invites, "their invite to the echo bot": echo_bot,
 }
 SCENARIOS = {

@@ -1,4 +1,4 @@
-"""A long run: a guest says numbered things, few of them unanswered at any time, while something is done to the bot."""
+"""A long run: a guest sends numbered messages, with a bounded number unanswered, while the bot is disturbed."""
 
 import asyncio
 import random
@@ -6,14 +6,14 @@ from collections import Counter
 
 from scenario import check
 
-WINDOW = 8  # messages a guest may have on the way, unanswered
+WINDOW = 8  # maximum number of unanswered messages
 PATIENCE = 60
 
 
 def check_exactly_once(reader, answered, texts):
-    """Each text answered once, no rumor delivered twice, nothing unreadable and nothing ahead of its commit.
+    """Checks that each text was answered once, and that no rumor was repeated, unreadable or ahead of its commit.
 
-    `answered` has the text that was answered for each answer that the reader has.
+    `answered` has the original text for each answer that the reader received.
     """
     seen = Counter(answered)
     missing = [text for text in texts if not seen[text]]
@@ -31,7 +31,7 @@ def check_exactly_once(reader, answered, texts):
 class Run:
     """A guest sends texts, at most WINDOW of them unanswered at any time.
 
-    `answered(reader)` lists the text that was answered for each answer that a reader has.
+    `answered(reader)` lists the original text for each answer that a reader received.
     """
 
     def __init__(self, guest, group, texts, answered):
@@ -60,14 +60,14 @@ class Run:
             self.guest.changed.notify_all()
 
     async def until_sent(self, number):
-        """Returns once so many are sent; raises what ended the sending early."""
+        """Returns once this many are sent; raises the error that stopped the sending."""
         arrived = lambda: self.sent >= number or self.sending.done()
         await self.guest.until(f"message {number} to be sent", arrived, PATIENCE + 5)
         if self.sending.done():
             self.sending.result()
 
     async def _until(self, what, reader, predicate):
-        """As Member.until; when the time is over, says which answers are missing or doubled."""
+        """As Member.until; on a timeout, reports missing and duplicate answers."""
         try:
             await reader.until(what, predicate, PATIENCE)
         except TimeoutError:
@@ -75,7 +75,7 @@ class Run:
             raise
 
     def count(self, reader=None):
-        """How many of the texts a reader, the guest unless another is named, has answers to."""
+        """Number of texts for which a reader (by default the guest) received answers."""
         return len(set(self.answered(reader or self.guest)))
 
     async def until_all_answered(self, readers):
@@ -83,7 +83,7 @@ class Run:
             await self._until("all answers", reader, lambda: self.count(reader) >= len(self.texts))
 
     async def finish(self, readers, last):
-        """All answered; then one more message, so that a late second answer would have been seen before its answer."""
+        """Waits for all answers, then sends one more message, so that a late duplicate would arrive before its answer."""
         await self.until_all_answered(readers)
         await self.guest.send(self.group, last)
         for reader in readers:
@@ -97,5 +97,5 @@ def seeded(options):
 
 
 def instant(dice):
-    """Seconds to wait before a kill; a quarter of them are so short that they come while the last victim starts."""
+    """Seconds to wait before a kill; a quarter of them are so short that the previous victim is still starting."""
     return dice.uniform(0, 0.05 if dice.random() < 0.25 else 0.4)

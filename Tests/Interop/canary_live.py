@@ -1,5 +1,5 @@
-"""The group canary under `pikabot run`: a sender and a mirror of ours, and an MDK member as the bot under check, in a
-group over nostr-sdk's LocalRelay.
+"""The group canary under `pikabot run`: our sender and mirror, and an MDK member as the bot under test, in a group
+over nostr-sdk's LocalRelay.
 
     DIR/venv/bin/python Tests/Interop/canary_live.py PIKABOT_BINARY [--promtool PATH] [--only TEXT]
 """
@@ -55,7 +55,7 @@ def npub(pubkey):
 
 
 class Helper:
-    """An MDK member that answers what `answers` has."""
+    """An MDK member that replies as `answers` says."""
 
     def __init__(self, member):
         self.member, self.answers = member, {"/ping": "Pong!"}
@@ -79,7 +79,7 @@ class Helper:
 
 
 class Watched:
-    """What a run's endpoint says of the group."""
+    """The group's metrics of one run."""
 
     def __init__(self, worker, port):
         self.worker, self.endpoint = worker, Endpoint(port)
@@ -90,7 +90,7 @@ class Watched:
         return next((number for found, number in families.get(name, []) if wanted.items() <= found.items()), None)
 
     async def until(self, fits, name, seconds=90, **labels):
-        """Nothing announces metrics, so they are looked for."""
+        """Polls a metric until it has the value."""
         deadline = asyncio.get_running_loop().time() + seconds
         while True:
             number = await self.value(name, **labels)
@@ -100,7 +100,7 @@ class Watched:
                 raise TimeoutError(f"{name}{labels} is {number} after {seconds} s; {self.worker.describe()}")
             await asyncio.sleep(0.2)
 
-    async def is_well(self):
+    async def reports_success(self):
         status, answer = await self.endpoint.get("/probe?module=group-canary&target=main")
         check(status == 200, f"/probe answers {status}: {answer}")
         return "probe_success 1" in answer.splitlines()
@@ -122,23 +122,23 @@ async def running(stage, version):
 
 
 async def measured(stage, version):
-    """Canaries come back, the helper passes its checks, then fails those that it ought to."""
+    """Canaries return; the helper passes its checks, then fails those that it should."""
     relay, helper, worker, watched = await running(stage, version)
     await watched.until(lambda count: count >= 5, "group_canary_answers_total", result="in_order")
     check(await watched.value("group_canary_roundtrip_seconds_count") >= 5, "the round trips")
-    # Nobody is lost once those are out of the window that were sent before the mirror had joined.
+    # No losses once the canaries sent before the mirror joined are out of the window.
     await watched.until(lambda ratio: ratio == 1, "group_canary_delivery_ratio")
     await watched.until(lambda passed: passed == 1, "group_canary_check_passed", check="ping")
     await watched.until(lambda passed: passed == 1, "group_canary_check_passed", check="quiet")
     check(await watched.value("group_canary_diverged") == 0, "members diverge")
-    check(await watched.value("group_canary_answers_total", result="duplicate") is None, "an answer came twice")
-    check(await watched.is_well(), "the probe says that it is not well")
+    check(await watched.value("group_canary_answers_total", result="duplicate") is None, "duplicate answer")
+    check(await watched.reports_success(), "the probe reports failure")
     helper.answers = {"hello": "hello yourself"}
     await watched.until(lambda passed: passed == 0, "group_canary_check_passed", check="ping")
     await watched.until(lambda passed: passed == 0, "group_canary_check_passed", check="quiet")
-    check(not await watched.is_well(), "the probe says that all is well")
+    check(not await watched.reports_success(), "the probe reports success")
     log = worker.log.read_text()
-    check("check ping failed: nobody answered in time" in log, f"the log does not say it; {worker.describe()}")
+    check("check ping failed: nobody answered in time" in log, f"the failed check is not logged; {worker.describe()}")
     check("npub1" not in log and worker.pubkey not in log, "a key is in the log")
     _, page = await watched.endpoint.families()
     check("npub1" not in page and worker.pubkey[:16] not in page, "a key is in the metrics")
@@ -146,18 +146,18 @@ async def measured(stage, version):
 
 
 async def interrupted(stage):
-    """The worker is killed, the relay goes and comes back: the numbers go on, and all is well in the end."""
+    """The worker is killed and the relay restarted: sequence numbers continue, and the group recovers."""
     relay, helper, worker, watched = await running(stage, "0.8.0")
     await watched.until(lambda count: count >= 5, "group_canary_answers_total", result="in_order")
     groups = len(helper.member.groups)
     for _ in range(3):
         await worker.kill_worker(await worker.worker_pid())
         await watched.until(lambda count: count >= 3, "group_canary_answers_total", result="in_order")
-    check(await watched.value("group_canary_answers_total", result="strange") is None, "an answer to nothing came")
-    check(len(helper.member.groups) == groups == 1, "another group was founded")
+    check(await watched.value("group_canary_answers_total", result="strange") is None, "answer without a canary")
+    check(len(helper.member.groups) == groups == 1, "another group was created")
     await relay.stop()
     await watched.until(lambda ratio: ratio < 0.95, "group_canary_delivery_ratio")
-    check(not await watched.is_well(), "the probe says that all is well")
+    check(not await watched.reports_success(), "the probe reports success")
     await relay.start()
     await watched.until(lambda ratio: ratio == 1, "group_canary_delivery_ratio")
     await watched.until(lambda passed: passed == 1, "group_canary_check_passed", check="ping")
@@ -174,5 +174,5 @@ SCENARIOS = {
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("pikabot", help="the built pikabot program")
-    parser.add_argument("--promtool", default=shutil.which("promtool"), help="of Prometheus; checks what is exported")
+    parser.add_argument("--promtool", default=shutil.which("promtool"), help="Prometheus' promtool, which checks the metrics")
     main(SCENARIOS, parser)

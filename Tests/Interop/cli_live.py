@@ -1,4 +1,4 @@
-"""The command line as a user and a script meet it: only executables, over others' relay and over `pikabot relay`.
+"""The command line as used by people and scripts: executables only, over LocalRelay and `pikabot relay`.
 
     DIR/venv/bin/python Tests/Interop/cli_live.py PIKABOT_BINARY [--only TEXT]
 """
@@ -28,19 +28,19 @@ FILE = ["url", "mime_type", "filename", "original_hash_hex", "nonce_hex", "schem
 UPLOAD = ["blossom_server", "uploaded_url", "original_hash_hex", "encrypted_hash_hex", "descriptor_sha256_hex",
           "mime_type", "filename", "bytes"]
 USAGE = 64
-# What a terminal would obey, and what a reader of logs would take for another line.
+# Control sequences for a terminal, and a forged log line.
 HOSTILE = "a\x1b[2J\x1b]0;title\x07\n2026-01-01 error forged\r\u009b31m\u202eb"
 ESCAPED = r"a\u001b[2J\u001b]0;title\u0007\n2026-01-01 error forged\r\u009b31m\u202eb"
 
 
 def has(value, members):
-    """The same members in the same order."""
+    """Checks that an object has exactly these members, in this order."""
     check(list(value) == members, f"{list(value)} instead of {members}")
     return value
 
 
 def read_all(terminal):
-    """Until the other side is closed, which a terminal tells by an error."""
+    """Reads until the other side is closed, which a pseudo-terminal reports as an error."""
     parts = []
     with contextlib.suppress(OSError):
         while part := os.read(terminal, 4096):
@@ -50,7 +50,7 @@ def read_all(terminal):
 
 
 class CommandLine:
-    """One account: a state directory that `pikabot` is run on, one command after the other."""
+    """One account: a state directory on which `pikabot` commands run in sequence."""
 
     def __init__(self, stage, relay, name):
         self.binary = Path(stage.options.pikabot).resolve()
@@ -74,28 +74,28 @@ class CommandLine:
         return process.returncode, output.decode(), errors.decode()
 
     async def run(self, command, *arguments, **options):
-        """The JSON that a command prints; it must succeed."""
+        """Runs a command that must succeed; returns the JSON that it prints."""
         status, output, errors = await self.finish(command, *arguments, **options)
         check(status == 0, f"{self.name}: {command} {arguments} ended with {status}: {errors}")
         value = json.loads(output)
-        check(output == json.dumps(value, indent=2, ensure_ascii=False) + "\n", f"{command}: not as Pika prints it")
+        check(output == json.dumps(value, indent=2, ensure_ascii=False) + "\n", f"{command}: the output format differs from Pika's")
         return value
 
     async def lines(self, *arguments):
-        """What `listen` prints until it ends by itself."""
+        """Returns the lines that `listen` prints until it exits."""
         status, output, errors = await self.finish("listen", *arguments)
         check(status == 0, f"listen ended with {status}: {errors}")
         return [json.loads(line) for line in output.splitlines()]
 
     async def fails(self, expected, command, *arguments, status=1, **options):
-        """A wrong use: another exit status than 0, nothing on the output, and a sentence that helps."""
+        """Runs a command that must fail: an exit status other than 0, no output, and a helpful message."""
         found, output, errors = await self.finish(command, *arguments, **options)
         check(found == status, f"{command} {arguments} ended with {found}, not {status}: {errors}")
         check(output == "", f"{command} {arguments} printed {output!r}")
-        check(expected in errors, f"{command} {arguments} says {errors!r}, without {expected!r}")
+        check(expected in errors, f"{command} {arguments}: expected {expected!r} in {errors!r}")
 
     async def on_terminal(self, command, *arguments):
-        """What a terminal shows."""
+        """Returns the output on a terminal."""
         ours, theirs = os.openpty()
         process = await asyncio.create_subprocess_exec(
             str(self.binary), command, *arguments, *self.options, cwd=self.folder, start_new_session=True,
@@ -111,22 +111,22 @@ class CommandLine:
         return self
 
     async def accept(self, sender, name):
-        """Accepts the only invitation; returns the group's id."""
+        """Accepts the only invitation; returns the group id."""
         (welcome,) = (await self.run("welcomes"))["welcomes"]
         has(welcome, WELCOME)
         check((welcome["from_pubkey"], welcome["group_name"]) == (sender, name), f"{welcome}")
         joined = await self.run("accept-welcome", "--event-id", welcome["wrapper_event_id"])
         check(has(joined, ["nostr_group_id", "mls_group_id"])["nostr_group_id"] == welcome["nostr_group_id"], f"{joined}")
-        check((await self.run("welcomes"))["welcomes"] == [], "an accepted invitation still waits")
+        check((await self.run("welcomes"))["welcomes"] == [], "an accepted invitation is still pending")
         return joined["nostr_group_id"]
 
     async def texts(self, group, *arguments):
-        """Sender and text of the messages, oldest first; those of one second in any order."""
+        """Returns sender and text of the messages, oldest first; messages of one second in any order."""
         messages = (await self.run("messages", "--group", group, *arguments))["messages"]
         for message in messages:
             has(message, MESSAGE)
         times = [message["created_at"] for message in messages]
-        check(times == sorted(times, reverse=True), f"the newest message is not the first: {times}")
+        check(times == sorted(times, reverse=True), f"messages are not sorted newest first: {times}")
         return [(message["from_pubkey"], message["content"]) for message in reversed(messages)]
 
 
@@ -137,9 +137,9 @@ async def pair(stage, relay):
 async def conversation(stage, relay):
     alice, bob = await pair(stage, relay)
     check(PublicKey.parse(alice.npub).to_hex() == alice.pubkey, "npub and pubkey differ")
-    check(has(await alice.run("identity"), ["pubkey", "npub"])["pubkey"] == alice.pubkey, "another identity")
+    check(has(await alice.run("identity"), ["pubkey", "npub"])["pubkey"] == alice.pubkey, "the identity has changed")
     has(await bob.run("publish-kp", leading=True), ["event_id", "kind", "relays"])
-    check((await alice.run("groups"))["groups"] == [], "groups before there is one")
+    check((await alice.run("groups"))["groups"] == [], "expected no groups")
 
     first = await alice.run("send", "--to", bob.npub, "--content", "zażółć\n🦊")
     has(first, ["event_id", "nostr_group_id", "auto_created_group"])
@@ -151,23 +151,23 @@ async def conversation(stage, relay):
     has(shown, ["nostr_group_id", "mls_group_id", "name", "description"])
     check((shown["nostr_group_id"], shown["name"]) == (group, "DM"), f"{shown}")
     both = {(alice.pubkey, "zażółć\n🦊"), (alice.pubkey, "second")}
-    check(set(await bob.texts(group)) == both, "bob does not read what alice wrote before he joined")
+    check(set(await bob.texts(group)) == both, "bob does not read alice's message sent before he joined")
 
-    # What other commands have received is still news for `listen`, once.
+    # `listen` prints messages received by other commands, once.
     heard = await bob.lines("--timeout", "1")
     check({(line["from_pubkey"], line["content"]) for line in heard} == both, f"{heard}")
     for line in heard:
         has(line, ["type", "nostr_group_id", "from_pubkey", "content", "created_at", "message_id", "media"])
-    check(await bob.lines("--timeout", "1") == [], "listen repeats itself")
+    check(await bob.lines("--timeout", "1") == [], "listen printed messages again")
     await bob.run("send", "--group", group.upper(), "--content", "old")
 
     title, *rows = (await alice.on_terminal("groups")).splitlines()
     check(title.split() == ["GROUP", "NAME", "ABOUT"] and rows[0].split() == [group, "DM"], f"{title} {rows}")
-    check(json.loads(await alice.on_terminal("groups", "--json"))["groups"], "--json on a terminal is no JSON")
+    check(json.loads(await alice.on_terminal("groups", "--json"))["groups"], "--json on a terminal did not print JSON")
     check("▀" in await alice.on_terminal("qr", "--channel", "test"), "no QR code")
 
     await live_listening(alice, bob, group)
-    check(len(await bob.texts(group, "--limit", "1")) == 1, "--limit 1 is one message")
+    check(len(await bob.texts(group, "--limit", "1")) == 1, "--limit 1 did not return one message")
 
     club = has(await bob.run("invite", "--peer", alice.npub, "--name", "Club"),
                ["nostr_group_id", "mls_group_id", "peer_pubkey"])
@@ -177,12 +177,12 @@ async def conversation(stage, relay):
     (welcome,) = (await alice.run("welcomes"))["welcomes"]
     joined = await alice.run("accept-welcome", "--wrapper-event-id", welcome["welcome_event_id"])
     check(joined["nostr_group_id"] == club["nostr_group_id"], f"{joined}")
-    # A group of two with a name is not the chat with the peer.
+    # A named group of two is not the 1:1 chat with the peer.
     check((await alice.run("send", "--to", bob.npub, "--content", "dm"))["nostr_group_id"] == group, "the wrong chat")
 
 
 async def live_listening(listener, speaker, group):
-    """`listen` prints at once, and holds the account meanwhile."""
+    """`listen` prints messages at once, and locks the account."""
     process = await listener.start("listen", "--timeout", "30")
     try:
         await speaker.run("send", "--group", group, "--content", "an answer")
@@ -244,8 +244,8 @@ async def with_mdk(stage, relay, version):
     check((message["event_id"], message["kind"]) == (note["event_id"], 9467), f"{message}")
     check(["title", "Lunch"] in message["tags"] and ["state", '{"name":"x"}'] in message["tags"], f"{message}")
     own = await alice.run("send", "--to", guest.pubkey, "--content", "between us")
-    # The group that the guest founded has nobody else either, but its own name: a 1:1 chat comes first only if it is one.
-    check(own["nostr_group_id"] == group, "a group of the two already there was not used")
+    # The guest's group has the same two members but a name; only an unnamed 1:1 chat is preferred.
+    check(own["nostr_group_id"] == group, "the existing group of the two was not used")
     made = await alice.run("invite", "--peer", guest.pubkey, "--name", "ours")
     await guest.until("our group", lambda: made["nostr_group_id"] in guest.groups)
     await guest.send(made["nostr_group_id"], "hello")
@@ -262,22 +262,22 @@ async def profiles(stage, relay):
     check((made["name"], made["about"], made["picture_url"]) == ("Alice", "zażółć", None), f"{made}")
     (alice.folder / "face.png").write_bytes(png())
     made = await alice.run("update-profile", "--picture", "face.png", "--blossom", relay.media_url)
-    check((made["name"], made["about"]) == ("Alice", "zażółć"), f"what was not named has changed: {made}")
-    check(await download(made["picture_url"]) == png(), "another picture at its address")
-    check(await alice.run("profile") == made, "the relays have another profile")
-    check((await alice.run("update-profile", "--about", ""))["about"] is None, "an empty text took nothing away")
+    check((made["name"], made["about"]) == ("Alice", "zażółć"), f"an unnamed field has changed: {made}")
+    check(await download(made["picture_url"]) == png(), "the picture differs from the uploaded one")
+    check(await alice.run("profile") == made, "the relays have a different profile")
+    check((await alice.run("update-profile", "--about", ""))["about"] is None, "an empty text did not remove the field")
     group = (await alice.run("send", "--to", bob.npub, "--content", "x"))["nostr_group_id"]
     shown = await alice.run("update-group-profile", "--group", group, "--name", "Al")
     check(has(shown, ["nostr_group_id", "name", "about"]) == {"nostr_group_id": group, "name": "Al", "about": None},
           f"{shown}")
     await bob.accept(alice.pubkey, "DM")
-    check(await bob.texts(group) == [(alice.pubkey, "x")], "a profile shows as a message")
+    check(await bob.texts(group) == [(alice.pubkey, "x")], "a profile is listed as a message")
     (alice.folder / "text.txt").write_text("x")
     await alice.fails("no picture", "update-profile", "--picture", "text.txt")
 
 
 async def through_the_daemon(stage, relay):
-    """Commands with --remote while a daemon has the state directory."""
+    """Commands with --remote while a daemon uses the state directory."""
     alice, bob = await pair(stage, relay)
     daemon = await asyncio.create_subprocess_exec(
         str(alice.binary), "daemon", *alice.options, cwd=alice.folder, start_new_session=True,
@@ -285,7 +285,7 @@ async def through_the_daemon(stage, relay):
     try:
         check(json.loads(await asyncio.wait_for(daemon.stdout.readline(), 30))["type"] == "ready", "no ready line")
         await alice.fails("add --remote", "groups")
-        check((await alice.run("groups", "--remote"))["groups"] == [], "groups before there is one")
+        check((await alice.run("groups", "--remote"))["groups"] == [], "expected no groups")
         check("event_id" in await alice.run("publish-kp", "--remote"), "publish-kp")
         made = await alice.run("invite", "--remote", "--peer", bob.npub, "--name", "Club", leading=True)
         group = made["nostr_group_id"]
@@ -312,11 +312,11 @@ async def through_the_daemon(stage, relay):
         await alice.fails("--remote works with", "profile", "--remote")
     finally:
         await end(daemon)
-    check(group in [entry["nostr_group_id"] for entry in (await alice.run("groups"))["groups"]], "the group is gone")
+    check(group in [entry["nostr_group_id"] for entry in (await alice.run("groups"))["groups"]], "the group is missing")
 
 
 async def not_yet_valid(stage, relay, version):
-    """With a clock that is slow, an MDK member's key package is not called expired."""
+    """With a slow clock, an MDK member's key package does not count as expired."""
     if not shutil.which("faketime"):
         raise Skip("faketime is not installed")
     alice = await CommandLine(stage, relay, "alice").init()
@@ -331,7 +331,7 @@ async def not_yet_valid(stage, relay, version):
 
 
 def is_clean(text):
-    """Whether no character moves a terminal's cursor, changes its colours or reorders its text."""
+    """Whether the text has no control or reordering characters."""
     return not any(unicodedata.category(sign) in ("Cc", "Cf", "Zl", "Zp") for sign in text if sign != "\n")
 
 
@@ -347,7 +347,7 @@ async def hostile_texts(stage, relay, version):
     async def table(command, *arguments, lines=2):
         status, output, errors = await alice.finish(command, *arguments, "--table")
         check(status == 0 and is_clean(output + errors), f"{command}: {output!r} {errors!r}")
-        check(output.count("\n") == lines, f"{command} printed other than {lines} lines: {output!r}")
+        check(output.count("\n") == lines, f"{command}: expected {lines} lines, found {output!r}")
 
     async def value(command, *arguments):
         status, output, errors = await alice.finish(command, *arguments)
@@ -390,7 +390,7 @@ async def hostile_texts(stage, relay, version):
         await cleanly(command == "logs", command, str(worker.file))
 
 
-async def wrong_uses(stage, relay):
+async def usage_errors(stage, relay):
     alice, bob = await pair(stage, relay)
     group = (await alice.run("send", "--to", bob.npub, "--content", "x"))["nostr_group_id"]
     nobody = Keys.generate().public_key().to_bech32()
@@ -422,10 +422,10 @@ async def wrong_uses(stage, relay):
     await alice.fails("start one with: pikabot daemon", "groups", "--remote")
     await alice.fails("--remote works with", "listen", "--remote")
     await alice.fails("identity was left", "init", input="no\n")
-    check((await alice.run("identity"))["pubkey"] == alice.pubkey, "a refused init changed the identity")
+    check((await alice.run("identity"))["pubkey"] == alice.pubkey, "a failed init changed the identity")
     catalogue = await alice.run("hypernote-catalog")
     status, output, errors = await alice.finish("hypernote-catalog", "--compact")
-    check(json.loads(output) == catalogue and output.count("\n") == 1 and "SubmitButton" in output, "another catalogue")
+    check(json.loads(output) == catalogue and output.count("\n") == 1 and "SubmitButton" in output, "the catalogue differs")
     before, nsec = alice.pubkey, Keys.generate().secret_key().to_bech32()
     await alice.fails("neither nsec1", "init", "--nsec", "nsec1x", status=USAGE)
     locked = EncryptedSecretKey(Keys.parse(nsec).secret_key(), "pąss", 12, KeySecurity.UNKNOWN).to_bech32()
@@ -435,7 +435,7 @@ async def wrong_uses(stage, relay):
     made = await alice.run("init", "--nsec", locked, "--password-file", "password", input="yes\n")
     check(made["pubkey"] == Keys.parse(nsec).public_key().to_hex() != before, "another key than the one given")
     check((await alice.run("groups"))["groups"] == [], "the new identity has the old one's groups")
-    check((await alice.run("init", "--nsec", nsec))["pubkey"] == made["pubkey"], "the same key is no replacement")
+    check((await alice.run("init", "--nsec", nsec))["pubkey"] == made["pubkey"], "importing the same key counted as a replacement")
     await relay.close()
     status, output, errors = await bob.finish("groups")
     check(status == 0 and json.loads(output) == {"groups": []} and "No relay answered" in errors, errors)
@@ -448,7 +448,7 @@ def holds(text, *words):
 
 
 async def key_packages(stage, relay, version):
-    """Each relay's answer shows; other events in the outbox do not hold a key package up."""
+    """Each relay's answer is shown; other events in the outbox do not delay a key package."""
     refusing, other = await stage.enter(KnobRelay(refuse="nobody writes here")), await stage.relay()
     alice = CommandLine(stage, refusing, "alice")
     status, output, errors = await alice.finish("init")
@@ -458,7 +458,7 @@ async def key_packages(stage, relay, version):
     holds(errors, account["npub"])
     state = ["--state-dir", str(alice.state)]
 
-    # Relays for key packages of their own.
+    # Separate relays for key packages.
     alice.options = [*state, "--relay", relay.url, "--kp-relay", refusing.url]
     status, output, errors = await alice.finish("publish-kp")
     check(status == 1 and relay.url not in errors, f"publish-kp ended with {status}: {errors}")
@@ -470,7 +470,7 @@ async def key_packages(stage, relay, version):
     answers = {answer["url"].rstrip("/"): answer["status"] for answer in json.loads(output)["relays"]}
     check(answers == {refusing.url: "refused", relay.url: "stored"}, f"{answers}")
 
-    # A message that its relay does not acknowledge.
+    # A message that the relay does not acknowledge.
     gate = await stage.enter(Gate(other))
     alice.options = [*state, "--relay", gate.url]
     bob = await stage.member("bob", other, version)
@@ -511,7 +511,7 @@ SCENARIOS = {
     "hostile texts with an MDK 0.7 member": lambda stage: on_local_relay(stage, hostile_texts, "0.7.0"),
     "profiles, pikabot relay": lambda stage: on_blossom_relay(stage, profiles),
     "through the daemon": lambda stage: on_blossom_relay(stage, through_the_daemon),
-    "wrong uses": lambda stage: on_blossom_relay(stage, wrong_uses),
+    "usage errors": lambda stage: on_blossom_relay(stage, usage_errors),
 }
 
 

@@ -1,5 +1,5 @@
 """A connection to one Nostr relay that survives the relay's restarts (NIP-01, asyncio); with keys, it authenticates
-itself to a relay that asks for it (NIP-42)."""
+on request (NIP-42)."""
 
 import asyncio
 import itertools
@@ -13,12 +13,12 @@ from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed
 
 RECONNECT_SECONDS = 0.2
-# A sender's clock and ours are one here; the overlap only covers events of the second in which the relay stopped.
+# Sender and receiver share one clock; the overlap only covers events of the second in which the relay stopped.
 OVERLAP_SECONDS = 60
 
 
 class Subscription:
-    """Stored events are held back until EOSE and handed over oldest first; later ones go out as they come."""
+    """Delivers stored events oldest first after EOSE, and later events as they arrive."""
 
     def __init__(self, filter, deliver):
         self.filter = filter
@@ -26,28 +26,28 @@ class Subscription:
         self.newest = 0
         self.stored = []
         self.seen = set()
-        self.complete = asyncio.Event()  # once what was stored has been handed over
+        self.complete = asyncio.Event()  # once the stored events were delivered
 
     def request(self):
-        """The filter for this connection: after a reconnect only what may be new, for relays cap stored events."""
+        """The filter for this connection: after a reconnect only possibly new events, because relays cap stored events."""
         self.stored = []
         if self.newest and 1059 not in self.filter.get("kinds", []):
             return {**self.filter, "since": self.newest - OVERLAP_SECONDS}
         return self.filter
 
-    def take(self, event):
+    def receive(self, event):
         if self.stored is not None:
             self.stored.append(event)
         else:
-            self._hand_over(event, live=True)
+            self._deliver_stored(event, live=True)
 
     def end_of_stored(self):
         stored, self.stored = self.stored or [], None
         for event in sorted(stored, key=lambda event: event["created_at"]):
-            self._hand_over(event, live=False)
+            self._deliver_stored(event, live=False)
         self.complete.set()
 
-    def _hand_over(self, event, live):
+    def _deliver_stored(self, event, live):
         if event["id"] in self.seen or not Event.from_json(json.dumps(event)).verify():
             return
         self.seen.add(event["id"])
@@ -58,7 +58,7 @@ class Subscription:
 class Connection:
     def __init__(self, url, keys=None):
         self.url, self.keys = url, keys
-        self.authentication = None  # the id of an event that the relay has not judged yet
+        self.authentication = None  # id of an event without OK so far
         self.socket = None
         self.subscriptions = {}
         self.unacknowledged = {}
@@ -71,7 +71,7 @@ class Connection:
             await self.task
 
     async def subscribe(self, filter, deliver):
-        """Calls `deliver(event, live)` for each new event whose signature holds. Returns a name to unsubscribe."""
+        """Calls `deliver(event, live)` for each new event with a valid signature. Returns a name to unsubscribe."""
         name = f"s{next(self.names)}"
         self.subscriptions[name] = Subscription(filter, deliver)
         await self._send(["REQ", name, self.subscriptions[name].request()])
@@ -82,14 +82,14 @@ class Connection:
             await self._send(["CLOSE", name])
 
     async def first(self, filter, seconds, prefer=lambda event: event["created_at"]):
-        """The best stored event of a filter, or the first one to come. Raises TimeoutError."""
+        """Returns the best stored event of a filter, or the first to arrive. Raises TimeoutError."""
         found = asyncio.get_running_loop().create_future()
         candidates = []
 
         def deliver(event, live):
             candidates.append(event)
             if not found.done():
-                # Stored events arrive in one go, so the choice is made when the loop comes round again.
+                # Stored events arrive together, so choose in the next iteration of the event loop.
                 asyncio.get_running_loop().call_soon(lambda: found.done() or found.set_result(None))
 
         name = await self.subscribe(filter, deliver)
@@ -102,7 +102,7 @@ class Connection:
         return max(candidates, key=prefer)
 
     async def stored(self, filter, seconds=30):
-        """What the relay has stored for a filter now. Raises TimeoutError."""
+        """Returns the events that the relay has stored for a filter. Raises TimeoutError."""
         events, name = [], await self.subscribe(filter, lambda event, live: events.append(event))
         try:
             await asyncio.wait_for(self.subscriptions[name].complete.wait(), seconds)
@@ -132,7 +132,7 @@ class Connection:
                         if message[0] == "AUTH" and self.keys:
                             await self._authenticate(message[1])
                         elif message[0] == "OK" and message[1] == self.authentication:
-                            # What was refused before is asked for again.
+                            # Request refused subscriptions again.
                             await self._opened(socket)
                         else:
                             self._received(message)
@@ -166,7 +166,7 @@ class Connection:
     def _received(self, message):
         kind, rest = message[0], message[1:]
         if kind == "EVENT" and rest[0] in self.subscriptions:
-            self.subscriptions[rest[0]].take(rest[1])
+            self.subscriptions[rest[0]].receive(rest[1])
         elif kind == "EOSE" and rest[0] in self.subscriptions:
             self.subscriptions[rest[0]].end_of_stored()
         elif kind == "OK" and rest[0] in self.unacknowledged:

@@ -1,8 +1,8 @@
-"""What a plugin does with `pikabot daemon`, over both relays: the peers are the command line and MDK members.
+"""`pikabot daemon` as a plugin uses it, over both relays; the peers are the command line and MDK members.
 
     DIR/venv/bin/python Tests/Interop/daemon_live.py PIKABOT_BINARY [--only TEXT] [--kills N] [--messages N]
 
-Only executables are started: relays, daemons, commands, and MDK members.
+Starts executables only: relays, daemons, commands, and MDK members.
 """
 
 import argparse
@@ -25,7 +25,7 @@ SMALL_NOTE = '<Card><Heading>Lunch?</Heading><SubmitButton action="yes">Yes</Sub
 
 
 class Shared:
-    """What all scenarios use, since every one has accounts of its own."""
+    """Relays that all scenarios share; each scenario has its own accounts."""
 
     def __init__(self, options, folder):
         self.relays = {"LocalRelay": Relay(folder / "local-relay"), "our relay": OurRelay(options.pikabot, folder)}
@@ -34,7 +34,7 @@ class Shared:
 
 
 async def daemon(stage, relay, *flags, prefix=()):
-    """A daemon with the relay set and its key package published."""
+    """Starts a daemon with a relay and a published key package."""
     started = await stage.enter(Daemon(
         stage.options.pikabot, relay, stage.folder / f"daemon-{len(stage.players)}", flags, stage.changed,
         prefix=prefix))
@@ -46,7 +46,7 @@ async def daemon(stage, relay, *flags, prefix=()):
 
 
 async def sender(stage, relay):
-    """An account of the command line that others can invite."""
+    """Creates an account of the command line that others can invite."""
     made = await stage.enter(CommandLine(stage.options.pikabot, relay, stage.folder / "sender"))
     identity = await made.run("init")
     made.pubkey = identity["pubkey"]
@@ -66,7 +66,7 @@ async def refused(code, waiting, *words):
 
 
 async def plugin(stage, relay):
-    """A stranger writes; the plugin accepts, answers, reacts, and ends the daemon."""
+    """A new peer writes; the plugin accepts, answers, reacts, and stops the daemon."""
     bot = await daemon(stage, relay)
     check(await bot.command("list_groups") == {"groups": []}, "a new account is in a group")
     peer = await sender(stage, relay)
@@ -85,7 +85,7 @@ async def plugin(stage, relay):
     heard = await bot.event("message_received", nostr_group_id=group, content="hello bot")
     check(heard["from_pubkey"] == peer.pubkey and heard["kind"] == 9, f"{heard}")
     check(heard["event_id"] == heard["message_id"] and "media" not in heard, f"{heard}")
-    check((await bot.command("list_pending_welcomes"))["welcomes"] == [], "the invitation is still there")
+    check((await bot.command("list_pending_welcomes"))["welcomes"] == [], "the invitation is still listed")
     (listed,) = (await bot.command("list_groups"))["groups"]
     check(listed["nostr_group_id"] == group and listed["member_count"] == 2, f"list_groups: {listed}")
     members = await bot.command("list_members", nostr_group_id=group)
@@ -112,11 +112,11 @@ async def plugin(stage, relay):
     check(texts.get("hello bot") == peer.pubkey and texts.get("hello peer") == bot.pubkey, f"get_messages: {ours}")
     theirs = (await peer.run("messages", "--group", group))["messages"]
     check({"hello bot", "hello peer"} <= {message["content"] for message in theirs}, f"messages: {theirs}")
-    check(await bot.shutdown() == 0, "shutdown is an orderly end")
+    check(await bot.shutdown() == 0, "shutdown did not exit with status 0")
 
 
 async def auto_accept(stage, relay):
-    """Invitations are accepted by themselves, and what was said before comes in."""
+    """Invitations are accepted automatically, and earlier messages are received."""
     bot = await daemon(stage, relay, "--auto-accept-welcomes")
     peer = await sender(stage, relay)
     group = (await peer.run("send", "--to", bot.pubkey, "--content", "first"))["nostr_group_id"]
@@ -129,7 +129,7 @@ async def auto_accept(stage, relay):
 
 
 async def copied(stage, relay, version):
-    """Of two daemons on copies of one state directory the one that was started first ends with status 79."""
+    """Of two daemons on copies of one state directory, the older one exits with status 79."""
     bot = await daemon(stage, relay, "--auto-accept-welcomes")
     alice = await stage.member("alice", relay, version, host=stage.shared.hosts[version])
     group = await alice.create_group("guests", [bot.pubkey])
@@ -140,9 +140,9 @@ async def copied(stage, relay, version):
     await bot.start()
     await bot.command("send_message", nostr_group_id=group, content="the first")
     await stage.enter(copy)
-    check(await asyncio.wait_for(bot.process.wait(), 30) == 79, f"the first copy goes on; {bot.describe()}")
+    check(await asyncio.wait_for(bot.process.wait(), 30) == 79, f"the first copy keeps running; {bot.describe()}")
     check("another copy of this account was started" in bot.log.read_text(), bot.describe())
-    # The only copy left goes on.
+    # The remaining copy keeps working.
     await alice.send(group, "still there?")
     await copy.event("message_received", content="still there?")
 
@@ -168,7 +168,7 @@ async def socket_clients(stage, relay):
 
 
 async def with_mdk(stage, relay, version):
-    """An MDK member founds a group with the bot; later another one joins, is removed, and the bot leaves."""
+    """An MDK member creates a group with the bot; another one joins and is removed; the bot leaves."""
     bot = await daemon(stage, relay, "--auto-accept-welcomes")
     member = lambda name: stage.member(name, relay, version, host=stage.shared.hosts[version])
     alice, carol = await member("alice"), await member("carol")
@@ -200,7 +200,7 @@ async def with_mdk(stage, relay, version):
 
 
 async def key_packages(stage, relay, version):
-    """publish_keypackage tells each relay's answer; the old package stays until a relay has the new one."""
+    """publish_keypackage reports each relay's answer; the old package stays until a relay has the new one."""
     refusing, dead = await stage.enter(KnobRelay(refuse="nobody writes here")), f"ws://127.0.0.1:{free_port()}"
     bot = await daemon(stage, relay)
     alice = await stage.member("alice", relay, version, host=stage.shared.hosts[version])
@@ -208,7 +208,7 @@ async def key_packages(stage, relay, version):
     (old,) = await packages()
     publish = bot.command("publish_keypackage", relays=[refusing.url])
     await refused("publish_failed", publish, refusing.url, "nobody writes here")
-    check([event["id"] for event in await packages()] == [old["id"]], "the old key package is gone")
+    check([event["id"] for event in await packages()] == [old["id"]], "the old key package is missing")
     await alice.create_group("early", [bot.pubkey])
 
     made = await bot.command("publish_keypackage", relays=[relay.url, refusing.url, dead])
@@ -219,13 +219,13 @@ async def key_packages(stage, relay, version):
     async with asyncio.timeout(20):
         while [event["id"] for event in await packages()] != [made["event_id"]]:
             await asyncio.sleep(0.2)
-    # The Welcome for the old key package is still good.
+    # A Welcome for the old key package still works.
     welcome = await bot.event("welcome_received", from_pubkey=alice.pubkey)
     check((await bot.command("accept_welcome", wrapper_event_id=welcome["wrapper_event_id"])), "accept_welcome")
 
 
 async def leaves(stage, relay, version):
-    """A group that the bot has left is gone at once, although nobody has executed the departure yet."""
+    """A group that the bot has left is gone at once, although no member has committed the departure yet."""
     bot = await daemon(stage, relay, "--auto-accept-welcomes")
     alice = await stage.member("alice", relay, version, host=stage.shared.hosts[version])
     group = await alice.create_group("guests", [bot.pubkey])
@@ -236,7 +236,7 @@ async def leaves(stage, relay, version):
     check((await bot.command("list_groups"))["groups"] == [], "list_groups still has the group")
     for command, fields in (("send_message", {"content": "x"}), ("list_members", {}), ("leave_group", {})):
         await refused("bad_group_id", bot.command(command, nostr_group_id=group, **fields))
-    # Also after a restart, and when the others go on.
+    # Also after a restart, and while the other members continue.
     await bot.kill()
     await bot.start()
     check((await bot.command("list_groups"))["groups"] == [], "the group is back after a restart")
@@ -244,11 +244,11 @@ async def leaves(stage, relay, version):
     alice.resume()
     await alice.until_state(group, members=[alice.pubkey])
     told = [line for line in bot.lines[first:] if line["type"] == "message_received"]
-    check(told == [], f"{told} after the bot has left")
+    check(told == [], f"{told} reported after the bot has left")
 
 
 async def starts_a_chat(stage, relay):
-    """The bot founds a chat with an MDK member, adds another one, and removes it."""
+    """The bot creates a chat with an MDK member, adds another one, and removes it."""
     bot = await daemon(stage, relay)
     member = lambda name: stage.member(name, relay, host=stage.shared.hosts["0.8.0"])
     alice, carol = await member("alice"), await member("carol")
@@ -268,7 +268,7 @@ async def starts_a_chat(stage, relay):
 
 
 async def slow_clock(stage, relay, version):
-    """A clock 330 s behind makes every event one of the future: none is lost, and the log names the cause."""
+    """With a clock 330 s behind, every event is from the future: none is lost, and the log names the cause."""
     check(shutil.which("faketime"), "faketime is missing (Debian package faketime)")
     bot = await daemon(stage, relay, "--auto-accept-welcomes", prefix=("faketime", "-f", "-330"))
     alice = await stage.member("alice", relay, version, host=stage.shared.hosts[version])
@@ -276,12 +276,12 @@ async def slow_clock(stage, relay, version):
     await bot.event("group_joined", nostr_group_id=group)
     await alice.self_update(group)
     await alice.send(group, "while the clock is slow")
-    await asyncio.sleep(2)  # the events of the future have arrived; nothing is said of them
+    await asyncio.sleep(2)  # the future events have arrived; nothing reports them
     check(not any(line["type"] == "message_received" for line in bot.lines), f"{bot.lines}")
     log = bot.log.read_text(errors="replace")
-    check("ahead of this machine's clock" in log, f"no warning of events that wait: {log[-2000:]}")
-    if isinstance(relay, OurRelay):  # it tells the time
-        check("clock is off" in log, f"no warning of the clock: {log[-2000:]}")
+    check("ahead of this machine's clock" in log, f"no warning about deferred events: {log[-2000:]}")
+    if isinstance(relay, OurRelay):  # the relay sends its time
+        check("clock is off" in log, f"no warning about the clock: {log[-2000:]}")
     check(await bot.shutdown() == 0, "shutdown")
     bot.prefix = ()
     await bot.start()
@@ -293,7 +293,7 @@ async def slow_clock(stage, relay, version):
 
 
 async def after_commits(stage, relay, version, runs=20):
-    """A member that was away reads by second and then by id, each event once: what follows a commit is never missed."""
+    """A member that was offline reads by second and then by id, each event once, and misses no event after a commit."""
     bot = await daemon(stage, relay, "--auto-accept-welcomes")
     member = lambda name: stage.member(name, relay, version, host=stage.shared.hosts[version])
     alice, carol = await member("alice"), await member("carol")
@@ -312,7 +312,7 @@ async def after_commits(stage, relay, version, runs=20):
         if results != ["commit", "application_message"]:
             missed.append((number, results))
     check(not missed, f"a message after a change was missed in {len(missed)} of {runs} runs: {missed}")
-    # An admin that leaves gives up that role by a commit first.
+    # A leaving admin first gives up its role by a commit.
     for number in range(runs):
         before = len(bot.lines)
         group = await alice.create_group(f"leave {number}", [bot.pubkey], admins=[bot.pubkey])
@@ -326,7 +326,7 @@ async def after_commits(stage, relay, version, runs=20):
 
 
 class Client:
-    """A plugin that knows the extension: it says hello, repeats what was not answered, and goes on at its cursor."""
+    """A plugin that uses the extension: it sends hello, repeats unanswered commands, and resumes at its cursor."""
 
     def __init__(self, bot):
         self.bot, self.cursor, self.read, self.seen = bot, 0, 0, []
@@ -337,8 +337,8 @@ class Client:
         check(hello["gap"] is False, f"events are missing: {hello}")
         self.up.set()
 
-    def take(self):
-        """Notes the numbered events that came since."""
+    def record_events(self):
+        """Records the numbered events since the last call."""
         for line in self.bot.lines[self.read:]:
             if "cursor" in line:
                 check(line["cursor"] > self.cursor, f"cursor {line['cursor']} after {self.cursor}")
@@ -347,7 +347,7 @@ class Client:
         self.read = len(self.bot.lines)
 
     async def send(self, group, number):
-        """The message's id, once it was said that it is sent, however many lives of the daemon that takes."""
+        """Sends a message across restarts of the daemon; returns its id once it is reported as sent."""
         while True:
             await self.up.wait()
             try:
@@ -360,13 +360,13 @@ class Client:
     async def restart(self):
         self.up.clear()
         await self.bot.kill()
-        self.take()
+        self.record_events()
         await self.bot.start()
         await self.greet()
 
 
 class Guest:
-    """Whom the killed daemon talks with: an MDK member."""
+    """Peer of the killed daemon: an MDK member."""
 
     def __init__(self, stage, relay):
         self.stage, self.relay = stage, relay
@@ -389,7 +389,7 @@ class Guest:
 
 
 class QuickGuest(Guest):
-    """As `Guest`, by another daemon, which is not killed."""
+    """As `Guest`, run by another daemon, which is not killed."""
 
     async def found(self, bot):
         self.member = await daemon(self.stage, self.relay)
@@ -410,9 +410,9 @@ class QuickGuest(Guest):
 
 
 async def killed(stage, relay, make_guest, share):
-    """kill -9 at random instants under load: no message is doubled or lost, and every event comes once.
+    """kill -9 at random instants under load: no message is duplicated or lost, and every event is delivered once.
 
-    A guest that is slow at reading gets one of `share` messages."""
+    A guest that reads slowly gets one of `share` messages."""
     dice = random.Random(stage.options.seed)
     bot, guest = await daemon(stage, relay, "--auto-accept-welcomes"), make_guest(stage, relay)
     group = await guest.found(bot)
@@ -437,27 +437,27 @@ async def killed(stage, relay, make_guest, share):
 
     async def kill():
         for _ in range(stage.options.kills):
-            await asyncio.sleep(dice.uniform(0.01, 0.4))  # the instant that chance chooses
+            await asyncio.sleep(dice.uniform(0.01, 0.4))  # the random instant
             await client.restart()
 
     await asyncio.gather(talk(), answer(), kill())
     again = await asyncio.gather(*[client.send(group, number) for number in (0, len(wanted) - 1)])
-    check(again == [ids[0], ids[len(wanted) - 1]], "a repeated key made another message")
+    check(again == [ids[0], ids[len(wanted) - 1]], "a repeated idempotency key created another message")
     await bot.command("send_message", nostr_group_id=group, content="the end")
     await guest.until("the end")
     heard = [message for message in guest.heard() if message[0] != "the end"]
     expected = sorted((f"number {number}", ids[number]) for number in wanted)
-    check(sorted(heard) == expected, f"{len(heard)} messages came of {len(wanted)}, {len(set(heard))} different ones")
+    check(sorted(heard) == expected, f"{len(heard)} messages arrived of {len(wanted)}, {len(set(heard))} distinct")
 
     def texts():
-        client.take()
+        client.record_events()
         return [event["content"] for event in client.seen
                 if event["type"] == "message_received" and event["from_pubkey"] == guest.pubkey]
 
     await bot.until("the guest's messages", lambda line: len(texts()) >= len(spoken), 60)
     check(sorted(texts()) == sorted(f"from the guest {number}" for number in spoken), f"{texts()}")
     check(bot.lives == stage.options.kills + 1, f"{bot.lives} lives")
-    # Everything from the beginning, once more: the same events under the same numbers.
+    # A replay from the beginning returns the same events with the same numbers.
     before, last = len(bot.lines), client.seen[-1]["cursor"]
     await bot.command("hello", protocol=2, cursor=0)
     await bot.until("the replay", lambda line: line.get("cursor") == last, first=before)
@@ -466,12 +466,12 @@ async def killed(stage, relay, make_guest, share):
 
 
 async def unreachable(stage):
-    """Without a relay the daemon starts after its patience, says so, and connects once there is one."""
-    relay = Relay(stage.folder / "relay")  # nobody listens there yet
+    """Without a relay the daemon starts after its relay timeout, logs that, and connects once a relay is available."""
+    relay = Relay(stage.folder / "relay")  # not running yet
     bot = await stage.enter(Daemon(
         stage.options.pikabot, relay, stage.folder / "daemon", changed=stage.changed, ready_seconds=100))
     log = bot.log.read_text()
-    check("no relay answered" in log and relay.url in log, f"the log says nothing of {relay.url}: {log[-800:]}")
+    check("no relay answered" in log and relay.url in log, f"the log does not mention {relay.url}: {log[-800:]}")
     check("ServiceGroupError" not in log, f"{log[-800:]}")
     check(await bot.command("list_groups") == {"groups": []}, "list_groups")
     await stage.enter(relay)
@@ -479,11 +479,11 @@ async def unreachable(stage):
     peer = await sender(stage, relay)
     await peer.run("send", "--to", bot.pubkey, "--content", "hello")
     await bot.event("welcome_received", from_pubkey=peer.pubkey)
-    check(await bot.shutdown() == 0, "shutdown is an orderly end")
+    check(await bot.shutdown() == 0, "shutdown did not exit with status 0")
 
 
 async def restarts(stage):
-    """After five quick restarts of its relay the account hears again soon."""
+    """After five quick restarts of its relay the account soon receives messages again."""
     relay = await stage.relay()
     bot = await daemon(stage, relay, "--auto-accept-welcomes")
     peer = await sender(stage, relay)
@@ -503,7 +503,7 @@ async def restarts(stage):
 
 
 async def endless(stage):
-    """A relay that never ends its stored events holds up neither what comes nor what goes."""
+    """A relay that sends no EOSE delays neither received nor sent messages."""
     relay = await stage.relay()
     mute = await stage.enter(Endless(relay))
     bot = await daemon(stage, relay, "--auto-accept-welcomes")
@@ -521,25 +521,25 @@ def play(body, name, *arguments):
 
 def table():
     found = {}
-    # The longest come first.
+    # The longest scenarios first.
     found["unreachable relay"] = unreachable
-    found["killed in the middle, with MDK: LocalRelay"] = play(killed, "LocalRelay", Guest, 4)
-    found["killed in the middle: our relay"] = play(killed, "our relay", QuickGuest, 1)
+    found["killed under load, with MDK: LocalRelay"] = play(killed, "LocalRelay", Guest, 4)
+    found["killed under load: our relay"] = play(killed, "our relay", QuickGuest, 1)
     for relay in ("LocalRelay", "our relay"):
-        found[f"a plugin's day: {relay}"] = play(plugin, relay)
-        found[f"invitations accepted at once: {relay}"] = play(auto_accept, relay)
+        found[f"plugin session: {relay}"] = play(plugin, relay)
+        found[f"auto-accepted invitations: {relay}"] = play(auto_accept, relay)
         for version in ("0.8.0", "0.7.0"):
             found[f"with MDK {version}: {relay}"] = play(with_mdk, relay, version)
             found[f"leaves a group of MDK {version}: {relay}"] = play(leaves, relay, version)
         found[f"starts a chat: {relay}"] = play(starts_a_chat, relay)
         found[f"slow clock: {relay}"] = play(slow_clock, relay, "0.8.0")
     found["five quick restarts of the relay"] = restarts
-    found["relay without an end of stored events"] = endless
+    found["relay without EOSE"] = endless
     for version in ("0.8.0", "0.7.0"):
         found[f"key packages with MDK {version}: our relay"] = play(key_packages, "our relay", version)
         found[f"two copies with MDK {version}: our relay"] = play(copied, "our relay", version)
     found["slow clock, MDK 0.7.0: our relay"] = play(slow_clock, "our relay", "0.7.0")
-    found["what follows a commit: LocalRelay"] = play(after_commits, "LocalRelay", "0.8.0")
+    found["events after a commit: LocalRelay"] = play(after_commits, "LocalRelay", "0.8.0")
     found["socket clients: our relay"] = play(socket_clients, "our relay")
     return found
 
@@ -548,8 +548,8 @@ def arguments():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("pikabot", type=Path, help="the executable under test")
     parser.add_argument("--jobs", type=int, default=4, help="scenarios at the same time")
-    parser.add_argument("--kills", type=int, default=20, help="how often the daemon is killed")
-    parser.add_argument("--messages", type=int, default=200, help="messages sent meanwhile")
+    parser.add_argument("--kills", type=int, default=20, help="number of kills of the daemon")
+    parser.add_argument("--messages", type=int, default=200, help="number of messages sent meanwhile")
     parser.add_argument("--seed", type=int, default=1, help="chooses the instants of the kills")
     parser.set_defaults(timeout=120)
     return parser

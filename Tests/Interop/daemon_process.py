@@ -1,4 +1,4 @@
-"""`pikabot daemon` as a plugin drives it, over stdio; and the command line beside it, one process a command."""
+"""`pikabot daemon` driven over stdio, as by a plugin; and the command line, one process per command."""
 
 import asyncio
 import json
@@ -26,7 +26,7 @@ class Gone(Exception):
 
 
 class Daemon:
-    """One state directory and the daemon on it, which may be killed and started again."""
+    """A state directory and its daemon, which may be killed and restarted."""
 
     name = "pikabot daemon"
 
@@ -34,18 +34,18 @@ class Daemon:
             self, binary, relay, folder, flags=(), changed=None, ready_seconds=TEXT_SECONDS, prefix=()):
         self.binary, self.relay, self.folder, self.flags = Path(binary).resolve(), relay, Path(folder), flags
         self.ready_seconds = ready_seconds
-        self.prefix = prefix  # a program that starts the daemon, as faketime does
+        self.prefix = prefix  # a launcher such as faketime
         self.folder.mkdir(parents=True)
         self.log = self.folder / "daemon.log"
         self.changed = changed or asyncio.Condition()
         self.process, self.requests, self.lives = None, 0, 0
-        self.lines = []  # of all lives, each a line of standard output
+        self.lines = []  # lines of standard output of all runs
 
     async def start(self):
         """Returns the `ready` event, which must come before anything else."""
         before = len(self.lines)
         with self.log.open("ab") as log:
-            # The account's options before the command, the daemon's own after it, as the plugins have them.
+            # The account's options precede the command and the daemon's follow it, as plugins pass them.
             self.process = await asyncio.create_subprocess_exec(
                 *self.prefix, str(self.binary), "--state-dir", str(self.folder / "state"), "--relay", self.relay.url, "daemon",
                 *self.flags, cwd=self.folder, start_new_session=True, limit=LINE_LIMIT,
@@ -59,7 +59,7 @@ class Daemon:
         return first
 
     async def kill(self):
-        """kill -9 at this instant; returns when everything that it had written is read."""
+        """Kills the daemon with SIGKILL; returns once all its output is read."""
         self.process.send_signal(signal.SIGKILL)
         await self.process.wait()
         await self.reader
@@ -67,7 +67,7 @@ class Daemon:
             self.changed.notify_all()
 
     async def shutdown(self):
-        """Asks it to end; returns its exit status."""
+        """Requests a shutdown; returns the exit status."""
         await self.write({"cmd": "shutdown"})
         return await asyncio.wait_for(self.process.wait(), 15)
 
@@ -82,7 +82,7 @@ class Daemon:
             await self.process.stdin.drain()
 
     async def command(self, cmd, seconds=TEXT_SECONDS, **fields):
-        """The `result` of its `ok`, None without one; raises DaemonError for its `error`, Gone if the daemon ends."""
+        """Returns the `result` of the `ok` reply or None; raises DaemonError for an `error`, Gone if the daemon ends."""
         self.requests += 1
         request, process, first = f"r{self.requests}", self.process, len(self.lines)
         await self.write({"cmd": cmd, "request_id": request, **fields})
@@ -93,7 +93,7 @@ class Daemon:
         return line.get("result")
 
     async def event(self, kind, seconds=TEXT_SECONDS, first=0, **fields):
-        """The first event of this type with these fields, from line `first` on."""
+        """Returns the first event of this type with these fields, from line `first` on."""
         wanted = {"type": kind, **fields}
         return await self.until(f"event {wanted}", lambda line: wanted.items() <= line.items(), seconds, first)
 
@@ -109,7 +109,7 @@ class Daemon:
 
     async def _read(self, process):
         while line := await process.stdout.readline():
-            # What a kill has cut off in the middle was never said.
+            # Ignore a line that a kill has truncated.
             if line.endswith(b"\n"):
                 async with self.changed:
                     self.lines.append(json.loads(line))
@@ -124,11 +124,11 @@ class Daemon:
 
 
 class CommandError(Exception):
-    """A command ended with another status than 0."""
+    """A command failed: its exit status is not 0."""
 
 
 class CommandLine:
-    """An account that is used by one command after the other."""
+    """An account on which commands run in sequence."""
 
     name = "the command line"
 
@@ -154,7 +154,7 @@ class CommandLine:
         return process
 
     async def run(self, *arguments, seconds=60):
-        """What it prints, read as JSON."""
+        """Returns the parsed JSON output."""
         process = await self._spawn(*arguments)
         try:
             output, errors = await asyncio.wait_for(process.communicate(), seconds)
@@ -165,7 +165,7 @@ class CommandLine:
         return json.loads(output)
 
     async def listen(self, fits, seconds=30):
-        """The first line of `listen` that fits; it is ended then, as a user would end it."""
+        """Returns the first matching line of `listen`, which is then interrupted as by a user."""
         process = await self._spawn("listen", "--timeout", seconds)
         lines = []
         try:
@@ -177,4 +177,4 @@ class CommandLine:
         finally:
             await end(process)
             self.running.discard(process)
-        raise TimeoutError(f"listen did not print it; it printed {lines}")
+        raise TimeoutError(f"listen did not print the expected line, but {lines}")

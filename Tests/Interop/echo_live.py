@@ -17,15 +17,15 @@ from scenario import Skip, check, main
 JOIN_SECONDS = 60
 
 
-# The room most scenarios happen in: two guests by MDK, and our bot.
+# The group of most scenarios: two MDK guests and our bot.
 
 async def echo_worker(stage, relay, **options):
-    """A started worker; its key packages are awaited by the guests' fetches."""
+    """Starts a worker; the guests' fetches wait for its key packages."""
     return await stage.enter(EchoWorker(stage.options.pikabot, relay, stage.folder / "worker", **options))
 
 
 async def room(stage, relay, bot, version="0.8.0", name="echo room"):
-    """Two guests of one MDK release, one of whom founds a group with the other and the bot."""
+    """Starts two guests of one MDK release; one creates a group with the other and the bot."""
     guest = await stage.member("guest", relay, version)
     second = await stage.member("second", relay, version)
     for kind in (443, 30443):
@@ -36,7 +36,7 @@ async def room(stage, relay, bot, version="0.8.0", name="echo room"):
 
 
 async def echoed(text, sender, readers, bot):
-    """Every reader sees exactly this text answered by the bot, as a reply to the message."""
+    """Checks that every reader sees the bot's echo of the text, as a reply to the message."""
     for reader in readers:
         answer = await reader.until_message(f"echo: {text}", bot.pubkey, JOIN_SECONDS)
         check(answer["kind"] == 9, f"the echo of {text!r} has kind {answer['kind']}")
@@ -44,7 +44,7 @@ async def echoed(text, sender, readers, bot):
         if reader is not sender:
             original = await reader.until_message(text, sender.pubkey)
             check(replied[-1:] == [original["id"]], f"the echo of {text!r} replies to {replied}, not {original['id']}")
-        check(replied, f"the echo of {text!r} is no reply")
+        check(replied, f"the echo of {text!r} is not a reply")
 
 
 def answers(reader, bot):
@@ -52,7 +52,7 @@ def answers(reader, bot):
 
 
 def answered(bot):
-    """What was echoed, for each echo that a reader has."""
+    """Returns the original text of each echo that a reader received."""
     return lambda reader: [answer["content"].removeprefix("echo: ") for answer in answers(reader, bot)]
 
 
@@ -60,7 +60,7 @@ def check_exactly_once(reader, bot, texts):
     campaign.check_exactly_once(reader, answered(bot)(reader), texts)
 
 
-# (a) and (d): MDK founds, the bot joins and echoes.
+# (a) and (d): MDK creates the group; the bot joins and echoes.
 
 async def joins_and_echoes(stage, version):
     relay = await stage.relay()
@@ -84,7 +84,7 @@ async def echo_07(stage):
     await joins_and_echoes(stage, "0.7.0")
 
 
-# (b): our account founds.
+# (b): our account creates the group.
 
 async def ours_founds(stage, versions):
     relay = await stage.relay()
@@ -95,7 +95,7 @@ async def ours_founds(stage, versions):
     everyone = [ours.pubkey, *(guest.pubkey for guest in guests)]
     for guest in guests:
         group = await guest.until_joined(JOIN_SECONDS)
-        check(made.get("group", group) == group, f"{guest.name} joined {group}, we founded {made.get('group')}")
+        check(made.get("group", group) == group, f"{guest.name} joined {group}, we created {made.get('group')}")
         await guest.until_state(group, name="ours", members=everyone)
     await talk_all_ways(ours, group, guests)
     await ours.command("rename", group=group, name="ours renamed")
@@ -111,7 +111,7 @@ async def ours_founds(stage, versions):
 
 
 async def refuses_old_member(stage, relay, ours, group):
-    """A group founded with 0.8 members only requires SelfRemove, which a 0.7 key package does not offer."""
+    """A group created with 0.8 members only requires SelfRemove, which a 0.7 key package does not support."""
     old = await stage.member("old", relay, "0.7.0")
     try:
         await ours.command("add", group=group, members=[old.pubkey])
@@ -121,7 +121,7 @@ async def refuses_old_member(stage, relay, ours, group):
 
 
 async def talk_all_ways(ours, group, guests):
-    """We send and every guest reads; each guest sends, we and the other guests read."""
+    """We send and every guest reads; each guest sends, and we and the other guests read."""
     text = f"from us to {len(guests)}"
     await ours.command("send", group=group, content=text)
     for guest in guests:
@@ -168,7 +168,7 @@ async def reports_commits(stage, version):
 
 
 async def reported(reader, bot, what):
-    """The bot's sentence about a commit: who, what, and two consecutive epochs no later than the group's."""
+    """The bot's report of a commit: author, change, and two consecutive epochs no later than the group's."""
     pattern = re.compile(rf"commit by .*{what}.*\(epoch (\d+) → (\d+)\)", re.DOTALL)
     message = await reader.until_message(lambda text: pattern.search(text) is not None, bot.pubkey, JOIN_SECONDS)
     before, after = map(int, pattern.search(message["content"]).groups())
@@ -194,7 +194,7 @@ async def kill_worker(stage):
     """kill -9 of the worker at random instants, a quarter of them while it is still starting."""
     options = stage.options
     if not options.kills:
-        raise Skip("no kills asked for")
+        raise Skip("no kills requested")
     dice = seeded(options)
     relay = await stage.relay()
     bot = await echo_worker(stage, relay, patient=True)
@@ -207,13 +207,13 @@ async def kill_worker(stage):
             pid = await bot.kill_worker(pid)
         await run.sending
     await run.until_all_answered([guest, second])
-    await bot.kill_worker(pid)  # at rest, once more: an outbox that replays would show
+    await bot.kill_worker(pid)  # once more when idle, to detect a replaying outbox
     await run.finish([guest, second], "the last one")
     print(f"  {options.kills} kills, {run.count()} answers, {guest.groups[group]['epoch']} epochs", flush=True)
 
 
 async def relay_outage(stage):
-    """The relay is killed three times for some seconds during a run, and comes back with what it had stored."""
+    """The relay is killed for some seconds three times during a run, and restarts with its stored events."""
     options = stage.options
     dice = seeded(options)
     relay = await stage.relay()
@@ -232,19 +232,19 @@ async def relay_outage(stage):
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("pikabot", type=Path, help="the executable under test")
-    parser.add_argument("--seed", type=int, default=int(time.time()), help="of the random instants; printed")
-    parser.add_argument("--messages", type=int, default=200, help="in the run during which the worker is killed")
+    parser.add_argument("--seed", type=int, default=int(time.time()), help="seed of the random instants; printed")
+    parser.add_argument("--messages", type=int, default=200, help="number of messages in the run with kills")
     parser.add_argument("--kills", type=int, default=20)
     return parser
 
 
 SCENARIOS = {
-    "a: MDK 0.8 founds, the bot echoes": echo_08,
-    "b: we found with MDK 0.8": ours_founds_08,
-    "b: we found with MDK 0.8 and 0.7": ours_founds_mixed,
+    "a: MDK 0.8 creates, the bot echoes": echo_08,
+    "b: we create with MDK 0.8": ours_founds_08,
+    "b: we create with MDK 0.8 and 0.7": ours_founds_mixed,
     "c: commits of MDK 0.8 are reported": commits_08,
     "c: commits of MDK 0.7 are reported": commits_07,
-    "d: MDK 0.7 founds, the bot echoes": echo_07,
+    "d: MDK 0.7 creates, the bot echoes": echo_07,
     "e: kill -9 of the worker": kill_worker,
     "f: relay outages": relay_outage,
 }

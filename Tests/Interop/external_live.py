@@ -1,4 +1,4 @@
-"""Programs as bots: Python scripts under `pikabot run`, in groups with members by the reference implementation.
+"""External bots: Python scripts under `pikabot run`, in groups with members of the reference implementation.
 
     DIR/venv/bin/python Tests/Interop/external_live.py PIKABOT_BINARY [--only TEXT] [--seed N]
 """
@@ -19,7 +19,7 @@ from scenario import check, main
 
 SCRIPTS = Path(__file__).resolve().parents[2] / "bots" / "python"
 JOIN_SECONDS = 60
-WINDOW = 8  # messages on the way, unanswered
+WINDOW = 8  # unanswered messages
 
 CONFIGURATION = """\
 version: 1
@@ -48,7 +48,7 @@ while True:
 
 
 class ProgramWorker(EchoWorker):
-    """`pikabot run` with one account, whose bot is a script."""
+    """`pikabot run` with one account and a script as its bot."""
 
     def __init__(self, binary, relay, folder, script):
         super().__init__(binary, relay, folder)
@@ -65,7 +65,7 @@ class ProgramWorker(EchoWorker):
         raise TimeoutError(f"no program {seconds} s after the last one; {self.describe()}")
 
     async def kill(self, victim):
-        """kill -9 of program, worker or supervisor, whichever is there at this instant; the supervisor is started again."""
+        """kill -9 of program, worker or supervisor, if running; the supervisor is restarted."""
         if victim == "supervisor":
             await self.kill_supervisor()
             return
@@ -78,7 +78,7 @@ class ProgramWorker(EchoWorker):
 
 
 async def room(stage, script):
-    """A guest by MDK who founds a group with the script's account."""
+    """Starts an MDK guest, who creates a group with the script's account."""
     relay = await stage.relay()
     bot = await stage.enter(ProgramWorker(stage.options.pikabot, relay, stage.folder / "programs", script))
     guest = await stage.member("guest", relay)
@@ -101,8 +101,8 @@ async def answers(stage):
     for message in marked:
         check(any(tag[0] == "pikabot-automated" for tag in message["tags"]), f"no marker: {message['tags']}")
     pid = await bot.program_pid()
-    check(await end(bot.process) == 0, f"the end: {bot.describe()}")
-    check(not Path(f"/proc/{pid}").exists(), "the program has outlived its worker")
+    check(await end(bot.process) == 0, f"unclean exit: {bot.describe()}")
+    check(not Path(f"/proc/{pid}").exists(), "the program survived its worker")
 
 
 async def polls(stage):
@@ -120,7 +120,7 @@ async def polls(stage):
 
 
 async def kills(stage):
-    """kill -9 of the program, its worker and the supervisor at random instants: everything is answered exactly once."""
+    """kill -9 of the program, its worker and the supervisor at random instants: each message is answered once."""
     options = stage.options
     print(f"  seed {options.seed}", flush=True)
     dice = random.Random(options.seed)
@@ -137,18 +137,18 @@ async def kills(stage):
             await asyncio.sleep(dice.uniform(0, 0.4))  # the random instant
             await bot.kill(victim)
     await guest.until("all answers", lambda: len(said(guest, bot)) >= len(texts), JOIN_SECONDS)
-    # A late second answer would be seen before this one's.
+    # A late duplicate would arrive before this answer.
     await bot.kill("program")
     await guest.send(group, "the last one")
     await guest.until_message("the last one", bot.pubkey, JOIN_SECONDS)
     found = said(guest, bot)
     wrong = {text: found[text] for text in [*texts, "the last one"] if found[text] != 1}
-    check(not wrong and len(found) == len(texts) + 1, f"answers that are not one: {wrong}, {bot.describe()}")
+    check(not wrong and len(found) == len(texts) + 1, f"messages without exactly one answer: {wrong}, {bot.describe()}")
     print(f"  {len(victims) + 1} kills, {len(found)} answers", flush=True)
 
 
 async def gone(pid, seconds=20):
-    """Whether a process ends; one that nobody has reaped yet has."""
+    """Whether a process ends; a zombie counts as ended."""
     deadline = asyncio.get_running_loop().time() + seconds
     while asyncio.get_running_loop().time() < deadline:
         with suppress(FileNotFoundError, ProcessLookupError):
@@ -159,15 +159,15 @@ async def gone(pid, seconds=20):
     return False
 
 
-async def outlives_nothing(stage):
-    """A program that heeds neither the end of its input nor SIGTERM ends with its killed worker, or supervisor."""
+async def no_orphans(stage):
+    """A program that ignores end of input and SIGTERM ends with its killed worker or supervisor."""
     relay = await stage.relay()
     script = stage.folder / "stubborn.py"
     script.write_text(STUBBORN)
     bot = await stage.enter(ProgramWorker(stage.options.pikabot, relay, stage.folder / "programs", script))
     first = await bot.program_pid()
     await bot.kill("worker")
-    check(await gone(first), "the program has outlived its killed worker")
+    check(await gone(first), "the program survived its killed worker")
     second = await bot.program_pid(other_than=[first])
     deadline = asyncio.get_running_loop().time() + JOIN_SECONDS
     while True:
@@ -177,19 +177,19 @@ async def outlives_nothing(stage):
         row = next((line.split() for line in lines if line.split()[1:2] == ["tested"]), [])
         if row[2:3] == ["running"]:
             break
-        check(asyncio.get_running_loop().time() < deadline, f"status tells nothing of the program: {lines}")
+        check(asyncio.get_running_loop().time() < deadline, f"status does not show the program: {lines}")
         await asyncio.sleep(0.2)
     check(row[0] == "programs" and row[-2:] == ["0", "0"], f"status: {lines}")
     await bot.kill("supervisor")
-    check(await gone(second), "the program has outlived its killed supervisor")
+    check(await gone(second), "the program survived its killed supervisor")
 
 
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("pikabot", type=Path, help="the executable under test")
-    parser.add_argument("--seed", type=int, default=int(time.time()), help="of the random instants; printed")
-    parser.add_argument("--messages", type=int, default=50, help="in the run with the kills")
-    parser.add_argument("--kills", type=int, default=3, help="of program, worker and supervisor each")
+    parser.add_argument("--seed", type=int, default=int(time.time()), help="seed of the random instants; printed")
+    parser.add_argument("--messages", type=int, default=50, help="number of messages in the run with kills")
+    parser.add_argument("--kills", type=int, default=3, help="number of kills of program, worker and supervisor each")
     return parser
 
 
@@ -197,7 +197,7 @@ SCENARIOS = {
     "a: echo.py answers": answers,
     "b: poll.py counts votes": polls,
     "c: kill -9 of everything": kills,
-    "d: nothing outlives the killed": outlives_nothing,
+    "d: no orphans after kills": no_orphans,
 }
 
 if __name__ == "__main__":

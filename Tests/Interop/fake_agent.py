@@ -1,8 +1,9 @@
-"""A server that plays what responders ask: an OpenAI-compatible endpoint and a webhook. Alone: fake_agent.py [PORT].
+"""A fake server for responders: an OpenAI-compatible endpoint and a webhook. Standalone: fake_agent.py [PORT].
 
-What it does depends on what it is asked. `/v1/chat/completions` answers `heard: TEXT` to the last message, after as
-many seconds as a text `slow N` says; `busy` is refused with 429 once, `broken` always with 500, `odd` is answered with
-something else. `/weather?place=X` says `sunny in X`, `/event` the webhook's document in a few words, `/redirect` leads away.
+The reply depends on the request. `/v1/chat/completions` answers `heard: TEXT` to the last message, after as
+many seconds as a text `slow N` says; `busy` is refused with 429 once, `broken` always with 500, `odd` gets a
+malformed answer. `/weather?place=X` says `sunny in X`, `/event` summarises the webhook's document, `/redirect`
+redirects to another server.
 """
 
 import json
@@ -14,7 +15,7 @@ from urllib.parse import parse_qs, urlsplit
 
 
 class FakeAgent:
-    """Started and closed like the other players of a scenario; `requests` holds (path, document or None, headers)."""
+    """Started and closed by the scenario; `requests` holds (path, document or None, headers)."""
 
     name = "fake agent"
     token = "sk-fake"
@@ -69,7 +70,7 @@ class FakeAgent:
             else:
                 self.say(handler, 404, "what?")
         except (BrokenPipeError, ConnectionResetError):
-            pass  # whoever asked did not wait
+            pass  # the client did not wait
 
     def complete(self, handler, body):
         if handler.headers.get("Authorization") != f"Bearer {self.token}":

@@ -1,4 +1,4 @@
-"""A relay as one client sees it, with the client's group events held back for as long as a test wants."""
+"""A proxy between one client and a relay that holds the client's group events until a test releases them."""
 
 import asyncio
 import json
@@ -12,9 +12,9 @@ GROUP_EVENT = 445
 
 
 class Gate:
-    """Passes everything on, until `hold`: then events of kind 445 that the client sends stay here.
+    """Forwards everything; after `hold`, keeps events of kind 445 that the client sends.
 
-    With `acknowledge` the client gets its OK at once, as from a relay that delivers late; without, it hears nothing.
+    With `acknowledge` the client gets its OK at once, as from a relay that delivers late; without, it gets no answer.
     """
 
     def __init__(self, relay):
@@ -35,17 +35,17 @@ class Gate:
         self.holding, self.acknowledging = True, acknowledge
 
     def open(self):
-        """Later events pass; those that are held stay held."""
+        """Forwards later events; held events stay held."""
         self.holding = False
 
     async def until_held(self, count, seconds=30):
-        """The first `count` held events, once there are so many."""
+        """Waits for `count` held events and returns them."""
         async with self.changed:
             await asyncio.wait_for(self.changed.wait_for(lambda: len(self.held) >= count), seconds)
         return [event for event, _ in self.held[:count]]
 
     async def release(self, *events):
-        """Passes these held events on in this order; none given: all, in the order of arrival."""
+        """Forwards these held events in this order; without arguments all, in order of arrival."""
         for event in events or [event for event, _ in self.held]:
             entry = next(entry for entry in self.held if entry[0]["id"] == event["id"])
             self.held.remove(entry)
@@ -64,7 +64,7 @@ class Gate:
                     await asyncio.gather(*forwarding, return_exceptions=True)
 
     def passes(self, frame):
-        """Whether what the relay says reaches the client."""
+        """Whether a message of the relay is forwarded to the client."""
         return True
 
     async def _from_client(self, client, relay):
@@ -90,7 +90,7 @@ class Gate:
 
 
 class Endless(Gate):
-    """A relay that never ends its stored events."""
+    """A relay that sends no EOSE."""
 
     def passes(self, frame):
         return json.loads(frame)[0] != "EOSE"

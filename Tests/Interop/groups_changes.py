@@ -1,4 +1,4 @@
-"""What a group is called, who runs it, and its members' keys."""
+"""Changes of a group's data, admins and members' keys."""
 
 from mdk_process import MDKError
 from pikabot import LabError
@@ -24,7 +24,7 @@ async def describe(scene):
 
 
 async def relays(scene):
-    """The group's list of relays gets another entry, one that nobody answers at."""
+    """Adds an unreachable relay to the group's relay list."""
     founder, *others = await scene.cast(3)
     group = await scene.found(founder, *others)
     addresses = sorted([scene.address, "ws://127.0.0.1:9"])
@@ -34,7 +34,7 @@ async def relays(scene):
 
 
 async def self_update(scene):
-    """A plain member renews its keys, twice; then the founder does."""
+    """A plain member renews its keys twice; then the founder does."""
     updater, founder, witness = await scene.cast(3)
     group = await scene.found(founder, updater, witness)
     for epoch in (2, 3):
@@ -47,7 +47,7 @@ async def self_update(scene):
 
 
 async def renewal(scene):
-    """We renew our keys by ourselves soon after joining, which the key package that was used asks for (MIP-02)."""
+    """We renew our keys automatically soon after joining, as MIP-02 requires for a used key package."""
     us = await scene.us(flags=["--renew-keys"])
     founder, witness = await scene.them("founder"), await scene.them("witness")
     group = await founder.found("room", [us, witness])
@@ -59,24 +59,24 @@ async def renewal(scene):
 
 
 async def admins(scene):
-    """Another member becomes an admin and acts as one; then it no longer is, and cannot."""
+    """Another member becomes an admin and acts as one; after losing the role it cannot."""
     founder, second, witness = await scene.cast(3)
     everyone = [founder, second, witness]
     group = await scene.found(*everyone)
-    await refused(second.rename(group, "by nobody"), LabError, MDKError)
+    await refused(second.rename(group, "not allowed"), LabError, MDKError)
     await founder.set_admins(group, founder, second)
     await scene.agree(group, *everyone, epoch=2, admins=[founder, second])
     await second.rename(group, "by the second")
     await scene.agree(group, *everyone, epoch=3, name="by the second")
     await founder.set_admins(group, founder)
     await scene.agree(group, *everyone, epoch=4, admins=[founder])
-    await refused(second.rename(group, "by nobody"), LabError, MDKError)
+    await refused(second.rename(group, "not allowed"), LabError, MDKError)
     await scene.talk(group, *everyone)
     await scene.agree(group, *everyone, epoch=4, name="by the second")
 
 
 async def removed_admin(scene):
-    """An admin is removed and must not be one when it comes back."""
+    """A removed admin is not an admin after being added again."""
     founder, second, witness = await scene.cast(3)
     group = await scene.found(founder, second, witness, admins=[second])
     await founder.remove(group, second)
@@ -92,20 +92,20 @@ async def removed_admin(scene):
 
 
 async def self_demote(scene):
-    """One of two admins gives that role up."""
+    """One of two admins gives up its role."""
     demoted, second, witness = await scene.cast(3)
     everyone = [demoted, second, witness]
     group = await scene.found(*everyone, admins=[second])
     await demoted.self_demote(group)
     await scene.agree(group, *everyone, admins=[second])
-    await refused(demoted.rename(group, "by nobody"), LabError, MDKError)
+    await refused(demoted.rename(group, "not allowed"), LabError, MDKError)
     await second.rename(group, "by the second")
     await scene.agree(group, *everyone, name="by the second")
     await scene.talk(group, *everyone)
 
 
 async def rotate_id(scene):
-    """The group gets another public id: MDK cannot do that, but follows, and both ids are heard until all have."""
+    """Rotates the group's public id: MDK only follows, and both ids are received until all members have."""
     us, *guests = await scene.cast(3)
     group = await scene.found(us, *guests)
     await scene.talk(group, us, *guests)
@@ -119,7 +119,7 @@ async def rotate_id(scene):
 
 
 async def upgrade(scene):
-    """Once the last 0.7 member is gone the group may require what 0.8 members need to leave by themselves."""
+    """Once the last 0.7 member is gone, the group can require SelfRemove, with which 0.8 members leave."""
     us, new, old = await scene.us(), await scene.them("new", "0.8.0"), await scene.them("old", "0.7.0")
     group = await scene.found(us, new, old)
     await refused(us.upgrade(group), LabError)

@@ -1,8 +1,8 @@
-"""Groups that our account shares with members by MDK 0.7 and 0.8, over a relay by others and over ours.
+"""Groups that our account shares with members of MDK 0.7 and 0.8, over LocalRelay and over `pikabot relay`.
 
     DIR/venv/bin/python Tests/Interop/groups_live.py PIKABOT_BINARY [--only TEXT] [--jobs N]
 
-Every scenario is played with each relay, with each release, and with either side in the leading role.
+Every scenario runs with each relay, each release, and either side in the leading role.
 """
 
 import argparse
@@ -25,23 +25,23 @@ VERSIONS = ("0.8.0", "0.7.0")
 BOTH = ("by us", "by them")
 
 SCENARIOS = [
-    # name, what happens, who may lead
-    ("found a group of 2", members.found_2, BOTH),
-    ("found a group of 3", members.found_3, BOTH),
-    ("found a group of 12", members.found_12, BOTH),
-    ("found a 1:1 chat", members.direct_chat, ["by us"]),
+    # name, scenario, possible leaders
+    ("create a group of 2", members.found_2, BOTH),
+    ("create a group of 3", members.found_3, BOTH),
+    ("create a group of 12", members.found_12, BOTH),
+    ("create a 1:1 chat", members.direct_chat, ["by us"]),
     ("0.7 and 0.8 in one group", members.mixed_releases, BOTH),
     ("add", members.add, BOTH),
     ("add us", members.add_us, ["by them"]),
     ("remove", members.remove, BOTH),
     ("remove us", members.remove_us, ["by them"]),
-    ("evicted and invited again", members.invited_again, BOTH),
+    ("removed and invited again", members.invited_again, BOTH),
     ("leave", members.leave, BOTH),
-    ("leave before our eyes", members.leave_before_us, ["by them"]),
+    ("another member leaves", members.another_leaves, ["by them"]),
     ("leave a group of two", members.leave_two, BOTH),
     ("leave as an admin", members.leave_as_admin, BOTH),
     ("welcome too large", members.too_large, BOTH),
-    ("welcome that just fits", members.large, BOTH),
+    ("largest possible welcome", members.large, BOTH),
     ("rename", changes.rename, BOTH),
     ("describe", changes.describe, BOTH),
     ("change relays", changes.relays, BOTH),
@@ -56,17 +56,17 @@ SCENARIOS = [
     ("race, our earlier commit comes late", races.ours_wins_late, BOTH),
     ("race, their earlier commit comes first", races.theirs_wins_first, BOTH),
     ("race, their earlier commit comes late", races.theirs_wins_late, BOTH),
-    ("race lost, change made again", races.lost_add, BOTH),
+    ("race lost, change re-proposed", races.lost_add, BOTH),
     ("messages late by 1 to 5 epochs", messages.late, BOTH),
     ("messages out of order by 90", messages.disorder, BOTH),
     ("message before its commit", messages.before_commit, BOTH),
 ]
-# 0.7 has no such operation.
+# 0.7 lacks this operation.
 ONLY_08 = {("self-demote", "by them")}
 
 
 class Shared:
-    """What all scenarios use, since every one has accounts and groups of its own: two relays and MDK's processes."""
+    """Relays and MDK processes that all scenarios share; each scenario has its own accounts and groups."""
 
     def __init__(self, options, folder):
         self.relays = {"LocalRelay": Relay(folder / "local-relay"), "our relay": OurRelay(options.pikabot, folder)}
@@ -75,7 +75,7 @@ class Shared:
         self.players = [*self.relays.values(), *(host for hosts in self.hosts.values() for host in hosts)]
 
     def host(self, version):
-        """Members are spread over the processes, so that not all work waits for one."""
+        """Distributes members over the processes, to share the load."""
         self.next += 1
         return self.hosts[version][self.next % len(self.hosts[version])]
 
@@ -104,7 +104,7 @@ def arguments():
 
 
 if __name__ == "__main__":
-    # The peers' databases wait for the disk at every step; what survives a crash is another test.
+    # In memory, because the peers' databases sync at every step; crashes are tested elsewhere.
     if os.access("/dev/shm", os.W_OK):
         os.environ["TMPDIR"] = "/dev/shm"
     main(table(), arguments(), Shared)

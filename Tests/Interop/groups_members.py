@@ -1,4 +1,4 @@
-"""Who is in a group: founding, adding, removing, leaving, coming back."""
+"""Membership: creating groups, adding, removing, leaving, returning."""
 
 from nostr_sdk import NostrSdkError
 
@@ -26,7 +26,7 @@ async def found_12(scene):
 
 
 async def direct_chat(scene):
-    """A 1:1 chat is a group named DM with both as admins, so the guest may change it."""
+    """A 1:1 chat is a group named DM in which both are admins, so the guest may change it."""
     us, guest = await scene.us(), await scene.them("guest")
     group = await us.chat_with(guest)
     await scene.agree(group, us, guest, name="DM", members=[us, guest], admins=[us, guest])
@@ -36,7 +36,7 @@ async def direct_chat(scene):
 
 
 async def mixed_releases(scene):
-    """We, an 0.8 and an 0.7 in one group; then one more of each is added."""
+    """Our account, an 0.8 and an 0.7 member in one group; then one more of each is added."""
     us = await scene.us()
     guests = [await scene.them("new", scene.version), await scene.them("other", scene.other_version)]
     founder, *others = [us, *guests] if scene.by_us else [guests[0], us, guests[1]]
@@ -52,7 +52,7 @@ async def mixed_releases(scene):
 
 
 async def add(scene):
-    """One member is added, then two at once; all of them read what comes after, none what came before."""
+    """Adds one member, then two at once; they read all later messages and no earlier ones."""
     founder, first, *late = await scene.cast(5)
     group = await scene.found(founder, first)
     await scene.talk(group, founder, first)
@@ -66,7 +66,7 @@ async def add(scene):
 
 
 async def add_us(scene):
-    """We come later, into a group with a history."""
+    """Adds us to a group with a history."""
     us = await scene.us()
     founder, first = await scene.them("founder"), await scene.them("first")
     group = await scene.found(founder, first)
@@ -79,7 +79,7 @@ async def add_us(scene):
 
 
 async def remove(scene):
-    """A member is removed: it knows, and reads nothing of what is said later."""
+    """A removed member notices it, and reads no later messages."""
     founder, second, removed = await scene.cast(3)
     group = await scene.found(founder, second, removed)
     await scene.talk(group, founder, second, removed)
@@ -102,7 +102,7 @@ async def remove_us(scene):
 
 
 async def invited_again(scene):
-    """A member is removed, misses a conversation and two commits, and is brought back."""
+    """A member is removed, misses messages and two commits, and is added again."""
     founder, evicted, witness = await scene.cast(3)
     group = await scene.found(founder, evicted, witness)
     await scene.talk(group, founder, evicted, witness)
@@ -118,7 +118,7 @@ async def invited_again(scene):
 
 
 async def leave(scene):
-    """A plain member leaves by itself: a SelfRemove among 0.8 members, a proposal to remove oneself with 0.7."""
+    """A plain member leaves: by a SelfRemove with 0.8 members, by a proposal to remove itself with 0.7."""
     leaver, founder, witness = await scene.cast(3)
     group = await scene.found(founder, leaver, witness)
     await scene.talk(group, leaver, founder, witness)
@@ -128,8 +128,8 @@ async def leave(scene):
     await scene.talk(group, founder, witness)
 
 
-async def leave_before_us(scene):
-    """We look on, as a plain member, when another plain member leaves."""
+async def another_leaves(scene):
+    """Another plain member leaves while we are a plain member."""
     us = await scene.us()
     founder, leaver = await scene.them("founder"), await scene.them("leaver")
     group = await scene.found(founder, leaver, us)
@@ -140,7 +140,7 @@ async def leave_before_us(scene):
 
 
 async def leave_two(scene):
-    """As leave, from a group of two: the one who stays, an admin, has to commit it alone."""
+    """As leave, from a group of two: the remaining admin has to commit it."""
     leaver, founder = await scene.cast(2)
     group = await scene.found(founder, leaver)
     await leaver.leave(group)
@@ -149,7 +149,7 @@ async def leave_two(scene):
 
 
 async def leave_as_admin(scene):
-    """An admin gives up that role and leaves."""
+    """An admin gives up its role and leaves."""
     leaver, second, witness = await scene.cast(3)
     group = await scene.found(leaver, second, witness, admins=[second])
     if scene.by_us or scene.version >= "0.8":
@@ -162,7 +162,7 @@ async def leave_as_admin(scene):
 
 
 async def too_large(scene):
-    """A Welcome that no gift wrap holds: the founder hears of it, and nobody is invited to anything."""
+    """A Welcome too large for a gift wrap: the founder gets an error, and no invitations are sent."""
     founder, guest = await scene.cast(2)
     crowd = await scene.crowd(100)
     reason = await refused(founder.found("too many", [guest, *crowd]), LabError, NostrSdkError)
@@ -170,12 +170,12 @@ async def too_large(scene):
         check("65536" in reason and "fit" in reason, f"the error does not name the limit: {reason}")
     small = await scene.found(founder, guest, name="few")
     await scene.talk(small, founder, guest)
-    check(await scene.invitations_to(crowd) == 0, "some of a crowd that is too large were invited")
-    check(guest.groups() == {small}, f"{guest.name} is in {guest.groups()}, which is more than {small}")
+    check(await scene.invitations_to(crowd) == 0, "members of an oversized group were invited")
+    check(guest.groups() == {small}, f"{guest.name} is in {guest.groups()}, expected only {small}")
 
 
 async def large(scene):
-    """As many members as the Welcome of this group can have over relays that take 65,536 bytes, or nearly so."""
+    """About as many members as fit into a Welcome over relays that accept 65,536 bytes."""
     founder, guest = await scene.cast(2)
     crowd = await scene.crowd(53)
     group = await founder.found("large", [guest, *crowd])

@@ -9,13 +9,13 @@ DISORDER = 90
 
 
 class Sender:
-    """Has one account's messages and commits reach the relay when the scenario says so."""
+    """Holds one account's messages and commits until the scenario publishes them."""
 
     def __init__(self, scene, account):
         self.scene, self.account = scene, account
 
     async def encrypt(self, group, texts):
-        """One event for each text, none of which has reached anybody."""
+        """Returns one unpublished event for each text."""
         if not self.account.is_ours:
             return [await self.account.member.encrypt(group, text) for text in texts]
         gate = self.account.gate
@@ -35,7 +35,7 @@ class Sender:
 
 
 async def players(scene):
-    """The sender of the messages and the others, one of whom founded their group; we speak through a gate."""
+    """Returns the sender and the other members, one of whom created the group; we publish through a gate."""
     us = await scene.us(gated=True)
     founder, guest = await scene.them("founder"), await scene.them("guest")
     group = await scene.found(founder, us, guest)
@@ -44,7 +44,7 @@ async def players(scene):
 
 
 async def late(scene):
-    """Five messages of one epoch arrive one, two, … five epochs later; a sixth comes too late."""
+    """Five messages of one epoch arrive one to five epochs late and are read; a sixth is too late."""
     group, founder, sender, others = await players(scene)
     everyone = [sender.account, *others]
     texts = [f"late by {epochs}" for epochs in range(1, PAST_EPOCHS + 2)]
@@ -63,7 +63,7 @@ async def late(scene):
 
 
 async def disorder(scene):
-    """Of 91 messages the last arrives first and the first last."""
+    """Delivers 91 messages in reverse order."""
     group, founder, sender, others = await players(scene)
     texts = [f"number {number}" for number in range(DISORDER + 1)]
     events = await sender.encrypt(group, texts)
@@ -76,7 +76,7 @@ async def disorder(scene):
 
 
 async def before_commit(scene):
-    """A message of an epoch whose commit nobody has seen; MDK needs such a message a second time (interop.md, 1)."""
+    """Delivers a message before its epoch's commit; MDK needs such a message a second time (interop.md, 1)."""
     us = await scene.us(gated=True)
     founder, guest = await scene.them("founder"), await scene.them("guest")
     group = await scene.found(founder, us, guest)
@@ -89,7 +89,7 @@ async def before_commit(scene):
         commit, message = await theirs_ahead(founder.member, group)
         publish = founder.member.connection.publish
     await publish(message)
-    # A message that can be read proves that the other has been looked at before the commit comes.
+    # A readable message proves that the earlier one was processed before the commit arrives.
     await scene.say(group, guest, [us, founder])
     await scene.until("the sentence in between", lambda: all(
         any(text[0] == guest.pubkey for text in reader.texts(group)) for reader in others if reader is not guest))
@@ -102,7 +102,7 @@ async def before_commit(scene):
 
 
 async def ours_ahead(scene, us, group):
-    """A commit of ours that the relay has acknowledged and not passed on, and a message sent after it."""
+    """The relay acknowledges our commit without delivering it, and delivers a message sent after it."""
     us.gate.hold(acknowledge=True)
     await us.self_update(group)
     await us.send(group, "ahead")

@@ -1,6 +1,6 @@
-"""Two members commit for the same epoch. The earlier second wins; whoever took the other commit in goes back.
+"""Two members commit for the same epoch. The commit with the earlier time wins; members on the other branch roll back.
 
-The rival and the founder of the group are MDK members, another looks on. `ours_wins` and `theirs_wins` say whose commit
+The rival and the founder of the group are MDK members, and so is a witness. `ours_wins` and `theirs_wins` say whose commit
 is earlier; `_first` and `_late` whether the winner's commit reaches the loser before or after the loser's is merged.
 """
 
@@ -26,7 +26,7 @@ async def settled(scene, group, us, rival, witness, epoch, name):
 
 
 async def held_rename(us, group, name):
-    """Our commit, on its way; ends when the relay's answer comes or another commit takes its place."""
+    """Our commit in flight; ends with the relay's answer, or when another commit replaces it."""
     us.gate.hold(acknowledge=False)
     action = asyncio.create_task(us.rename(group, name))
     (commit,) = await us.gate.until_held(1)
@@ -39,7 +39,7 @@ def epoch_of(account, group):
 
 
 async def ours_wins_first(scene):
-    """The rival sees our commit, then the witness sees the rival's, which everybody refuses."""
+    """The rival sees our commit, then the witness sees the rival's, which all refuse."""
     group, us, rival, witness = await players(scene)
     epoch = epoch_of(us, group)
     rival.member.pause()
@@ -47,7 +47,7 @@ async def ours_wins_first(scene):
     await us.gate.release(ours)
     await action
     await scene.agree(group, us, witness, epoch=epoch + 1, name="ours")
-    # Our time may be ahead of the clock.
+    # Our event's time may be ahead of the clock.
     await scene.next_second(ours)
     commit = await rival.member.prepare(group, "update_group_data", name="theirs")
     rival.member.resume()
@@ -58,21 +58,21 @@ async def ours_wins_first(scene):
 
 
 async def ours_wins_late(scene):
-    """The rival and the witness are on the rival's branch when our earlier commit comes; they must go back."""
+    """The rival and the witness are on the rival's branch when our earlier commit arrives; they must roll back."""
     group, us, rival, witness = await players(scene)
     epoch = epoch_of(us, group)
     action, commit = await held_rename(us, group, "ours")
     await scene.next_second(commit)
     await rival.rename(group, "theirs")
     await scene.agree(group, rival, witness, epoch=epoch + 1, name="theirs")
-    check(epoch_of(us, group) == epoch, "our pending commit gave way to a later one")
+    check(epoch_of(us, group) == epoch, "our pending commit yielded to a later one")
     await us.gate.release(commit)
     await action
     await settled(scene, group, us, rival, witness, epoch + 1, "ours")
 
 
 async def theirs_wins_first(scene):
-    """Our commit has left when the rival's earlier one comes: ours is given up, and refused by all when it arrives."""
+    """Our commit is in flight when the rival's earlier one arrives: ours is dropped, and refused by all on arrival."""
     group, us, rival, witness = await players(scene)
     epoch = epoch_of(us, group)
     theirs = await rival.member.prepare(group, "update_group_data", name="theirs")
@@ -86,7 +86,7 @@ async def theirs_wins_first(scene):
 
 
 async def theirs_wins_late(scene):
-    """We and the witness are on our branch, and speak there, when the rival's earlier commit comes."""
+    """We and the witness send messages on our branch when the rival's earlier commit arrives."""
     group, us, rival, witness = await players(scene)
     epoch = epoch_of(us, group)
     rival.member.pause()
@@ -97,7 +97,7 @@ async def theirs_wins_late(scene):
     await rival.member.publish_prepared(group, theirs)
     rival.member.resume()
     await settled(scene, group, us, rival, witness, epoch + 1, "theirs")
-    await scene.until("report that we went back", lambda: any(
+    await scene.until("report of the rollback", lambda: any(
         commit["rolled_back"] for commit in us.commits(group)))
 
 
@@ -107,11 +107,11 @@ async def displaced(action):
     except LabError as error:
         check("displaced" in str(error), f"the rename failed with {error}")
         return
-    check(False, "a rename that lost was reported as done")
+    check(False, "a lost rename was reported as done")
 
 
 async def lost_add(scene):
-    """Our lost change still makes sense: the member is added on the winner's branch, without being asked again."""
+    """Our lost change still applies: the member is added on the winner's branch automatically."""
     group, us, rival, witness = await players(scene)
     epoch = epoch_of(us, group)
     late = await scene.them("late")

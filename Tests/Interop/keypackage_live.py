@@ -1,5 +1,5 @@
-"""Key packages as an inviter finds them: `pikabot probe NPUB` and the bot keypackage-probe, before key packages by MDK
-0.7 and 0.8, good and damaged, on nostr-sdk's LocalRelay.
+"""`pikabot probe NPUB` and the bot keypackage-probe on key packages by MDK 0.7 and 0.8, valid and damaged, on
+nostr-sdk's LocalRelay.
 
     DIR/venv/bin/python Tests/Interop/keypackage_live.py PIKABOT_BINARY [--promtool PATH] [--only TEXT]
 """
@@ -41,7 +41,7 @@ def npub(keys):
 
 
 async def probe(stage, target, *relays, **options):
-    """Exit status of one probe, and its report."""
+    """Runs one probe; returns exit status and report."""
     arguments = [part for relay in relays for part in ("--relay", relay.url)]
     arguments += [part for name, value in options.items() for part in (f"--{name}", str(value))]
     process = await asyncio.create_subprocess_exec(
@@ -62,7 +62,7 @@ async def publish_lists(member, *relays):
 
 
 async def found_and_inviteable(stage, version, state, kind):
-    """Key packages of this release are good, with lists of relays and without."""
+    """Key packages of this release are valid, with and without relay lists."""
     relay = await stage.relay()
     member = await stage.member("alice", relay, version)
     status, report = await probe(stage, npub(member.keys), relay)
@@ -71,7 +71,7 @@ async def found_and_inviteable(stage, version, state, kind):
     check((holding["state"], holding["package"]["kind"]) == (state, kind), f"the relay holds {holding}")
     check(holding["package"]["failedCheck"] is None and not holding["package"]["remarks"], f"found {holding}")
     lifetime = holding["package"]["notAfter"] - time.time()
-    check(83 * DAY < lifetime <= 84 * DAY, f"it ends in {lifetime} s")
+    check(83 * DAY < lifetime <= 84 * DAY, f"it expires in {lifetime} s")
     invitation = report["invitation"]
     check(invitation["failure"] is None and 2000 < invitation["wrapBytes"] < 20_000, f"the invitation: {invitation}")
     check(invitation["selfRemove"] == (version >= "0.8"), f"the invitation: {invitation}")
@@ -83,7 +83,7 @@ async def found_and_inviteable(stage, version, state, kind):
 
 
 async def states_of_relays(stage):
-    """The newest on one relay, an older version, none and no answer on others; lists lead on, and to nowhere."""
+    """Each relay state, and relay lists that name other relays, reachable or not."""
     relays = [await stage.relay() for _ in range(4)]
     newest, older, empty, away = relays
     member = await stage.member("alice", newest)
@@ -105,7 +105,7 @@ async def states_of_relays(stage):
         sign(keys, 30443, made["content"], made["events"]["30443"], int(time.time()) - 31 * DAY))
     _, report = await probe(stage, npub(keys), older)
     check(states(report) == {older.url: "stale"}, f"states are {states(report)}")
-    # It is somewhere, but not where the list says.
+    # A relay has it, but none of the listed ones.
     await second.connection.publish(sign(keys, 10051, "", [["relay", empty.url]]))
     status, report = await probe(stage, npub(keys), older)
     check(status == 1 and report["inviteable"] and not report["findable"], f"{status}: {report['verdict']}")
@@ -116,7 +116,7 @@ async def states_of_relays(stage):
 
 
 async def newest_package(member):
-    """The newest key package event of kind 30443 that the member's relay has."""
+    """Returns the newest key package event of kind 30443 on the member's relay."""
     wanted = {"kinds": [30443], "authors": [member.pubkey]}
     return await member.connection.first(wanted, 10, lambda event: event["created_at"])
 
@@ -126,14 +126,14 @@ async def package_for(host, keys, relay):
 
 
 def retagged(name, *values):
-    """The tags with one replaced, or removed when there are no values."""
+    """Replaces a tag, or removes it if there are no values."""
     def change(tags, content):
         return [tag for tag in tags if tag[0] != name] + ([[name, *values]] if values else []), content
     return change
 
 
 def rewritten(change):
-    """The bytes of the key package changed, with the tags as they were."""
+    """Changes the bytes of the key package and keeps the tags."""
     def apply(tags, content):
         data = bytearray(base64.b64decode(content))
         return tags, base64.b64encode(bytes(change(data))).decode()
@@ -147,44 +147,44 @@ def flipped(index):
     return change
 
 
-# What is wrong -> (the check that says so, how to make it).
+# Defect -> (the check that reports it, how to create it).
 DAMAGED = {
-    "no slot": ("tags", retagged("d")),
+    "missing slot": ("tags", retagged("d")),
     "short slot": ("tags", retagged("d", "abcd")),
-    "slot of other letters": ("tags", retagged("d", "zz" * 32)),
-    "no version": ("tags", retagged("mls_protocol_version")),
-    "other version": ("tags", retagged("mls_protocol_version", "2.0")),
-    "no suite": ("tags", retagged("mls_ciphersuite")),
-    "other suite": ("tags", retagged("mls_ciphersuite", "0x0003")),
-    "no extensions": ("tags", retagged("mls_extensions")),
-    "extension missing": ("tags", retagged("mls_extensions", "0x000a")),
-    "extensions of another form": ("tags", retagged("mls_extensions", "10", "0xf2ee")),
-    "no proposals": ("tags", retagged("mls_proposals")),
-    "proposals in capitals": ("tags", retagged("mls_proposals", "0x000A")),
-    "no relays": ("tags", retagged("relays")),
-    "relay that is none": ("tags", retagged("relays", "https://relay.example")),
-    "no reference": ("reference", retagged("i")),
-    "other reference": ("reference", retagged("i", "00" * 32)),
-    "not Base64": ("content", lambda tags, content: (tags, "***")),
+    "slot that is not hex": ("tags", retagged("d", "zz" * 32)),
+    "missing version": ("tags", retagged("mls_protocol_version")),
+    "wrong version": ("tags", retagged("mls_protocol_version", "2.0")),
+    "missing ciphersuite": ("tags", retagged("mls_ciphersuite")),
+    "wrong ciphersuite": ("tags", retagged("mls_ciphersuite", "0x0003")),
+    "missing extensions": ("tags", retagged("mls_extensions")),
+    "incomplete extensions": ("tags", retagged("mls_extensions", "0x000a")),
+    "malformed extensions": ("tags", retagged("mls_extensions", "10", "0xf2ee")),
+    "missing proposals": ("tags", retagged("mls_proposals")),
+    "upper-case proposals": ("tags", retagged("mls_proposals", "0x000A")),
+    "missing relays": ("tags", retagged("relays")),
+    "invalid relay URL": ("tags", retagged("relays", "https://relay.example")),
+    "missing reference": ("reference", retagged("i")),
+    "wrong reference": ("reference", retagged("i", "00" * 32)),
+    "invalid Base64": ("content", lambda tags, content: (tags, "***")),
     "truncated": ("structure", rewritten(lambda data: data[:-7])),
     "trailing": ("structure", rewritten(lambda data: data + b"\0")),
     "wrapped": ("structure", rewritten(lambda data: b"\0\1\0\5" + data)),
-    "other suite inside": ("suite", rewritten(lambda data: data[:2] + b"\0\3" + data[4:])),
+    "wrong ciphersuite inside": ("suite", rewritten(lambda data: data[:2] + b"\0\3" + data[4:])),
     "signature": ("package signature", rewritten(flipped(-1))),
     "init key": ("package signature", rewritten(flipped(8))),
 }
-# What MDK reads although it is wrong: it ignores what follows the key package.
+# Invalid, but accepted by MDK, which ignores trailing bytes.
 LENIENT = {"trailing"}
-# What this software reads, as Pika does, and MDK does not.
+# Accepted here and by Pika, but not by MDK.
 OLD_FORMS = {
     "hexadecimal": lambda tags, content: retagged("encoding")(tags, base64.b64decode(content).hex()),
-    "no encoding": retagged("encoding"),
-    "numbers as before": retagged("mls_ciphersuite", "1"),
+    "missing encoding": retagged("encoding"),
+    "tag values of older clients": retagged("mls_ciphersuite", "1"),
 }
 
 
 async def damaged(stage):
-    """Each with the check that it does not pass; MDK refuses the same."""
+    """Each damaged key package fails the expected check, and MDK refuses it too."""
     relay = await stage.relay()
     courier = await stage.member("courier", relay)
     host = await stage.enter(MDK("0.8.0", stage.folder / "maker.sqlite"))
@@ -203,7 +203,7 @@ async def damaged(stage):
 
     for name, (wanted, change) in DAMAGED.items():
         keys, mdk_reads = await publish(change)
-        check(mdk_reads == (name in LENIENT), f"MDK reads {name}: {mdk_reads}")
+        check(mdk_reads == (name in LENIENT), f"MDK accepts {name}: {mdk_reads}")
         status, report = await probe(stage, npub(keys), relay)
         holding = report["relays"][0]
         check(status == 1 and holding["state"] == "invalid", f"{name}: {status}, {holding}")
@@ -214,12 +214,12 @@ async def damaged(stage):
     for name, change in OLD_FORMS.items():
         keys, mdk_reads = await publish(change)
         status, report = await probe(stage, npub(keys), relay)
-        check(not mdk_reads, f"MDK reads {name}")
+        check(not mdk_reads, f"MDK accepts {name}")
         check(status == 0 and states(report) == {relay.url: "legacy"}, f"{name}: {report['relays'][0]}")
 
 
 async def watched(stage):
-    """The bot's metrics and its answers to /probe; a target whose key package goes is told of."""
+    """The bot's metrics and its answers to /probe; a deleted key package is reported."""
     relay, other = await stage.relay(), await stage.relay()
     alice = await stage.member("alice", relay)
     bob = await stage.member("bob", relay, "0.7.0")
@@ -258,7 +258,7 @@ async def watched(stage):
     check(0 <= await value("keypackage_age_seconds", target="alice", relay=here) < 300, "the age")
     families, page = await endpoint.families()
     check("npub1" not in page and alice.pubkey[:16] not in page, "a key is in the metrics")
-    check(families["telemetry_unknown_metrics_total"][0][1] == 0, "a metric is not in the catalogue")
+    check(families["telemetry_unknown_metrics_total"][0][1] == 0, "a metric is missing from the catalogue")
     await check_page(stage, page)
     for target in ("alice", npub(alice.keys)):
         status, answer = await endpoint.get(f"/probe?module=keypackage&target={target}")
@@ -269,8 +269,8 @@ async def watched(stage):
     status, answer = await endpoint.get("/probe?module=keypackage&target=nobody")
     check(status == 200 and "probe_success 0" in answer.splitlines(), f"{status}: {answer}")
     status, answer = await endpoint.get(f"/probe?module=keypackage&target={npub(Keys.generate())}")
-    check(status == 403, f"a stranger's probe is answered {status}: {answer}")
-    # The relay goes: what was known is unknown, not missing.
+    check(status == 403, f"a probe of an unlisted target got {status}: {answer}")
+    # The relay stops: known states become unknown, not missing.
     await relay.stop()
     await until("keypackage_relay_state", 1, seconds=60, target="alice", relay=here, state="unknown")
     await until("keypackage_relay_state", 0, target="alice", relay=here, state="present")
@@ -289,5 +289,5 @@ SCENARIOS = {
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("pikabot", help="the built pikabot program")
-    parser.add_argument("--promtool", default=shutil.which("promtool"), help="of Prometheus; checks what is exported")
+    parser.add_argument("--promtool", default=shutil.which("promtool"), help="Prometheus' promtool, which checks the metrics")
     main(SCENARIOS, parser)

@@ -1,7 +1,7 @@
-"""nostr-sdk's LocalRelay in memory with its knobs: knob_relay.py PORT KNOB=VALUE…
+"""nostr-sdk's LocalRelay in memory with options: knob_relay.py PORT OPTION=VALUE…
 
-    login=write|read|both   needs NIP-42      refuse=1|TEXT  takes nothing    notes=N   events a minute
-    filter=N                events an answer  reqs=N     open questions      pow=N     bits of work
+    login=write|read|both   needs NIP-42      refuse=1|TEXT  refuses all     notes=N   events a minute
+    filter=N                events per query  reqs=N     concurrent queries  pow=N     proof-of-work bits
 
 Prints `ready` when it listens and ends when its stdin does.
 """
@@ -24,7 +24,7 @@ class Nothing(WritePolicy):
 
 
 async def main():
-    # The relay asks its policy through Python, from threads that have no event loop.
+    # The relay calls its policy in Python, from threads without an event loop.
     uniffi_set_event_loop(asyncio.get_running_loop())
     knobs = dict(argument.split("=", 1) for argument in sys.argv[2:])
     builder = LocalRelayBuilder().addr("127.0.0.1").port(int(sys.argv[1]))

@@ -1,4 +1,4 @@
-"""`pikabot load` over nostr-sdk's LocalRelay: what is measured, what is written, and how it ends.
+"""`pikabot load` over nostr-sdk's LocalRelay: measurements, reports and exit status.
 
     DIR/venv/bin/python Tests/Interop/load_live.py PIKABOT_BINARY [--promtool PATH] [--agents N] [--only TEXT]
 """
@@ -59,8 +59,8 @@ class Load:
     def operation(self, name):
         return next((row for row in self.result["operations"] if row["name"] == name), {"count": 0, "failures": 0})
 
-    def judge(self):
-        """Every report by the programs that it is for."""
+    def validate_reports(self):
+        """Validates every report with the programs that read it."""
         flags = ["--promtool", self.promtool] if self.promtool else []
         found = subprocess.run(
             [sys.executable, str(HERE / "load_reports.py"), str(self.out), *flags], capture_output=True, text=True)
@@ -68,32 +68,32 @@ class Load:
 
     def check_correct(self, in_order=True):
         found = self.result["correctness"]
-        check(found["expected"] > 100, f"too little was sent: {found}")
+        check(found["expected"] > 100, f"too few messages were sent: {found}")
         check(found["delivered"] == found["expected"], f"deliveries are missing: {found}")
-        check(found["duplicates"] == 0, f"came twice: {found}")
+        check(found["duplicates"] == 0, f"duplicate deliveries: {found}")
         check(found["compared"] == self.groups * 10 and found["diverged"] == 0, f"groups differ: {found}")
         check(not in_order or found["inOrder"] == found["delivered"], f"out of order: {found}")
         check(self.operation("join")["count"] == self.groups * 9, f"joins: {self.operation('join')}")
         check(not self.result["exceptions"], f"{self.result['exceptions']}")
 
 
-async def calm(stage):
-    """Every message reaches every member, in order, once; every report is what others expect of it."""
+async def steady_load(stage):
+    """Every message reaches every member once and in order; every report is valid."""
     load = Load(stage, await stage.relay(), """\
   stages: [ { for: 15s, sendRate: 20/s }, { for: 5s, users: { count: 10, think: 200ms } } ]
 thresholds: { join.p95: "< 60s", deliver.p99: "< 60s", delivery: ">= 0.999", order: ">= 0.999", divergence: "== 0" }""")
     code = await load.run()
     check(code == 0, f"status {code}: {load.output}{load.errors}")
     load.check_correct()
-    load.judge()
+    load.validate_reports()
     cases = XML.parse(load.out / "load.junit.xml").getroot().iter("testcase")
     check(len(list(cases)) == 5, "test cases")
     page = (load.out / "load.html").read_text().replace("http://www.w3.org", "").replace("ws://127.0.0.1", "")
-    check("://" not in page, "the page names something in a network")
+    check("://" not in page, "the page refers to a network resource")
 
 
-async def troubled(stage):
-    """A relay that is away, agents that are killed, and members that come and go: nothing is lost, nothing comes twice."""
+async def outage_and_churn(stage):
+    """A relay outage, killed agents and churn: nothing is lost or duplicated."""
     load = Load(stage, await stage.relay(), """\
   settle: 60s
   stages: [ { for: 20s, sendRate: 20/s }, { for: 10s, sendRate: 5/s, churn: 60/min, storm: { every: 3s, members: 3 } } ]
@@ -106,13 +106,13 @@ thresholds: { delivery: ">= 0.999", duplicates: "== 0", divergence: "== 0" }""")
     found = load.result["correctness"]
     check(found["diverged"] == 0 and found["duplicates"] == 0, f"{found}")
     check([fault["action"] for fault in load.result["faults"]] == ["relay down", "agents restarted"], "faults")
-    check(load.operation("coldSync")["count"] >= 1, "nobody was started anew")
+    check(load.operation("coldSync")["count"] >= 1, "no agent was restarted")
     check(load.operation("commit")["count"] >= 3, f"storms: {load.operation('commit')}")
-    load.judge()
+    load.validate_reports()
 
 
-async def missed(stage):
-    """A threshold that does not hold is told by the exit status and to CI."""
+async def failed_threshold(stage):
+    """A failed threshold shows in the exit status and in the JUnit report."""
     load = Load(stage, await stage.relay(), """\
   stages: [ { for: 2s, sendRate: 10/s } ]
 thresholds: { join.p95: "< 1ms", delivery: "== 1", coldSync.p50: "< 1s" }""")
@@ -124,8 +124,8 @@ thresholds: { join.p95: "< 1ms", delivery: "== 1", coldSync.p50: "< 1s" }""")
     check(not load.result["passed"], "passed")
 
 
-async def wrong(stage):
-    """A wrong plan is told with its places, all at once; nothing is done."""
+async def invalid_plan(stage):
+    """An invalid plan: all errors are reported with their places, and nothing runs."""
     load = Load(stage, await stage.relay(), """\
   stages: [ { for: 2s, sendRate: 10 } ]
   stage: []
@@ -140,8 +140,8 @@ thresholds: { join.p96: "< 1s" }""")
     check(code == 78 and "join.p96" in load.errors and "p95" in load.errors, f"status {code}: {load.errors}")
 
 
-async def wrong_flags(stage):
-    """What flags make of a plan is judged as the plan is, also when it is only checked."""
+async def invalid_flags(stage):
+    """A plan changed by flags is validated like any plan, also with --check."""
     load = Load(stage, await stage.relay(), """\
   stages: [ { for: 9s } ]
   faults: [ { at: 1s, for: 1s, relay: 1, action: down } ]""")
@@ -172,16 +172,16 @@ async def interrupted(stage):
     load.process.send_signal(signal.SIGINT)
     code = await asyncio.wait_for(load.finish(), 90)
     check(code == 130, f"status {code}: {load.errors}")
-    check(load.operation("send")["count"] > 0 and load.result["duration"] < 200, "what was seen until then is missing")
+    check(load.operation("send")["count"] > 0 and load.result["duration"] < 200, "the results so far are missing")
 
 
 SCENARIOS = {
-    "everything arrives, in order, once": calm,
-    "an outage, kills and churn": troubled,
-    "a threshold that does not hold": missed,
-    "a wrong plan": wrong,
-    "flags that do not fit the plan": wrong_flags,
-    "an interrupt": interrupted,
+    "everything arrives once and in order": steady_load,
+    "outage, kills and churn": outage_and_churn,
+    "failed threshold": failed_threshold,
+    "invalid plan": invalid_plan,
+    "flags that invalidate the plan": invalid_flags,
+    "interrupt": interrupted,
 }
 
 if __name__ == "__main__":

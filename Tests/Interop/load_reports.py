@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Judges the reports of load runs with the programs they are for.
+"""Validates the reports of load runs with the programs that read them.
 
     load_reports.py FOLDER [--promtool PATH]
 
-FOLDER holds what the tests write with LOAD_REPORT_SAMPLES=FOLDER (several runs, one of them with hostile texts), or what
-`pikabot load` wrote. CSV is compared with the columns of the installed Locust, when there is one, metrics are judged by
-promtool and by prometheus_client's OpenMetrics parser, JUnit and HTML by XML parsers, JSON by docs/load-result.schema.json
-with the jsonschema package. Says SKIP for what it lacks a program; ends with a status of 1 if anything is wrong.
+FOLDER holds the output of the tests with LOAD_REPORT_SAMPLES=FOLDER (several runs, one with hostile text) or of
+`pikabot load`. CSV is compared with the columns of the installed Locust, if any; metrics are checked by promtool and by
+prometheus_client's OpenMetrics parser, JUnit and HTML by XML parsers, JSON by docs/load-result.schema.json with the
+jsonschema package. Prints SKIP for missing programs; exits with status 1 for any finding.
 """
 
 import argparse
@@ -54,7 +54,7 @@ def expect(condition, message):
 
 
 def locust_tables():
-    """The columns of the installed Locust, as its own writers put them; None when there is no Locust."""
+    """The columns that the installed Locust writes; None without Locust."""
     try:
         import locust.stats
         from locust.env import Environment
@@ -75,23 +75,23 @@ def check_csv(report, tables):
     for ending, columns in tables.items():
         header, *rows = report.rows(ending)
         expect(",".join(header) == columns, f"{ending}: columns are {header}")
-        expect(report.text(ending).endswith("\r\n"), f"{ending} ends without a line end")
+        expect(report.text(ending).endswith("\r\n"), f"{ending}: no line end at the end of the file")
         for row in rows:
             expect(len(row) == len(header), f"{ending}: {len(row)} cells in {row}")
             for name, cell in zip(header, row):
                 expect(name in TEXTS or cell == "N/A" or float(cell) >= 0, f"{ending}: {name} is {cell}")
     stats = report.rows("_stats.csv")[1:]
-    expect(stats[-1][:2] == ["", "Aggregated"], "the last row is not Aggregated")
+    expect(stats[-1][:2] == ["", "Aggregated"], "expected Aggregated in the last row")
     found = [(row[1], int(row[2]), int(row[3])) for row in stats[:-1]]
     wanted = [(row["name"], row["count"] + row["failures"], row["failures"]) for row in report.result["operations"]]
     expect(found == wanted, f"counts are {found}")
-    expect(int(stats[-1][2]) == sum(row[1] for row in wanted), "the sum of requests is not that of the rows")
+    expect(int(stats[-1][2]) == sum(row[1] for row in wanted), "the total of requests differs from the sum of the rows")
 
 
 def check_json(report):
-    expect(report.result["schemaVersion"] == 1, "schemaVersion is not 1")
+    expect(report.result["schemaVersion"] == 1, "expected schemaVersion 1")
     failed = [row for row in report.result["thresholds"] if not row["passed"]]
-    expect(report.result["passed"] == (not failed), "passed is not what the thresholds say")
+    expect(report.result["passed"] == (not failed), "passed contradicts the thresholds")
     try:
         import jsonschema
     except ImportError:
@@ -101,7 +101,7 @@ def check_json(report):
     jsonschema.Draft202012Validator(schema).validate(report.result)
     damaged = json.loads(json.dumps(report.result))
     damaged["schemaVersion"] = 2
-    expect(not jsonschema.Draft202012Validator(schema).is_valid(damaged), "the schema takes any version")
+    expect(not jsonschema.Draft202012Validator(schema).is_valid(damaged), "the schema accepts any version")
 
 
 def check_junit(report):
@@ -111,15 +111,15 @@ def check_junit(report):
     expect([case.get("name") for case in cases] == [f"{row['key']} {row['condition']}" for row in thresholds],
            f"cases are {[case.get('name') for case in cases]}")
     expect([case.find("failure") is None for case in cases] == [row["passed"] for row in thresholds],
-           "failures are not those of the thresholds")
-    expect(int(suite.get("failures")) == sum(not row["passed"] for row in thresholds), "failures are counted wrong")
+           "failures differ from the failed thresholds")
+    expect(int(suite.get("failures")) == sum(not row["passed"] for row in thresholds), "wrong failure count")
 
 
 def check_page(report):
     text = report.text(".html")
     page = XML.fromstring(text)
     tags = {element.tag for element in page.iter()}
-    expect(not tags & {"script", "link", "img", "iframe", "object", "embed", "base"}, f"the page holds {tags}")
+    expect(not tags & {"script", "link", "img", "iframe", "object", "embed", "base"}, f"unexpected tags in the page: {tags}")
     names = {name for element in page.iter() for name in element.attrib}
     expect(not names & {"src", "href", "srcset", "action"} and not any(name.startswith("on") for name in names),
            f"attributes are {names}")
@@ -130,7 +130,7 @@ def check_page(report):
 
 def check_metrics(report, promtool):
     text = report.text(".openmetrics.txt")
-    expect(text.endswith("\n# EOF\n"), "no end")
+    expect(text.endswith("\n# EOF\n"), "missing end marker")
     if promtool:
         process = subprocess.run([promtool, "check", "metrics"], input=report.text(".prom"), capture_output=True, text=True)
         said = process.stdout + process.stderr
@@ -159,7 +159,7 @@ def main():
         missing.add("locust")
     elif tables != TABLES:
         problems += 1
-        print(f"FAIL this Locust's columns are {tables}")
+        print(f"FAIL the installed Locust's columns are {tables}")
     if not options.promtool:
         missing.add("promtool")
     checks = {
@@ -171,11 +171,11 @@ def main():
             try:
                 missing.add(run(report))
                 print(f"ok   {base} {name}")
-            except Exception as problem:  # noqa: BLE001: whatever a parser throws is the finding
+            except Exception as problem:  # noqa: BLE001: any exception of a parser is a finding
                 problems += 1
                 print(f"FAIL {base} {name}: {problem!r}")
     for program in sorted(missing - {None}):
-        print(f"SKIP what {program} would have checked: it is not here")
+        print(f"SKIP checks by {program}: not installed")
     print(f"load reports: {len(bases)} runs, {problems} problems")
     return 1 if problems or not bases else 0
 

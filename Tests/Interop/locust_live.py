@@ -1,4 +1,4 @@
-"""Locust as the engine of a load test on many machines: one master and two workers on loopback, over LocalRelay.
+"""Distributed load test with Locust: one master and two workers on loopback, over LocalRelay.
 
     DIR/venv/bin/python Tests/Interop/locust_live.py PIKABOT_BINARY [--only TEXT]
 """
@@ -23,7 +23,7 @@ USERS, SIZE = 6, 3
 
 
 class Locust:
-    """A master and two workers; `folder` is where the workers keep what is temporary."""
+    """A master and two workers; `folder` holds the workers' temporary files."""
 
     name = "locust"
 
@@ -48,7 +48,7 @@ class Locust:
             "master", "-f", str(FILE), "--master", "--master-bind-host", "127.0.0.1", "--expect-workers", "2",
             "--relays", self.relay.url, "--group-size", str(SIZE), "--think", "1", "--settle", "30",
             "--users", str(USERS), "--spawn-rate", "6", "--web-port", str(self.web), "--csv", str(self.folder / "out"), *flags)
-        # One gets the file from the master, as a machine does that has none.
+        # One worker gets the file from the master, like a machine without it.
         for number, file in enumerate((str(FILE), "-")):
             self.workers.append(await self.spawn(
                 f"worker-{number}", "-f", file, "--worker", "--master-host", "127.0.0.1"))
@@ -79,7 +79,7 @@ class Locust:
         return await asyncio.to_thread(fetch)
 
     async def until_shown(self, what, fits):
-        """What the web page shows of each operation, once `fits(operations, reasons of failures)`."""
+        """Returns each operation's numbers on the web page, once `fits(operations, failure reasons)` is true."""
         operations, reasons = {}, []
         for _ in range(SECONDS):
             try:
@@ -91,10 +91,10 @@ class Locust:
             except OSError:
                 pass
             await asyncio.sleep(1)
-        raise TimeoutError(f"the page shows no {what}, but {operations}, {reasons}; {self.describe()}")
+        raise TimeoutError(f"the page does not show {what}, but {operations}, {reasons}; {self.describe()}")
 
     def agents(self):
-        """Processes of accounts: id -> that of the worker whose account it is."""
+        """Account processes: process id -> id of their worker."""
         agents = {}
         for status in Path("/proc").glob("[0-9]*/status"):
             try:
@@ -106,7 +106,7 @@ class Locust:
         return agents
 
     def left(self):
-        """Processes and folders of accounts; Locust leaves a file of its own."""
+        """Remaining processes and folders of accounts; Locust leaves a file of its own."""
         return [*self.agents(), *self.temporary.glob("pikabot-*")]
 
     async def until(self, what, fits, seconds=SECONDS):
@@ -130,7 +130,7 @@ async def run(stage, *flags):
 
 
 async def headless(stage):
-    """Every message arrives at every other member, in groups of both workers; nothing stays."""
+    """Every message reaches every other member, in groups across both workers; nothing is left behind."""
     locust = await run(stage, "--headless", "--run-time", "25s", "--commit-share", "0.1")
     await locust.until("accounts", lambda: len(locust.agents()) == USERS)
     of_worker = Counter(locust.agents().values())
@@ -148,7 +148,7 @@ async def headless(stage):
     for name in ("join", "send", "deliver"):
         check(0 < float(rows[name]["Average Response Time"]) < 30_000, f"{name}: {rows[name]}")
     mixed = (locust.folder / "master.log").read_text().count(f"{SIZE} accounts of 2 workers")
-    check(mixed == groups, f"{mixed} of {groups} groups are of both workers; {locust.describe()}")
+    check(mixed == groups, f"{mixed} of {groups} groups span both workers; {locust.describe()}")
     await locust.until("end of the workers", lambda: not locust.left())
     for worker in locust.workers:
         await asyncio.wait_for(worker.wait(), SECONDS)
@@ -157,7 +157,7 @@ async def headless(stage):
 
 
 async def web(stage):
-    """The page shows what happens, also failures; a worker that is killed leaves nothing, and the others go on."""
+    """The web page shows operations and failures; a killed worker leaves nothing behind, and the others continue."""
     locust = await run(stage, "--autostart", "--web-host", "127.0.0.1")
     count = lambda operations, name: operations.get(name, {}).get("num_requests", 0)
     statistics = await locust.until_shown("deliveries", lambda operations, _: count(operations, "deliver") > 10)
@@ -180,8 +180,8 @@ async def web(stage):
     await locust.until("end of everything", lambda: not locust.left())
 
 
-# A user who hears what others than the test's accounts have to say, and whose daemon refuses and ends; in a process of
-# its own, as Locust changes how the whole process waits.
+# A user that receives messages of accounts outside the test, and whose daemon refuses and exits; in a separate
+# process, because Locust monkey-patches the whole process.
 USER = """
 import json, runpy, sys, types
 import locust
@@ -244,7 +244,7 @@ assert [str(result.exception) for result in (agent.ready, agent.replies["1"])] =
 
 
 async def strangers(stage):
-    """Groups and texts of others are not looked at; what is refused is owed to nobody; whoever waits is told the end."""
+    """Ignores other groups and texts; expects no deliveries of refused messages; ends pending waits."""
     process = await asyncio.create_subprocess_exec(
         sys.executable, "-c", USER, str(FILE), stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.STDOUT)

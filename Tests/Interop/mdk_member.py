@@ -1,14 +1,14 @@
-"""Members of Marmot groups, played by the reference implementation (mdk-python 0.7 or 0.8), without a network.
+"""Members of Marmot groups, run by the reference implementation (mdk-python 0.7 or 0.8), without a network.
 
-Reads one JSON object a line on stdin, answers each with one JSON line on stdout, in order:
+Reads one JSON object per line on stdin and answers each with one JSON line on stdout, in order:
 
     {"database": "<file>", "cmd": "create_message", "group": "<nostr group id>", "content": "hello"}
     {"ok": true, "result": {...}}            or            {"ok": false, "error": "..."}
 
-A member is its database file, which is created when missing; its key is fixed, it is a test's own.
+A member is its database file, which is created if missing; the database key is fixed, because it is for tests only.
 
 A group is always named by its nostr group id in hex (the `h` tag). Key packages and Welcome rumors come out unsigned,
-group events (kind 445) come out signed with MDK's own throw-away key. Whoever drives this process signs, wraps,
+group events (kind 445) come out signed with MDK's own throwaway key. The caller of this process signs, wraps,
 publishes and fetches.
 """
 
@@ -33,7 +33,7 @@ def plain(value):
 
 
 def variant(result):
-    """The name of a ProcessMessageResult's case in lower case: `application_message`, `commit`, `unprocessable`, ..."""
+    """The case of a ProcessMessageResult in lower case: `application_message`, `commit`, `unprocessable`, ..."""
     return type(result).__name__.rsplit(".", 1)[-1].lower()
 
 
@@ -52,7 +52,7 @@ class Member:
     def create_key_package(self, relays, pubkey=None):
         """`events` maps each kind this release publishes to its tags; the content is the same for all.
 
-        With a `pubkey` it is for another account, one that will never join.
+        With a `pubkey` it is for another account, which never joins.
         """
         made = self.mdk.create_key_package_for_event(pubkey or self.pubkey, relays)
         legacy_tags = getattr(made, "tags_legacy", None)
@@ -80,7 +80,7 @@ class Member:
         return {"groups": plain(self.mdk.get_groups())}
 
     def group(self, group):
-        """Name, epoch, admins, members and relays of one group as MDK has them now."""
+        """Current name, epoch, admins, members and relays of a group in MDK."""
         found = self._group(group)
         state = plain(found)
         state["members"] = sorted(self.mdk.get_members(found.mls_group_id))
@@ -203,7 +203,7 @@ def main():
             if member is None:
                 member = members[database] = Member(database)
             answer = {"ok": True, "result": getattr(member, command)(**request)}
-        except Exception as error:  # whatever MDK refuses is an answer, and the process lives on
+        except Exception as error:  # any error of MDK is reported, and the process continues
             answer = {"ok": False, "error": f"{type(error).__name__}: {error}"}
         print(json.dumps(answer), flush=True)
 

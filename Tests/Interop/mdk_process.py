@@ -1,4 +1,4 @@
-"""Processes that play group members with mdk-python; see mdk_member.py for the commands they take."""
+"""Processes that run group members with mdk-python; see mdk_member.py for their commands."""
 
 import asyncio
 import json
@@ -11,7 +11,7 @@ LINE_LIMIT = 64 * 1024 * 1024
 
 
 class MDKError(Exception):
-    """What MDK answered when it refused a command."""
+    """MDK's error when it refused a command."""
 
 
 class MDKHost:
@@ -29,7 +29,7 @@ class MDKHost:
 
     async def call(self, database, command, **arguments):
         request = {"database": str(database), "cmd": command, **arguments}
-        # One line out, one line in: a caller that is cancelled between them must not leave its answer to the next.
+        # One line out, one line in: the answer to a cancelled call must not go to the next caller.
         line = await asyncio.shield(asyncio.ensure_future(self._exchange(json.dumps(request))))
         if not line:
             raise MDKError(f"the member process ended during {command}")
@@ -51,7 +51,7 @@ class MDKHost:
 
 
 class MDK:
-    """One member: in a process of its own, or in a host that others share."""
+    """One member, in its own process or in a shared host."""
 
     def __init__(self, version, database, host=None):
         self.database = database

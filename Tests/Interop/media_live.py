@@ -2,7 +2,7 @@
 
     DIR/venv/bin/python Tests/Interop/media_live.py PIKABOT_BINARY [--only TEXT]
 
-MDK 0.7's Python interface has no functions for files of messages, so with it only pictures are exchanged.
+MDK 0.7's Python interface has no functions for file messages, so with it only pictures are exchanged.
 """
 
 import argparse
@@ -28,7 +28,7 @@ LARGE = 3 << 20
 
 
 class BlossomRelay:
-    """`pikabot relay` with its media in a folder; relay and media store share a port."""
+    """`pikabot relay` with media in a folder; relay and media store share a port."""
 
     name = "pikabot relay"
 
@@ -56,7 +56,7 @@ class BlossomRelay:
             await self.log
 
 
-# The media store, as any client sees it.
+# The media store, as seen by a client.
 
 def request(method, url, body=None, headers=None):
     """Status and body."""
@@ -76,7 +76,7 @@ def authorization(keys, action, digest, lifetime=300):
 
 
 async def upload(relay, blob, keys, mime):
-    """The descriptor of an uploaded blob."""
+    """Uploads a blob; returns its descriptor."""
     digest = hashlib.sha256(blob).hexdigest()
     headers = {**authorization(keys, "upload", digest), "Content-Type": mime}
     status, body = await asyncio.to_thread(request, "PUT", f"{relay.media_url}/upload", blob, headers)
@@ -93,7 +93,7 @@ async def download(url):
 
 
 def png(width=32, height=32):
-    """A picture without metadata, made by hand."""
+    """Builds a PNG without metadata."""
     pixels = lambda y: b"".join(bytes((x * 7 % 256, y * 5 % 256, 99)) for x in range(width))
     rows = b"".join(b"\0" + pixels(y) for y in range(height))
 
@@ -104,10 +104,10 @@ def png(width=32, height=32):
     return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b"")
 
 
-# The room of every scenario.
+# The group of every scenario.
 
 async def room(stage, version, ours_founds):
-    """Relay, our member, a guest by MDK, and the group they share."""
+    """Starts a relay, our member and an MDK guest, and creates a group."""
     relay = await stage.enter(BlossomRelay(stage.options.pikabot, stage.folder / "relay"))
     guest = await stage.member("guest", relay, version)
     ours = await stage.enter(LabMember(stage.options.pikabot, relay, stage.folder / "lab"))
@@ -136,22 +136,22 @@ async def sent_by_us(stage, ours_founds):
         (tag,) = [tag for tag in message["tags"] if tag[0] == "imeta"]
         url = next(item.removeprefix("url ") for item in tag if item.startswith("url "))
         blob = await download(url)
-        check(data not in blob and len(blob) == len(data) + 16, "the server has something else than ciphertext")
+        check(data not in blob and len(blob) == len(data) + 16, "the server's blob is not the ciphertext")
         opened = await guest.mdk.call("decrypt_media", group=group, tag=tag, blob=blob.hex())
-        check(bytes.fromhex(opened["data"]) == data, f"MDK opened other bytes than {name} has")
+        check(bytes.fromhex(opened["data"]) == data, f"MDK decrypted {name} to different bytes")
         check(opened["reference"]["filename"] == name, f"MDK reads the name {opened['reference']['filename']!r}")
-        # Our own files stay readable for us, too.
+        # Our own files stay readable to us.
         own = (await ours.command("send", group=group, content=f"after {number}"))["message_id"]
         try:
             await ours.command("download_media", group=group, message=own, path=str(stage.folder / "none"))
         except LabError as error:
             check("unknown_media" in str(error), str(error))
         else:
-            check(False, "a message without a file had one")
+            check(False, "a message without a file lists one")
 
 
 async def send_from(guest, relay, group, data, mime, name, text, between=None):
-    """A guest's file: encrypted, uploaded, and referred to by a message; returns the plaintext's hash."""
+    """Encrypts, uploads and sends a guest's file; returns the plaintext's hash."""
     made = await guest.mdk.call("encrypt_media", group=group, data=data.hex(), mime=mime, filename=name)
     descriptor = await upload(relay, bytes.fromhex(made["blob"]), guest.keys, mime)
     tags = (await guest.mdk.call("media_tags", group=group, hash=made["hash"], url=descriptor["url"]))["tags"]
@@ -166,7 +166,7 @@ async def received_by_us(stage, ours, guest, group, text, digest):
     path = stage.folder / f"in-{message['id']}"
     await ours.command("download_media", group=group, message=message["id"], path=str(path))
     data = path.read_bytes()
-    check(hashlib.sha256(data).hexdigest() == digest, f"{text}: we opened other bytes than MDK encrypted")
+    check(hashlib.sha256(data).hexdigest() == digest, f"{text}: we decrypted different bytes than MDK encrypted")
     return data
 
 
@@ -180,9 +180,9 @@ async def sent_by_them(stage, ours_founds):
     for text, (name, mime, data) in files.items():
         digests[text] = await send_from(guest, relay, group, data, mime, name, text)
         found = await received_by_us(stage, ours, guest, group, text, digests[text])
-        # MDK writes pictures anew before it encrypts them.
-        check(mime.startswith("image/") or found == data, f"{text} changed on its way")
-    # More epochs than a group can still open messages of.
+        # MDK re-encodes pictures before it encrypts them.
+        check(mime.startswith("image/") or found == data, f"{text} changed in transit")
+    # More epochs than the group keeps secrets for.
     for number in range(7):
         if ours_founds:
             await ours.command("rename", group=group, name=f"media {number}")
@@ -214,7 +214,7 @@ async def picture_by_us(stage, version):
     blob = await download(f"{relay.media_url}/{state['image_hash']}")
     opened = await guest.mdk.call(
         "decrypt_image", blob=blob.hex(), hash=state["image_hash"], key=state["image_key"], nonce=state["image_nonce"])
-    check(bytes.fromhex(opened["data"]) == png(), "MDK opened another picture than ours")
+    check(bytes.fromhex(opened["data"]) == png(), "MDK decrypted a different picture")
     await ours.command("set_image", group=group)
     await guest.until("no group picture", lambda: not has_image())
 
@@ -230,7 +230,7 @@ async def picture_by_them(stage, version):
     await ours.until_group(group, epoch=guest.groups[group]["epoch"])
     path = stage.folder / "picture"
     await ours.command("download_image", group=group, path=str(path))
-    check(path.read_bytes().hex() == expected["data"], "we opened another picture than MDK")
+    check(path.read_bytes().hex() == expected["data"], "we decrypted a different picture")
 
 
 SCENARIOS = {

@@ -1,4 +1,4 @@
-"""Health and metrics of `pikabot run`, read as Prometheus and an orchestrator read them.
+"""Health and metrics of `pikabot run`, read as by Prometheus and an orchestrator.
 
     DIR/venv/bin/python Tests/Interop/metrics_live.py PIKABOT_BINARY [--promtool PATH] [--only TEXT]
 """
@@ -26,7 +26,7 @@ supervisor: {{ restart: {{ strategy: one_for_one, intensity: 1000, period: 60s, 
 """
 CONTENT = "the treasure lies under the oak"
 GROUP = "quiet harbour"
-# Names that must be there once an account has been at work.
+# Metrics that must exist after an account has worked.
 WANTED = """
 bot_info bot_ready bot_state_revision bot_relay_connected bot_relay_reconnects_total bot_last_event_timestamp_seconds
 bot_events_received_total bot_events_duplicate_total bot_handler_duration_seconds bot_handler_timeouts_total
@@ -44,7 +44,7 @@ class Endpoint:
         self.base = f"http://127.0.0.1:{port}"
 
     async def get(self, path, method="GET"):
-        """Status and text of an answer; (0, reason) where nothing answers."""
+        """Returns status and body; (0, reason) without a response."""
 
         def fetch():
             request = urllib.request.Request(self.base + path, method=method, data=b"" if method == "POST" else None)
@@ -59,7 +59,7 @@ class Endpoint:
         return await asyncio.to_thread(fetch)
 
     async def until(self, path, status, seconds=60):
-        """The text of the first answer with this status; looked for until then, since nothing announces it."""
+        """Polls until a response has this status; returns its body."""
         deadline = asyncio.get_running_loop().time() + seconds
         while True:
             found, text = await self.get(path)
@@ -70,7 +70,7 @@ class Endpoint:
             await asyncio.sleep(0.2)
 
     async def families(self):
-        """Name -> [(labels, value)], of all lines of /metrics; histograms under the names of their parts."""
+        """Returns name -> [(labels, value)] of all samples in /metrics."""
         found = {}
         status, text = await self.get("/metrics")
         check(status == 200, f"/metrics answers {status}")
@@ -78,13 +78,13 @@ class Endpoint:
             if line.startswith("#"):
                 continue
             match = SERIES.match(line)
-            check(match, f"a line of /metrics cannot be read: {line}")
+            check(match, f"malformed line in /metrics: {line}")
             found.setdefault(match[1], []).append((dict(LABEL.findall(match[2] or "")), float(match[3])))
         return found, text
 
 
 async def watched_worker(stage, relay):
-    """An account with the echo bot, and its endpoint."""
+    """Starts an account with the echo bot; returns the worker and its endpoint."""
     port = free_port()
     worker = EchoWorker(stage.options.pikabot, relay, stage.folder / "worker")
     worker.file.write_text(worker.file.read_text() + OBSERVE.format(port=port))
@@ -101,21 +101,21 @@ async def promtool(options, *arguments, text=None):
 
 
 async def check_page(stage, page):
-    """promtool finds nothing wrong with a page of metrics; it is not asked if it is not there."""
+    """Checks a page of metrics with promtool, if installed."""
     if stage.options.promtool:
         status, output = await promtool(stage.options, "check", "metrics", text=page)
         check(status == 0 and not output.strip(), f"promtool says {output}")
 
 
 def checks_of(page):
-    """(check, relay) -> ok, of the one account of a page."""
+    """Returns (check, relay) -> ok for the only account of a page."""
     accounts = json.loads(page)["accounts"]
     check([account["account"] for account in accounts] == ["echo"], f"accounts are {accounts}")
     return {(entry["check"], entry.get("relay")): entry["ok"] for entry in accounts[0]["checks"]}
 
 
 async def conversation(stage, relay, worker):
-    """A member of ours founds a group with the bot and is answered; returns all that no label may show."""
+    """Our member creates a group with the bot and gets an answer; returns all values that must not occur in labels."""
     member = await stage.enter(LabMember(stage.options.pikabot, relay, stage.folder / "member"))
     created = await member.command("create_group", name=GROUP, members=[worker.pubkey])
     group = created["group"]
@@ -128,7 +128,7 @@ async def conversation(stage, relay, worker):
 
 
 async def export(stage):
-    """Every metric of the list, clean for promtool, and nothing of a conversation in its labels."""
+    """All listed metrics exist, promtool accepts them, and labels leak nothing of a conversation."""
     relay = await stage.enter(Relay(stage.folder / "relay"))
     worker, endpoint = await watched_worker(stage, relay)
     await endpoint.until("/readyz", 200)
@@ -138,7 +138,7 @@ async def export(stage):
     names = {name.removesuffix("_bucket").removesuffix("_sum").removesuffix("_count") for name in families} | set(families)
     check(not set(WANTED) - names, f"missing: {sorted(set(WANTED) - names)}")
     check(families["bot_ready"] == [({"account": "echo"}, 1.0)], f"bot_ready is {families['bot_ready']}")
-    check(families["telemetry_unknown_metrics_total"][0][1] == 0, "something is measured that is not in the catalogue")
+    check(families["telemetry_unknown_metrics_total"][0][1] == 0, "an exported metric is missing from the catalogue")
     values = {value for series in families.values() for labels, _ in series for value in labels.values()}
     for value in values:
         leaked = [secret for secret in secrets if secret.lower() in value.lower() or secret[:8].lower() in value.lower()]
@@ -149,7 +149,7 @@ async def export(stage):
 
 
 async def endpoints(stage):
-    """Liveness and start are answered; other methods and paths are refused; a worker that is killed comes back."""
+    """Liveness and startup endpoints; other methods and paths are refused; a killed worker is restarted."""
     relay = await stage.enter(Relay(stage.folder / "relay"))
     worker, endpoint = await watched_worker(stage, relay)
     await endpoint.until("/startupz", 200)
@@ -158,7 +158,7 @@ async def endpoints(stage):
             ("/livez", "GET", 200), ("/livez", "HEAD", 200), ("/startupz", "GET", 200), ("/metrics", "POST", 405),
             ("/readyz", "DELETE", 405), ("/", "GET", 404), ("/metrics/../readyz", "GET", 404)]:
         found, text = await endpoint.get(path, method)
-        check(found == status, f"{method} {path} is answered {found}: {text}")
+        check(found == status, f"{method} {path} got {found}: {text}")
     await worker.kill_worker(await worker.worker_pid())
     await endpoint.until("/readyz", 200)
     families, _ = await endpoint.families()
@@ -166,26 +166,26 @@ async def endpoints(stage):
     check(sum(value for labels, value in restarts if labels["bot"] == "echo") == 1, f"restarts are {restarts}")
 
 
-async def relay_away(stage):
-    """Unready as soon as the relay is gone, and ready again when it is back; alive all the time."""
+async def relay_down(stage):
+    """Unready while the relay is down, ready again afterwards, and alive throughout."""
     relay = await stage.enter(Relay(stage.folder / "relay"))
     _, endpoint = await watched_worker(stage, relay)
     await endpoint.until("/readyz", 200)
     await relay.stop()
     page = await endpoint.until("/readyz", 503)
     name = f"127.0.0.1:{relay.port}"
-    # The connection is the first to know; the canary follows with its next round.
+    # The connection check fails first; the canary follows with its next round.
     while checks_of(page)[("canary", name)]:
         await asyncio.sleep(0.2)
         page = (await endpoint.get("/readyz"))[1]
     failed = {key for key, ok in checks_of(page).items() if not ok}
     check(failed == {("relay", name), ("canary", name)}, f"failed checks are {failed}")
-    check((await endpoint.get("/livez"))[0] == 200, "a relay that is gone makes the process look dead")
+    check((await endpoint.get("/livez"))[0] == 200, "a lost relay failed the liveness check")
     families, _ = await endpoint.families()
     check(families["bot_relay_connected"] == [({"account": "echo", "relay": name}, 0.0)], "bot_relay_connected")
     check(families["bot_ready"][0][1] == 0, "bot_ready")
     before = families["bot_gap_seconds_total"][0][1]
-    check(before > 0, "no gap is counted")
+    check(before > 0, "the gap was not counted")
     await relay.start()
     await endpoint.until("/readyz", 200)
     families, _ = await endpoint.families()
@@ -193,11 +193,11 @@ async def relay_away(stage):
     after = families["bot_gap_seconds_total"][0][1]
     await asyncio.sleep(1)
     families, _ = await endpoint.families()
-    check(families["bot_gap_seconds_total"][0][1] == after >= before, "the gap goes on")
+    check(families["bot_gap_seconds_total"][0][1] == after >= before, "the gap is still counted")
 
 
 async def hanging(stage):
-    """A worker that runs and does not answer: not alive, and so in the metrics; well again when it goes on."""
+    """A hanging worker fails liveness, also in the metrics, and recovers when it continues."""
     relay = await stage.enter(Relay(stage.folder / "relay"))
     worker, endpoint = await watched_worker(stage, relay)
     await endpoint.until("/readyz", 200)
@@ -216,7 +216,7 @@ async def hanging(stage):
 
 
 class Swallower(Gate):
-    """A relay that takes events of some kinds and passes none of them on."""
+    """A relay that accepts events of some kinds without delivering them."""
 
     def __init__(self, relay, kinds):
         super().__init__(relay)
@@ -230,15 +230,15 @@ class Swallower(Gate):
 
 
 async def ephemeral_swallowed(stage):
-    """A relay that does not pass on ephemeral events still serves groups: the other form of canary comes back."""
+    """A relay that does not deliver ephemeral events still serves groups: the stored canary returns."""
     relay = await stage.enter(Relay(stage.folder / "relay"))
     gate = await stage.enter(Swallower(relay, range(20000, 30000)))
     _, endpoint = await watched_worker(stage, gate)
     await endpoint.until("/readyz", 200)
 
 
-async def nothing_passed_on(stage):
-    """A relay that is connected, takes everything and passes nothing on: only the canary tells."""
+async def nothing_delivered(stage):
+    """A relay that accepts everything and delivers nothing: only the canary detects it."""
     relay = await stage.enter(Relay(stage.folder / "relay"))
     gate = await stage.enter(Swallower(relay, [445, *range(20000, 30000)]))
     _, endpoint = await watched_worker(stage, gate)
@@ -254,14 +254,14 @@ async def nothing_passed_on(stage):
 
 
 async def login(stage):
-    """A relay that demands NIP-42 for reading and writing: canaries come back after the login."""
+    """A relay that requires NIP-42 for reading and writing: canaries return after the login."""
     relay = await stage.enter(Relay(stage.folder / "relay", login=True))
     _, endpoint = await watched_worker(stage, relay)
     await endpoint.until("/readyz", 200)
 
 
 async def rules(stage):
-    """The alert rules are valid and fire as their tests say."""
+    """The alert rules are valid and pass their tests."""
     status, output = await promtool(stage.options, "check", "rules", "config/alerts.yml")
     check(status == 0, output)
     status, output = await promtool(stage.options, "test", "rules", "config/alerts.test.yml")
@@ -271,9 +271,9 @@ async def rules(stage):
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("pikabot", help="the binary")
-    parser.add_argument("--promtool", default=shutil.which("promtool") or "promtool", help="of Prometheus")
+    parser.add_argument("--promtool", default=shutil.which("promtool") or "promtool", help="Prometheus' promtool")
     main({
-        "rules": rules, "endpoints": endpoints, "export": export, "relay away": relay_away, "login": login,
+        "rules": rules, "endpoints": endpoints, "export": export, "relay down": relay_down, "login": login,
         "hanging": hanging,
-        "ephemeral events swallowed": ephemeral_swallowed, "nothing passed on": nothing_passed_on,
+        "ephemeral events swallowed": ephemeral_swallowed, "nothing delivered": nothing_delivered,
     }, parser)

@@ -1,6 +1,6 @@
-"""Live peers for interoperation tests: a relay by others, and group members played by the reference implementation.
+"""Live peers for interoperability tests: nostr-sdk's relay, and group members run by the reference implementation.
 
-Runs under the virtual environment that setup-peers.sh made; everything else it needs lies beside that environment.
+Runs in the virtual environment created by setup-peers.sh; its other files are beside that environment.
 """
 
 import asyncio
@@ -20,7 +20,7 @@ from connection import Connection
 from mdk_process import HERE, MDK, MDKError
 
 WAIT_SECONDS = 30
-# Seconds that the time of an event may be ahead of the clock of a sender that never uses a second twice.
+# Seconds by which an event may be ahead of its sender's clock, if the sender uses each second only once.
 BURST_LEAD_SECONDS = 10
 
 
@@ -43,9 +43,9 @@ def sign(keys, kind, content, tags, created_at=None):
 
 
 class Relay:
-    """LocalRelay in a process of its own, so that it can be stopped and started like a real one.
+    """LocalRelay in a separate process, so that it can be killed and restarted.
 
-    With `login` it demands NIP-42 for everything.
+    With `login` it requires NIP-42 for everything.
     """
 
     def __init__(self, folder, login=False):
@@ -56,7 +56,7 @@ class Relay:
         self.process = None
 
     async def start(self):
-        """Listens on the same port and the same stored events as before a stop."""
+        """Starts on the same port with the stored events."""
         arguments = [sys.executable, str(HERE / "relay_process.py"), str(self.port), str(self.folder), *self.flags]
         pipe = asyncio.subprocess.PIPE
         self.process = await asyncio.create_subprocess_exec(*arguments, stdin=pipe, stdout=pipe)
@@ -64,7 +64,7 @@ class Relay:
             raise RuntimeError(f"the relay did not start on port {self.port}")
 
     async def stop(self):
-        """Cuts every connection at once, as a crash would."""
+        """Kills the relay, as a crash would."""
         if self.process and self.process.returncode is None:
             self.process.send_signal(signal.SIGKILL)
             await self.process.wait()
@@ -73,9 +73,9 @@ class Relay:
 
 
 class Member:
-    """A Nostr account with an MDK member behind it, connected to one relay.
+    """A Nostr account with an MDK member, connected to one relay.
 
-    `own_commits` says how it takes in a commit of its own after the relay's OK: "process" feeds the event back through
+    `own_commits` is how it applies its own commit after the relay's OK: "process" feeds the event back through
     message processing, which keeps a snapshot and yields to an earlier competing commit; "merge" is the plain
     merge_pending_commit, after which MDK stays on its branch. `address` is the relay's URL in what the member
     publishes, where that is another than the one it connects to; `host` is a process shared with other members.
@@ -90,22 +90,22 @@ class Member:
         self.keys = Keys.generate()
         self.pubkey = self.keys.public_key().to_hex()
         self.mdk = MDK(version, Path(folder) / f"{name}.sqlite", host)
-        self.groups = {}  # nostr group id -> the state MDK reported last
-        self.messages = []  # rumors in the order of decryption, own ones excluded
+        self.groups = {}  # nostr group id -> latest state from MDK
+        self.messages = []  # rumors in the order of decryption, without own ones
         self.outcomes = []  # (event id, result) of every group event
-        self.failed = {}  # event id -> (event, live, reason) that MDK could not process so far
-        self.late = []  # ids of events that came live, failed, and succeeded after a later commit
+        self.failed = {}  # event id -> (event, live, reason) of events that MDK has not processed yet
+        self.late = []  # ids of live events that failed first and succeeded after a later commit
         self.joined_at = {}
         self._subscriptions = {}
         self._accepted = set()
-        self.answers = set()  # ids of commits made because another member asked to leave
-        self._taken = set()  # group events that need not be seen again
-        self.changed = changed or asyncio.Condition()  # shared, a wait can look at several members
+        self.answers = set()  # ids of commits of other members' leave proposals
+        self._processed = set()  # processed group events
+        self.changed = changed or asyncio.Condition()  # shared, so that a wait can cover several members
         self.made = set()  # ids of the group events that this member published
         self._incoming = asyncio.Queue()
-        self._turn = asyncio.Lock()  # held by whoever changes a group: one commit, or one incoming event
+        self._turn = asyncio.Lock()  # lock for changes of a group: one commit or incoming event at a time
         self._attempts = itertools.count()
-        self._reading = asyncio.Event()  # cleared, what arrives waits
+        self._reading = asyncio.Event()  # while cleared, incoming events wait
         self._reading.set()
 
     async def start(self):
@@ -123,7 +123,7 @@ class Member:
     # Key packages
 
     async def publish_key_packages(self):
-        """Publishes the kinds this release writes (0.8: 30443 and 443, 0.7: 443); returns kind -> event."""
+        """Publishes the kinds of this release (0.8: 30443 and 443, 0.7: 443); returns kind -> event."""
         made = await self.mdk.call("create_key_package", relays=[self.address])
         published = {}
         for kind, tags in made["events"].items():
@@ -138,7 +138,7 @@ class Member:
         return await self.connection.first(wanted, seconds, lambda event: (event["kind"], event["created_at"]))
 
     async def fetch_key_packages(self, pubkeys):
-        """One for each, a few at a time: relays limit how many subscriptions a connection may have."""
+        """Fetches one for each, a few at a time, because relays limit subscriptions per connection."""
         places = asyncio.Semaphore(8)
 
         async def fetch(pubkey):
@@ -150,7 +150,7 @@ class Member:
     # Changing groups
 
     async def create_group(self, name, pubkeys, admins=()):
-        """Founds a group, sends the Welcomes and returns the nostr group id. `admins` come beside the founder."""
+        """Creates a group, sends the Welcomes and returns the nostr group id. `admins` are added to the founder."""
         packages = await self.fetch_key_packages(pubkeys)
         async with self._turn:
             made = await self.mdk.call(
@@ -185,7 +185,7 @@ class Member:
         await self._commit(group, [], "self_demote")
 
     async def leave(self, group):
-        """Publishes the proposal; the member is out once somebody's commit of it arrives."""
+        """Publishes the proposal; the member has left once another member's commit of it arrives."""
         if self.version >= "0.8" and self.pubkey in self.groups[group]["admin_pubkeys"]:
             await self._commit(group, [], "self_demote")
         async with self._turn:
@@ -200,7 +200,7 @@ class Member:
         return event
 
     async def encrypt(self, group, content, kind=9, tags=()):
-        """A message as an event that nobody has yet."""
+        """Returns a message as an unpublished event."""
         async with self._turn:
             made = await self.mdk.call("create_message", group=group, content=content, kind=kind, tags=list(tags))
             self.made.add(made["event"]["id"])
@@ -213,14 +213,14 @@ class Member:
             await self._send_welcomes(made["welcomes"], packages)
 
     async def prepare(self, group, command, **arguments):
-        """A commit as an event that nobody has yet; it is pending here. End with `merge` or `publish_prepared`."""
+        """Returns a pending commit as an unpublished event. Continue with `merge` or `publish_prepared`."""
         async with self._turn:
             made = await self.mdk.call(command, group=group, **arguments)
             self.made.add(made["event"]["id"])
         return made["event"]
 
     async def merge(self, group, event):
-        """Takes in a prepared commit as if a relay had it."""
+        """Applies a prepared commit as if a relay had accepted it."""
         async with self._turn:
             await self.mdk.call("process_message", event=event)
             await self._refresh(group)
@@ -251,21 +251,21 @@ class Member:
             wrap = nip59_make_gift_wrap(self.keys, recipient, unsigned)
             await self.connection.publish(json.loads(wrap.as_json()))
 
-    # Taking in what arrives
+    # Incoming events
 
     def pause(self):
-        """What arrives from now on waits for `resume`."""
+        """Makes incoming events wait for `resume`."""
         self._reading.clear()
 
     def resume(self):
         self._reading.set()
 
     async def stop_listening(self, group):
-        """Is away until `read_once`, or for good."""
+        """Stops receiving until `read_once`."""
         await self.connection.unsubscribe(self._subscriptions.pop(group))
 
     async def read_once(self, group, count):
-        """Catches up as clients do, when `count` new events are stored: by second, then by id, each once.
+        """Catches up once `count` new events are stored: sorted by second, then by id, each once.
 
         Returns MDK's results in this order."""
         async def stored():
@@ -301,8 +301,8 @@ class Member:
                     if event["kind"] == 1059:
                         await self._open_gift(event)
                     elif event["id"] not in self.made:
-                        await self._take_group_event(event, live)
-            except Exception as error:  # a peer's bad event is a finding of the test, and others follow it
+                        await self._receive_group_event(event, live)
+            except Exception as error:  # recorded as a finding; continue with later events
                 self.failed[event["id"]] = (event, live, repr(error))
             async with self.changed:
                 self.changed.notify_all()
@@ -313,7 +313,7 @@ class Member:
         if rumor["kind"] != 444:
             return
         welcome = await self.mdk.call("process_welcome", wrapper_id=wrap["id"], rumor=rumor)
-        # A second invitation to one group is for another branch of it, or for a time after this member was removed.
+        # A second invitation to a group is for another branch, or comes after a removal of this member.
         if rumor["id"] not in self._accepted:
             self._accepted.add(rumor["id"])
             await self.mdk.call("accept_welcome", id=welcome["id"])
@@ -327,8 +327,8 @@ class Member:
         wanted = {"kinds": [445], "#h": [group], "since": since}
         self._subscriptions[group] = await self.connection.subscribe(wanted, self._arrived)
 
-    async def _take_group_event(self, event, live):
-        if event["id"] in self._taken:
+    async def _receive_group_event(self, event, live):
+        if event["id"] in self._processed:
             return
         group = next(tag[1] for tag in event["tags"] if tag[0] == "h")
         if not await self._process(group, event, live):
@@ -337,7 +337,7 @@ class Member:
             pass
 
     async def _process(self, group, event, live, same_id=True):
-        """True when the event moved the group to another epoch, so that others may be readable now."""
+        """Returns whether the event changed the epoch, so that others may have become readable."""
         attempt = event if same_id else self._under_new_id(event)
         try:
             outcome = await self.mdk.call("process_message", event=attempt)
@@ -348,7 +348,7 @@ class Member:
         if result in ("error", "unprocessable", "previously_failed"):
             self.failed[event["id"]] = (event, live, outcome.get("reason", result))
             return False
-        self._taken.add(event["id"])
+        self._processed.add(event["id"])
         if event["id"] in self.failed:
             del self.failed[event["id"]]
             if live:
@@ -368,8 +368,8 @@ class Member:
         return await self._process(group, event, live, same_id=False)
 
     def _under_new_id(self, event):
-        # MDK remembers a failed event by its id for good, though it may only have come before its commit, as stored
-        # events of one second do. It never checks the id, so the same ciphertext gets its second chance under another.
+        # MDK never retries a failed event id, although the event may just have preceded its commit, as stored events
+        # of one second do. It does not check the id, so the same ciphertext is retried under another one.
         digest = hashlib.sha256(f"{event['id']} {next(self._attempts)}".encode())
         return {**event, "id": digest.hexdigest()}
 
@@ -382,7 +382,7 @@ class Member:
             self.changed.notify_all()
 
     async def _follow_rotation(self, group, error):
-        """The group goes by another nostr group id now, if it is there at all."""
+        """Handles a new nostr group id, or a missing group."""
         before = self.groups.setdefault(group, {})
         for state in (await self.mdk.call("groups"))["groups"]:
             if state["mls_group_id"] == before.get("mls_group_id"):
@@ -392,11 +392,11 @@ class Member:
 
     @property
     def seen(self):
-        """Ids of the group events that this member made or was shown."""
+        """Ids of the group events that this member created or processed."""
         return self.made | {event for event, _ in self.outcomes}
 
     def lost(self, group):
-        """Events of the group's time since joining that are still unreadable: (event id, reason)."""
+        """Returns unreadable group events since joining: (event id, reason)."""
         joined = self.joined_at[group]
         events = [(event, live, why) for event, live, why in self.failed.values() if ["h", group] in event["tags"]]
         begin = joined + 1 + BURST_LEAD_SECONDS

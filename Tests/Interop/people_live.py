@@ -16,7 +16,7 @@ from scenario import check, main
 
 
 class SdkClient:
-    """A program by nostr-sdk with an account's key."""
+    """A nostr-sdk client with an account's key."""
 
     def __init__(self, relay, keys):
         self.relay, self.keys, self.client = RelayUrl.parse(relay.url), keys, ClientBuilder().build()
@@ -40,9 +40,9 @@ class SdkClient:
         await self.publish(builder.finalize(self.keys))
 
     async def newer(self, kind, author, than=None, seconds=20):
-        """The replaceable event that the relay keeps, once it is another than `than`; its signature holds.
+        """Waits for a replaceable event other than `than`, with a valid signature.
 
-        An action of ours ends when its event is queued, which is before the relay has it.
+        Our actions end when their event is queued, before the relay has it.
         """
         filter = Filter().author(PublicKey.parse(author)).kind(Kind(kind))
         async with asyncio.timeout(seconds):
@@ -50,20 +50,20 @@ class SdkClient:
                 events = await self.client.fetch_events(ReqTarget.auto([filter]), timeout=timedelta(seconds=10))
                 check(len(events) <= 1, f"the relay keeps {len(events)} events of kind {kind}")
                 if events and (than is None or events[0].id().to_hex() != than.id().to_hex()):
-                    check(events[0].verify(), f"the signature of kind {kind} does not hold")
+                    check(events[0].verify(), f"invalid signature of kind {kind}")
                     return events[0]
                 await asyncio.sleep(0.1)
 
 
 async def ours(stage, relay):
-    """Our member, and nostr-sdk's client with the same account."""
+    """Starts our member, and a nostr-sdk client with the same account."""
     member = await stage.enter(LabMember(stage.options.pikabot, relay, stage.folder / "lab"))
     keys = Keys.parse((member.folder / "lab.key").read_text().strip())
     return member, await stage.enter(SdkClient(relay, keys))
 
 
 async def until_people(member, **expected):
-    """A `people` event with these fields."""
+    """Waits for a `people` event with these fields."""
     wanted = {"event": "people", **expected}
     return await member.until(f"people {expected}", lambda event: wanted.items() <= event.items())
 
@@ -76,7 +76,7 @@ async def until_name(member, group, pubkey, name):
 
 
 async def profile_of_two_programs(stage):
-    """nostr-sdk writes a profile, we change its name, nostr-sdk reads it: nothing else is lost."""
+    """nostr-sdk writes a profile and we change its name: nostr-sdk reads all other fields unchanged."""
     relay = await stage.relay()
     member, sdk = await ours(stage, relay)
     await member.command("save_profile", name="first", about="ours")
@@ -87,7 +87,7 @@ async def profile_of_two_programs(stage):
     await sdk.publish_profile(
         name="sdk", display_name="By nostr-sdk", about="theirs", nip05="a@example.com", lud16="a@pay.example.com",
         website="https://example.com", picture="https://example.com/a.png")
-    # A fresh read, as soon as it is not taken for a repetition.
+    # Read again once the request is not deduplicated.
     await asyncio.sleep(1.1)
     await member.command("refresh_profile")
     await until_people(member, name="sdk", about="theirs", picture="https://example.com/a.png")
@@ -98,11 +98,11 @@ async def profile_of_two_programs(stage):
     check(second.name == second.display_name == "zażółć 🦊", f"nostr-sdk reads {second}")
     kept = (second.about, second.nip05, second.lud16, second.website, second.picture)
     check(kept == ("theirs", "a@example.com", "a@pay.example.com", "https://example.com", "https://example.com/a.png"),
-          f"kept are {kept}")
+          f"stored events: {kept}")
 
 
 async def follows_of_two_programs(stage):
-    """nostr-sdk writes a follow list with petnames; we add and remove, and it reads what is left."""
+    """nostr-sdk writes a follow list with petnames; we add and remove entries; nostr-sdk reads the result."""
     relay = await stage.relay()
     friend, other, third = (Keys.generate() for _ in range(3))
     theirs = await stage.enter(SdkClient(relay, friend))
@@ -114,11 +114,11 @@ async def follows_of_two_programs(stage):
     await member.command("refresh_profile")
     shown = await until_people(member, follows=hexes[:2])
     await until_people(member, names={hexes[0]: "A Friend"})
-    check(shown["name"] is None, f"a name from nowhere: {shown['name']}")
+    check(shown["name"] is None, f"unexpected name: {shown['name']}")
     theirs = await sdk.newer(3, member.pubkey)
     await member.command("follow", peer=hexes[2])
     longer = await sdk.newer(3, member.pubkey, than=theirs)
-    check(json.loads(longer.as_json())["tags"] == [*known, ["p", hexes[2]]], "the longer list is another")
+    check(json.loads(longer.as_json())["tags"] == [*known, ["p", hexes[2]]], "the longer list differs")
     await member.command("unfollow", peer=hexes[1])
     event = json.loads((await sdk.newer(3, member.pubkey, than=longer)).as_json())
     check(event["tags"] == [known[0], known[2], ["p", hexes[2]]], f"the list has {event['tags']}")
@@ -127,7 +127,7 @@ async def follows_of_two_programs(stage):
 
 
 async def names_in_a_group(stage, version):
-    """An MDK member has a public profile, then one for the group; ours reaches it, and a later member too."""
+    """An MDK member has a public profile, then one for the group; ours reaches it and a later member."""
     relay = await stage.relay()
     guest = await stage.member("guest", relay, version)
     theirs = await stage.enter(SdkClient(relay, guest.keys))
@@ -139,22 +139,22 @@ async def names_in_a_group(stage, version):
     await until_name(member, group, guest.pubkey, "public guest")
     await guest.send(group, '{"name":"g","display_name":"group guest","about":"here"}', kind=0)
     await until_name(member, group, guest.pubkey, "group guest")
-    # Not an admin: nobody believes what it says of others.
+    # Not an admin: its statements about others are ignored.
     await guest.send(group, '{"name":"liar"}', kind=0, tags=[["p", member.pubkey]])
     await guest.send(group, "not a profile", kind=0)
     await member.command("save_profile", group=group, name="ours here", about="x")
     profile = await guest.until_message(
         '{"name":"ours here","display_name":"ours here","about":"x"}', member.pubkey)
     check(profile["kind"] == 0 and not profile["tags"], f"the guest reads {profile}")
-    # A new member is told of both by the admin: of its own profile, and of the guest's with a p tag.
+    # The admin sends a new member both profiles: its own, and the guest's with a p tag.
     late = await stage.member("late", relay, version)
     await member.command("add", group=group, members=[late.pubkey])
-    check(await late.until_joined() == group, "the late one joined another group")
+    check(await late.until_joined() == group, "the late member joined another group")
     await late.until_message('{"name":"ours here","display_name":"ours here","about":"x"}', member.pubkey)
     told = await late.until_message('{"name":"g","display_name":"group guest","about":"here"}', member.pubkey)
-    check(told["tags"] == [["p", guest.pubkey]], f"the late one is told with {told['tags']}")
+    check(told["tags"] == [["p", guest.pubkey]], f"the late member got tags {told['tags']}")
     names = [event["names"] for event in member.events if event["event"] == "group"]
-    check(not any("liar" in found.values() for found in names), "a member was believed what it said of another")
+    check(not any("liar" in found.values() for found in names), "a member's statement about another was accepted")
 
 
 SCENARIOS = {

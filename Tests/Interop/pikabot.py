@@ -1,4 +1,4 @@
-"""Our side of the live tests, from outside: `pikabot run FILE` with the echo bot, and `pikabot lab-member`."""
+"""Our programs in the live tests: `pikabot run FILE` with the echo bot, and `pikabot lab-member`."""
 
 import asyncio
 import json
@@ -24,16 +24,16 @@ accounts:
     invites: {{ accept: anyone }}
     bots:
       - use: echo
-        limits: {{ botPair: 1000 }}  # the members here answer faster than people do
+        limits: {{ botPair: 1000 }}  # the members answer faster than people
 """
-# A test that kills the worker on purpose must not be stopped by the restart limit that protects an operator.
+# Raises the restart limit for tests that kill the worker.
 PATIENT = """\
 supervisor: { restart: { strategy: one_for_one, intensity: 1000, period: 60s, backoff: 50ms..200ms } }
 """
 
 
 def write_key(path):
-    """A fresh secret key as 64 hex digits in a file only its owner reads; returns its public key in hex."""
+    """Writes a new secret key as 64 hex digits to a file with mode 600; returns the public key in hex."""
     keys = Keys.generate()
     path.parent.mkdir(parents=True, exist_ok=True)
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
@@ -43,7 +43,7 @@ def write_key(path):
 
 
 async def end(process):
-    """SIGTERM, then SIGKILL for the whole process group once the deadline has passed; returns the exit status."""
+    """Sends SIGTERM, and SIGKILL to the process group after the deadline; returns the exit status."""
     if process.returncode is None:
         process.send_signal(signal.SIGTERM)
         with suppress(TimeoutError):
@@ -54,7 +54,7 @@ async def end(process):
 
 
 def children(pid):
-    """Process ids of the living children of a process, oldest first; empty when it is gone."""
+    """Process ids of the running children of a process, oldest first; empty if it has ended."""
     found = []
     for thread in Path(f"/proc/{pid}/task").glob("*"):
         with suppress(OSError):
@@ -63,14 +63,14 @@ def children(pid):
 
 
 def runs(pid):
-    """Whether a process has not ended; one that nobody has waited for has."""
+    """Whether a process is running; a zombie is not."""
     with suppress(OSError):
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
     return False
 
 
 async def gone(pid, seconds=STOP_SECONDS):
-    """Returns once a process that is no child of ours has ended. The kernel does not say so: polled."""
+    """Returns once a process that is not our child has ended, by polling."""
     deadline = asyncio.get_running_loop().time() + seconds
     while runs(pid):
         if asyncio.get_running_loop().time() > deadline:
@@ -79,8 +79,7 @@ async def gone(pid, seconds=STOP_SECONDS):
 
 
 class EchoWorker:
-    """`pikabot run` in the foreground: the supervisor, and below it the worker with one account and its bots, the echo
-    bot unless a configuration says otherwise."""
+    """`pikabot run` in the foreground: the supervisor and its worker, with one account and by default the echo bot."""
 
     name = "pikabot run"
 
@@ -96,7 +95,7 @@ class EchoWorker:
 
     async def start(self):
         with self.log.open("ab") as log:
-            # Started elsewhere on purpose: paths in the file are relative to the file.
+            # Another working directory, because paths in the file are relative to the file.
             self.process = await asyncio.create_subprocess_exec(
                 str(self.binary), "run", str(self.file), cwd=self.folder.parent, start_new_session=True,
                 stdin=asyncio.subprocess.DEVNULL, stdout=log, stderr=log)
@@ -106,7 +105,7 @@ class EchoWorker:
             await end(self.process)
 
     async def worker_pid(self, other_than=None, seconds=30):
-        """The worker's process id; after a kill, that of its successor. The kernel announces neither: polled."""
+        """The process id of the worker or, after a kill, of its successor; by polling."""
         deadline = asyncio.get_running_loop().time() + seconds
         while asyncio.get_running_loop().time() < deadline:
             alive = [pid for pid in children(self.process.pid) if pid != other_than]
@@ -118,15 +117,15 @@ class EchoWorker:
         raise TimeoutError(f"no worker process {seconds} s after the last one; {self.describe()}")
 
     async def kill_worker(self, pid):
-        """kill -9 at this instant; returns the successor's process id."""
+        """Kills the worker with SIGKILL; returns the successor's process id."""
         try:
             os.kill(pid, signal.SIGKILL)
         except ProcessLookupError:
-            raise RuntimeError(f"worker {pid} had ended by itself; {self.describe()}") from None
+            raise RuntimeError(f"worker {pid} had already exited; {self.describe()}") from None
         return await self.worker_pid(other_than=pid)
 
     async def kill_supervisor(self):
-        """kill -9 of the supervisor, which is started again at once; its worker must end and hand over what it holds.
+        """Kills the supervisor with SIGKILL and restarts it; the old worker must end and release its state.
 
         Returns the process id of the new supervisor's worker.
         """
@@ -145,7 +144,7 @@ class EchoWorker:
 
 
 class OurRelay:
-    """`pikabot relay`, which keeps its events in memory."""
+    """`pikabot relay` with its events in memory."""
 
     name = "pikabot relay"
 
@@ -182,7 +181,7 @@ class LabError(Exception):
 
 
 class LabMember:
-    """`pikabot lab-member`: an account of ours driven by JSON lines, one command and one event a line."""
+    """`pikabot lab-member`: our account, driven by JSON lines with one command or event each."""
 
     name = "pikabot lab-member"
 
@@ -194,7 +193,7 @@ class LabMember:
         self.log = self.folder / "lab-member.log"
         self.process = None
         self.events = []
-        self.changed = changed or asyncio.Condition()  # shared, a wait can look at several members
+        self.changed = changed or asyncio.Condition()  # shared, so that a wait can cover several members
 
     async def start(self):
         arguments = ["lab-member", "--relay", self.relay.url, "--key", str(self.folder / "lab.key"), *self.flags]
@@ -233,7 +232,7 @@ class LabMember:
         return answer.get("result", {})
 
     async def until(self, what, fits, seconds=30, first=0):
-        """The first event from index `first` on for which `fits(event)`."""
+        """Waits for the first event from index `first` on for which `fits(event)` is true."""
 
         def find():
             return next((event for event in self.events[first:] if fits(event)), None)
@@ -246,7 +245,7 @@ class LabMember:
         return await self.until(f"message {content!r}", lambda event: wanted.items() <= event.items())
 
     async def until_group(self, group, **expected):
-        """A `group` event with these fields; members in any order."""
+        """Waits for a `group` event with these fields; members in any order."""
         wanted = {"event": "group", "group": group, **expected}
         members = sorted(wanted.pop("members", []))
 

@@ -1,4 +1,4 @@
-"""Probes of relays: each fault that a relay is given is named, and nothing else; and a Prometheus server that asks.
+"""Relay probes: each probe reports exactly the relay's fault; also with a Prometheus server that scrapes /probe.
 
     DIR/venv/bin/python Tests/Interop/probe_live.py PIKABOT_BINARY [--promtool PATH] [--only TEXT]
 
@@ -38,7 +38,7 @@ accounts:
 observe: {{ listen: "127.0.0.1:{port}" }}
 """
 
-# As docs/relay-probe.md has it, but for the addresses and times.
+# As in docs/relay-probe.md, except for addresses and times.
 PROMETHEUS = """\
 global: {{ scrape_interval: 15s, scrape_timeout: 14s }}
 scrape_configs:
@@ -61,7 +61,7 @@ scrape_configs:
 
 
 async def probe(stage, url, *options):
-    """Exit status and JSON of `pikabot probe`."""
+    """Runs `pikabot probe`; returns exit status and JSON."""
     process = await asyncio.create_subprocess_exec(
         stage.options.pikabot, "probe", url, "--json", *options, stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE)
@@ -71,18 +71,18 @@ async def probe(stage, url, *options):
 
 
 async def named(stage, relay, faults, status, *options):
-    """A probe that names exactly these faults."""
+    """Runs a probe that must report exactly these faults."""
     found, report = await probe(stage, relay.url, *options)
     names = {fault["fault"] for fault in report["faults"]}
-    check(names == set(faults), f"named {sorted(names)} instead of {sorted(faults)}: {report['verdict']}")
-    check(found == status, f"exit status {found} instead of {status}: {report['verdict']}")
+    check(names == set(faults), f"expected faults {sorted(faults)}, found {sorted(names)}: {report['verdict']}")
+    check(found == status, f"expected exit status {status}, found {found}: {report['verdict']}")
     for fault in report["faults"]:
         check(fault["text"] in report["verdict"] or fault["weight"] == "note", report["verdict"])
     return report
 
 
 def on(relay, faults, status=GOOD, *options):
-    """A scenario: a relay of this kind, and what is named of it."""
+    """Returns a scenario: a relay of this kind and its expected faults."""
 
     async def scenario(stage):
         await named(stage, await stage.enter(relay(stage)), faults, status, *options)
@@ -90,16 +90,16 @@ def on(relay, faults, status=GOOD, *options):
     return scenario
 
 
-def behind(liar, faults, status):
+def behind(faulty, faults, status):
     async def scenario(stage):
         relay = await stage.enter(KnobRelay())
-        await named(stage, await stage.enter(liar(relay)), faults, status)
+        await named(stage, await stage.enter(faulty(relay)), faults, status)
 
     return scenario
 
 
-async def nothing_left(stage):
-    """Of what a probe writes only its deletions stay, and they end by themselves."""
+async def no_events_left(stage):
+    """Of a probe's events only its deletions remain, and they expire."""
     relay = await stage.enter(KnobRelay())
     await named(stage, relay, LOCAL, GOOD)
     client = ClientBuilder().build()
@@ -110,12 +110,12 @@ async def nothing_left(stage):
     check({event["kind"] for event in left} <= {5}, f"left: {[event['kind'] for event in left]}")
     for event in left:
         ends = [int(tag[1]) for tag in event["tags"] if tag[0] == "expiration"]
-        check(ends and ends[0] <= time.time() + 3700, f"a deletion ends at {ends}")
+        check(ends and ends[0] <= time.time() + 3700, f"a deletion expires at {ends}")
     await client.shutdown()
 
 
 async def reading_only(stage):
-    """With --read-only a relay that takes nothing is good, and nothing is written to another."""
+    """With --read-only a relay that refuses all events is good, and nothing is written."""
     relay = await stage.enter(KnobRelay(refuse=1))
     report = await named(stage, relay, LOCAL, GOOD, "--read-only")
     outcomes = {phase["phase"]: phase["outcome"] for phase in report["phases"]}
@@ -124,7 +124,7 @@ async def reading_only(stage):
 
 
 async def stopped(stage):
-    """Gone, back, and gone again."""
+    """A relay is stopped and restarted."""
     relay = await stage.enter(KnobRelay())
     await named(stage, relay, LOCAL, GOOD)
     await relay.close()
@@ -134,7 +134,7 @@ async def stopped(stage):
 
 
 async def certificates(stage):
-    """A certificate that nobody trusts, one that ends soon, one that holds, and one for another name."""
+    """Certificates: untrusted, about to expire, valid, and for another name."""
     relay = await stage.enter(KnobRelay())
     authority = await stage.enter(Authority(stage.folder / "authority"))
     trust = ("--trust", str(authority.file))
@@ -142,7 +142,7 @@ async def certificates(stage):
     await named(stage, soon, {"tls_failed"}, UNREACHABLE)
     report = await named(stage, soon, LOCAL | {"certificate_ends"}, GOOD, *trust)
     left = report["certificateEnd"] - time.time()
-    check(4 * 86400 < left <= 5 * 86400, f"ends in {left} s")
+    check(4 * 86400 < left <= 5 * 86400, f"expires in {left} s")
     good = await stage.enter(SecureFront(relay, *await authority.certificate("good", 90)))
     await named(stage, good, LOCAL, GOOD, *trust)
     good.url = good.url.replace("localhost", "127.0.0.2")
@@ -157,23 +157,23 @@ async def reaches(host, port):
         return False
 
 
-async def words(stage):
-    """For people: a table and a verdict; wrong usage is 64."""
+async def text_output(stage):
+    """Output for people: a table and a verdict; a usage error gives 64."""
     relay = await stage.enter(KnobRelay(refuse=1))
     process = await asyncio.create_subprocess_exec(
         stage.options.pikabot, "probe", relay.url, stdout=asyncio.subprocess.PIPE)
     text = (await process.communicate())[0].decode()
     check(process.returncode == BAD, f"exit status {process.returncode}")
     check(re.search(r"^  write +FAILED ", text, re.M), text)
-    check(re.search(r"^Not fit for encrypted groups: it takes no events of strangers: .*nobody writes here", text, re.M), text)
+    check(re.search(r"^Not fit for encrypted groups: it refuses events of unknown keys: .*nobody writes here", text, re.M), text)
     process = await asyncio.create_subprocess_exec(
         stage.options.pikabot, "probe", "https://relay.example", stderr=asyncio.subprocess.PIPE)
     await process.communicate()
-    check(process.returncode == 64, f"exit status {process.returncode} for what is no relay")
+    check(process.returncode == 64, f"exit status {process.returncode} for an invalid relay URL")
 
 
 async def watcher(stage, *relays, announce=False):
-    """An account with the bot, and its endpoint."""
+    """Starts an account with the bot; returns the worker and its endpoint."""
     port = free_port()
     configuration = WATCHER.format(
         relay=relays[0].url, targets=", ".join(relay.url for relay in relays), port=port,
@@ -194,7 +194,7 @@ def values(text, name):
 
 
 async def endpoint_answers(stage):
-    """/probe answers 200 for what is good, bad and gone, refuses what is not allowed, and is clean for promtool."""
+    """/probe answers 200 for good, bad and stopped relays, refuses others, and passes promtool."""
     good, bad = await stage.enter(KnobRelay()), await stage.enter(KnobRelay(refuse=1))
     _, endpoint = await watcher(stage, good, bad)
     text = await endpoint.until(probing(good.url), 200)
@@ -214,7 +214,7 @@ async def endpoint_answers(stage):
     for target in ("wss://relay.example", f"ws://127.0.0.1:{free_port()}", "http://127.0.0.1", "ws://localhost:22"):
         status, text = await endpoint.get(probing(target))
         check(status == 403, f"{target}: {status} {text}")
-    # Allowed by its name, and nowhere: an answer that it is not there, and no more.
+    # Allowed by name but not resolvable: reported as a failed probe.
     status, text = await endpoint.get(probing("ws://nobody.example"))
     check(status == 200 and values(text, "probe_success") == [0], f"{status} {text}")
     status, text = await endpoint.get(probing(bad.url, "other"))
@@ -222,7 +222,7 @@ async def endpoint_answers(stage):
 
 
 async def exported(stage):
-    """Targets are probed by themselves, and what came of it is in /metrics under their names."""
+    """Targets are probed regularly; the results are in /metrics under their names."""
     good, bad = await stage.enter(KnobRelay()), await stage.enter(KnobRelay(refuse=1))
     _, endpoint = await watcher(stage, good, bad, announce=True)
 
@@ -236,8 +236,8 @@ async def exported(stage):
     failed = {(labels["target"], labels["phase"]) for labels, value in families["nostr_probe_phase_success"] if not value}
     check((f"127.0.0.1:{bad.port}", "write") in failed, failed)
     check(not [phase for target, phase in failed if target == f"127.0.0.1:{good.port}"], failed)
-    check(families["telemetry_unknown_metrics_total"][0][1] == 0, "something is measured that is not in the catalogue")
-    # NIP-66: nobody is told of relays that only this machine can reach. Each round is told before the next one begins.
+    check(families["telemetry_unknown_metrics_total"][0][1] == 0, "an exported metric is missing from the catalogue")
+    # NIP-66: private relays are not announced. Each round is announced before the next one begins.
     def times(families):
         return {labels["target"]: value for labels, value in families.get("probe_duration_seconds", [])}
 
@@ -247,8 +247,8 @@ async def exported(stage):
     for _ in range(2):
         before = times(families)
         families, _ = await until_families(endpoint, lambda families: times(families) != before)
-    check(await told(client, 10050), "the account's own events are not at the relay that it would tell")
-    announced = await told(client, 30166)
+    check(await stored(client, 10050), "the account's own events are missing on the relay")
+    announced = await stored(client, 30166)
     check(not announced, announced)
     await client.shutdown()
     await good.close()
@@ -257,7 +257,7 @@ async def exported(stage):
     await until_families(endpoint, lambda families: verdicts(families) == wanted)
 
 
-async def told(client, kind):
+async def stored(client, kind):
     events = await client.fetch_events(ReqTarget.auto([Filter().kind(Kind(kind))]), timedelta(seconds=10))
     return [event.as_json() for event in events]
 
@@ -273,7 +273,7 @@ async def until_families(endpoint, holds, seconds=90):
 
 
 class Prometheus:
-    """A server from Debian, on one loopback port."""
+    """Debian's Prometheus server, on a loopback port."""
 
     def __init__(self, options, folder, configuration):
         self.program = Path(options.promtool).resolve().with_name("prometheus")
@@ -294,14 +294,14 @@ class Prometheus:
             await end(self.process)
 
     async def query(self, expression):
-        """[(labels, value)] of an instant query."""
+        """Returns [(labels, value)] of an instant query."""
         path = f"/api/v1/query?{urllib.parse.urlencode({'query': expression})}"
         answer = json.loads(await Endpoint(self.port).until(path, 200))
         return [(entry["metric"], float(entry["value"][1])) for entry in answer["data"]["result"]]
 
 
 async def prometheus(stage):
-    """A Prometheus server scrapes /probe with the usual relabelling, and sees a relay go and come back."""
+    """A Prometheus server scrapes /probe with the usual relabelling, while a relay stops and restarts."""
     good, bad = await stage.enter(KnobRelay()), await stage.enter(KnobRelay(refuse=1))
     worker, endpoint = await watcher(stage, good, bad)
     port = int(endpoint.base.rsplit(":", 1)[1])
@@ -329,37 +329,37 @@ async def prometheus(stage):
     await until('probe_success{job="relays"}', {good.url: 1, bad.url: 0})
 
 
-# What is always so of nostr-sdk's relay, and of PyPI nostr-relay.
+# Faults that nostr-sdk's relay and PyPI nostr-relay always have.
 LOCAL = {"information_missing"}
 PYTHON = {"duplicate_refused", "expiration_ignored"}
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("pikabot", help="the binary")
-    parser.add_argument("--promtool", default=shutil.which("promtool") or "promtool", help="of Prometheus")
+    parser.add_argument("--promtool", default=shutil.which("promtool") or "promtool", help="Prometheus' promtool")
     main({
         "LocalRelay": on(lambda stage: KnobRelay(), LOCAL),
         "nostr-relay": on(lambda stage: NostrRelay(stage.folder / "relay"), PYTHON),
-        "nothing left": nothing_left,
+        "no events left": no_events_left,
         "login to read and write": on(lambda stage: KnobRelay(login="both"), LOCAL | {"auth_required"}),
         "login to write": on(lambda stage: KnobRelay(login="write"), LOCAL | {"auth_required"}),
         "login to read": on(lambda stage: KnobRelay(login="read"), LOCAL | {"auth_required"}),
-        "nothing accepted": on(lambda stage: KnobRelay(refuse=1), LOCAL | {"write_refused"}, BAD),
-        "work wanted": on(lambda stage: KnobRelay(pow=20), LOCAL | {"write_refused"}, BAD),
+        "all events refused": on(lambda stage: KnobRelay(refuse=1), LOCAL | {"write_refused"}, BAD),
+        "proof of work": on(lambda stage: KnobRelay(pow=20), LOCAL | {"write_refused"}, BAD),
         "rate limit": on(lambda stage: KnobRelay(notes=15), LOCAL | {"rate_limited"}),
         "small answers": on(lambda stage: KnobRelay(filter=2), LOCAL | {"few_events"}),
-        "few questions": on(lambda stage: KnobRelay(reqs=3), LOCAL | {"few_subscriptions"}),
+        "few queries": on(lambda stage: KnobRelay(reqs=3), LOCAL | {"few_subscriptions"}),
         "nostr-relay, small events": on(
             lambda stage: NostrRelay(stage.folder / "relay", size=40_000), PYTHON | {"size_limit"}),
         "nostr-relay, tiny events": on(
             lambda stage: NostrRelay(stage.folder / "relay", size=4096), PYTHON | {"size_limit"}, BAD),
         "nostr-relay, small answers": on(
             lambda stage: NostrRelay(stage.folder / "relay", limit=2), PYTHON | {"few_events"}),
-        "nostr-relay, few questions": on(
+        "nostr-relay, few queries": on(
             lambda stage: NostrRelay(stage.folder / "relay", subscriptions=3), PYTHON | {"few_subscriptions"}),
-        "OK and forgotten": behind(Forgetful, {"silent_drop", "information_missing"}, BAD),
-        "no end of stored events": behind(Endless, {"no_eose", "information_missing"}, BAD),
-        "no answer at all": behind(Deaf, {"silent", "information_missing"}, UNREACHABLE),
-        "reading only": reading_only, "stopped and started": stopped, "certificates": certificates, "words": words,
+        "silent drops": behind(Forgetful, {"silent_drop", "information_missing"}, BAD),
+        "no EOSE": behind(Endless, {"no_eose", "information_missing"}, BAD),
+        "silent relay": behind(Deaf, {"silent", "information_missing"}, UNREACHABLE),
+        "read-only": reading_only, "stopped and restarted": stopped, "certificates": certificates, "text output": text_output,
         "endpoint": endpoint_answers, "exported": exported, "Prometheus": prometheus,
     }, parser)

@@ -1,4 +1,4 @@
-"""Relays for probes: LocalRelay with its knobs, PyPI nostr-relay, liars before a good one, and TLS before it."""
+"""Relays for probes: LocalRelay with options, PyPI nostr-relay, and faulty or TLS proxies in front of a good relay."""
 
 import asyncio
 import json
@@ -16,7 +16,7 @@ from peers import HERE, free_port
 from pikabot import end
 
 START_SECONDS = 30
-# Liars are asked for documents that they do not have, which they would tell at length.
+# Faulty proxies serve no NIP-11 document and would log each request for it at length.
 logging.getLogger("websockets.server").setLevel(logging.CRITICAL)
 NOSTR_RELAY = """\
 relay_name: probed
@@ -39,7 +39,7 @@ message_timeout: 1800
 
 
 class KnobRelay:
-    """`KnobRelay(filter=2)`: what the knobs are is told by knob_relay.py."""
+    """`KnobRelay(filter=2)`; knob_relay.py lists the options."""
 
     def __init__(self, **knobs):
         self.knobs = [f"{name}={value}" for name, value in knobs.items()]
@@ -60,7 +60,7 @@ class KnobRelay:
 
 
 class NostrRelay:
-    """PyPI nostr-relay in the environment that setup-peers.sh has made beside ours."""
+    """PyPI nostr-relay in its own environment, created by setup-peers.sh."""
 
     def __init__(self, folder, size=131072, subscriptions=32, limit=6000):
         self.program = Path(sys.executable).parents[2] / "relay-venv" / "bin" / "nostr-relay"
@@ -96,7 +96,7 @@ class NostrRelay:
 
 
 class Forgetful(Gate):
-    """Says OK to everything, passes nothing on to anybody but those who listen, and keeps nothing."""
+    """Accepts everything and delivers it to open subscriptions, but stores nothing."""
 
     def __init__(self, relay):
         super().__init__(relay)
@@ -125,7 +125,7 @@ class Forgetful(Gate):
 
 
 class Endless(Gate):
-    """Gives stored events, and never says that there are no more."""
+    """Returns stored events without EOSE."""
 
     async def _from_relay(self, relay, client):
         async for frame in relay:
@@ -146,7 +146,7 @@ class Shouting(Gate):
 
 
 class Deaf(Gate):
-    """Answers nothing at all."""
+    """Never answers."""
 
     async def _from_relay(self, relay, client):
         async for _ in relay:
@@ -154,7 +154,7 @@ class Deaf(Gate):
 
 
 class Authority:
-    """A certificate authority of our own, in a folder."""
+    """A private certificate authority in a folder."""
 
     def __init__(self, folder):
         self.folder = Path(folder)
@@ -170,7 +170,7 @@ class Authority:
         pass
 
     async def certificate(self, name, days):
-        """The files of a certificate for 127.0.0.1 and localhost that ends after so many days."""
+        """Creates a certificate for 127.0.0.1 and localhost that expires after this many days; returns its files."""
         extensions = self.folder / f"{name}.ext"
         extensions.write_text("subjectAltName=DNS:localhost,IP:127.0.0.1\n")
         await self._openssl(
@@ -191,7 +191,7 @@ class Authority:
 
 
 class SecureFront:
-    """TLS before a relay, as a reverse proxy puts it there."""
+    """TLS in front of a relay, like a reverse proxy."""
 
     def __init__(self, relay, certificate, key):
         self.relay_port = relay.port

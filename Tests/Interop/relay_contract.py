@@ -1,9 +1,9 @@
-"""The development relay's contract, from outside: `pikabot relay`, started with an environment and nothing else.
+"""The contract of Pika's development relay: `pikabot relay`, configured by its environment only.
 
     DIR/venv/bin/python Tests/Interop/relay_contract.py PIKABOT_BINARY [--only TEXT]
 
-What tests that were written for that relay do: start it with PORT, DATA_DIR and MEDIA_DIR, find its port in its log,
-wait for /health, publish and subscribe over WebSocket, put files into its media store and take them out.
+Does what tests for that relay do: starts it with PORT, DATA_DIR and MEDIA_DIR, finds its port in its log, waits for
+/health, publishes and subscribes over WebSocket, and uploads and downloads files.
 """
 
 import argparse
@@ -23,12 +23,12 @@ from media_live import authorization
 from pikabot import end
 from scenario import check, main
 
-LARGEST = (100 << 20) + 16  # what MIP-04 allows, encrypted
+LARGEST = (100 << 20) + 16  # maximum of MIP-04, encrypted
 START_SECONDS = 15
 
 
 class ContractRelay:
-    """Knows of the relay what its environment and its log say."""
+    """A relay of which only the environment and the log are known."""
 
     name = "pikabot relay"
 
@@ -40,7 +40,7 @@ class ContractRelay:
             "PORT": port, "DATA_DIR": str(self.folder / "data"), "MEDIA_DIR": str(self.folder / "media"), **environment}
 
     async def start(self):
-        # Both streams into one file, read from outside, as a test's fixture does it.
+        # Both streams go to one file, as in a test's fixture.
         with self.log.open("wb") as log:
             self.process = await asyncio.create_subprocess_exec(
                 str(self.binary), "relay", cwd=self.folder, env=self.environment, start_new_session=True,
@@ -49,7 +49,7 @@ class ContractRelay:
         self.url, self.http = f"ws://127.0.0.1:{self.port}", f"http://127.0.0.1:{self.port}"
 
     async def until_logged(self, text):
-        """What follows `text` on the first line that has it."""
+        """Waits for a line with `text`; returns the rest of that line."""
         deadline = asyncio.get_running_loop().time() + START_SECONDS
         while asyncio.get_running_loop().time() < deadline:
             for line in self.log.read_text(errors="replace").splitlines(keepends=True):
@@ -67,7 +67,7 @@ class ContractRelay:
 
 
 async def ask(method, url, body=None, headers=None):
-    """Status, headers and body."""
+    """Sends a request; returns status, headers and body."""
 
     def exchange():
         try:
@@ -110,15 +110,15 @@ async def health_and_information(stage):
     check({1, 9, 11, 40, 42, 45, 70} <= set(document.supported_nips()), f"NIP-11: {document.supported_nips()}")
     status, _, _ = await ask("GET", f"{relay.http}/nothing")
     check(status == 404, f"an unknown path: {status}")
-    check(await relay.close() == 0, "SIGTERM is an orderly end")
+    check(await relay.close() == 0, "SIGTERM did not lead to exit status 0")
 
 
-async def fixed_port_and_wrong_ones(stage):
+async def port_errors(stage):
     first = await stage.enter(ContractRelay(stage.options.pikabot, stage.folder / "first"))
     port = str(first.port)
     second = ContractRelay(stage.options.pikabot, stage.folder / "second", port)
     third = ContractRelay(stage.options.pikabot, stage.folder / "third", "x")
-    for relay, why in ((second, "taken"), (third, "no number")):
+    for relay, why in ((second, "in use"), (third, "not a number")):
         try:
             await relay.start()
         except AssertionError:
@@ -183,16 +183,16 @@ async def files(stage):
     status, _, body = await ask("GET", mine, headers=authorization(keys, "list", digest))
     check(status == 200 and json.loads(body) == [descriptor], f"list: {status} {body}")
     check((await ask("GET", mine))[0] == 401, "a list without authorization")
-    check((await ask("GET", mine, headers=authorization(others, "list", digest)))[0] == 403, "a list for somebody else")
+    check((await ask("GET", mine, headers=authorization(others, "list", digest)))[0] == 403, "a list for another account")
     delete = lambda who: ask("DELETE", f"{relay.http}/{digest}", headers=authorization(who, "delete", digest))
-    check((await delete(others))[0] == 403, "somebody else deleted the file")
+    check((await delete(others))[0] == 403, "another account deleted the file")
     check((await ask("DELETE", f"{relay.http}/{digest}"))[0] == 401, "a deletion without authorization")
     check((await delete(keys))[0] == 200, "the owner cannot delete the file")
-    check((await ask("GET", f"{relay.http}/{digest}"))[0] == 404, "a deleted file is there")
+    check((await ask("GET", f"{relay.http}/{digest}"))[0] == 404, "a deleted file is still served")
 
 
 async def too_large(stage):
-    """What is announced as too large is refused before it comes."""
+    """An upload announced as too large is refused before its body is sent."""
     relay = await stage.enter(ContractRelay(stage.options.pikabot, stage.folder / "relay"))
 
     async def answer(length):
@@ -221,10 +221,10 @@ async def survives_a_restart(stage):
     check(json.loads(body)["url"] == f"https://media.example/{digest}.bin", f"{status} {body}")
     await relay.close()
     relay = await stage.enter(ContractRelay(stage.options.pikabot, folder))
-    check((await ask("GET", f"{relay.http}/{digest}"))[2] == blob, "the file is gone")
+    check((await ask("GET", f"{relay.http}/{digest}"))[2] == blob, "the file was lost")
     reader = await client(relay)
     found = await reader.fetch_events(ReqTarget.auto([Filter().id(event.id())]), timeout=timedelta(seconds=10))
-    check([other.id().to_hex() for other in found] == [event.id().to_hex()], "the event is gone")
+    check([other.id().to_hex() for other in found] == [event.id().to_hex()], "the event was lost")
     await reader.shutdown()
 
 
@@ -234,9 +234,9 @@ if __name__ == "__main__":
     parser.set_defaults(jobs=3, timeout=60)
     main({
         "health and information": health_and_information,
-        "ports": fixed_port_and_wrong_ones,
+        "ports": port_errors,
         "publish and subscribe": publish_and_subscribe,
         "files": files,
-        "too large a file": too_large,
+        "oversized file": too_large,
         "restart": survives_a_restart,
     }, parser)

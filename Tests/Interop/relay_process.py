@@ -1,9 +1,9 @@
 """nostr-sdk's LocalRelay on one loopback port with its events in a folder: relay_process.py PORT FOLDER [login].
 
-With `login` it takes and gives events only after a login (NIP-42).
+With `login` it accepts and returns events only after a login (NIP-42).
 
-Prints `ready` when it listens and ends when its stdin does. Killing it at any instant and starting it again on the
-same folder keeps every event it had acknowledged.
+Prints `ready` when it listens and ends when its stdin does. After a kill and a
+restart on the same folder it has every acknowledged event.
 """
 
 import asyncio
@@ -15,12 +15,12 @@ from nostr_sdk import (
 
 
 async def main():
-    # The relay calls its database back through Python, from threads that have no event loop.
+    # The relay calls its database in Python, from threads without an event loop.
     uniffi_set_event_loop(asyncio.get_running_loop())
     port, folder = int(sys.argv[1]), sys.argv[2]
     database = await NostrLmdb.open(folder)
     builder = LocalRelayBuilder().addr("127.0.0.1").port(port).database(database)
-    # The library's default of 60 events a minute from one connection would throttle a load of messages.
+    # The default of 60 events a minute per connection would throttle the tests.
     builder = builder.rate_limit(RateLimit(max_reqs=500, notes_per_minute=1_000_000))
     if sys.argv[3:] == ["login"]:
         builder = builder.nip42(LocalRelayBuilderNip42(mode=LocalRelayBuilderNip42Mode.BOTH))

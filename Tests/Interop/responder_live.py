@@ -1,5 +1,5 @@
 """The responder under `pikabot run`, in groups with the reference implementation: rules of each kind, a webhook, programs,
-an agent at a fake endpoint, a relay that is stopped or wants to know who one is, and bots that could go on for ever.
+an agent at a fake endpoint, a relay that is stopped or requires NIP-42, and bots that reply to each other.
 
     DIR/venv/bin/python Tests/Interop/responder_live.py PIKABOT_BINARY [--only TEXT] [--kills N] [--messages N] [--seed N]
 """
@@ -91,7 +91,7 @@ ALL_RULES = r"""
             - when: { joined: others }
               send: "welcome, you make us {members}"
             - when: { removed: others }
-              send: "somebody was removed"
+              send: "a member was removed"
             - when: { joined: self }
               send: "hello, I am {me}"
             - when: { schedule: { every: 1s } }
@@ -118,7 +118,7 @@ print(json.dumps({"choices": [{"message": {"content": request["messages"][-1]["c
 
 
 async def responder(stage, relay, agent, rules=ALL_RULES, limits="{ botPair: 3 }", timeout="20s", name="worker", **options):
-    """A started responder; its rules may name AGENT, the fake server's host."""
+    """Starts a responder; its rules may name AGENT, the fake server's host."""
     rules = rules.replace("AGENT", agent.host).replace("SCHEDULED", "ab" * 32)
     text = RULES.format(relay=relay.url, agent=agent.host, rules=rules, limits=limits, timeout=timeout)
     bot = EchoWorker(stage.options.pikabot, relay, stage.folder / name, configuration=text, **options)
@@ -129,7 +129,7 @@ async def responder(stage, relay, agent, rules=ALL_RULES, limits="{ botPair: 3 }
 
 
 async def scene(stage, **options):
-    """A relay, a fake server, a responder, and two guests in a group with it."""
+    """Starts a relay, a fake server, a responder, and two guests in a group with it."""
     relay = await stage.relay(**options.pop("relay", {}))
     agent = await stage.enter(FakeAgent())
     bot = await responder(stage, relay, agent, **options)
@@ -173,15 +173,15 @@ async def rules_of_each_kind(stage):
     await guest.add(group, [third.pubkey])
     await second.until_message("welcome, you make us 4", bot.pubkey, JOIN_SECONDS)
     await guest.remove(group, [third.pubkey])
-    await second.until_message("somebody was removed", bot.pubkey, JOIN_SECONDS)
+    await second.until_message("a member was removed", bot.pubkey, JOIN_SECONDS)
     check(len(agent.asked("/weather")) == 1, f"redirected or asked twice: {agent.asked('/weather')}")
     (document, headers), = agent.asked("/event")
     check(document["version"] == 1 and document["rule"] == "tell" and document["event"]["command"] == "tell", f"{document}")
     check(headers["Idempotency-Key"] == document["delivery"], f"{headers}")
 
 
-async def programs_that_misbehave(stage):
-    """A program that hangs or floods is killed and said; a handler that is stuck is cut off, and its chat goes on."""
+async def misbehaving_programs(stage):
+    """A program that hangs or floods is killed and reported; a stuck handler is cancelled, and its chat continues."""
     _, _, bot, group, guest, _ = await scene(stage, timeout="5s")
     await asked(guest, group, bot, "/hang", "That took too long.")
     await asked(guest, group, bot, "/flood", "That was too much.")
@@ -200,20 +200,20 @@ async def agent_answers(stage):
     await asked(guest, group, bot, "/ask busy", "heard: busy")
     await asked(guest, group, bot, "/ask broken", "I cannot answer that.")
     count = sum("broken" in b["messages"][-1]["content"] for b, _ in agent.asked("/v1/chat/completions"))
-    check(count == 3, f"a broken endpoint was asked {count} times")
+    check(count == 3, f"a broken endpoint got {count} requests")
     await second.send(group, "/ask odd")
     await second.until(
         "two failures", lambda: len(said(second, bot, "I cannot answer that.")) == 2, JOIN_SECONDS)
     internals = [m["content"] for m in guest.messages if "internal trace" in m["content"] or "sk-fake" in m["content"]]
-    check(not internals, f"said what is nobody's business: {internals}")
+    check(not internals, f"leaked internals: {internals}")
     await asked(guest, group, bot, "/poor one", "heard: one")
     await asked(guest, group, bot, "/poor two", "No more today.")
     log = bot.log.read_text(errors="replace")
-    check(FakeAgent.token not in log, "the agent's token stands in the log")
+    check(FakeAgent.token not in log, "the agent's token is in the log")
 
 
-async def killed_while_it_asks(stage):
-    """kill -9 while the agent thinks: the question is put again, the answer is said once."""
+async def killed_during_request(stage):
+    """kill -9 while the agent thinks: the request is repeated, and the answer is sent once."""
     _, agent, bot, group, guest, _ = await scene(stage, patient=True)
     pid = await bot.worker_pid()
     await guest.send(group, "/ask slow 2")
@@ -221,21 +221,21 @@ async def killed_while_it_asks(stage):
     await bot.kill_worker(pid)
     await guest.until_message("heard: slow 2", bot.pubkey, JOIN_SECONDS)
     await asked(guest, group, bot, "/ping", "pong")
-    check(len(said(guest, bot, "heard: slow 2")) == 1, "the answer was said twice")
-    check(len(agent.asked("/v1/chat/completions")) == 2, "the question was not put again")
+    check(len(said(guest, bot, "heard: slow 2")) == 1, "duplicate answer")
+    check(len(agent.asked("/v1/chat/completions")) == 2, "the request was not repeated")
 
 
 async def until_asked(agent, seconds=JOIN_SECONDS):
-    """The server tells nobody when it is asked: polled."""
+    """Waits for requests to the server, by polling."""
     deadline = asyncio.get_running_loop().time() + seconds
     while not agent.asked("/v1/chat/completions"):
         if asyncio.get_running_loop().time() > deadline:
-            raise TimeoutError(f"the agent was not asked; {agent.describe()}")
+            raise TimeoutError(f"the agent got no request; {agent.describe()}")
         await asyncio.sleep(0.02)
 
 
 async def relay_outage(stage):
-    """What is asked just before, during and after an outage is answered once."""
+    """Requests just before, during and after an outage are answered once."""
     relay, _, bot, group, guest, second = await scene(stage)
     await asked(guest, group, bot, "/shout before", "BEFORE!")
     await guest.send(group, "/ask slow 1")
@@ -245,16 +245,16 @@ async def relay_outage(stage):
     await guest.until_message("heard: slow 1", bot.pubkey, JOIN_SECONDS)
     await asked(second, group, bot, "/shout after", "AFTER!")
     for text in ("BEFORE!", "heard: slow 1", "AFTER!"):
-        check(len(said(second, bot, text)) == 1, f"{text!r} was said {len(said(second, bot, text))} times")
+        check(len(said(second, bot, text)) == 1, f"{text!r} was sent {len(said(second, bot, text))} times")
 
 
-async def relay_that_asks_who_one_is(stage):
-    """LocalRelay takes and gives nothing before NIP-42, also after it was started anew."""
+async def relay_with_login(stage):
+    """LocalRelay requires NIP-42 for everything, also after a restart."""
     relay, _, bot, group, guest, _ = await scene(stage, relay={"login": True})
     async with connect(relay.url) as stranger:
         await stranger.send('["REQ","a",{"kinds":[443]}]')
         answers = [json.loads(await asyncio.wait_for(stranger.recv(), 10)) for _ in range(2)]
-        check(any(a[0] == "CLOSED" and a[2].startswith("auth-required") for a in answers), f"a stranger got {answers}")
+        check(any(a[0] == "CLOSED" and a[2].startswith("auth-required") for a in answers), f"an unauthenticated client got {answers}")
     await asked(guest, group, bot, "/ping", "pong")
     await relay.stop()
     await relay.start()
@@ -262,7 +262,7 @@ async def relay_that_asks_who_one_is(stage):
 
 
 async def two_responders(stage):
-    """Bots that answer everything, each other too, come to rest; people are answered again afterwards."""
+    """Bots that answer everything, including each other, fall silent; people are answered again afterwards."""
     relay = await stage.relay()
     agent = await stage.enter(FakeAgent())
     rules = '            - when: { any: true }\n              reply: "NAME heard {text}"\n'
@@ -276,21 +276,21 @@ async def two_responders(stage):
         await guest.until_message(f"{name} heard hello", bot.pubkey, JOIN_SECONDS)
     before = -1
     while before < (before := len(guest.messages)):
-        check(before < 60, f"the bots have said {before} things to each other")
-        await asyncio.sleep(3)  # silence is what is waited for
-    print(f"  {before} messages before they came to rest", flush=True)
+        check(before < 60, f"the bots sent {before} messages to each other")
+        await asyncio.sleep(3)  # wait for silence
+    print(f"  {before} messages before silence", flush=True)
     await guest.send(group, "again")
     for name, bot in zip(("one", "two"), bots):
         await guest.until_message(f"{name} heard again", bot.pubkey, JOIN_SECONDS)
 
 
-async def flood_of_questions(stage):
-    """One guest asks more than it may; another is answered all the same."""
+async def flood_of_commands(stage):
+    """One guest exceeds its rate limit; another is still answered."""
     _, _, bot, group, guest, second = await scene(stage, limits="{ perSender: 5/min, botPair: 3 }")
     await asyncio.gather(*[guest.send(group, f"/who {number:02}") for number in range(40)])
     await asked(second, group, bot, "/ping", "pong")
     answered = [m for m in second.messages if m["pubkey"] == bot.pubkey and " asked by " in m["content"]]
-    check(1 <= len(answered) <= 6, f"{len(answered)} of 40 questions were answered")
+    check(1 <= len(answered) <= 6, f"{len(answered)} of 40 commands were answered")
 
 
 KILL_RULES = r"""
@@ -301,14 +301,14 @@ KILL_RULES = r"""
             - when: { startsWith: wave }
               react: "👋"
 """
-# What the rules say to a text, and the kind of message that says it.
+# Expected answer to each kind of text, and the kind of its event.
 SAYS = {"/echo": ("echo: {}", 9), "number": ("{} it is", 9), "wave": ("👋", 7)}
 
 
 def answered(bot, witness):
-    """For `Run`: the text that each of the bot's messages refers to, and what is wrong with the answer if something is.
+    """For `Run`: the text that each of the bot's messages refers to, with any error of the answer.
 
-    The ids of what the guest says are known from a witness, another member.
+    Another member, the witness, supplies the ids of the guest's messages.
     """
 
     def texts(reader):
@@ -346,7 +346,7 @@ async def kills(stage):
             pid = await (bot.kill_worker(pid) if victim == "worker" else bot.kill_supervisor())
         await run.sending
     await run.until_all_answered([guest, second])
-    await bot.kill_worker(pid)  # at rest, once more: an outbox that replays would show
+    await bot.kill_worker(pid)  # once more when idle, to detect a replaying outbox
     await run.finish([guest, second], "/echo the last one")
     workers = victims.count("worker")
     print(f"  {workers + 1} kills of the worker, {len(victims) - workers} of the supervisor; {run.count()} answers in "
@@ -356,21 +356,21 @@ async def kills(stage):
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("pikabot", type=Path, help="the executable under test")
-    parser.add_argument("--seed", type=int, default=int(time.time()), help="of the random instants; printed")
-    parser.add_argument("--messages", type=int, default=60, help="in the run with the kills")
-    parser.add_argument("--kills", type=int, default=6, help="of worker or supervisor")
+    parser.add_argument("--seed", type=int, default=int(time.time()), help="seed of the random instants; printed")
+    parser.add_argument("--messages", type=int, default=60, help="number of messages in the run with kills")
+    parser.add_argument("--kills", type=int, default=6, help="number of kills of worker or supervisor")
     return parser
 
 
 SCENARIOS = {
     "rules of each kind": rules_of_each_kind,
-    "programs that misbehave": programs_that_misbehave,
-    "an agent answers": agent_answers,
-    "kill -9 while an agent thinks": killed_while_it_asks,
+    "misbehaving programs": misbehaving_programs,
+    "agent": agent_answers,
+    "kill -9 during an agent request": killed_during_request,
     "relay outage": relay_outage,
-    "a relay that demands NIP-42": relay_that_asks_who_one_is,
+    "relay with NIP-42": relay_with_login,
     "two responders": two_responders,
-    "a flood of questions": flood_of_questions,
+    "flood of commands": flood_of_commands,
     "kill -9 of worker or supervisor": kills,
 }
 

@@ -1,4 +1,4 @@
-"""Runs scenarios one after the other, each on a stage of its own, and reports them a line each."""
+"""Runs scenarios in sequence, each with its own stage, and prints one line per scenario."""
 
 import argparse
 import asyncio
@@ -14,11 +14,11 @@ from peers import Member, Relay
 
 
 class Skip(Exception):
-    """Raised by a scenario that cannot run here; the text says why."""
+    """Raised by a scenario that cannot run on this machine, with the reason."""
 
 
 class Failure(AssertionError):
-    """What a scenario found wrong."""
+    """A failed check of a scenario."""
 
 
 def check(condition, text):
@@ -27,7 +27,7 @@ def check(condition, text):
 
 
 class Stage:
-    """Owns what one scenario starts, and takes it down in reverse order whatever happens."""
+    """Owns everything that a scenario starts, and stops it in reverse order in any case."""
 
     def __init__(self, options, shared=None):
         self.options, self.shared = options, shared
@@ -45,7 +45,7 @@ class Stage:
         return await self.enter(Relay(self.folder / f"relay-{len(self.players)}", **options))
 
     async def member(self, name, relay, version="0.8.0", **options):
-        """A member that is connected and has published its key packages."""
+        """Starts a connected member with published key packages."""
         member = await self.enter(Member(name, relay, self.folder, version, changed=self.changed, **options))
         await member.publish_key_packages()
         return member
@@ -63,7 +63,7 @@ class Stage:
 
 
 async def run_one(name, scenario, options, shared=None):
-    """Returns "PASS", "FAIL" or "SKIP" after printing the line."""
+    """Prints the result and returns "PASS", "FAIL" or "SKIP"."""
     stage, start, verdict = Stage(options, shared), time.monotonic(), "FAIL"
     try:
         await asyncio.wait_for(scenario(stage), options.timeout)
@@ -100,7 +100,7 @@ async def run_all(scenarios, options, shared=None):
 
 
 async def run_shared(scenarios, options, Shared):
-    """As run_all, with what all stages share started before and closed after: `Shared(options, folder).players`."""
+    """As run_all, with shared players that are started before and closed after: `Shared(options, folder).players`."""
     stage = Stage(options)
     shared = Shared(options, stage.folder)
     try:
@@ -111,13 +111,13 @@ async def run_shared(scenarios, options, Shared):
 
 
 def main(scenarios, parser=None, Shared=None):
-    """`scenarios` maps names to async functions of one Stage. Ends the process with the verdict."""
+    """`scenarios` maps names to async functions of one Stage. Exits with the result."""
     parser = parser or argparse.ArgumentParser()
     if parser.get_default("jobs") is None:
         parser.set_defaults(jobs=1)
     parser.add_argument("--only", metavar="TEXT", help="run scenarios whose name contains TEXT")
     parser.add_argument("--timeout", type=float, default=parser.get_default("timeout") or 300, metavar="SECONDS",
-                        help="for each scenario")
+                        help="timeout of each scenario")
     parser.add_argument("--keep", action="store_true", help="keep the files of failed scenarios")
     options = parser.parse_args()
     sys.exit(asyncio.run(until_terminated(
@@ -125,7 +125,7 @@ def main(scenarios, parser=None, Shared=None):
 
 
 async def until_terminated(running):
-    """A SIGTERM ends the run as an error would: what was started is taken down."""
+    """Makes SIGTERM cancel the run, so that everything is stopped."""
     task = asyncio.ensure_future(running)
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
     return await task

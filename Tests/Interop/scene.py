@@ -1,4 +1,4 @@
-"""What a scenario about groups plays on: accounts of both kinds on one relay, and a record of who must have read what."""
+"""Setting of a group scenario: accounts of both kinds on one relay, and the messages that each must have read."""
 
 import asyncio
 import itertools
@@ -22,11 +22,11 @@ SAME_EVERYWHERE = ("name", "description", "epoch", "members", "admins", "relays"
 
 @dataclass(frozen=True)
 class Casting:
-    """In which variant a scenario is played."""
+    """The variant of a scenario."""
 
     relay: str
     version: str
-    role: str  # "by us" or "by them": who does what the scenario is named after
+    role: str  # "by us" or "by them": the acting side
 
     def __str__(self):
         return f"{self.role}, MDK {self.version}, {self.relay}"
@@ -43,20 +43,20 @@ class Scene:
         self.version, self.by_us = casting.version, casting.role == "by us"
         self.other_version = "0.7.0" if self.version == "0.8.0" else "0.8.0"
         self.relay = stage.shared.relays[casting.relay]
-        self.address = self.relay.url  # where the group lives, for its members
+        self.address = self.relay.url  # the group's relay, as its members know it
         self.changed = stage.changed
         self.expected = defaultdict(Counter)  # (reader, group) -> (sender, text) -> 1
-        self.readers = {}  # the accounts in `expected`
+        self.readers = {}  # accounts by name in `expected`
         self.accounts = []
-        self.unusable = set()  # ids of events that members rightly refuse
+        self.unusable = set()  # ids of events that members must refuse
         self.numbers = itertools.count(1)
 
     # Accounts
 
     async def us(self, gated=False, flags=()):
-        """Our account with its key packages published; `gated`, it speaks to the relay through a Gate.
+        """Starts our account and publishes its key packages; with `gated` it connects through a Gate.
 
-        Call it first when gated: the gate is then the group's relay for all that members say of it.
+        If gated, call it first: the gate's address is then the group's relay in everything that members publish.
         """
         gate = await self.stage.enter(Gate(self.relay)) if gated else None
         if gate:
@@ -69,7 +69,7 @@ class Scene:
         return self.accounts[-1]
 
     async def them(self, name, version=None, **options):
-        """A member by MDK with its key packages published."""
+        """Starts an MDK member and publishes its key packages."""
         version = version or self.version
         member = Member(name, self.relay, self.stage.folder, version, changed=self.changed, address=self.address,
                         host=self.stage.shared.host(version), **options)
@@ -79,13 +79,13 @@ class Scene:
         return self.accounts[-1]
 
     async def cast(self, count, gated=False):
-        """`count` accounts, we among them: whoever acts comes first, we or an MDK member; then all others."""
+        """Starts `count` accounts including ours: the acting one first, then all others."""
         us = await self.us(gated)
         guests = await asyncio.gather(*[self.them(f"guest{number}") for number in range(1, count)])
         return [us, *guests] if self.by_us else [guests[0], us, *guests[1:]]
 
     async def crowd(self, count):
-        """Accounts that have published a key package, of the kind that all releases read, and that nobody plays."""
+        """Publishes key packages, of the kind that all releases read, of accounts without a running member."""
         member = (await self.them("crowd")).member
         keys = [Keys.generate() for _ in range(count)]
 
@@ -112,13 +112,13 @@ class Scene:
             await connection.subscribe({"kinds": [1059], "#p": sorted(keys)}, deliver)
             await asyncio.wait_for(complete.wait(), SECONDS)
         except TimeoutError:
-            raise TimeoutError(f"{len(arrived)} of {len(keys)} were invited after {SECONDS} s") from None
+            raise TimeoutError(f"expected {len(keys)} invitations, found {len(arrived)} after {SECONDS} s") from None
         finally:
             await connection.close()
-        check(max(arrived.values()) == 1, "somebody was invited twice")
+        check(max(arrived.values()) == 1, "an account was invited twice")
 
     async def invitations_to(self, accounts):
-        """How many gift wraps the relay has for them now."""
+        """Returns the number of gift wraps for them on the relay."""
         connection = Connection(self.relay.url)
         try:
             return len(await connection.stored({"kinds": [1059], "#p": [account.pubkey for account in accounts]}))
@@ -126,7 +126,7 @@ class Scene:
             await connection.close()
 
     async def found(self, founder, *others, name="room", admins=()):
-        """A group that all have joined; returns its id."""
+        """Creates a group that all join; returns its id."""
         group = await founder.found(name, others, admins)
         everyone = [founder, *others]
         await self.agree(group, *everyone, name=name, members=everyone, admins=[founder, *admins])
@@ -140,7 +140,7 @@ class Scene:
         return await waiting.until(self.changed, predicate, seconds, missing)
 
     async def agree(self, group, *accounts, **expected):
-        """Waits until all see one state of the group, with these values; returns it. Accounts stand for their keys."""
+        """Waits until all have the same group state with these values; returns it. Accounts may stand for their keys."""
         for field in ("members", "admins"):
             if field in expected:
                 expected[field] = sorted(account.pubkey for account in expected[field])
@@ -153,7 +153,7 @@ class Scene:
             if any(state is None or not state["active"] for state in seen):
                 return None
             same = all(state[field] == seen[0][field] for state in seen for field in SAME_EVERYWHERE)
-            # Members who answered the same leave at once agree in all of this on branches of their own, until they meet.
+            # Members that committed the same leave concurrently agree in these values on different branches.
             answers = set().union(*[account.member.answers for account in accounts if not account.is_ours])
             met = all(account.has_seen(answers) for account in accounts)
             return seen[0] if same and met and all(seen[0][key] == value for key, value in expected.items()) else None
@@ -161,7 +161,7 @@ class Scene:
         return await self.until(lambda: f"agreement on {expected}; seen: {states()}", agreed)
 
     async def out(self, group, *accounts):
-        """Waits until these accounts know that they are out of the group."""
+        """Waits until these accounts have noticed that they left the group."""
         for account in accounts:
             await self.until(
                 lambda: f"end of {account.name}'s membership; seen: {account.state(group)}",
@@ -170,7 +170,7 @@ class Scene:
     # Messages
 
     def expect(self, group, sender, text, readers):
-        """From now on each reader must have this text exactly once when the scene is audited."""
+        """Makes `audit` require that each reader has this text exactly once."""
         for reader in readers:
             if reader is not sender:
                 self.readers[reader.name] = reader
@@ -182,12 +182,12 @@ class Scene:
         await sender.send(group, text)
 
     async def talk(self, group, *accounts):
-        """Each says something at the same time, and all others read it."""
+        """All send a message concurrently, and all others read it."""
         await asyncio.gather(*[self.say(group, account, accounts) for account in accounts])
         await self.audit(group)
 
     async def audit(self, group):
-        """Waits until every reader has what it must have read so far; nothing else, nothing twice, nothing lost."""
+        """Waits until every reader has exactly the expected messages, each once."""
         readers = [(self.readers[name], wanted) for (name, g), wanted in self.expected.items() if g == group]
 
         def must_be_read(event):
@@ -202,19 +202,19 @@ class Scene:
         await self.until(lambda: f"reading of {lacking()}", lambda: not lacking())
         for account, wanted in readers:
             more = Counter(account.texts(group)) - wanted
-            check(not more, f"{account.name} read {dict(more)}, which nobody sent or which was read before")
+            check(not more, f"{account.name} read unexpected or duplicate messages {dict(more)}")
 
     async def next_second(self, event=None):
-        """Returns in a later second than the event's, or than this one: what is made then is later in every order."""
+        """Waits for a second after the event's or the current one, so that later events sort after it."""
         moment = event["created_at"] if event else int(time.time())
         while (now := time.time()) < moment + 1:
             await asyncio.sleep(moment + 1 - now)
 
 
 async def refused(action, *errors):
-    """Runs an action that must fail with one of these exceptions; returns its text."""
+    """Runs an action that must fail with one of these exceptions; returns the message."""
     try:
         await action
     except errors as error:
         return str(error)
-    check(False, "what must be refused was done")
+    check(False, "an action succeeded that must be refused")

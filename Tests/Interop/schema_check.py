@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Judges config/schema.json with the jsonschema package, as editors do.
+"""Checks config/schema.json with the jsonschema package, as editors do.
 
     schema_check.py
 
-Every example in config/ and every example and default inside the schema must be valid; of the wrong configurations that
-the tests know, exactly those must be refused that are marked [schema]. With --mark, the marks are written anew.
+Every example in config/ and every example and default inside the schema must be valid; of the invalid
+configurations of the tests, exactly those marked [schema] must be refused. With --mark, the marks are updated.
 """
 
 import json
@@ -21,7 +21,7 @@ MARKS = [("␉", "\t"), ("␍", "\r"), ("␁", "\x01"), ("⟨BOM⟩", "\ufeff")]
 
 
 class Reader(yaml.SafeLoader):
-    """YAML 1.2's core schema, as far as configurations go: yes, no and dates are texts."""
+    """YAML 1.2's core schema, as far as needed: yes, no and dates are strings."""
 
     yaml_implicit_resolvers = {}
 
@@ -33,7 +33,7 @@ Reader.add_implicit_resolver("tag:yaml.org,2002:null", re.compile(r"^(null|~|)$"
 
 
 def refusals(validator, text):
-    """What is wrong; None for what is no YAML."""
+    """Returns the schema violations; None for invalid YAML."""
     try:
         document = yaml.load(text, Reader)
     except (yaml.YAMLError, ValueError, TypeError, RecursionError):
@@ -52,7 +52,7 @@ def examples_inside(schema, root):
 
 
 def table(path):
-    """The cases of one file: name, whether it is marked, text."""
+    """Returns the cases of one file: name, mark, text."""
     for part in path.read_text(encoding="utf-8").split("\n== ")[1:]:
         head, *lines = part.split("\n")
         text = "".join(line + "\n" for line in lines if not line.startswith("!! "))
@@ -90,12 +90,12 @@ def main():
             refused = bool(refusals(validator, text))
             counts["refused"] += refused
             if refused != marked:
-                problems.append(f"{path.name}: {name}: is {'' if refused else 'not '}refused, and marked otherwise")
+                problems.append(f"{path.name}: {name}: is {'' if refused else 'not '}refused, contrary to its mark")
     for problem in problems:
         print(f"FAIL {problem}")
-    print("schema: {files} files and {examples} examples valid, {refused} of {wrong} wrong configurations refused".format(
+    print("schema: {files} files and {examples} examples valid, {refused} of {wrong} invalid configurations refused".format(
         **counts))
-    # A table that is not found, or a schema that takes everything, is no success.
+    # A missing table or a schema that accepts everything is a failure.
     return 1 if problems or counts["files"] < 3 or counts["examples"] < 50 or counts["refused"] < 80 else 0
 
 

@@ -1,4 +1,4 @@
-"""Proves the harness without our own code: MDK members of two releases share groups over a relay by others."""
+"""Tests the harness without our own code: MDK members of two releases share groups over LocalRelay."""
 
 import asyncio
 
@@ -6,7 +6,7 @@ from scenario import check, main
 
 
 async def group_of_three(stage):
-    """0.8 founds with another 0.8 and a 0.7; a message from each reaches both others."""
+    """0.8 creates a group with another 0.8 and a 0.7; a message from each reaches both others."""
     relay = await stage.relay()
     alice = await stage.member("alice", relay)
     bob = await stage.member("bob", relay)
@@ -21,11 +21,11 @@ async def group_of_three(stage):
         for reader in members:
             if reader is not sender:
                 await reader.until_message(f"from {sender.name}", sender.pubkey)
-    check(all(len(m.messages) == 2 and not m.lost(group) for m in members), "something was lost or doubled")
+    check(all(len(m.messages) == 2 and not m.lost(group) for m in members), "a message was lost or duplicated")
 
 
 async def rename_and_add(stage):
-    """An admin renames and adds a member; everyone, old and new, agrees and still reads."""
+    """An admin renames the group and adds a member; all members agree and read messages."""
     relay = await stage.relay()
     alice = await stage.member("alice", relay)
     old = await stage.member("old", relay, "0.7.0")
@@ -41,11 +41,11 @@ async def rename_and_add(stage):
     await bob.send(group, "hello")
     await alice.until_message("hello")
     await old.until_message("hello")
-    check(not old.late and not bob.late, "a message overtook its commit")
+    check(not old.late and not bob.late, "a message arrived before its commit")
 
 
 async def old_founder(stage):
-    """0.7 founds with 0.8, renames, adds; both ways, and a self-update by a plain member."""
+    """0.7 creates a group with 0.8, renames, adds; messages both ways, and a self-update by a plain member."""
     relay = await stage.relay()
     old = await stage.member("old", relay, "0.7.0", own_commits="merge")
     alice = await stage.member("alice", relay)
@@ -64,7 +64,7 @@ async def old_founder(stage):
 
 
 async def competing_commits(stage):
-    """Two admins commit from one epoch at the same time; all end on one branch and still read each other."""
+    """Two admins commit concurrently in one epoch; all members converge on one branch and read each other."""
     relay = await stage.relay()
     alice = await stage.member("alice", relay)
     bob = await stage.member("bob", relay)
@@ -83,7 +83,7 @@ async def competing_commits(stage):
 
 
 async def remove_and_leave(stage):
-    """One member is removed, another leaves by itself."""
+    """One member is removed, another leaves."""
     relay = await stage.relay()
     alice = await stage.member("alice", relay)
     bob = await stage.member("bob", relay)
@@ -100,7 +100,7 @@ async def remove_and_leave(stage):
 
 
 async def relay_outage(stage):
-    """The relay is killed while members send; after its restart nothing is lost and nothing doubled."""
+    """The relay is killed while members send; after its restart nothing is lost or duplicated."""
     relay = await stage.relay()
     alice = await stage.member("alice", relay)
     bob = await stage.member("bob", relay)
@@ -118,7 +118,7 @@ async def relay_outage(stage):
     await carol.fetch_key_package(alice.pubkey)  # stored before the outage
     await bob.until_state(group, name="outage over")
     await bob.until("twenty messages", lambda: len(bob.messages) >= 20)
-    check(len({message["id"] for message in bob.messages}) == 20 == len(bob.messages), "a message came twice")
+    check(len({message["id"] for message in bob.messages}) == 20 == len(bob.messages), "duplicate message")
     check(not bob.lost(group), f"unreadable: {bob.lost(group)}")
 
 
@@ -126,7 +126,7 @@ if __name__ == "__main__":
     main({
         "group of three, 0.8 and 0.7": group_of_three,
         "rename and add": rename_and_add,
-        "0.7 founds, renames, adds": old_founder,
+        "0.7 creates, renames, adds": old_founder,
         "competing commits converge": competing_commits,
         "remove and leave": remove_and_leave,
         "relay outage": relay_outage,

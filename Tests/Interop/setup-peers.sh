@@ -1,8 +1,7 @@
 #!/bin/bash
 # Installs the live-test peers into one folder: two releases of the reference Marmot implementation (mdk-python),
-# a newer C library and Python to run them on Debian 12, a virtual environment with nostr-sdk, websockets, and what
-# judges the configuration's schema, the reports of load tests and the manifests for Kubernetes, and drives load; and one
-# with nostr-relay.
+# a newer C library and Python to run them on Debian 12, a virtual environment with nostr-sdk, websockets, Locust, and
+# validators for the configuration schema, load reports and Kubernetes manifests; and one with nostr-relay.
 # Run once as root on Debian 12, amd64. Running it again only verifies. Nothing needs root afterwards.
 #
 #   setup-peers.sh [DIR]                          DIR defaults to .build-peers at the top of the repository
@@ -19,7 +18,7 @@ readonly PROMETHEUS_CLIENT_VERSION=0.26.0
 readonly NOSTR_RELAY_VERSION=1.14
 readonly KUBERNETES_VALIDATE_VERSION=1.37.0
 readonly SUITE=trixie
-# What CPython and the MDK library load; everything else in the suite's base system stays out.
+# The libraries that CPython and MDK load; the rest of the base system is left out.
 readonly PACKAGES="libc6 libgcc-s1 libssl3t64 zlib1g libffi8 libexpat1 libsqlite3-0 libbz2-1.0 liblzma5
     libpython3.13-minimal libpython3.13-stdlib python3.13-minimal"
 
@@ -87,7 +86,7 @@ install_venv() {
     echo "$wanted" >"$DIR/venv/.complete"
 }
 
-# A relay by others, in an environment of its own: it wants another release of websockets than the tests.
+# nostr-relay has its own environment, because it needs another release of websockets than the tests.
 install_relay() {
     local wanted="nostr-relay==$NOSTR_RELAY_VERSION"
     [[ $(cat "$DIR/relay-venv/.complete" 2>/dev/null) == "$wanted" ]] && return 0

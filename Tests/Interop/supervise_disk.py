@@ -1,4 +1,4 @@
-"""Disks that fail under an account: full, full in the middle of its work, read-only."""
+"""Failing disks of an account: full, full during operation, read-only."""
 
 import os
 import signal
@@ -11,12 +11,12 @@ from supervised import SECONDS, Supervised
 
 
 def mount(*arguments):
-    """Whether the system lets us mount."""
+    """Whether this machine permits mounts."""
     return subprocess.run(["mount", *map(str, arguments)], stderr=subprocess.DEVNULL).returncode == 0
 
 
 class SmallDisk:
-    """A file system of its own in the place of an account's state."""
+    """A small file system for an account's state."""
 
     def __init__(self, folder):
         self.folder = folder
@@ -31,13 +31,13 @@ class SmallDisk:
 
 
 async def on_small_disk(stage):
-    """Accounts a and b, of which b has a small disk of its own, and their relay."""
+    """Starts a relay and accounts a and b; b has a small disk of its own."""
     small = await stage.enter(SmallDisk(stage.folder / "bots" / "state" / "b"))
     relay = await stage.enter(OurRelay(stage.options.pikabot, stage.folder))
     bots = Supervised(stage.options.pikabot, relay, stage.folder / "bots-files")
     bots.write(["a", "b"], a="anyone", b="anyone")
-    # The file and the state are apart, so that the small disk can be there before the file. The guests answer faster
-    # than people do.
+    # Configuration and state are separate, so that the small disk can be mounted first. The guests answer faster
+    # than people.
     text = bots.file.read_text().replace("./state", str(stage.folder / "bots" / "state"))
     bots.file.write_text(text.replace("{ use: echo }", "{ use: echo, limits: { botPair: 1000 } }"))
     (bots.folder / "state").symlink_to(stage.folder / "bots" / "state")
@@ -45,7 +45,7 @@ async def on_small_disk(stage):
 
 
 def fill(folder):
-    """Leaves no room, also for what was about to be written at the same time."""
+    """Fills the disk, including space for concurrent writes."""
     with (folder / "ballast").open("ab", buffering=0) as file:
         try:
             while file.write(b"x" * 4096):
@@ -55,11 +55,11 @@ def fill(folder):
 
 
 async def disk(stage, *, fail, mend, words, remounts=False):
-    """An account whose disk fails waits for it and goes on; the other one is unharmed."""
+    """An account with a failing disk waits and recovers; the other account is not affected."""
     small, _, bots = await on_small_disk(stage)
     pids = await bots.until_ready("a", "b")
     if remounts:
-        # What is open for writing cannot become read-only.
+        # A file system with files open for writing cannot become read-only.
         await bots.command("stop", "b")
         await bots.until_state("b", "stopped")
     fail(small.folder)
@@ -68,12 +68,12 @@ async def disk(stage, *, fail, mend, words, remounts=False):
     else:
         os.kill(pids["b"], signal.SIGKILL)
     worker = (await bots.until(
-        "failure in words", lambda workers:
+        "failure message", lambda workers:
             workers["b"]["restarts"] >= 3 and workers["b"]["lastExit"] == "exit status 75"))["b"]
     check(worker["state"] != "quarantined", f"{worker}")
-    check((await bots.until_ready("a"))["a"] == pids["a"], "a was touched")
+    check((await bots.until_ready("a"))["a"] == pids["a"], "a was affected")
     _, text, _ = await bots.command("logs", "b")
-    check(any(word in text for word in words), f"no reason in: {text}")
+    check(any(word in text for word in words), f"missing reason: {text}")
     mend(small.folder)
     await bots.until_ready("a", "b")
 
@@ -90,7 +90,7 @@ async def read_only(stage):
 
 
 async def full_at_work(stage):
-    """The disk becomes full while messages come and are answered, and later has room: each is answered exactly once."""
+    """The disk fills up while messages are answered, and later has space: each is answered exactly once."""
     small, relay, bots = await on_small_disk(stage)
     pids = await bots.until_ready("a", "b")
     guest = await stage.member("guest", relay)
@@ -101,7 +101,7 @@ async def full_at_work(stage):
     texts = []
 
     async def say(count):
-        """Large ones, so that the database has to grow."""
+        """Sends large messages, so that the database grows."""
         for _ in range(count):
             texts.append(f"message {len(texts):03} " + "x" * 3000)
             for group in groups.values():
@@ -112,7 +112,7 @@ async def full_at_work(stage):
 
     await say(5)
     await guest.until("first answers", lambda: sum(answers("b").values()) == 5, SECONDS)
-    await say(5)  # on their way while the room goes
+    await say(5)  # in flight while the disk fills up
     fill(small.folder)
     for _ in range(20):
         await say(3)
@@ -120,34 +120,34 @@ async def full_at_work(stage):
         _, workers = await bots.status()
         if workers["b"]["lastExit"] == "exit status 75":
             break
-    worker = (await bots.until("failure in words", lambda workers: workers["b"]["restarts"] >= 3))["b"]
+    worker = (await bots.until("failure message", lambda workers: workers["b"]["restarts"] >= 3))["b"]
     check(worker["lastExit"] == "exit status 75" and worker["state"] != "quarantined", f"{worker}")
     check("disk_full" in (worker["reason"] or "") and "free some space" in worker["reason"], f"{worker}")
     _, text, _ = await bots.command("logs", "b")
-    check("disk is full" in text or "No space left" in text, f"no reason in: {text}")
+    check("disk is full" in text or "No space left" in text, f"missing reason: {text}")
     await say(5)
     await guest.until("answers of a", lambda: len(answers("a")) == len(texts), SECONDS)
-    check((await bots.until_ready("a"))["a"] == pids["a"], "a was touched")
+    check((await bots.until_ready("a"))["a"] == pids["a"], "a was affected")
     unanswered = len(texts) - len(answers("b"))
-    check(unanswered >= 5, f"b answers on a full disk: {unanswered} of {len(texts)} open")
+    check(unanswered >= 5, f"b answers on a full disk: {unanswered} of {len(texts)} unanswered")
 
     (small.folder / "ballast").unlink()
     await bots.until_ready("a", "b")
     await guest.until("all answers", lambda: len(answers("b")) >= len(texts), SECONDS)
-    # A late second answer would be seen before this one's.
+    # A late duplicate would arrive before this answer.
     await say(1)
     await guest.until(
         "the last answers", lambda: min(len(answers(name)) for name in groups) >= len(texts), SECONDS)
     for name in ("a", "b"):
         found = answers(name)
         wrong = {text[:11]: found[f"echo: {text}"] for text in texts if found[f"echo: {text}"] != 1}
-        check(not wrong and len(found) == len(texts), f"answers of {name} that are not one: {wrong}, {bots.describe()}")
-    print(f"  {len(texts)} messages, {unanswered} of them while there was no room, "
-          f"{worker['restarts']} starts in vain at least", flush=True)
+        check(not wrong and len(found) == len(texts), f"{name}: messages without exactly one answer: {wrong}, {bots.describe()}")
+    print(f"  {len(texts)} messages, {unanswered} of them while the disk was full, "
+          f"{worker['restarts']} failed starts at least", flush=True)
 
 
 SCENARIOS = {
-    "a full disk": full_disk,
-    "a disk that is full in the middle of work": full_at_work,
-    "a read-only state": read_only,
+    "full disk": full_disk,
+    "disk full during operation": full_at_work,
+    "read-only state": read_only,
 }

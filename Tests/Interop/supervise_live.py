@@ -1,4 +1,4 @@
-"""Supervision from outside: `pikabot run` with two echo accounts over `pikabot relay`, and all that can happen to it.
+"""Supervision: `pikabot run` with two echo accounts over `pikabot relay`, its operator commands and its failures.
 
     DIR/venv/bin/python Tests/Interop/supervise_live.py PIKABOT_BINARY [--only TEXT]
 """
@@ -27,7 +27,7 @@ async def run(stage, **options):
 
 
 async def operators(stage):
-    """status, logs, restart and stop, of one account and of all."""
+    """status, logs, restart and stop, for one account and for all."""
     bots = await run(stage)
     pids = await bots.until_ready("a", "b")
     code, text, _ = await bots.command("status")
@@ -49,13 +49,13 @@ async def operators(stage):
     code, text, _ = await bots.command("logs", "b", "--lines", "500")
     check(code == 0 and "supervisor: stopped" in text and text.count("supervisor: ready") == 2, f"logs of b: {text}")
     code, _, text = await bots.command("logs", "z")
-    check(code == 1 and "no account is named z; there are a, b" in text, f"logs of nobody, {code}: {text}")
+    check(code == 1 and "no account is named z; there are a, b" in text, f"logs of an unknown account, {code}: {text}")
 
     check((await bots.command("stop"))[0] == 0, "stop of all failed")
-    check(await asyncio.wait_for(bots.process.wait(), SECONDS) == 0, "it did not end well")
+    check(await asyncio.wait_for(bots.process.wait(), SECONDS) == 0, "the exit status is not 0")
     code, _, text = await bots.command("status")
-    check(code == NOTHING_RUNS and "no supervisor listens" in text, f"status of nothing, {code}: {text}")
-    check(f"start one with: {bots.binary.name} run {bots.file}" in text, f"the way to start one: {text}")
+    check(code == NOTHING_RUNS and "no supervisor listens" in text, f"status without a supervisor, {code}: {text}")
+    check(f"start one with: {bots.binary.name} run {bots.file}" in text, f"missing hint how to start one: {text}")
 
 
 async def killed_worker(stage):
@@ -67,41 +67,41 @@ async def killed_worker(stage):
         await bots.until_replaced("a", pid)
     _, workers = await bots.status()
     check(workers["a"]["restarts"] == 3 and workers["a"]["lastExit"] == "signal 9", f"{workers['a']}")
-    check(workers["b"]["pid"] == pids["b"] and workers["b"]["restarts"] == 0, "b was touched")
+    check(workers["b"]["pid"] == pids["b"] and workers["b"]["restarts"] == 0, "b was affected")
 
 
 async def hanging_worker(stage):
-    """A stopped process answers nothing: it is killed and replaced, the other one goes on."""
+    """A stopped worker does not answer: it is killed and replaced, and the other one continues."""
     bots = await run(stage, patience="4s")
     pids = await bots.until_ready("a", "b")
     os.kill(pids["a"], signal.SIGSTOP)
     await bots.until_replaced("a", pids["a"])
     _, text, _ = await bots.command("logs", "a")
     check("it does not answer and is killed" in text, text)
-    check((await bots.until_ready("a", "b"))["b"] == pids["b"], "b was touched")
+    check((await bots.until_ready("a", "b"))["b"] == pids["b"], "b was affected")
 
 
 async def reload(stage):
-    """Good and wrong files, and a worker that must start while the file is wrong."""
+    """Valid and invalid files, and a worker that must start while the file is invalid."""
     bots = await run(stage)
     pids = await bots.until_ready("a", "b")
 
     bots.write(["a", "c"], a="anyone")
     bots.hangup()
-    await bots.until("c in the place of b", lambda workers: sorted(workers) == ["a", "c"])
+    await bots.until("c instead of b", lambda workers: sorted(workers) == ["a", "c"])
     await bots.until_ready("c")
     await gone(pids["b"])
 
     right = bots.file.read_text()
     bots.file.write_text(right.replace("invites:", "invitez:"))
     code, _, text = await bots.command("reload", "--control", str(bots.folder / "state" / "control.sock"))
-    check(code == 1 and "bots.yaml:7:" in text and "invites" in text, f"reload of a wrong file, {code}: {text}")
+    check(code == 1 and "bots.yaml:7:" in text and "invites" in text, f"reload of an invalid file, {code}: {text}")
     status, workers = await bots.status()
     last = status["configuration"]["lastReload"]
     check(last["success"] is False and len(last["problems"]) >= 2, f"{last}")
-    check(workers["a"]["pid"] == pids["a"], "a wrong file restarted a")
+    check(workers["a"]["pid"] == pids["a"], "an invalid file restarted a")
     os.kill(pids["a"], signal.SIGKILL)
-    await bots.until_replaced("a", pids["a"])  # on the configuration that was right
+    await bots.until_replaced("a", pids["a"])  # with the last valid configuration
 
     bots.file.write_text(right)
     bots.hangup()
@@ -110,28 +110,28 @@ async def reload(stage):
         if status["configuration"]["lastReload"]["success"]:
             return
         await asyncio.sleep(0.1)
-    check(False, f"the right file was not taken: {status['configuration']}")
+    check(False, f"the valid file was not applied: {status['configuration']}")
 
 
 async def second_process(stage):
-    """Who comes second is told at once by whom the state is used, and the first one goes on."""
+    """A second process learns at once which process uses the state; the first one continues."""
     bots = await run(stage)
     pids = await bots.until_ready("a", "b")
     code, _, text = await bots.command("run")
     check(code == IN_USE, f"the second one ended with {code}: {text}")
     check(f"in use by process {bots.process.pid} ({bots.binary.name} run) on " in text and " UTC (command: " in text, text)
-    check(await bots.until_ready("a", "b") == pids, "the first one was harmed")
+    check(await bots.until_ready("a", "b") == pids, "the first one was affected")
 
 
 async def killed_supervisor(stage):
-    """Its workers end by themselves; whoever starts next waits for them."""
+    """Workers of a killed supervisor exit; the next supervisor waits for them."""
     bots = await run(stage)
     before = await bots.until_ready("a", "b")
     os.kill(bots.process.pid, signal.SIGKILL)
     await bots.process.wait()
     await bots.start()
     after = await bots.until_ready("a", "b")
-    check(not set(before.values()) & set(after.values()), "a worker outlived its supervisor")
+    check(not set(before.values()) & set(after.values()), "a worker survived its supervisor")
     for pid in before.values():
         await gone(pid)
 
@@ -145,7 +145,7 @@ DEADLY = """\
           rules:
             - when: { command: ping }
               reply: pong
-            # The signal of a trap, to the worker itself, while its handler is at work.
+            # Sends the worker the signal of a trap while its handler runs.
             - when: { command: trap }
               run: { command: [sh, -c, "echo x >>trapped; kill -ILL $PPID; sleep 5"], timeout: 25s }
             - when: { command: slow }
@@ -154,13 +154,13 @@ DEADLY = """\
 
 
 async def deadly_event(stage):
-    """An event of which the worker dies is given up after three deaths; others are answered, and nobody is quarantined."""
+    """An event that crashes the worker is given up after three crashes; others are answered, nothing is quarantined."""
     relay = await stage.enter(OurRelay(stage.options.pikabot, stage.folder))
-    # The backtracer would let a process go on after a signal that no instruction of its own has caused.
+    # The backtracer would continue a process after a signal that its own code did not cause.
     environment = {"SWIFT_BACKTRACE": "enable=no"}
     bots = Supervised(stage.options.pikabot, relay, stage.folder / "bots", environment=environment)
     bots.write(["a", "b"], a="anyone", b="anyone")
-    # With the restart limits that an operator has who sets none.
+    # With the default restart limits.
     text = bots.file.read_text().split("supervisor:")[0]
     bots.file.write_text(text.replace("    bots: [{ use: echo }]\n", DEADLY, 1))
     await stage.enter(bots)
@@ -178,25 +178,25 @@ async def deadly_event(stage):
     await ask(first, "/ping", "a", "pong")
     await guest.command("send", group=second, content="/slow")
     trap = await guest.command("send", group=first, content="/trap")
-    await bots.until("third death", lambda workers: workers["a"]["restarts"] == 3)
+    await bots.until("third crash", lambda workers: workers["a"]["restarts"] == 3)
     await ask(other, "hi", "b", "echo: hi")
     await ask(first, "/slow", "a", "at last")
     await guest.until_message(second, "at last", bots.keys["a"])
     _, workers = await bots.status()
     check(workers["a"]["restarts"] == 3 and workers["a"]["lastExit"] == "signal 4", f"{workers['a']}")
-    check((await bots.until_ready("a", "b"))["b"] == pids["b"], "b was touched")
+    check((await bots.until_ready("a", "b"))["b"] == pids["b"], "b was affected")
     trapped = (bots.folder / "trapped").read_text()
     check(trapped == "x\n" * 3, f"the handler ran {len(trapped) // 2} times")
     said = [event for event in guest.events if event["event"] == "message" and event["content"] == "at last"]
-    check(len(said) == 2, f"said twice, or not at all: {said}")
+    check(len(said) == 2, f"not answered exactly once: {said}")
     code, text, _ = await bots.command("why", trap["message_id"])
     check(code == 0 and "given up: the worker ended again and again" in text, f"why, {code}: {text}")
     code, _, text = await bots.command("why", "nonsense")
-    check(code == 1 and "named by its id in hex" in text, f"why of nonsense, {code}: {text}")
+    check(code == 1 and "named by its id in hex" in text, f"why with an invalid id, {code}: {text}")
 
 
 async def missing_key(stage):
-    """What another start does not mend is not started again, with the reason in words; an operator brings it back."""
+    """An account that a restart cannot fix is not restarted; the reason is shown, and an operator restarts it."""
     bots = await run(stage)
     pids = await bots.until_ready("a", "b")
     key = bots.folder / "secrets" / "a.key"
@@ -204,14 +204,14 @@ async def missing_key(stage):
     os.kill(pids["a"], signal.SIGKILL)
     worker = await bots.until_state("a", "quarantined")
     check(worker["lastExit"] == f"exit status {NO_KEY}" and "no_key" in worker["reason"], f"{worker}")
-    check((await bots.until_ready("b"))["b"] == pids["b"], "b was touched")
+    check((await bots.until_ready("b"))["b"] == pids["b"], "b was affected")
     shutil.move(key.with_suffix(".away"), key)
     await bots.command("restart", "a")
     await bots.until_ready("a", "b")
 
 
 async def notify(stage):
-    """What systemd hears, from the start to the end."""
+    """The notifications to systemd, from start to end."""
     manager = Manager(stage.folder / "notify")
     environment = {"NOTIFY_SOCKET": manager.path, "WATCHDOG_USEC": "8000000"}
     bots = await run(stage, environment=environment)
@@ -220,15 +220,15 @@ async def notify(stage):
     for _ in range(3):
         await manager.until("WATCHDOG=1")
     bots.hangup()
-    check("MONOTONIC_USEC=" in await manager.until("RELOADING=1"), f"{manager.heard}")
+    check("MONOTONIC_USEC=" in await manager.until("RELOADING=1"), f"{manager.received}")
     await manager.until("READY=1")
     pids = await bots.until_ready("a", "b")
-    os.kill(pids["a"], signal.SIGSTOP)  # replaced before the manager loses its patience with all
+    os.kill(pids["a"], signal.SIGSTOP)  # replaced before the service manager's watchdog expires
     await bots.until_replaced("a", pids["a"])
     await manager.until("WATCHDOG=1")
     bots.process.send_signal(signal.SIGTERM)
     await manager.until("STOPPING=1")
-    check(await asyncio.wait_for(bots.process.wait(), SECONDS) == 0, "it did not end well")
+    check(await asyncio.wait_for(bots.process.wait(), SECONDS) == 0, "the exit status is not 0")
     manager.close()
 
 
@@ -241,12 +241,12 @@ def arguments():
 SCENARIOS = {
     "status, logs, restart, stop": operators,
     "kill -9 of a worker": killed_worker,
-    "a worker that hangs": hanging_worker,
-    "SIGHUP with good and wrong files": reload,
+    "a hanging worker": hanging_worker,
+    "SIGHUP with valid and invalid files": reload,
     "a second process on the same state": second_process,
     "kill -9 of the supervisor": killed_supervisor,
-    "an event that its worker dies of": deadly_event,
-    "a key that is gone": missing_key,
+    "an event that crashes its worker": deadly_event,
+    "a missing key": missing_key,
     **supervise_disk.SCENARIOS,
     **supervise_quarantine.SCENARIOS,
     **supervise_reload.SCENARIOS,

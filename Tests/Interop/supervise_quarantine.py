@@ -1,4 +1,4 @@
-"""Input that the core of a worker dies of: debug builds trap where the file says that `PIKABOT_TRAP` names."""
+"""Input that crashes a worker's core: debug builds trap where the file named by `PIKABOT_TRAP` says."""
 
 from pikabot import LabMember, OurRelay
 from scenario import check
@@ -6,19 +6,19 @@ from supervised import Supervised
 
 
 def set_aside(workers, kind):
-    """What account a has set aside of a kind."""
+    """Quarantined input of account a, by kind."""
     entries = (workers.get("a", {}).get("worker") or {}).get("quarantine", [])
     return [entry for entry in entries if entry["subject"].startswith(kind)]
 
 
 async def deadly_input(stage):
-    """An event, then a group, that the core dies of is set aside after two deaths; the account goes on without it."""
+    """An event, then a group, that crashes the core is quarantined after two crashes; the account continues without it."""
     relay = await stage.enter(OurRelay(stage.options.pikabot, stage.folder))
     trap = stage.folder / "trap"
     environment = {"SWIFT_BACKTRACE": "enable=no", "PIKABOT_TRAP": str(trap)}
     bots = Supervised(stage.options.pikabot, relay, stage.folder / "bots", environment=environment)
     bots.write(["a"], a="anyone")
-    # With the restart limits that an operator has who sets none.
+    # With the default restart limits.
     bots.file.write_text(bots.file.read_text().split("supervisor:")[0])
     await stage.enter(bots)
     await bots.until_ready("a")
@@ -52,9 +52,9 @@ async def deadly_input(stage):
     await ask(second, "four")
     code, text, _ = await bots.command("why", deadly)
     check(code == 0 and f"set aside as event/{deadly}" in text, f"why, {code}: {text}")
-    check(deadly in await order(), "it is not listed")
+    check(deadly in await order(), "the event is not listed")
     trap.unlink()
-    check("nothing is set aside" in await order("--release", deadly), "it was not released")
+    check("nothing is set aside" in await order("--release", deadly), "the event was not released")
     await guest.until_message(first, "echo: deadly", bots.keys["a"])
 
     # A group that cannot be restored.
@@ -62,8 +62,8 @@ async def deadly_input(stage):
     before = (await bots.status())[1]["a"]["restarts"]
     trap.write_text("restore:restore")
     await bots.command("restart", "a")
-    # The restart that was asked for is counted too.
-    await bots.until("death at restore", lambda workers: workers["a"]["restarts"] >= before + 2)
+    # The requested restart is counted too.
+    await bots.until("crash at restore", lambda workers: workers["a"]["restarts"] >= before + 2)
     trap.write_text(f"restore:{group}")
     await bots.until("group set aside", lambda workers: set_aside(workers, "group/"))
     await bots.until_ready("a")
@@ -76,4 +76,4 @@ async def deadly_input(stage):
     await bots.until("empty quarantine", lambda workers: workers["a"].get("worker") and not set_aside(workers, ""))
 
 
-SCENARIOS = {"an event and a group that the core dies of": deadly_input}
+SCENARIOS = {"an event and a group that crash the core": deadly_input}

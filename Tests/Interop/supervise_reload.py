@@ -1,4 +1,4 @@
-"""What a reload of the configuration changes while everything runs: seen by a member of a group, and by the operator."""
+"""Changes of the configuration by a reload at runtime, as seen by a group member and by the operator."""
 
 import asyncio
 import json
@@ -35,7 +35,7 @@ observe: {{ listen: "127.0.0.1:{port}", level: {level}, canary: never }}
 
 
 class Changing(Supervised):
-    """`pikabot run` with a responder, and a file that a scenario changes key by key."""
+    """`pikabot run` with a responder, and a file whose keys a scenario changes."""
 
     def write(self, names):
         for name in names:
@@ -50,7 +50,7 @@ class Changing(Supervised):
         self.file.write_text(FILE.format(**self.values))
 
     async def reload(self, **values):
-        """Changes the file and has it read; the exit status and all that was printed."""
+        """Changes and reloads the file; returns exit status and output."""
         self.change(**values)
         control = str(self.folder / "state" / "control.sock")
         code, output, errors = await self.command("reload", "--control", control)
@@ -65,7 +65,7 @@ class Changing(Supervised):
         return status["configuration"]["lastReload"]
 
     async def until_reloaded(self, before):
-        """After a SIGHUP: it is over when `status` shows another one. Times are whole seconds: compared as a whole."""
+        """Sends SIGHUP and waits until `status` shows another reload; compares the whole entry, as times are in seconds."""
         for _ in range(SECONDS * 10):
             last = await self.last_reload()
             if last != before:
@@ -80,7 +80,7 @@ async def changing(stage, names=("a",)):
 
 
 async def live_changes(stage):
-    """Settings, policies, operators, relays and the log level change under a worker that goes on."""
+    """Settings, policies, operators, relays and the log level change without a restart of the worker."""
     relay, bots = await changing(stage)
     pids = await bots.until_ready("a")
     bot = bots.keys["a"]
@@ -89,7 +89,7 @@ async def live_changes(stage):
     group = await guest.create_group("talk", [bot])
 
     async def asked(question, answer):
-        """Each question in other words: the same ones within a second are the same message."""
+        """Sends a distinct question: equal texts within one second would be the same message."""
         sent = await guest.send(group, question)
         try:
             await guest.until_message(answer, bot, SECONDS)
@@ -106,7 +106,7 @@ async def live_changes(stage):
     check(last["success"] and any("with" in line for line in last["applied"]), f"{last}")
     await asked("/ping 2", "two 2")
 
-    # A policy: nobody may trigger the bot, and then all again.
+    # A policy: nobody may trigger the bot, then all members again.
     code, text = await bots.reload(triggers="nobody")
     check(code == 0 and text.startswith("now: accounts[a].bots[responder].triggers"), f"{code}: {text}")
     unheard = await guest.send(group, "/ping 3")
@@ -115,7 +115,7 @@ async def live_changes(stage):
     check(code == 0 and text.count("now: ") == 2, f"{code}: {text}")
     await asked("/ping 4", "three 4")
 
-    # Operators: before that the order is a message like others.
+    # Operators: before the change, an operator command is an ordinary message.
     await guest.send(group, "@a !!pause responder")
     code, text = await bots.reload(operators=guest.pubkey)
     check(code == 0 and "operators" in text, f"{code}: {text}")
@@ -124,7 +124,7 @@ async def live_changes(stage):
     await guest.send(group, "@a !!pause")
     await asked("/ping 5", "four 5")
 
-    # The log level, and with it another relay, which the worker tells of when it is chatty.
+    # The log level, and another relay, which the worker logs at level debug.
     check(" debug " not in bots.log.read_text(), "debug lines at level warning")
     (stage.folder / "second").mkdir()
     second = await stage.enter(OurRelay(stage.options.pikabot, stage.folder / "second"))
@@ -141,19 +141,19 @@ async def live_changes(stage):
     _, lines, _ = await bots.command("logs", "a", "--lines", "1000")
     check(" debug worker: " in lines, f"no debug lines at level debug: {lines[-500:]}")
 
-    # A wrong file: its right parts neither.
+    # An invalid file: none of its changes are applied.
     code, text = await bots.reload(reply="five", triggers="everybody")
     check(code == 1 and "triggers" in text and "bots.yaml:" in text, f"{code}: {text}")
-    check(await bots.metric("bot_config_reload_success") == [0], "a wrong file counts as success")
+    check(await bots.metric("bot_config_reload_success") == [0], "an invalid file counts as success")
     await asked("/ping 6", "four 6")
     said = sorted(message["content"] for message in guest.messages if message["pubkey"] == bot
                   and not message["content"].startswith("responder:"))
     check(said == ["four 5", "four 6", "one 1", "three 4", "two 2"], f"{said}")
 
-    # What needs a new process is said to, and comes with it.
+    # Changes that need a restart are reported, and applied by it.
     code, text = await bots.reload(triggers="members", reply="four", more="      - use: echo\n")
     check(code == 0 and "later: accounts[a].bots" in text, f"{code}: {text}")
-    check(await bots.metric("bot_config_reload_success") == [1], "a right file counts as failure")
+    check(await bots.metric("bot_config_reload_success") == [1], "a valid file counts as failure")
     _, workers = await bots.status()
     check(workers["a"]["pid"] == pids["a"] and workers["a"]["restarts"] == 0, f"{workers['a']}")
     check(workers["a"]["needsRestart"] == ["accounts[a].bots"], f"{workers['a']['needsRestart']}")
@@ -167,7 +167,7 @@ async def live_changes(stage):
 
 
 async def explained(bots, event, word):
-    """`pikabot why` knows the event, with this word; asked until it has come."""
+    """Polls `pikabot why` until it explains the event with this word."""
     for _ in range(SECONDS * 10):
         code, text, _ = await bots.command("why", event)
         if code == 0 and word in text:
@@ -177,7 +177,7 @@ async def explained(bots, event, word):
 
 
 async def refused_in_part(stage):
-    """A worker that does not take the change makes the reload a failure; one that starts begins anew."""
+    """A worker that does not apply the change fails the reload; a starting worker restarts with it."""
     away = Keys.generate().public_key().to_hex()
     relay, bots = await changing(stage, names=("a", "b"))
     await bots.until_ready("a")
@@ -202,19 +202,19 @@ async def refused_in_part(stage):
     check(last["success"] is False and len(last["refused"]) == 1, f"{last}")
     _, workers = await bots.status()
     check(workers["b"]["needsRestart"] and not workers["a"]["needsRestart"], f"{workers}")
-    await gone(far)  # it was starting with the configuration of before
+    await gone(far)  # it was starting with the previous configuration
     os.kill(pids["b"], signal.SIGCONT)
     await bots.until("answers of b", lambda workers: "worker" in workers["b"])
-    check(await bots.metric("bot_config_reload_success") == [0], "a reload that was refused in part counts as success")
-    # Nothing has changed since, but b has not taken it yet.
+    check(await bots.metric("bot_config_reload_success") == [0], "a partly refused reload counts as success")
+    # The file is unchanged, but b has not applied it yet.
     code, text = await bots.reload()
     check(code == 0 and text.strip() == "nothing has changed", f"{code}: {text}")
-    check(await bots.metric("bot_config_reload_success") == [1], "the reload that made up for it counts as failure")
+    check(await bots.metric("bot_config_reload_success") == [1], "the successful repetition counts as failure")
     _, workers = await bots.status()
     check(workers["b"]["needsRestart"] == [] and workers["b"]["pid"] == pids["b"], f"{workers['b']}")
 
 
 SCENARIOS = {
     "live changes by reload": live_changes,
-    "a reload that is refused in part": refused_in_part,
+    "partly refused reload": refused_in_part,
 }

@@ -1,4 +1,4 @@
-"""Shards: several `pikabot run` of one file on one machine, each with its part of the accounts."""
+"""Shards: several `pikabot run` with one file on one machine, each with a part of the accounts."""
 
 import asyncio
 import os
@@ -13,7 +13,7 @@ WRONG_USAGE, IN_USE = 64, 83
 
 
 class Shard(Supervised):
-    """One of several on the same file; `PIKABOT_SHARD` is for it and for its operator's commands."""
+    """One of several with the same file; `PIKABOT_SHARD` is set for it and for operator commands."""
 
     def __init__(self, first, shard):
         self.__dict__.update(first.__dict__)
@@ -24,7 +24,7 @@ class Shard(Supervised):
 
 
 class Shards:
-    """A file, and what runs on it."""
+    """A configuration file and the shards that run with it."""
 
     def __init__(self, stage, relay):
         self.stage = stage
@@ -45,7 +45,7 @@ async def names(shard):
 
 
 async def side_by_side(stage):
-    """Every account is in one of two shards on one machine; operators reach each; a third has none and waits."""
+    """Two shards on one machine run all accounts and are both controllable; a third without accounts waits."""
     all_of = await shards(stage)
     even, odd, none = [await all_of.start(shard) for shard in ("0/2", "1/2", "7/8")]
     pids = {**await even.until_ready("a", "c"), **await odd.until_ready("b")}
@@ -65,18 +65,18 @@ async def side_by_side(stage):
     check(code == IN_USE and "in use by process" in text and "run --shard 1/2" in text, f"a second 1/2, {code}: {text}")
     code, _, text = await odd.command("run", "--shard", "2/2")
     check(code == WRONG_USAGE and "the last one is 1/2" in text, f"a wrong shard, {code}: {text}")
-    check({**await even.until_ready("a", "c"), **await odd.until_ready("b")} == pids, "somebody was harmed")
+    check({**await even.until_ready("a", "c"), **await odd.until_ready("b")} == pids, "a shard was affected")
 
     os.kill(odd.process.pid, signal.SIGKILL)
     await odd.process.wait()
     await gone(pids["b"])
     await odd.start()
     await odd.until_ready("b")
-    check((await even.until_ready("a", "c"))["a"] == pids["a"], "the other shard was touched")
+    check((await even.until_ready("a", "c"))["a"] == pids["a"], "the other shard was affected")
 
 
 async def reloaded(stage):
-    """A reload keeps the shard: each takes what is new for it, and one without accounts gets its first."""
+    """A reload keeps the shards: each applies its new accounts, and an empty one gets its first."""
     all_of = await shards(stage)
     running = [await all_of.start(f"{index}/4") for index in range(4)]
     for shard, name in zip(running, NAMES):
@@ -88,7 +88,7 @@ async def reloaded(stage):
         check(code == 0, f"reload of {shard.shard}, {code}: {text}{errors}")
     await running[3].until_ready("d")
     await running[0].until_ready("a", "e")
-    check([await names(shard) for shard in running] == [["a", "e"], ["b"], ["c"], ["d"]], "accounts are elsewhere")
+    check([await names(shard) for shard in running] == [["a", "e"], ["b"], ["c"], ["d"]], "accounts are in the wrong shard")
     check((await running[0].until_ready("a"))["a"] == pid, "a was restarted")
 
     all_of.file.write(NAMES)
@@ -97,11 +97,11 @@ async def reloaded(stage):
         if not await names(running[3]):
             break
         await asyncio.sleep(0.1)
-    check(running[3].process.returncode is None and await names(running[3]) == [], "it did not wait")
+    check(running[3].process.returncode is None and await names(running[3]) == [], "the empty shard did not wait")
 
 
 async def moved(stage):
-    """Another number of shards: who gets an account waits until the one that had it gives it up."""
+    """Another number of shards: the new shard of an account waits until the old one releases it."""
     all_of = await shards(stage)
     first = await all_of.start("0/1")
     pids = await first.until_ready(*NAMES)
@@ -109,14 +109,14 @@ async def moved(stage):
     await second.until("a wait for b", lambda workers: workers["b"]["restarts"] > 0 and not workers["b"]["pid"])
     _, workers = await second.status()
     check(workers["b"]["state"] != "quarantined" and workers["b"]["lastExit"] == f"exit status {IN_USE}", f"{workers}")
-    check((await first.until_ready(*NAMES)) == pids, "who had it was harmed")
+    check((await first.until_ready(*NAMES)) == pids, "the old shard was affected")
     await first.command("stop")
     await first.process.wait()
     await second.until_ready("b")
 
 
 SCENARIOS = {
-    "shards of one file, side by side": side_by_side,
+    "shards side by side": side_by_side,
     "a reload of shards": reloaded,
     "an account that moves to another shard": moved,
 }

@@ -1,4 +1,4 @@
-"""`pikabot run` with echo accounts as an operator has it: its file, its commands, its signals, its service manager."""
+"""`pikabot run` with echo accounts: its file, operator commands, signals and service manager."""
 
 import asyncio
 import json
@@ -32,25 +32,25 @@ accounts:
 
 
 class Manager:
-    """A service manager's socket: the datagrams that arrive, in order."""
+    """A service manager's socket, with the received datagrams in order."""
 
     def __init__(self, path):
         self.path = str(path)
         self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
         self.socket.bind(self.path)
         self.socket.setblocking(False)
-        self.heard = []
+        self.received = []
 
     async def until(self, prefix, seconds=SECONDS):
-        """Hears until a datagram begins so, and returns it."""
+        """Receives until a datagram starts with the prefix; returns it."""
         loop = asyncio.get_running_loop()
         deadline = loop.time() + seconds
         while True:
             try:
                 text = (await asyncio.wait_for(loop.sock_recv(self.socket, 4096), deadline - loop.time())).decode()
             except TimeoutError:
-                raise TimeoutError(f"no {prefix} after {seconds} s; heard {self.heard}") from None
-            self.heard.append(text)
+                raise TimeoutError(f"no {prefix} after {seconds} s; received {self.received}") from None
+            self.received.append(text)
             if text.startswith(prefix):
                 return text
 
@@ -72,7 +72,7 @@ class Supervised:
         self.write(names)
 
     def write(self, names, **invites):
-        """The file with these accounts, each with a key; `invites` by name, `nobody` otherwise."""
+        """Writes the file with these accounts, each with a key; `invites` by name, by default `nobody`."""
         for name in names:
             if name not in self.keys:
                 self.keys[name] = write_key(self.folder / "secrets" / f"{name}.key")
@@ -93,7 +93,7 @@ class Supervised:
             await end(self.process)
 
     async def command(self, *arguments):
-        """An operator's command; returns its exit status and what it printed, both streams."""
+        """Runs an operator command; returns its exit status and the output of both streams."""
         command, *rest = arguments
         process = await asyncio.create_subprocess_exec(
             str(self.binary), command, str(self.file), *rest, cwd=self.folder, stdin=asyncio.subprocess.DEVNULL,
@@ -102,7 +102,7 @@ class Supervised:
         return process.returncode, output.decode(), errors.decode()
 
     async def status(self):
-        """The whole status, and the workers in it by name; None while nothing listens."""
+        """Returns the status and its workers by name; None while nothing listens."""
         path = str(self.folder / "state" / self.control)
         code, output, _ = await self.command("status", "--json", "--control", path)
         if code not in (0, 2):
@@ -111,7 +111,7 @@ class Supervised:
         return status, {worker["name"]: worker for worker in status["workers"]}
 
     async def until(self, what, fits, seconds=SECONDS):
-        """The workers once `fits(workers)`; asked again and again, since a status is not announced."""
+        """Polls the status until `fits(workers)` is true; returns the workers."""
         deadline = asyncio.get_running_loop().time() + seconds
         workers = {}
         while asyncio.get_running_loop().time() < deadline:
@@ -123,14 +123,14 @@ class Supervised:
         raise TimeoutError(f"no {what} after {seconds} s; {workers}; {self.describe()}")
 
     async def until_ready(self, *names):
-        """All of these ready, with their processes' ids."""
+        """Waits until all of these are ready; returns their process ids."""
         workers = await self.until(
             f"readiness of {names}",
             lambda workers: all(workers.get(name, {}).get("state") == "ready" for name in names))
         return {name: workers[name]["pid"] for name in workers}
 
     async def until_replaced(self, name, pid):
-        """Ready again in another process; returns its id."""
+        """Waits until the account is ready in a new process; returns its id."""
         workers = await self.until(
             f"new process of {name}",
             lambda workers: workers[name]["state"] == "ready" and workers[name]["pid"] != pid)

@@ -1,10 +1,10 @@
-"""Waiting for something to be heard."""
+"""Waits for a condition."""
 
 import asyncio
 
 
 async def until(changed, find, seconds, missing):
-    """What `find()` finds, looked for again whenever the condition `changed` is notified; TimeoutError(missing())."""
+    """Returns the first true value of `find()`, called whenever `changed` is notified; raises TimeoutError(missing())."""
 
     async def wait():
         async with changed:

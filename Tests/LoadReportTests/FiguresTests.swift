@@ -8,17 +8,17 @@ import Testing
         (0.0234, "23.4 ms"), (0.9999, "1 s"), (1.25, "1.25 s"), (99.96, "100 s"), (119.4, "119 s"), (120, "2 min"),
         (125, "2 min 5 s"), (3_600, "1 h 0 min"), (Double.infinity, "–"), (Double.nan, "–"),
     ])
-    func timesHaveTheUnitThatSuitsThem(seconds: Double, text: String) { #expect(Figures.time(seconds) == text) }
+    func picksSuitableTimeUnit(seconds: Double, text: String) { #expect(Figures.time(seconds) == text) }
 
     @Test(arguments: [
         (1, "100 %"), (0.999_999_9, "99.99999 %"), (0.9996, "99.96 %"), (0.5, "50 %"), (0.000_000_1, "0.00001 %"),
         (0, "0 %"), (0.963, "96.3 %"), (1.5, "150 %"),
     ])
-    func percentagesAreNeverRoundedToAllOrNothing(ratio: Double, text: String) {
+    func neverRoundsPercentageToAllOrNothing(ratio: Double, text: String) {
         #expect(Figures.percent(ratio) == text)
     }
 
-    @Test func countsAreGrouped() {
+    @Test func groupsDigitsOfCounts() {
         #expect(Figures.count(0) == "0")
         #expect(Figures.count(999) == "999")
         #expect(Figures.count(1_234_567) == "1\u{202F}234\u{202F}567")
@@ -26,7 +26,7 @@ import Testing
         #expect(Figures.count(.min).hasPrefix("-9\u{202F}223"))
     }
 
-    @Test func memoryIsBinary() {
+    @Test func usesBinaryUnitsForMemory() {
         #expect(Figures.bytes(0) == "0 B")
         #expect(Figures.bytes(1_023) == "1023 B")
         #expect(Figures.bytes(1_024) == "1 KiB")
@@ -34,7 +34,7 @@ import Testing
         #expect(Figures.bytes(.max) == "16777216 TiB")
     }
 
-    @Test func clocksShowHoursOnlyWhenThereAreSome() {
+    @Test func omitsZeroHours() {
         #expect(Figures.clock(65.9) == "1:05")
         #expect(Figures.clock(3_725) == "1:02:05")
         #expect(Figures.clock(-1) == "0:00")
@@ -51,14 +51,14 @@ import Testing
         #expect(ChartScale.time(upTo: 1e7).ticks.count == 7)
     }
 
-    @Test func wordsAreComparedByTheirLetters() {
+    @Test func computesEditDistance() {
         #expect(editDistance("jion", "join") == 2)
         #expect(editDistance("", "abc") == 3)
         #expect(editDistance("Delivery", "delivery") == 0)
         #expect(editDistance("order", "older") == 1)
     }
 
-    @Test func factsOfTheSystemAreRead() {
+    @Test func parsesHostFacts() {
         let text = "processor\t: 0\nmodel name\t: Intel(R) Xeon(R)\nmodel name\t: other\nempty\t:\n"
         #expect(HostFacts.value("model name", separator: ":", in: text) == "Intel(R) Xeon(R)")
         #expect(HostFacts.value("empty", separator: ":", in: text) == nil)

@@ -1,14 +1,14 @@
 import LoadReport
 import Testing
 
-/// What the writers make of ``SmallRun``, letter by letter.
+/// Compares the complete reports of ``SmallRun``.
 @Suite struct FixedReportTests {
     private func file(_ format: ReportFormat, _ name: String) throws -> String {
         let files = try format.files(of: SmallRun.result(), base: "small")
         return try #require(files.first { $0.name == name }).contents
     }
 
-    @Test func tables() throws {
+    @Test func writesTextTables() throws {
         #expect(
             try file(.text, "small.txt") == #"""
                 Load run small & "odd" <run>: FAILED, 2 of 3 thresholds
@@ -16,7 +16,7 @@ import Testing
 
                       threshold  condition  found
                 ok    delivery   >= 70%     75 %
-                FAIL  join.p95   < 1s       never measured: no join succeeded, 1 failed
+                FAIL  join.p95   < 1s       never measured: join never succeeded, 1 failed
                 FAIL  send.p95   < 20ms     40 ms
 
                 operation  ok  failed   rate    min   mean    p50    p90    p95    p99  p99.9    max
@@ -34,11 +34,11 @@ import Testing
                 joins            –  0 of 0 planned
                 delivery      75 %  3 of 4 expected
                 order        100 %  3 of 3 in order
-                duplicates     0 %  0 handed out again
+                duplicates     0 %  0 delivered again
                 divergence       –  0 of 0 members compared
                 conflicts        –  0 commits lost a race
 
-                generator: 2.5 s of processor time (0.5 processors busy), 100 MiB of memory at most
+                generator: 2.5 s of CPU time (0.5 processors busy), peak memory 100 MiB
 
                 stage  0:00 to 0:05  all
                 fault  0:02 to 0:03  relay down <ws://a>
@@ -52,7 +52,7 @@ import Testing
                 """#)
     }
 
-    @Test func totals() throws {
+    @Test func writesLocustTotals() throws {
         #expect(
             try file(.csv, "small_stats.csv")
                 == #"""
@@ -64,7 +64,7 @@ import Testing
                 """#.asCSV)
     }
 
-    @Test func failuresOfOperations() throws {
+    @Test func writesLocustFailures() throws {
         #expect(
             try file(.csv, "small_failures.csv")
                 == #"""
@@ -76,7 +76,7 @@ import Testing
                 """#.asCSV)
     }
 
-    @Test func courseOfTime() throws {
+    @Test func writesLocustHistory() throws {
         #expect(
             try file(.csv, "small_stats_history.csv")
                 == #"""
@@ -90,7 +90,7 @@ import Testing
                 """#.asCSV)
     }
 
-    @Test func exceptionsOfTheGenerator() throws {
+    @Test func writesLocustExceptions() throws {
         #expect(
             try file(.csv, "small_exceptions.csv")
                 == #"""
@@ -102,7 +102,7 @@ import Testing
                 """#.asCSV)
     }
 
-    @Test func environment() throws {
+    @Test func writesEnvironment() throws {
         #expect(
             try file(.csv, "small_environment.csv")
                 == #"""
@@ -118,7 +118,7 @@ import Testing
                 """#.asCSV)
     }
 
-    @Test func testCases() throws {
+    @Test func writesJUnitTestCases() throws {
         #expect(
             try file(.junit, "small.junit.xml") == #"""
                 <?xml version="1.0" encoding="UTF-8"?>
@@ -134,7 +134,7 @@ import Testing
                     </properties>
                     <testcase classname="thresholds.delivery" name="delivery &gt;= 70%" time="0"/>
                     <testcase classname="thresholds.join.p95" name="join.p95 &lt; 1s" time="0">
-                      <failure type="threshold" message="expected &lt; 1s, found never measured: no join succeeded, 1 failed">join.p95: expected &lt; 1s, found never measured: no join succeeded, 1 failed</failure>
+                      <failure type="threshold" message="expected &lt; 1s, found never measured: join never succeeded, 1 failed">join.p95: expected &lt; 1s, found never measured: join never succeeded, 1 failed</failure>
                     </testcase>
                     <testcase classname="thresholds.send.p95" name="send.p95 &lt; 20ms" time="0">
                       <failure type="threshold" message="expected &lt; 20ms, found 40 ms">send.p95: expected &lt; 20ms, found 40 ms</failure>
@@ -144,7 +144,7 @@ import Testing
 
                       threshold  condition  found
                 ok    delivery   &gt;= 70%     75 %
-                FAIL  join.p95   &lt; 1s       never measured: no join succeeded, 1 failed
+                FAIL  join.p95   &lt; 1s       never measured: join never succeeded, 1 failed
                 FAIL  send.p95   &lt; 20ms     40 ms
 
                 operation  ok  failed   rate    min   mean    p50    p90    p95    p99  p99.9    max
@@ -162,11 +162,11 @@ import Testing
                 joins            –  0 of 0 planned
                 delivery      75 %  3 of 4 expected
                 order        100 %  3 of 3 in order
-                duplicates     0 %  0 handed out again
+                duplicates     0 %  0 delivered again
                 divergence       –  0 of 0 members compared
                 conflicts        –  0 commits lost a race
 
-                generator: 2.5 s of processor time (0.5 processors busy), 100 MiB of memory at most
+                generator: 2.5 s of CPU time (0.5 processors busy), peak memory 100 MiB
 
                 stage  0:00 to 0:05  all
                 fault  0:02 to 0:03  relay down &lt;ws://a&gt;
@@ -183,10 +183,10 @@ import Testing
                 """#)
     }
 
-    @Test func metrics() throws {
+    @Test func writesMetrics() throws {
         #expect(
             try file(.openmetrics, "small.openmetrics.txt") == #"""
-                # HELP load_op_duration_seconds From the intended start of an operation to its end.
+                # HELP load_op_duration_seconds Latency of an operation, from its intended start to its end.
                 # TYPE load_op_duration_seconds histogram
                 # UNIT load_op_duration_seconds seconds
                 load_op_duration_seconds_bucket{op="send",le="0.001"} 0
@@ -207,24 +207,24 @@ import Testing
                 load_op_duration_seconds_bucket{op="send",le="+Inf"} 4
                 load_op_duration_seconds_sum{op="send"} 0.1
                 load_op_duration_seconds_count{op="send"} 4
-                # HELP load_delivery_ratio Deliveries of those expected.
+                # HELP load_delivery_ratio Share of the expected deliveries that happened.
                 # TYPE load_delivery_ratio gauge
                 # UNIT load_delivery_ratio ratio
                 load_delivery_ratio 0.75
-                # HELP load_order_ratio Deliveries in the order of their sender.
+                # HELP load_order_ratio Share of the deliveries that arrived in their sender's order.
                 # TYPE load_order_ratio gauge
                 # UNIT load_order_ratio ratio
                 load_order_ratio 1
                 # HELP load_commit_conflicts Commits that lost a race.
                 # TYPE load_commit_conflicts counter
                 load_commit_conflicts_total 0
-                # HELP load_divergence Members that disagree with their group.
+                # HELP load_divergence Members whose view differs from their group's.
                 # TYPE load_divergence counter
                 load_divergence_total 0
-                # HELP load_agents Agents of the run, at most.
+                # HELP load_agents Peak number of agents.
                 # TYPE load_agents gauge
                 load_agents 3
-                # HELP load_run_info Where the run was made.
+                # HELP load_run_info Environment of the run.
                 # TYPE load_run_info gauge
                 load_run_info{seed="7",software="pikabot 1",build="debug",store="memory",relays="ws://a,b",processor="cpu\\1\n2",processors="2",kernel="6"} 1
                 # EOF
@@ -235,7 +235,7 @@ import Testing
 }
 
 extension String {
-    /// Line ends as Python's `csv.writer` writes them, where a row ends; a line end inside of quotes stays.
+    /// Ends rows as Python's `csv.writer` does; line ends inside quotes stay.
     fileprivate var asCSV: String {
         var (text, isQuoted) = (UnicodeScalarView(), false)
         for scalar in unicodeScalars {

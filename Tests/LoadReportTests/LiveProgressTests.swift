@@ -16,7 +16,7 @@ import Testing
             return counts
         }(), lag: 0.0013, faults: ["relay down \u{1B}[2Jws://a"])
 
-    @Test func theTableFitsTheTerminal() {
+    @Test func tableFitsTheTerminal() {
         #expect(
             LiveProgress.table(snapshot, width: 100) == [
                 "████████████████░░░░░░░░░░░░░░ 1:05 of 2:00",
@@ -33,7 +33,7 @@ import Testing
         #expect(LiveProgress.table(snapshot, width: 40)[1] == "agents 60   groups 6   delivered 123\u{202F}45…")
     }
 
-    @Test func aLogGetsOneLine() {
+    @Test func formatsOneLogLine() {
         #expect(
             LiveProgress.line(snapshot)
                 == "1:05 of 2:00, agents 60, groups 6, delivered 123\u{202F}456 of 123\u{202F}460, diverged 1, "
@@ -41,13 +41,13 @@ import Testing
                 + "fault: relay down \u{FFFD}[2Jws://a")
     }
 
-    @Test func aRunThatHasJustBegunIsShownToo() {
+    @Test func showsRunWithoutData() {
         let empty = LoadRecorder().snapshot(at: .zero)
         #expect(LiveProgress.table(empty, width: 80) == ["0:00", ""])
         #expect(LiveProgress.line(empty) == "0:00, failures 0")
     }
 
-    @Test func theRateIsThatOfTheLastSeconds() throws {
+    @Test func rateCoversTheLastSeconds() throws {
         let recorder = LoadRecorder()
         for number in 0..<100 {
             let start = Duration.milliseconds(number * 100)

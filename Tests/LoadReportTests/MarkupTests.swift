@@ -6,7 +6,7 @@ import Testing
     import FoundationXML
 #endif
 
-/// Pages and XML of runs with hostile texts.
+/// HTML and XML reports of runs with hostile text.
 @Suite struct MarkupTests {
     private static func results() throws -> [LoadResult] {
         [
@@ -15,7 +15,7 @@ import Testing
         ]
     }
 
-    /// Also texts that no recorder can have written, as in a result that somebody edited.
+    /// A manually edited result, with text that the recorder would not write.
     private static func edited() throws -> LoadResult {
         var result = try SyntheticRun.result()
         let text = HostileRun.text
@@ -32,7 +32,7 @@ import Testing
         return result
     }
 
-    @Test func thePageIsWellFormed() throws {
+    @Test func pageIsWellFormed() throws {
         for result in try Self.results() + [Self.edited()] {
             let page = try XMLOutline(HTMLPage.html(result))
             #expect(page.elements["main"] == 1)
@@ -41,7 +41,7 @@ import Testing
         }
     }
 
-    @Test func thePageAsksForNothing() throws {
+    @Test func pageLoadsNoResources() throws {
         for result in try Self.results() + [Self.edited()] {
             let page = try XMLOutline(HTMLPage.html(result))
             let asking: Set = ["src", "href", "srcset", "action", "data", "poster", "background", "xlink:href"]
@@ -53,7 +53,7 @@ import Testing
         }
     }
 
-    @Test func hostileTextIsText() throws {
+    @Test func escapesHostileText() throws {
         let result = try HostileRun.result()
         let page = HTMLPage.html(result)
         #expect(
@@ -68,7 +68,7 @@ import Testing
         #expect(!JUnitReport.xml(result).contains("]]>"))
     }
 
-    @Test func thePageShowsWhatCounts() throws {
+    @Test func pageShowsKeyFigures() throws {
         let result = try SyntheticRun.result()
         let page = try XMLOutline(HTMLPage.html(result)).text
         for part in [
@@ -78,7 +78,7 @@ import Testing
         ] { #expect(page.contains(part), "\(part)") }
     }
 
-    @Test func chartsDrawOnlyNumbersInsideOfTheirArea() throws {
+    @Test func chartsStayInsideTheirArea() throws {
         for result in try Self.results() {
             for number in try XMLOutline(HTMLPage.html(result)).coordinates {
                 #expect(number.isFinite && (0...540).contains(number))
@@ -86,7 +86,7 @@ import Testing
         }
     }
 
-    @Test func aTestCaseIsAThreshold() throws {
+    @Test func eachThresholdIsATestCase() throws {
         for result in try Self.results() + [Self.edited()] {
             let report = try XMLOutline(JUnitReport.xml(result))
             #expect(report.elements["testcase"] ?? 0 == result.thresholds.count)
@@ -96,7 +96,7 @@ import Testing
     }
 }
 
-/// What a document consists of; throws when it is not well-formed XML.
+/// Elements and text of a document; throws if it is not well-formed XML.
 private final class XMLOutline: NSObject, XMLParserDelegate {
     struct Malformed: Error { let line: Int }
 

@@ -12,7 +12,7 @@ import Testing
             at: .seconds(seconds))
     }
 
-    @Test func everyRecordOfManyThreadsCounts() throws {
+    @Test func countsRecordsOfManyThreads() throws {
         let (threads, each) = (8, 20_000)
         DispatchQueue.concurrentPerform(iterations: threads) { thread in
             for number in 0..<each {
@@ -38,8 +38,8 @@ import Testing
         #expect(send.latency == nil)
     }
 
-    /// Ten things wanted at 0, 100, … 900 ms; the first takes a second, so the others wait and take 10 ms each.
-    @Test func waitingForTheIntendedStartIsLatency() throws {
+    /// Ten operations due at 0, 100, … 900 ms: the first takes a second, so the others wait, and take 10 ms each.
+    @Test func latencyIncludesWaitForStart() throws {
         var free = Duration.zero
         for number in 0..<10 {
             let intended = Duration.milliseconds(number * 100)
@@ -68,14 +68,14 @@ import Testing
         #expect(lag.mean == 0.486)
     }
 
-    @Test func anEarlyStartIsNoNegativeWaiting() throws {
+    @Test func earlyStartGivesNoNegativeWait() throws {
         recorder.success(.send, from: .seconds(1), to: .seconds(2), intended: .seconds(3))
         recorder.started(intended: .seconds(3), actual: .seconds(1))
         #expect(result().operation(.send)?.latency?.max == 1)
         #expect(result().generator.lag?.max == 0)
     }
 
-    @Test func successesBeforeTheFirstIntendedStartAreInBothTimes() throws {
+    @Test func earlySuccessesCountAsLatencyAndService() throws {
         recorder.success(.send, from: .zero, to: .milliseconds(10))
         #expect(result().operation(.send)?.service == nil)
         recorder.success(.send, from: .milliseconds(100), to: .milliseconds(110), intended: .milliseconds(50))
@@ -85,9 +85,9 @@ import Testing
         #expect(send.latency?.max == 0.060)
     }
 
-    /// Somebody who acts every 10 ms (1 ms is usual, 9 ms are thought) and once waits for 100 would have waited 90, 80,
-    /// … 10 ms meanwhile. What was measured stays what it was.
-    @Test func aClosedUsersMissingValuesAreFilledIn() throws {
+    /// A user who acts every 10 ms (1 ms latency, 9 ms think time) and once waits 100 ms would have waited 90, 80,
+    /// … 10 ms meanwhile. Measured values stay unchanged.
+    @Test func fillsInMissingValuesOfClosedUsers() throws {
         for number in 0..<100 {
             let start = Duration.milliseconds(number * 10)
             let took = Duration.milliseconds(number == 50 ? 100 : 1)
@@ -106,8 +106,8 @@ import Testing
         #expect(near(send.service?.percentiles[.p95], 0.001))
     }
 
-    /// They are as slow as they always are: nothing was held up.
-    @Test func anEvenWaitOfClosedUsersIsLeftAsItIs() throws {
+    /// Constant latency suppresses no operations.
+    @Test func constantLatencyNeedsNoCorrection() throws {
         for number in 0..<100 {
             let start = Duration.milliseconds(number * 110)
             recorder.success(.send, from: start, to: start + .milliseconds(100), thinking: .milliseconds(10))
@@ -117,7 +117,7 @@ import Testing
         #expect(send.latency == send.service)
     }
 
-    @Test func usersWhoThinkDifferentlyAreFilledInEachByTheirOwn() throws {
+    @Test func correctsEachThinkTimeSeparately() throws {
         for number in 0..<99 {
             let start = Duration.milliseconds(number * 10)
             recorder.success(.send, from: start, to: start + .milliseconds(1), thinking: .milliseconds(9))
@@ -125,13 +125,13 @@ import Testing
         }
         recorder.success(.send, from: .zero, to: .milliseconds(100), thinking: .milliseconds(50))
         let send = try #require(result().operation(.send))
-        // The hundred is no more than an interval of those who think for 50 ms: half of all are 1, half are 50.
+        // 100 ms is one interval of users who think for 50 ms, so nothing is filled in: half the values are 1, half 50.
         #expect(near(send.latency?.percentiles[.p25], 0.001))
         #expect(near(send.latency?.percentiles[.p98], 0.05))
         #expect(send.latency?.percentiles == send.service?.percentiles)
     }
 
-    @Test func aTinyIntervalFillsInABoundedNumber() throws {
+    @Test func boundsFilledInValues() throws {
         for _ in 0..<3 { recorder.success(.send, from: .zero, to: .nanoseconds(1), thinking: .nanoseconds(1)) }
         recorder.success(.send, from: .zero, to: .seconds(3_600), thinking: .nanoseconds(1))
         let latency = try #require(result().operation(.send)?.latency)
@@ -139,7 +139,7 @@ import Testing
         #expect((1_750...1_850).contains(latency.percentiles[.p50] ?? 0))
     }
 
-    @Test func ratesAreOfTheTimeUnderLoad() {
+    @Test func ratesCoverTheStagesOnly() {
         for number in 0..<40 { recorder.success(.send, from: .seconds(number), to: .seconds(number)) }
         let usage = ProcessUsage(userSeconds: 0, systemSeconds: 0, peakMemoryBytes: 0)
         let found = recorder.result(SyntheticRun.facts, cost: usage, at: .seconds(40), loaded: .seconds(2))
@@ -148,7 +148,7 @@ import Testing
         #expect(result(at: 40).operation(.send)?.rate == 1)
     }
 
-    @Test func aFaultEndsWhenItDoes() {
+    @Test func recordsActualEndOfFault() {
         let first = recorder.injected(LoadFault(from: .seconds(1), to: .seconds(5), action: "down", target: "a"))
         let second = recorder.injected(LoadFault(from: .seconds(1), to: .seconds(5), action: "down", target: "b"))
         recorder.ended(fault: second, at: .seconds(2))
@@ -158,7 +158,7 @@ import Testing
         #expect(result().faults.map(\.to) == [6, 2])
     }
 
-    @Test func reasonsAreBoundedInNumberAndLength() throws {
+    @Test func boundsReasonsInNumberAndLength() throws {
         for number in 0..<100 { recorder.failure(.join, reason: "reason \(number)", at: .seconds(number)) }
         recorder.failure(.add, reason: String(repeating: "a\u{301}", count: 10_000), at: .zero)
         recorder.failure(.add, reason: "", at: .zero)
@@ -172,7 +172,7 @@ import Testing
         #expect(lengths.sorted() == [7, 160])
     }
 
-    @Test func impossibleMomentsAreBroughtIntoBounds() throws {
+    @Test func clampsImpossibleTimes() throws {
         recorder.success(.send, from: .seconds(5), to: .seconds(-5))
         recorder.success(.send, from: .seconds(Int64.min / 2), to: .seconds(Int64.max / 2))
         recorder.gauge(.agents, .nan, at: .zero)
@@ -185,7 +185,7 @@ import Testing
         #expect(try LoadResult(json: found.json()) == found)
     }
 
-    @Test func aFunnelSaysWhereAndWhy() {
+    @Test func funnelReportsLossesByStage() {
         recorder.reached(.planned, count: 3)
         recorder.reached(.keyPackage, count: 2)
         recorder.lost(before: .keyPackage, reason: "none found", at: .seconds(1))
@@ -196,7 +196,7 @@ import Testing
         #expect(funnel.joinRatio == 1.0 / 3)
     }
 
-    @Test func deliveriesMakeRatios() {
+    @Test func computesDeliveryRatios() {
         #expect(result().correctness.deliveryRatio == nil)
         recorder.expectDeliveries(10, at: .seconds(1))
         recorder.excuseDeliveries(2, at: .seconds(2))
@@ -217,7 +217,7 @@ import Testing
         #expect(found.series.delivered == [0, 0, 0, 6])
     }
 
-    @Test func theHostAndTheProcessAreKnown() throws {
+    @Test func readsHostAndProcessFacts() throws {
         let host = HostFacts.current()
         #expect(host.processors > 0)
         #expect(host.memoryBytes > 1 << 20)
@@ -228,7 +228,7 @@ import Testing
     }
 }
 
-/// To three significant digits, as histograms are.
+/// Compares to three significant digits, the precision of histograms.
 func near(_ value: Double?, _ expected: Double) -> Bool {
     value.map { abs($0 - expected) <= expected * 0.0011 } ?? false
 }

@@ -2,12 +2,12 @@ import Foundation
 import LoadReport
 import Testing
 
-/// Writes reports for other programs to judge: `Tests/Interop/check_load_reports.py` reads them.
+/// Writes sample reports, which `Tests/Interop/load_reports.py` validates with other programs.
 @Suite struct SampleReportsTests {
     private static let folder = ProcessInfo.processInfo.environment["LOAD_REPORT_SAMPLES"]
 
-    @Test(.enabled(if: folder != nil, "LOAD_REPORT_SAMPLES names no folder"))
-    func everyFormatIsWritten() throws {
+    @Test(.enabled(if: folder != nil, "LOAD_REPORT_SAMPLES is not set"))
+    func writesEveryFormat() throws {
         let folder = URL(fileURLWithPath: try #require(Self.folder), isDirectory: true)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         let results = [

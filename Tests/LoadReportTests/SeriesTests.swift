@@ -9,7 +9,7 @@ import Testing
         mutating func merge(_ later: Sum) { value += later.value }
     }
 
-    @Test func secondsBecomeLongerWhenThereAreTooMany() {
+    @Test func coarsensLongSeries() {
         var slots = TimeSlots<Sum>(capacity: 4)
         for second in 0..<4 { slots.update(at: UInt64(second) * 1_000_000_000) { $0.value += second + 1 } }
         #expect(slots.width == 1)
@@ -25,7 +25,7 @@ import Testing
         #expect(slots.coarsened(to: 512).map(\.value) == [25, 1])
     }
 
-    @Test func operationsOfDifferentLengthsShareOneWidth() throws {
+    @Test func operationsShareOneSlotWidth() throws {
         let recorder = LoadRecorder(.init(slots: 10))
         recorder.success(.send, from: .zero, to: .milliseconds(500))
         recorder.success(.send, from: .seconds(3), to: .milliseconds(3_250))
@@ -49,7 +49,7 @@ import Testing
         #expect(near(series.aggregate[8].mean, 0.85 / 3, within: 1e-6))
     }
 
-    @Test func lateRecordsGoWhereTheyBelong() {
+    @Test func placesLateRecordsInTheirSlots() {
         let recorder = LoadRecorder()
         recorder.success(.send, from: .seconds(8), to: .seconds(9))
         recorder.success(.send, from: .seconds(2), to: .seconds(3))
@@ -58,7 +58,7 @@ import Testing
         #expect(series.operations[0].count == [0, 0, 0, 1, 0, 0, 0, 0, 0, 1])
     }
 
-    @Test func percentilesAreThoseOfTheSortedValues() {
+    @Test func percentilesMatchSortedValues() {
         for (seed, largest) in [(1, 50), (2, 5_000), (3, 400_000), (4, 90_000_000)] as [(UInt64, UInt64)] {
             var random = SeededGenerator(seed: seed)
             let values = (0..<5_000).map { _ in UInt64.random(in: 1...largest, using: &random) }
@@ -80,12 +80,12 @@ import Testing
         }
     }
 
-    @Test func fillingInIsThatOfHdrHistogram() {
+    @Test func correctionMatchesHdrHistogram() {
         for (value, interval) in [(100, 10), (105, 10), (9, 10), (10, 10), (19, 10), (20, 10), (2_000, 7)]
             as [(UInt64, UInt64)]
         {
             var (tally, histogram) = (LatencyTally(), Histogram<UInt64>(numberOfSignificantValueDigits: .three))
-            // One microsecond is usual, the rest of the interval is thought.
+            // One microsecond of latency; the rest of the interval is think time.
             for found in [1, 1, value] {
                 tally.record(found * 1_000)
                 histogram.recordCorrectedValue(found, expectedInterval: interval)
@@ -96,7 +96,7 @@ import Testing
         }
     }
 
-    @Test func mergedCountsAreThoseOfAllValues() {
+    @Test func mergingKeepsAllCounts() {
         var random = SeededGenerator(seed: 5)
         var (all, first, second) = (CompactCounts(), CompactCounts(), CompactCounts())
         for number in 0..<2_000 {
@@ -111,7 +111,7 @@ import Testing
         #expect(merged.total == 2_000)
     }
 
-    @Test func sizesKeepTheirOrder() {
+    @Test func keysSortLikeValues() {
         var last: UInt16 = 0
         for value in [0, 1, 127, 128, 129, 130, 255, 256, 1_000, 1 << 20, 1 << 40, UInt64.max] as [UInt64] {
             let key = CompactCounts.key(value)
@@ -122,7 +122,7 @@ import Testing
         }
     }
 
-    @Test func bucketsCountWhatIsAtMostAsLong() throws {
+    @Test func bucketsAreCumulative() throws {
         var tally = LatencyTally()
         for milliseconds in [1, 2, 3, 40, 900, 70_000] as [UInt64] { tally.record(milliseconds * 1_000_000) }
         let summary = try #require(LatencySummary(tally))

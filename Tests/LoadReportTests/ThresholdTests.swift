@@ -14,7 +14,7 @@ import Testing
         ("joins", "== 1", 1, .ratio), ("conflicts", "!= 3", 3, .count), ("lag.p99", "<= 50ms", 0.05, .seconds),
         ("lag.max", "< 1h", 3_600, .seconds), ("firstMessage.p50", "< 1µs", 1e-6, .seconds),
     ])
-    func whatIsRightIsRead(key: String, condition: String, bound: Double, unit: ThresholdUnit) throws {
+    func parsesThresholds(key: String, condition: String, bound: Double, unit: ThresholdUnit) throws {
         let threshold = try LoadThreshold(key: key, condition: condition)
         #expect(abs(threshold.bound - bound) < 1e-12)
         #expect(threshold.key.name == key)
@@ -23,11 +23,11 @@ import Testing
 
     @Test(arguments: [
         ("jion.p95", "< 3s", LoadReportError.Code.unknownKey, "did you mean \"join.p95\"?"),
-        ("join", "< 3s", .unknownKey, "nothing called \"join\" is measured"),
+        ("join", "< 3s", .unknownKey, "unknown threshold \"join\""),
         ("join.p97", "< 3s", .unknownKey, "an operation and a statistic of it (join.p95)"),
         ("lag.rate", "< 3s", .unknownKey, "did you mean \"lag."),
         ("Delivery", ">= 0.9", .unknownKey, "did you mean \"delivery\"?"),
-        ("", "< 1", .unknownKey, "nothing called \"\""),
+        ("", "< 1", .unknownKey, "unknown threshold \"\""),
         ("join.p95", "< 3", .wrongUnit, "expected a time with its unit (250ms, 3s, 2min), found \"3\"; write \"< 3s\""),
         ("join.p95", "3s", .badCondition, "expected one of <, <=, >, >=, ==, != and a value, found none"),
         ("join.p95", "= 3s", .badCondition, "found =; write \"< 3s\""),
@@ -47,13 +47,13 @@ import Testing
         ("divergence", "== none", .badCondition, "write \"== 0\""),
         ("send.rate", "> 5ms", .wrongUnit, "expected a rate (20/s, 30/min), found \"5ms\"; write \"> 5/s\""),
     ])
-    func whatIsWrongIsExplained(key: String, condition: String, code: LoadReportError.Code, part: String) {
+    func explainsInvalidThresholds(key: String, condition: String, code: LoadReportError.Code, part: String) {
         let error = #expect(throws: LoadReportError.self) { try LoadThreshold(key: key, condition: condition) }
         #expect(error?.code == code)
         #expect(error?.message.contains(part) == true, "\(error?.message ?? "")")
     }
 
-    @Test func everyMistakeOfAPlanIsNamed() {
+    @Test func reportsEveryInvalidThreshold() {
         let error = #expect(throws: LoadReportError.self) {
             try LoadThreshold.all(["a": "< 1", "join.p95": "< 3s", "order": "< 9"])
         }
@@ -62,11 +62,11 @@ import Testing
         #expect(lines.last?.hasPrefix("order: \"< 9\": expected a ratio") == true)
     }
 
-    @Test func whatWasNeverMeasuredDoesNotPass() throws {
+    @Test func unmeasuredThresholdFails() throws {
         let result = EmptyRun.result()
         for (key, condition, found) in [
-            ("join.p95", "< 3s", "never measured: no join was tried"),
-            ("join.failures", "== 0", "never measured: no join was tried"),
+            ("join.p95", "< 3s", "never measured: join was not attempted"),
+            ("join.failures", "== 0", "never measured: join was not attempted"),
             ("delivery", ">= 0", "never measured: no delivery was expected"),
             ("order", ">= 0", "never measured: nothing was delivered"),
             ("duplicates", "== 0", "never measured: nothing was delivered"),
@@ -84,14 +84,14 @@ import Testing
         #expect(try LoadThreshold(key: "join.rate", condition: "== 0").judge(result).passed)
     }
 
-    @Test func conflictsAreKnownWhenACommitWasMade() throws {
+    @Test func conflictsAreMeasuredAfterACommit() throws {
         let usage = ProcessUsage(userSeconds: 0, systemSeconds: 0, peakMemoryBytes: 0)
         let threshold = try LoadThreshold(key: "conflicts", condition: "== 0")
         let recorder = LoadRecorder()
         func judged() -> ThresholdOutcome {
             threshold.judge(recorder.result(SyntheticRun.facts, cost: usage, at: .seconds(2)))
         }
-        // A group that is being founded is nobody else's.
+        // A new group has no other committers yet.
         recorder.success(.createGroup, from: .zero, to: .seconds(1))
         recorder.failure(.add, reason: "refused", at: .seconds(1))
         #expect(judged().found == "never measured: no commit was made")
@@ -101,14 +101,14 @@ import Testing
         #expect(judged().value == 1)
     }
 
-    @Test func onlyFailuresAreNoLatency() throws {
+    @Test func failuresAloneGiveNoLatency() throws {
         let recorder = LoadRecorder()
         recorder.failure(.join, reason: "refused", at: .seconds(1))
         let usage = ProcessUsage(userSeconds: 0, systemSeconds: 0, peakMemoryBytes: 0)
         let thresholds = try LoadThreshold.all(["join.p95": "< 3s", "join.failures": "<= 1"])
         let result = recorder.result(SyntheticRun.facts, cost: usage, at: .seconds(2), thresholds: thresholds)
         #expect(result.thresholds.map(\.passed) == [true, false])
-        #expect(result.thresholds[1].found == "never measured: no join succeeded, 1 failed")
+        #expect(result.thresholds[1].found == "never measured: join never succeeded, 1 failed")
         #expect(!result.passed)
     }
 
@@ -116,7 +116,7 @@ import Testing
         ("<", [true, false, false]), ("<=", [true, true, false]), (">", [false, false, true]),
         (">=", [false, true, true]), ("==", [false, true, false]), ("!=", [true, false, true]),
     ])
-    func comparisonsHoldAtTheBorderAsTheySay(sign: String, holds: [Bool]) throws {
+    func comparesAtTheBoundary(sign: String, holds: [Bool]) throws {
         for (count, expected) in zip([4, 5, 6], holds) {
             let recorder = LoadRecorder()
             for _ in 0..<count { recorder.success(.send, from: .zero, to: .milliseconds(1)) }
@@ -126,7 +126,7 @@ import Testing
         }
     }
 
-    @Test func whatIsWrittenEqualsWhatIsMeasured() throws {
+    @Test func equalityToleratesRounding() throws {
         let recorder = LoadRecorder()
         recorder.expectDeliveries(1_000, at: .zero)
         for _ in 0..<999 { recorder.delivered(.inOrder, at: .zero) }
@@ -139,7 +139,7 @@ import Testing
         ] { #expect(try LoadThreshold(key: key, condition: condition).judge(result).passed, "\(key) \(condition)") }
     }
 
-    @Test func aRunIsJudgedByAllItsThresholds() throws {
+    @Test func runPassesIfAllThresholdsHold() throws {
         let result = try SyntheticRun.result()
         #expect(result.thresholds.map(\.key) == SyntheticRun.standardThresholds.keys.sorted())
         #expect(result.thresholds.filter { !$0.passed }.map(\.key) == ["deliver.p99"])
@@ -148,7 +148,7 @@ import Testing
         #expect(EmptyRun.result().passed)
     }
 
-    @Test func namesOfOperationsAreUniqueAndKnown() {
+    @Test func operationNamesAreUniqueAndStable() {
         let names = LoadOperation.allCases.map(\.name)
         #expect(Set(names).count == names.count)
         #expect(LoadOperation.allCases.allSatisfy { LoadOperation(name: $0.name) == $0 })

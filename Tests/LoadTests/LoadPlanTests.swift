@@ -13,7 +13,7 @@ struct LoadPlanTests {
         }
     }
 
-    @Test func thePlanOfTheManualIsRead() throws {
+    @Test func parsesPlanOfTheManual() throws {
         let plan = try read(
             """
             version: 1
@@ -44,19 +44,19 @@ struct LoadPlanTests {
         #expect(plan.report.directory == "./out")
     }
 
-    private static let least = """
+    private static let minimal = """
         version: 1
         load: { relays: [ws://r.example], agents: { count: 10 }, groups: { count: 2, sizes: { fixed: 3 } } }
         """
 
-    @Test func everythingElseHasADefault() throws {
-        let plan = try read(Self.least)
+    @Test func appliesDefaults() throws {
+        let plan = try read(Self.minimal)
         #expect(plan.stages.isEmpty && plan.faults.isEmpty && plan.thresholds.isEmpty)
         #expect(plan.report == .init(directory: ".", formats: [.text]))
         #expect(plan.settle == .seconds(20))
     }
 
-    @Test func agentsThatTheProcessCannotHoldAreRefused() throws {
+    @Test func refusesMoreAgentsThanFilesAllow() throws {
         let plan = try read(
             """
             version: 1
@@ -68,13 +68,13 @@ struct LoadPlanTests {
         try plan.checkOpenFiles(limit: 1_000)
         let error = #expect(throws: LoadError.self) { try plan.checkOpenFiles(limit: 999) }
         #expect(
-            error?.message == "load.agents.count: 100 agents need about 1000 open files and connections, and this "
-                + "process may have 999; ask for at most 99, or raise the limit (ulimit -n)")
+            error?.message == "load.agents.count: 100 agents need about 1000 open files and connections, but this "
+                + "process may open 999; use at most 99 agents, or raise the limit (ulimit -n)")
         #expect(OpenFiles.raiseLimit() >= 256)
     }
 
-    @Test func sizesByPowerFallWithTheirNumber() throws {
-        let plan = try read(Self.least.replacing("fixed: 3", with: "law: power, max: 9"))
+    @Test func powerLawSizesDecrease() throws {
+        let plan = try read(Self.minimal.replacing("fixed: 3", with: "law: power, max: 9"))
         #expect((0..<6).map { plan.groups.size(of: $0) } == [9, 4, 3, 2, 2, 2])
     }
 
@@ -125,32 +125,32 @@ struct LoadPlanTests {
         ),
         (
             "fixed: 3 } }", "fixed: 3 } }, stages: [ { for: 9s } ], faults: [ { at: 8s, for: 2s, action: down } ]",
-            #"plan.yaml:2:142: load.faults[0].at: expected a fault that is over when the stages are, at 9s, found "8s"; begin it earlier, make it shorter, or make a stage longer"#
+            #"plan.yaml:2:142: load.faults[0].at: expected a fault within the stages, which end at 9s, found "8s"; start it earlier, shorten it, or lengthen a stage"#
         ),
         (
             "fixed: 3 } }",
             "fixed: 3 } }, stages: [ { for: 9s } ], faults: [ { at: 9s, share: 1, action: restartAgents } ]",
-            #"plan.yaml:2:142: load.faults[0].at: expected a fault that is over when the stages are, at 9s, found "9s"; begin it earlier, make it shorter, or make a stage longer"#
+            #"plan.yaml:2:142: load.faults[0].at: expected a fault within the stages, which end at 9s, found "9s"; start it earlier, shorten it, or lengthen a stage"#
         ),
         (
             "fixed: 3 } }", "fixed: 3 } }, faults: [ { at: 1s, share: 1, action: restartAgents } ]",
-            #"plan.yaml:2:117: load.faults[0].at: expected a fault that is over when the stages are, at 0ms, found "1s"; begin it earlier, make it shorter, or make a stage longer"#
+            #"plan.yaml:2:117: load.faults[0].at: expected a fault within the stages, which end at 0ms, found "1s"; start it earlier, shorten it, or lengthen a stage"#
         ),
         (
             "fixed: 3 } }",
             "fixed: 3 } }, stages: [ { for: 9s } ], faults: [ { at: 4s, for: 3s, action: stall }, { at: 2s, for: 3s, action: down } ]",
-            #"plan.yaml:2:178: load.faults[1].at: expected a time at which no other fault of relay 0 lasts, found "2s"; begin it when the other is over"#
+            #"plan.yaml:2:178: load.faults[1].at: expected a time without another fault of relay 0, found "2s"; start it when the other has ended"#
         ),
     ])
-    func aWrongPlanIsToldWithItsPlace(right: String, wrong: String, message: String) {
-        let error = #expect(throws: ConfigurationError.self) { try read(Self.least.replacing(right, with: wrong)) }
+    func reportsErrorsWithTheirPlace(right: String, wrong: String, message: String) {
+        let error = #expect(throws: ConfigurationError.self) { try read(Self.minimal.replacing(right, with: wrong)) }
         #expect(
             error?.description.split(separator: "\n").contains { $0 == message } == true, "\(error?.description ?? "")")
     }
 
-    @Test func faultsMayFollowEachOtherAndBeOnDifferentRelays() throws {
+    @Test func allowsConsecutiveAndParallelFaults() throws {
         let plan = try read(
-            Self.least.replacing("[ws://r.example]", with: "[ws://r.example, ws://s.example]").replacing(
+            Self.minimal.replacing("[ws://r.example]", with: "[ws://r.example, ws://s.example]").replacing(
                 "fixed: 3 } }",
                 with: """
                     fixed: 3 } }, stages: [ { for: 5s }, { for: 4s } ], faults: [ { at: 2s, for: 3s, action: down }, \
@@ -160,8 +160,8 @@ struct LoadPlanTests {
         #expect(plan.loaded == .seconds(9))
     }
 
-    @Test func whereAStageCannotBeReadNothingIsSaidOfTheTimesOfFaults() {
-        let wrong = Self.least.replacing(
+    @Test func skipsFaultTimesOfInvalidStages() {
+        let wrong = Self.minimal.replacing(
             "fixed: 3 } }",
             with: "fixed: 3 } }, stages: [ { sendRate: 2/s } ], faults: [ { at: 1s, for: 1s, action: down } ]")
         let error = #expect(throws: ConfigurationError.self) { try read(wrong) }
@@ -169,17 +169,17 @@ struct LoadPlanTests {
         #expect(error?.problems.contains { $0.keyPath.hasPrefix("load.faults") } == false)
     }
 
-    /// Other relays than the file's come from a flag.
+    /// A flag may replace the relays of the file.
     @Test(arguments: [
         (
             ["ws://r.example"],
-            #"load.faults[1].relay: expected a whole number from 0 to 0, the last of the relays, found "1""#
+            #"load.faults[1].relay: expected the index of a relay, 0 to 0, found "1""#
         ),
         (["ws://r.example", "wss://s.example"], "load.faults[1].relay: expected a ws:// relay"),
     ])
-    func faultsThatOtherRelaysDoNotBearAreRefused(relays: [String], message: String) throws {
+    func checksFaultsAgainstReplacedRelays(relays: [String], message: String) throws {
         var plan = try read(
-            Self.least.replacing("[ws://r.example]", with: "[ws://r.example, ws://s.example]").replacing(
+            Self.minimal.replacing("[ws://r.example]", with: "[ws://r.example, ws://s.example]").replacing(
                 "fixed: 3 } }",
                 with: """
                     fixed: 3 } }, stages: [ { for: 9s } ], faults: [ { at: 2s, action: restartAgents, share: 1 }, \

@@ -31,7 +31,7 @@ struct LoadTestTests {
         }
     }
 
-    /// - Parameter inOrder: False where agents read what relays have stored, which know whole seconds only.
+    /// - Parameter inOrder: False if agents read stored events, whose times have a resolution of one second.
     private func expectCorrect(_ result: LoadResult, inOrder: Bool = true) {
         #expect(result.correctness.expected > 0)
         #expect(result.correctness.deliveryRatio == 1)
@@ -42,7 +42,7 @@ struct LoadTestTests {
         #expect(result.exceptions.isEmpty)
     }
 
-    @Test func everythingThatIsSentArrivesOnceAndInOrder() async throws {
+    @Test func deliversEverythingOnceAndInOrder() async throws {
         let result = try await run(
             """
               groups: { count: 2, sizes: { fixed: 4 } }
@@ -58,10 +58,10 @@ struct LoadTestTests {
         #expect(result.operation(.send)?.failures == 0)
         #expect(result.operation(.deliver)?.count == result.correctness.expected)
         #expect(result.funnel.stages.map(\.count).allSatisfy { $0 == 6 })
-        #expect(result.run.stages.map(\.name) == ["start 6 agents", "found 2 groups", "send 30/s", "settle"])
+        #expect(result.run.stages.map(\.name) == ["start 6 agents", "create 2 groups", "send 30/s", "settle"])
     }
 
-    @Test func agentsThatAreStartedAgainMissNothing() async throws {
+    @Test func restartedAgentsMissNothing() async throws {
         let result = try await run(
             """
               groups: { count: 1, sizes: { fixed: 5 } }
@@ -73,7 +73,7 @@ struct LoadTestTests {
         #expect(result.faults.map(\.action) == ["agents restarted"])
     }
 
-    @Test func aRelayThatIsAwayForAWhileLosesNothing() async throws {
+    @Test func relayOutageLosesNothing() async throws {
         let result = try await run(
             """
               groups: { count: 1, sizes: { fixed: 4 } }
@@ -84,7 +84,7 @@ struct LoadTestTests {
         #expect(result.faults.map(\.action) == ["relay down"])
     }
 
-    @Test func whoComesAndGoesIsCountedAsLongAsHeIsThere() async throws {
+    @Test func countsDeliveriesDuringChurn() async throws {
         let result = try await run(
             """
               groups: { count: 1, sizes: { fixed: 4 } }
@@ -100,7 +100,7 @@ struct LoadTestTests {
         #expect(result.operation(.commit)?.count ?? 0 > 0)
     }
 
-    @Test func usersWhoWaitAndDatabasesOnDisk() async throws {
+    @Test func supportsClosedUsersAndDisk() async throws {
         let folder = NSTemporaryDirectory() + "load-\(UUID().uuidString)"
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let result = try await run(
@@ -113,13 +113,13 @@ struct LoadTestTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder).count == 6)
     }
 
-    @Test func withoutARelayATestEndsSoonAndSaysSo() async throws {
+    @Test func reportsMissingRelay() async throws {
         let text = """
             version: 1
             load: { relays: [ws://127.0.0.1:1], agents: { count: 2 }, groups: { count: 1, sizes: { fixed: 2 } } }
             """
         var test = try test(text)
-        test.patience = .seconds(4)
+        test.actionTimeout = .seconds(4)
         let load = test
         let error = await #expect(throws: LoadError.self) { _ = try await load.run() }
         #expect(error?.code == .noRelay)
@@ -154,7 +154,7 @@ struct LoadTestTests {
         return try LoadTest(plan, text: text, name: "plan", directory: directory, logger: logger)
     }
 
-    @Test func whoWaitsForARelayThatIsGoneHoldsUpNothing() async throws {
+    @Test func lostRelayDoesNotBlockStages() async throws {
         let result = try await withLoadTest(
             """
               settle: 1s
@@ -163,9 +163,9 @@ struct LoadTestTests {
         ) { test, gate in
             try await test.run { stage, _ in if stage == "3 users" { gate.set(.down) } }
         }
-        #expect(result.run.stages.map(\.name).suffix(3) == ["3 users", "rest", "settle"])
+        #expect(result.run.stages.map(\.name).suffix(3) == ["3 users", "idle", "settle"])
         let send = try #require(result.operation(.send))
-        #expect(send.failureReasons.map(\.reason) == ["no relay's answer in time"])
+        #expect(send.failureReasons.map(\.reason) == ["no relay answered in time"])
         #expect(send.failures == 3)
     }
 
@@ -173,7 +173,7 @@ struct LoadTestTests {
         let end = Mutex<Double?>(nil)
     }
 
-    @Test func whoIsInterruptedComparesNobodyAndEndsTheFault() async throws {
+    @Test func interruptionEndsFaultsWithoutComparison() async throws {
         let planned = Planned()
         let result = try await withLoadTest(
             """
@@ -200,9 +200,9 @@ struct LoadTestTests {
             }
         }
         let found = try #require(result)
-        // It was known when the stages would end: five minutes after they began.
+        // The planned end of the stages: five minutes after their start.
         let start = try #require(planned.end.withLock { $0 }) - 300
-        #expect(found.run.stages.map(\.name) == ["start 4 agents", "found 1 groups", "send 20/s", "settle"])
+        #expect(found.run.stages.map(\.name) == ["start 4 agents", "create 1 groups", "send 20/s", "settle"])
         #expect(found.run.stages[1].to <= start && start <= found.run.stages[2].from)
         #expect(found.correctness.compared == 0)
         #expect(found.thresholds.map(\.found) == ["never measured: no member was compared with its group"])
@@ -210,14 +210,14 @@ struct LoadTestTests {
         #expect(try #require(fault.to) <= found.duration)
     }
 
-    @Test func aWaitEndsWithWhatItWaitsForOrAfterItsTime() async {
+    @Test func waitEndsWithStreamOrTimeout() async {
         let (never, continuation) = AsyncStream.makeStream(of: Never.self)
         await Fleet.wait(for: never, within: .milliseconds(1))
         continuation.finish()
         await Fleet.wait(for: never, within: .seconds(3_600))
     }
 
-    @Test func aFolderThatHoldsSomethingIsRefused() throws {
+    @Test func refusesNonEmptyFolder() throws {
         let folder = NSTemporaryDirectory() + "load-\(UUID().uuidString)"
         defer { try? FileManager.default.removeItem(atPath: folder) }
         func text(_ state: String) -> String {
@@ -237,7 +237,7 @@ struct LoadTestTests {
         _ = try test(text("memory"), directory: folder)
     }
 
-    @Test func aThresholdThatDoesNotHoldIsTold() async throws {
+    @Test func reportsFailedThresholds() async throws {
         let result = try await run(
             "  groups: { count: 1, sizes: { fixed: 2 } }", thresholds: #"join.p95: "< 1ms", deliver.p99: "< 1s""#)
         #expect(!result.passed)

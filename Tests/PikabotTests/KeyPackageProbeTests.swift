@@ -31,7 +31,7 @@ import Testing
             ],
             lists: [
                 PublishedRelayList(kind: .keyPackageRelays, relays: [one]),
-                PublishedRelayList(kind: .inboxRelays, relays: nil, problem: "no relay that answered has one"),
+                PublishedRelayList(kind: .inboxRelays, relays: nil, problem: "not found on any relay that answered"),
                 PublishedRelayList(kind: .relayList, relays: nil),
             ],
             invitation: TriedInvitation(
@@ -41,7 +41,7 @@ import Testing
                 "GOOD: it can be found and invited; wss://two.example is unknown; list 10050 is not as it should be",
                 "wss://one.example (on 10051): present: valid; odd", "wss://two.example: unknown: no connection",
                 "list 10051 (where its key packages are): wss://one.example",
-                "list 10050 (where invitations go): no relay that answered has one",
+                "list 10050 (where invitations go): not found on any relay that answered",
                 "invitation: works, with a gift wrap of 5000 bytes; its client is of the older generation (MDK 0.7)",
             ])
         let json = report.json
@@ -60,9 +60,9 @@ import Testing
             lists: [
                 PublishedRelayList(
                     kind: .keyPackageRelays, relays: [try RelayURL("wss://two.example")],
-                    problem: "none of the relays that it names has answered")
+                    problem: "none of its relays answered")
             ], invitation: nil)
         #expect(!report.isFindable && !report.isSuccess)
-        #expect(report.verdict == "BAD: list 10051: none of the relays that it names has answered")
+        #expect(report.verdict == "BAD: list 10051: none of its relays answered")
     }
 }

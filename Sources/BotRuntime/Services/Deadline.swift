@@ -13,5 +13,5 @@ package struct DeadlineExceeded: Error, CustomStringConvertible {
 package func withDeadline<Value: Sendable>(
     _ limit: Duration, _ body: @escaping @Sendable () async throws -> Value
 ) async throws -> Value {
-    try await inTime(limit, late: DeadlineExceeded(limit: limit), body)
+    try await withTimeout(limit, late: DeadlineExceeded(limit: limit), body)
 }

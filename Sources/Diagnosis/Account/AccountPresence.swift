@@ -20,31 +20,35 @@ public enum AccountPresence {
         guard !stored.isEmpty else { return }
         let own = stored.mapValues { $0.filter { $0.pubkey == account } }
         guard hasRun || own.values.contains(where: { !$0.isEmpty }) else {
-            findings.ok("published", "nothing yet: it publishes its key package and relay lists when it starts")
+            findings.ok(
+                "published",
+                "nothing published yet; the account publishes its key package and relay lists when it starts")
             return
         }
         for relay in own.keys.sorted() { judgeKeyPackage(own[relay] ?? [], relay, now, &findings) }
         let all = own.values.flatMap { $0 }
-        judgeList(.keyPackageRelays, "where its key packages are (10051)", all, account, relays, &findings)
-        judgeList(.inboxRelays, "where invitations go (10050)", all, account, relays, &findings)
+        judgeList(.keyPackageRelays, "key package relay list (kind 10051)", all, account, relays, &findings)
+        judgeList(.inboxRelays, "inbox relay list (kind 10050)", all, account, relays, &findings)
     }
 
     private static func judgeKeyPackage(
         _ events: [Event], _ relay: RelayURL, _ now: Int64, _ findings: inout FindingList
     ) {
         let packages = events.filter { $0.kind == .addressableKeyPackage || $0.kind == .keyPackage }
-        let advice = "look into the worker's log for what the relay said; restarting the account publishes it anew"
+        let advice = "check the worker's log for the relay's response; restarting the account publishes it again"
         guard let newest = packages.max(by: { $0.createdAt < $1.createdAt }) else {
             findings.error(
-                "key package", "none on \(relay): who looks there cannot invite it", "start it; if it runs, \(advice)")
+                "key package", "none on \(relay): clients that search there cannot invite the account",
+                "start the account; if it is running, \(advice)")
             return
         }
         let examined = ExaminedKeyPackage(newest, now: now)
         if let problem = examined.problem {
-            findings.error("key package", "on \(relay) is not valid: \(problem)", advice)
+            findings.error("key package", "invalid on \(relay): \(problem)", advice)
         } else if let end = examined.held.notAfter, end < now + renewal {
             findings.warning(
-                "key package", "on \(relay) ends in \(max(0, end - now) / 86_400) days", "start it: it renews it")
+                "key package", "on \(relay) expires in \(max(0, end - now) / 86_400) days",
+                "start the account: it then renews its key package")
         } else {
             findings.ok("key package", "valid on \(relay)")
         }
@@ -56,21 +60,22 @@ public enum AccountPresence {
     ) {
         guard let listed = RelayListEvents.relays(kind, of: account, in: events) else {
             findings.error(
-                "relay lists", "no list of \(what)", "start it: it publishes one; if it runs, look into its log")
+                "relay lists", "no \(what)", "start the account: it then publishes one; if it is running, check its log"
+            )
             return
         }
         let names = listed.sorted().map(\.string).joined(separator: ", ")
         if listed.isEmpty || Set(listed).isDisjoint(with: relays) {
             findings.error(
                 "relay lists",
-                "the list of \(what) names \(listed.isEmpty ? "no relay" : names), none of the configuration",
-                "start it: it publishes its own list; another client with this key may have replaced it")
+                "the \(what) \(listed.isEmpty ? "is empty" : "names no configured relay: \(names)")",
+                "start the account: it then publishes its own list; another client with this key may have replaced it")
         } else if Set(listed) != Set(relays) {
             findings.warning(
-                "relay lists", "the list of \(what) names \(names), other relays than the configuration",
-                "start it: it publishes its own list; another client with this key may have replaced it")
+                "relay lists", "the \(what) differs from the configured relays: \(names)",
+                "start the account: it then publishes its own list; another client with this key may have replaced it")
         } else {
-            findings.ok("relay lists", "the list of \(what) names the configuration's relays")
+            findings.ok("relay lists", "the \(what) names the configured relays")
         }
     }
 }

@@ -7,17 +7,19 @@ public enum ClockFindings {
     public static func judge(_ offsets: [Double]) -> [Finding] {
         var findings = FindingList("clock")
         guard !offsets.isEmpty else {
-            findings.ok("offset", "not compared: no server that was asked told the time")
+            findings.ok("offset", "not checked: no server sent its time")
             return findings.all
         }
         let median = offsets.sorted()[offsets.count / 2]
         let seconds = abs(median) < 1e9 ? Int(abs(median).rounded()) : 1_000_000_000
-        let place = "\(seconds) s \(median > 0 ? "behind" : "ahead of") the servers (\(offsets.count) asked)"
-        let advice = "let the system keep the time (timedatectl set-ntp true); events carry it, and relays look at it"
+        let difference = "\(seconds) s \(median > 0 ? "behind" : "ahead of") the servers (\(offsets.count) queried)"
+        let advice =
+            "synchronise the system clock (timedatectl set-ntp true): relays refuse events with a wrong created_at"
         switch abs(median) {
-        case ...tolerated: findings.ok("offset", "within \(max(1, seconds)) s of the servers (\(offsets.count) asked)")
-        case ...harmful: findings.warning("offset", place, advice)
-        default: findings.error("offset", place, advice)
+        case ...tolerated:
+            findings.ok("offset", "within \(max(1, seconds)) s of the servers (\(offsets.count) queried)")
+        case ...harmful: findings.warning("offset", difference, advice)
+        default: findings.error("offset", difference, advice)
         }
         return findings.all
     }

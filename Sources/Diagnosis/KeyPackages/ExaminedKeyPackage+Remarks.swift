@@ -12,17 +12,21 @@ extension ExaminedKeyPackage {
         return formRemarks + packageRemarks(invitee) + tagRemarks(invitee.keyPackage.leafNode.capabilities)
     }
 
-    /// Whether it has the format from before the present MIP-00.
-    var hasOldForm: Bool { !formRemarks.isEmpty }
+    /// Whether it uses an event format that predates the current MIP-00.
+    var hasLegacyFormat: Bool { !formRemarks.isEmpty }
 
     private var formRemarks: [String] {
         var remarks: [String] = []
-        if event.firstTag("mls_protocol_version")?.value == "1" { remarks.append("the version is written 1, not 1.0") }
-        if event.firstTag("mls_ciphersuite")?.value == "1" { remarks.append("the suite is written 1, not 0x0001") }
+        if event.firstTag("mls_protocol_version")?.value == "1" {
+            remarks.append("tag mls_protocol_version is 1, expected 1.0")
+        }
+        if event.firstTag("mls_ciphersuite")?.value == "1" {
+            remarks.append("tag mls_ciphersuite is 1, expected 0x0001")
+        }
         if !event.tags(named: "encoding").contains(where: { $0.value?.lowercased() == "base64" }) {
             remarks.append(
-                "the content is not declared as Base64, which MDK refuses"
-                    + (Hex.decode(event.content) == nil ? "" : "; it is hexadecimal"))
+                "no tag encoding with the value base64, which MDK requires"
+                    + (Hex.decode(event.content) == nil ? "" : "; the content is hexadecimal"))
         }
         return remarks
     }
@@ -31,16 +35,16 @@ extension ExaminedKeyPackage {
         var remarks: [String] = []
         let package = invitee.keyPackage.keyPackage
         if !package.extensions.contains(where: { $0.type == .lastResort }) {
-            remarks.append("it is not marked as a last resort (extension 0x000a), so one invitation uses it up")
+            remarks.append("no last_resort extension (0x000a), so one invitation consumes it")
         }
         if let lifetime, lifetime.notAfter >= lifetime.notBefore,
             // checked: the end is not before the beginning.
             lifetime.notAfter - lifetime.notBefore > Self.longestLifetime
         {
-            remarks.append("its lifetime is longer than the 84 days that MDK accepts")
+            remarks.append("the lifetime exceeds the 84 days that MDK accepts")
         }
         if event.kind == .keyPackage, event.firstTag("i") == nil {
-            remarks.append("it has no tag i, without which MDK 0.7 refuses it")
+            remarks.append("no tag i, which MDK 0.7 requires")
         }
         return remarks
     }
@@ -52,7 +56,7 @@ extension ExaminedKeyPackage {
         return [("mls_extensions", extensions), ("mls_proposals", proposals)].compactMap { name, supported in
             let stated = event.firstTag(name)?.values.dropFirst().map { $0.lowercased() } ?? []
             guard stated.contains(where: { !supported.contains($0) }) else { return nil }
-            return "tag \(name) names what its key package does not support"
+            return "tag \(name) lists values that the key package does not support"
         }
     }
 

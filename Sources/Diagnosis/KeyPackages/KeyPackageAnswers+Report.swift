@@ -38,15 +38,15 @@ extension KeyPackageAnswers {
         var holding = RelayHolding(
             relay: relay, isConfigured: isConfigured(relay),
             lists: Self.lists.filter { listed($0)?.contains(relay) == true }, state: .unknown,
-            reason: failures[relay] ?? "it did not answer")
+            reason: failures[relay] ?? "no answer")
         guard let events = events[relay] else { return holding }
         let packages = events.compactMap { examined[$0.id] }.sorted(by: ExaminedKeyPackage.order)
         guard let first = packages.first else {
-            (holding.state, holding.reason) = (.missing, "it has none")
+            (holding.state, holding.reason) = (.missing, "no key package")
             return holding
         }
         guard let best = packages.first(where: { $0.invitee != nil }) else {
-            (holding.state, holding.reason) = (.invalid, first.problem ?? "it is not valid")
+            (holding.state, holding.reason) = (.invalid, first.problem ?? "invalid")
             holding.package = first.held
             return holding
         }
@@ -60,19 +60,21 @@ extension KeyPackageAnswers {
         of best: ExaminedKeyPackage, _ newest: ExaminedKeyPackage?, _ now: Int64
     ) -> (RelayHolding.State, String) {
         if let newest, newest.event.id != best.event.id, newest.event.createdAt > best.event.createdAt {
-            return (.superseded, "another relay has one that is \(Self.age(newest.event, best.event.createdAt)) newer")
+            return (
+                .superseded, "another relay has a version that is \(Self.age(newest.event, best.event.createdAt)) newer"
+            )
         }
         let age = now.subtractingReportingOverflow(best.event.createdAt).partialValue
         let limit = request.staleAfter.components.seconds
         if age > limit {
-            return (.stale, "published \(Self.days(age)) ago, more than the \(Self.days(limit)) that were set")
+            return (.stale, "published \(Self.days(age)) ago, exceeding the limit of \(Self.days(limit))")
         }
         if let end = best.held.notAfter, end < now + Self.renewal {
-            return (.stale, "ends in \(Self.days(max(0, end - now)))")
+            return (.stale, "expires in \(Self.days(max(0, end - now)))")
         }
-        if best.hasOldForm { return (.legacy, best.remarks.first ?? "it has an old form") }
+        if best.hasLegacyFormat { return (.legacy, best.remarks.first ?? "outdated event format") }
         if best.event.kind == .keyPackage {
-            return (.legacy, "kind 443 alone, which newer clients do not look for first")
+            return (.legacy, "only kind 443; newer clients look for kind 30443 first")
         }
         return (.present, "valid")
     }
@@ -97,16 +99,16 @@ extension KeyPackageAnswers {
         // Kind 10002 is optional; it only names more relays to query.
         guard kind != .relayList else { return list }
         guard let relays = list.relays else {
-            if !events.isEmpty { list.problem = "no relay that answered has one" }
+            if !events.isEmpty { list.problem = "not found on any relay that answered" }
             return list
         }
         let named = holdings.filter { relays.contains($0.relay) }
         if relays.isEmpty {
-            list.problem = "it names no relay"
+            list.problem = "the list is empty"
         } else if named.allSatisfy({ $0.state == .unknown }) {
-            list.problem = "none of the relays that it names has answered"
+            list.problem = "none of its relays answered"
         } else if kind == .keyPackageRelays, !named.contains(where: \.state.isUsable) {
-            list.problem = "no relay that it names has a key package that works"
+            list.problem = "none of its relays has a valid key package"
         }
         return list
     }

@@ -39,7 +39,7 @@ struct KeyPackageAnswers: Sendable {
         return next
     }
 
-    mutating func take(_ outcome: FetchOutcome, from relay: RelayURL) {
+    mutating func record(_ outcome: FetchOutcome, from relay: RelayURL) {
         switch outcome {
         case .failed(let reason): failures[relay] = Self.line(reason)
         case .events(let all):

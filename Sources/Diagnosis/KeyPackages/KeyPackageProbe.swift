@@ -44,21 +44,21 @@ public struct KeyPackageProbe: Sendable {
             // A relay that does not answer uses up the whole time of its round.
             let left = end - ContinuousClock.now
             guard left > .zero else {
-                answers.fail(relays, "there was no time left to ask it")
+                answers.fail(relays, "not queried: the probe's timeout had expired")
                 continue
             }
-            let patience = round == Self.rounds ? left : left * 0.6
-            for (relay, outcome) in await fetch(Self.filters(request.account), relays, patience) {
-                answers.take(outcome, from: relay)
+            let timeout = round == Self.rounds ? left : left * 0.6
+            for (relay, outcome) in await fetch(Self.filters(request.account), relays, timeout) {
+                answers.record(outcome, from: relay)
             }
         }
         return answers.report(now: now, using: &rng)
     }
 
     private func admitted(_ relays: [RelayURL], _ answers: inout KeyPackageAnswers) async -> [RelayURL] {
-        let strange = relays.filter { !answers.isConfigured($0) }
+        let unconfigured = relays.filter { !answers.isConfigured($0) }
         let objections = await withTaskGroup(of: (RelayURL, String?).self) { [objection] group in
-            for relay in strange { group.addTask { (relay, await objection(relay)) } }
+            for relay in unconfigured { group.addTask { (relay, await objection(relay)) } }
             var objections: [RelayURL: String] = [:]
             for await (relay, text) in group { objections[relay] = text }
             return objections

@@ -35,7 +35,8 @@ enum ScratchInvitation {
         let (group, welcomes) = try MarmotGroup.create(
             data, founder: founder.publicKey, inviting: [invitee], client: name, now: now, using: &rng)
         guard group.members.count == 2, let welcome = welcomes.first, welcomes.count == 1 else {
-            throw MarmotError(.mls, "the group has \(group.members.count) members and \(welcomes.count) Welcomes")
+            throw MarmotError(
+                .mls, "expected 2 members and 1 Welcome, found \(group.members.count) and \(welcomes.count)")
         }
         return try GiftWrap.wrap(welcome.rumor, from: founder, to: welcome.recipient, now: now, using: &rng)
             .json().count

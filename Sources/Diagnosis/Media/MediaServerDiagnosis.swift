@@ -9,16 +9,18 @@ public enum MediaServerDiagnosis {
         var findings = FindingList("media server \(server)")
         do {
             // Any response shows that the server is there, even a refusal for want of an authorization (BUD-06).
-            let answer = try await http.ask(server.upload.description, .HEAD)
+            let answer = try await http.request(server.upload.description, .HEAD)
             if answer.status < 500 {
-                findings.ok("http", "answers (\(answer.status))")
+                findings.ok("http", "responds with status \(answer.status)")
             } else {
                 findings.error(
-                    "http", "answers with status \(answer.status)", "try again; if it stays so use another server")
+                    "http", "responds with status \(answer.status)",
+                    "try again; if the error persists, use another server")
             }
             return (findings.all, answer.clockOffset)
         } catch {
-            findings.error("http", "does not answer: \(error)", "check the address; files cannot be sent without it")
+            findings.error(
+                "http", "no response: \(error)", "check the address; without this server no files can be sent")
             return (findings.all, nil)
         }
     }

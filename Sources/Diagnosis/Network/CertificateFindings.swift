@@ -26,29 +26,30 @@ struct CertificateFindings: Sendable {
         let days = max(0, certificate.end - now) / 86_400
         if certificate.end < now + Self.renewal {
             findings.warning(
-                "certificate", "ends in \(days) days",
-                "tell its operator: after its end no connection can be made")
+                "certificate", "expires in \(days) days",
+                "tell its operator: connections will fail once it has expired")
         } else {
-            findings.ok("certificate", "holds for \(host), \(days) days more")
+            findings.ok("certificate", "valid for \(host), expires in \(days) days")
         }
     }
 
     func judge(failure: NetworkError, _ shown: TLSReach.Certificate?, _ findings: inout FindingList) {
         guard let shown else {
             findings.error(
-                "tls", failure.description, "check the port: no TLS is spoken there, or none that is known here")
+                "tls", failure.description, "check the port: the server speaks no TLS, or only unsupported versions")
             return
         }
         if shown.end <= now {
             findings.error(
-                "certificate", "ended \((now - shown.end) / 86_400) days ago",
+                "certificate", "expired \((now - shown.end) / 86_400) days ago",
                 "tell its operator; check this machine's clock")
         } else if shown.begin > now {
-            findings.error("certificate", "is not valid yet", "check this machine's clock")
+            findings.error("certificate", "not valid yet", "check this machine's clock")
         } else {
             findings.error(
-                "certificate", "for \(shown.names) does not hold for \(host), or nobody trusted here has signed it",
-                "check the name; if it is right, see that this machine has authorities (apt-get install ca-certificates)"
+                "certificate",
+                "not valid for \(host) (its names: \(shown.names)), or not signed by a trusted authority",
+                "check the host name; if it is right, install the CA certificates (apt-get install ca-certificates)"
             )
         }
     }

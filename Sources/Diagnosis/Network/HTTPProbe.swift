@@ -7,7 +7,7 @@ import NIOHTTP1
 ///
 /// ``shutdown()`` must be called before the last reference is released.
 public final class HTTPProbe: Sendable {
-    struct Answer: Sendable {
+    struct Response: Sendable {
         let status: Int
         let body: [UInt8]
         /// The server's clock minus the local clock at the middle of the exchange, in seconds.
@@ -48,14 +48,15 @@ public final class HTTPProbe: Sendable {
     public func shutdown() async throws { try await client.shutdown() }
 
     /// Throws ``NetworkError``.
-    func ask(_ address: String, _ method: HTTPMethod = .GET, accept: String? = nil) async throws(NetworkError) -> Answer
+    func request(_ address: String, _ method: HTTPMethod = .GET, accept: String? = nil) async throws(NetworkError)
+        -> Response
     {
         var request = HTTPClientRequest(url: address)
         request.method = method
         if let accept { request.headers.add(name: "Accept", value: accept) }
         do {
             // The client itself has no timeout for a body that trickles in.
-            return try await inTime(limit) { [client, limit, request] in
+            return try await withTimeout(limit) { [client, limit, request] in
                 try await Self.exchange(request, client, limit)
             }
         } catch {
@@ -65,12 +66,12 @@ public final class HTTPProbe: Sendable {
 
     private static func exchange(
         _ request: HTTPClientRequest, _ client: HTTPClient, _ limit: Duration
-    ) async throws -> Answer {
+    ) async throws -> Response {
         let began = Date().timeIntervalSince1970
         let response = try await client.execute(request, timeout: TimeAmount(limit))
         let middle = (began + Date().timeIntervalSince1970) / 2
         let body = try await response.body.collect(upTo: mostBytes)
-        return Answer(
+        return Response(
             status: Int(response.status.code), body: Array(body.readableBytesView),
             clockOffset: response.headers.first(name: "Date").flatMap(time).map { $0 - middle })
     }

@@ -13,14 +13,14 @@ struct HostReach: Sendable {
     func run(_ findings: inout FindingList) async -> Bool {
         do {
             let addresses = try await NameLookup.addresses(of: host, port: port)
-            findings.ok("name", "\(host) is \(addresses.compactMap(\.ipAddress).joined(separator: ", "))")
+            findings.ok("name", "\(host) resolves to \(addresses.compactMap(\.ipAddress).joined(separator: ", "))")
             var failures: [String] = []
             for address in addresses {
                 let began = ContinuousClock.now
                 do {
                     try await TCPReach.connect(to: address, within: limit)
                     let time = (ContinuousClock.now - began).inWholeMilliseconds
-                    findings.ok("tcp", "\(address.ipAddress ?? host) port \(port) answered after \(time) ms")
+                    findings.ok("tcp", "connected to \(address.ipAddress ?? host) port \(port) in \(time) ms")
                     note(failures, &findings)
                     guard isSecure else { return true }
                     let now = Int64(Date().timeIntervalSince1970)
@@ -28,11 +28,11 @@ struct HostReach: Sendable {
                 } catch { failures.append("\(address.ipAddress ?? host): \(error)") }
             }
             findings.error(
-                "tcp", "nobody answers at port \(port): \(failures.joined(separator: "; "))",
-                "check the port and this machine's firewall; if both are right it is down")
+                "tcp", "no connection to port \(port): \(failures.joined(separator: "; "))",
+                "check the port and this machine's firewall; if both are right, the server is down")
         } catch {
             findings.error(
-                "name", "\(host) is not known: \(error)", "check its spelling, and this machine's name server")
+                "name", "\(host) does not resolve: \(error)", "check the spelling and this machine's DNS settings")
         }
         return false
     }
@@ -41,7 +41,7 @@ struct HostReach: Sendable {
     private func note(_ failures: [String], _ findings: inout FindingList) {
         guard !failures.isEmpty else { return }
         findings.warning(
-            "tcp", "does not answer at \(failures.joined(separator: "; "))",
-            "this machine may have no way to such addresses (IPv6?), which delays connections")
+            "tcp", "no connection to \(failures.joined(separator: "; "))",
+            "this machine may have no route to such addresses (IPv6?), which delays connections")
     }
 }

@@ -14,25 +14,27 @@ public enum ListenFindings {
         } catch let error as IOError where error.errnoCode == EADDRINUSE {
             await judgeTaken(place, http, &findings)
         } catch let error as IOError where error.errnoCode == EACCES {
-            findings.error("port", "may not be listened at", "take a port above 1023")
+            findings.error("port", "permission denied", "use a port above 1023")
         } catch let error as IOError where error.errnoCode == EADDRNOTAVAIL {
-            findings.error("port", "is no address of this machine", "take 127.0.0.1, or an address of it")
+            findings.error(
+                "port", "not an address of this machine", "use 127.0.0.1 or one of the machine's own addresses")
         } catch {
-            findings.error("port", "cannot be listened at: \(error)", "check host and port")
+            findings.error("port", "cannot listen: \(error)", "check host and port")
         }
         return findings.all
     }
 
     private static func judgeTaken(_ place: String, _ http: HTTPProbe, _ findings: inout FindingList) async {
-        guard let answer = try? await http.ask("http://\(place)/livez"), answer.status == 200 || answer.status == 503
+        guard let answer = try? await http.request("http://\(place)/livez"),
+            answer.status == 200 || answer.status == 503
         else {
-            findings.error("port", "another program listens there", "end it, or take another port")
+            findings.error("port", "in use by another program", "stop that program or use another port")
             return
         }
         if answer.status == 200 {
-            findings.ok("port", "in use, and /livez answers there: it runs already")
+            findings.ok("port", "in use; /livez responds there, so the program is already running")
         } else {
-            findings.warning("port", "in use, and /livez there answers 503", "look at `status`, and into the log")
+            findings.warning("port", "in use; /livez responds with 503 there", "check `status` and the log")
         }
     }
 }

@@ -25,9 +25,9 @@ enum NameLookup {
             guard state == .active else { return answer.finish() }
             answer.yield(Result { () throws(NetworkError) in try resolve(host, port) })
         }
-        return try await inTime(limit, late: NetworkError("the resolver did not answer in time")) {
+        return try await withTimeout(limit, late: NetworkError("the resolver timed out")) {
             for await found in answers { return try found.get() }
-            throw NetworkError("the resolver gave up")
+            throw NetworkError("the lookup was cancelled")
         }
     }
 

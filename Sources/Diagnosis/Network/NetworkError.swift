@@ -19,24 +19,25 @@ struct NetworkError: Error, Hashable, Sendable, CustomStringConvertible {
 
     /// Converts a library's error, without its internal details.
     init(_ error: any Error) {
-        self.init(Self.words(error))
+        self.init(Self.describe(error))
     }
 
-    private static let slow: [HTTPClientError] = [.connectTimeout, .deadlineExceeded, .readTimeout]
+    private static let timeouts: [HTTPClientError] = [.connectTimeout, .deadlineExceeded, .readTimeout]
 
-    private static func words(_ error: any Error) -> String {
+    private static func describe(_ error: any Error) -> String {
         switch error {
         case let error as NetworkError: error.description
         case let error as IOError: String(cString: strerror(error.errnoCode))
         case let error as NIOConnectionError:
-            error.connectionErrors.first.map { words($0.error) } ?? "its name is not known"
-        case ChannelError.connectTimeout: "no answer in time"
-        case let error as HTTPClientError where slow.contains(error): "no answer in time"
+            error.connectionErrors.first.map { describe($0.error) } ?? "the host name does not resolve"
+        case ChannelError.connectTimeout: "timed out"
+        case let error as HTTPClientError where timeouts.contains(error): "timed out"
         case let error as HTTPClientError where error == .remoteConnectionClosed:
-            "it closed the connection without an answer"
+            "the server closed the connection without a response"
         case is NIOSSLError, is BoringSSLError, is NIOSSLExtraError:
             "\(error)".contains("CERTIFICATE_VERIFY_FAILED")
-                ? "its certificate does not hold, or nobody trusted here has signed it" : "the TLS handshake failed"
+                ? "the certificate is not valid for this host, or not signed by a trusted authority"
+                : "the TLS handshake failed"
         default: "\(error)"
         }
     }

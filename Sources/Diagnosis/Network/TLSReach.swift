@@ -34,7 +34,7 @@ enum TLSReach {
                 .certificates(try NIOSSLCertificate.fromPEMFile($0))
             }
         } catch {
-            throw NetworkError("no certificates can be read from \(trustRootFiles.joined(separator: ", "))")
+            throw NetworkError("cannot read PEM certificates from \(trustRootFiles.joined(separator: ", "))")
         }
         return settings
     }
@@ -53,7 +53,7 @@ enum TLSReach {
             if !isVerified { settings.certificateVerification = .noHostnameVerification }
             let context = try NIOSSLContext(configuration: settings)
             let deadline = NIODeadline.now() + TimeAmount(limit)
-            let chain = ChainNote()
+            let chain = ChainExpiryRecorder()
             // Server name indication is for names only; an IP address is compared with the certificate itself.
             let isAddress = (try? SocketAddress(ipAddress: host, port: 0)) != nil
             let handshake = NIOSingletons.posixEventLoopGroup.any().makePromise(of: Certificate.self)
@@ -72,7 +72,7 @@ enum TLSReach {
                 }
                 .connect(to: address).get()
             let timer = channel.eventLoop.scheduleTask(deadline: deadline) {
-                handshake.fail(NetworkError("the TLS handshake did not end within \(limit)"))
+                handshake.fail(NetworkError("the TLS handshake timed out after \(limit)"))
             }
             defer { timer.cancel() }
             do {
@@ -89,7 +89,7 @@ enum TLSReach {
 }
 
 /// Accepts any certificates, and records their earliest expiry.
-private final class ChainNote: Sendable {
+private final class ChainExpiryRecorder: Sendable {
     private let earliest = Mutex<Int64?>(nil)
 
     /// Unix seconds; nil if there were none or if the callback was not used.
@@ -118,7 +118,7 @@ private final class HandshakeHandler: ChannelInboundHandler {
 
     private func finish(_ context: ChannelHandlerContext) {
         guard let certificate = try? context.pipeline.syncOperations.nioSSL_peerCertificate() else {
-            return promise.fail(NetworkError("it shows no certificate"))
+            return promise.fail(NetworkError("the server sent no certificate"))
         }
         promise.succeed(
             TLSReach.Certificate(
@@ -140,7 +140,7 @@ private final class HandshakeHandler: ChannelInboundHandler {
     }
 
     func channelInactive(context: ChannelHandlerContext) {
-        promise.fail(NetworkError("it closed the connection during the TLS handshake"))
+        promise.fail(NetworkError("the server closed the connection during the TLS handshake"))
         context.fireChannelInactive()
     }
 }

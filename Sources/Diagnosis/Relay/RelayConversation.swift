@@ -19,7 +19,7 @@ struct RelayConversation: Sendable {
     let logger: Logger
 
     func run() async -> RelayRecord {
-        let challenged = ChallengeNote()
+        let challenged = ChallengeFlag()
         var configuration = TransportConfiguration()
         (configuration.connectTimeout, configuration.publishTimeout) = (limit, limit)
         let pool: RelayPool
@@ -29,11 +29,11 @@ struct RelayConversation: Sendable {
         } catch {
             return RelayRecord(failure: error.message)
         }
-        let heard = Heard<RelayUpdate>()
+        let received = UpdateLog<RelayUpdate>()
         var record = await withTaskGroup(of: Void.self) { group in
             group.addTask { try? await pool.run() }
-            group.addTask { for await update in pool.updates { await heard.add(update) } }
-            let record = await converse(pool, heard)
+            group.addTask { for await update in pool.updates { await received.add(update) } }
+            let record = await converse(pool, received)
             await pool.shutdown()
             return record
         }
@@ -41,7 +41,7 @@ struct RelayConversation: Sendable {
         return record
     }
 
-    private func signer(_ note: ChallengeNote) -> RelayPool.Signer {
+    private func signer(_ note: ChallengeFlag) -> RelayPool.Signer {
         { [account] challenge, relay in
             note.set()
             guard let account else { return nil }
@@ -51,9 +51,9 @@ struct RelayConversation: Sendable {
         }
     }
 
-    private func converse(_ pool: RelayPool, _ heard: Heard<RelayUpdate>) async -> RelayRecord {
+    private func converse(_ pool: RelayPool, _ received: UpdateLog<RelayUpdate>) async -> RelayRecord {
         await pool.setRelays([relay])
-        let state = await heard.first(within: limit * 2) {
+        let state = await received.first(within: limit * 2) {
             switch $0 {
             case .state(_, .connected), .state(_, .retrying): true
             default: false
@@ -61,12 +61,12 @@ struct RelayConversation: Sendable {
         }
         guard case .state(_, .connected) = state else {
             guard case .state(_, .retrying(_, let reason)) = state else {
-                return RelayRecord(failure: "no connection in time")
+                return RelayRecord(failure: "the connection timed out")
             }
             return RelayRecord(failure: reason)
         }
         var record = RelayRecord()
-        record.echo = await echo(pool, heard)
+        record.echo = await echo(pool, received)
         record.groupEvent = await groupEvent(pool)
         record.giftWrap = await giftWrap(pool)
         switch await fetch(Filter(authors: authors, kinds: AccountPresence.kinds), pool) {
@@ -78,14 +78,14 @@ struct RelayConversation: Sendable {
 
     // MARK: Writing
 
-    private func echo(_ pool: RelayPool, _ heard: Heard<RelayUpdate>) async -> RelayRecord.Attempt {
+    private func echo(_ pool: RelayPool, _ received: UpdateLog<RelayUpdate>) async -> RelayRecord.Attempt {
         let event = ThrowawayEvent.make(ThrowawayEvent.echoKind, by: account ?? ThrowawayEvent.keys())
         await pool.subscribe(
             RelaySubscription(
                 id: Self.subscription, filters: [Filter(authors: [event.pubkey], kinds: [ThrowawayEvent.echoKind])],
                 overlap: 0))
         let logsIn = account != nil
-        let opened = await heard.first(within: limit) {
+        let opened = await received.first(within: limit) {
             switch $0 {
             case .endOfStoredEvents(_, Self.subscription): true
             // It is reopened after a login.
@@ -96,7 +96,7 @@ struct RelayConversation: Sendable {
         if case .closed(_, _, let message) = opened { return .refused(message) }
         let began = ContinuousClock.now
         if let failure = await failure(of: event, pool) { return failure }
-        let update = await heard.first(within: limit) {
+        let update = await received.first(within: limit) {
             if case .event(_, Self.subscription, event) = $0 { true } else { false }
         }
         return update == nil ? .kept : .returned(ContinuousClock.now - began)
@@ -140,7 +140,7 @@ struct RelayConversation: Sendable {
 }
 
 /// Records whether a relay sent a NIP-42 challenge.
-private final class ChallengeNote: Sendable {
+private final class ChallengeFlag: Sendable {
     private let state = Mutex(false)
 
     var isSet: Bool { state.withLock { $0 } }

@@ -51,23 +51,23 @@ public struct RelayDiagnosis: Sendable {
     /// Returns the offset of the relay's clock.
     private func readInformation(_ http: HTTPProbe, _ findings: inout FindingList) async -> Double? {
         let address = "\(relay.isSecure ? "https" : "http")://\(relay.authority)\(relay.path)"
-        let answer: HTTPProbe.Answer
-        do { answer = try await http.ask(address, accept: "application/nostr+json") } catch {
+        let answer: HTTPProbe.Response
+        do { answer = try await http.request(address, accept: "application/nostr+json") } catch {
             // Connection problems are reported by the conversation that follows.
             findings.warning(
-                "information", "says nothing of itself over HTTP (NIP-11): \(error)", "ask its operator what it allows")
+                "information", "no NIP-11 document: \(error)", "ask its operator for its limits")
             return nil
         }
         guard answer.status == 200, let information = try? RelayInformation(json: answer.body) else {
             findings.warning(
                 "information",
-                "says nothing of itself (NIP-11): its answer has status \(answer.status) and is not such a document",
-                "ask its operator what it allows")
+                "no NIP-11 document: invalid response (status \(answer.status))",
+                "ask its operator for its limits")
             return answer.clockOffset
         }
         let software = [information.software, information.version].compactMap { $0.map { PlainText.of($0) } }
         findings.ok(
-            "information", software.isEmpty ? "tells of itself (NIP-11)" : "runs \(software.joined(separator: " "))")
+            "information", software.isEmpty ? "serves a NIP-11 document" : "runs \(software.joined(separator: " "))")
         RelayLimits.judge(information.limitation ?? .init(), canLogIn: account != nil, into: &findings)
         return answer.clockOffset
     }

@@ -20,28 +20,30 @@ public enum RelayLimits {
         judgeAccess(limits, canLogIn, &findings)
         judgeTimes(limits, &findings)
         if findings.all.count == before {
-            findings.ok("limits", "nothing that it says of its limits stands in the way")
+            findings.ok("limits", "the advertised limits suffice")
         }
     }
 
     private static func judgeSizes(_ limits: RelayInformation.Limitation, _ findings: inout FindingList) {
         let sizes = [("max_message_length", limits.maxMessageLength), ("max_content_length", limits.maxContentLength)]
         for case (let name, let size?) in sizes where size < commonMessageBytes {
-            let text = "takes messages of \(size) bytes (\(name))"
+            let text = "accepts messages of up to \(size) bytes (\(name))"
             if size < leastMessageBytes {
-                findings.error("limits", "\(text), too little for groups", "use another relay")
+                findings.error("limits", "\(text), too few for groups", "use another relay")
             } else if size < commonMessageBytes - 4096 {
                 findings.warning(
-                    "limits", "\(text): invitations into larger groups do not fit",
-                    "use a relay that takes \(commonMessageBytes) bytes if groups have more than a dozen members")
+                    "limits", "\(text), too few for invitations to larger groups",
+                    "use a relay that accepts \(commonMessageBytes) bytes if groups have more than a dozen members")
             }
         }
         if let most = limits.maxSubscriptions, most < leastSubscriptions {
             findings.warning(
-                "limits", "allows \(most) subscriptions at once; \(leastSubscriptions) are wanted", "use another relay")
+                "limits", "allows \(most) concurrent subscriptions; \(leastSubscriptions) are needed",
+                "use another relay")
         }
         if let most = limits.maxEventTags, most < leastTags {
-            findings.error("limits", "takes events with \(most) tags; key packages have more", "use another relay")
+            findings.error(
+                "limits", "accepts at most \(most) tags per event; key packages have more", "use another relay")
         }
     }
 
@@ -50,22 +52,23 @@ public enum RelayLimits {
     ) {
         if let bits = limits.minProofOfWork, bits > 0 {
             findings.error(
-                "limits", "wants proof of work (\(bits) bits), which is not done here", "use another relay")
+                "limits", "requires proof of work (\(bits) bits), which is not supported", "use another relay")
         }
         if limits.authenticationRequired == true, !canLogIn {
             findings.warning(
-                "limits", "wants clients to log in (NIP-42)", "the key could not be used here, so this was not tried")
+                "limits", "requires authentication (NIP-42)",
+                "not tried, because the account's key is not available here")
         }
         if limits.paymentRequired == true {
             findings.warning(
-                "limits", "wants to be paid by those who write",
+                "limits", "requires payment for writing",
                 "pay for the account; group messages come from throwaway keys, which some such relays refuse")
         }
         // The restriction may just be the required login.
         if limits.restrictedWrites == true, limits.authenticationRequired != true {
             findings.warning(
-                "limits", "lets only some write (restricted_writes)",
-                "group messages and invitations come from throwaway keys: see below whether it takes them")
+                "limits", "restricts who may write (restricted_writes)",
+                "group messages and invitations come from throwaway keys: see below whether it accepts them")
         }
     }
 

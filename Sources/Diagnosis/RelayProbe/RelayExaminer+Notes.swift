@@ -12,7 +12,7 @@ extension RelayExaminer {
     func skip(_ phase: RelayPhase, _ why: String) { note(phase, .skipped, .zero, why) }
 
     /// Marks a phase as impossible to examine.
-    func miss(_ phase: RelayPhase, _ why: String) { note(phase, .unreached, .zero, why) }
+    func markUnreached(_ phase: RelayPhase, _ why: String) { note(phase, .unreached, .zero, why) }
 
     func fail(
         _ code: RelayFault, _ phase: RelayPhase, _ weight: RelayProbeReport.Weight,
@@ -20,27 +20,27 @@ extension RelayExaminer {
         _ text: String, _ advice: String
     ) {
         note(phase, .failed, .now - began, text)
-        blame(code, phase, weight, text, advice)
+        addFault(code, phase, weight, text, advice)
     }
 
     /// Reports a fault without setting the phase's outcome.
-    func blame(
+    func addFault(
         _ code: RelayFault, _ phase: RelayPhase, _ weight: RelayProbeReport.Weight, _ text: String, _ advice: String
     ) {
-        guard !has(code, phase) else { return }
+        guard !hasFault(code, phase) else { return }
         report.faults.append(.init(code, phase, weight, text, advice: advice))
     }
 
-    func has(_ code: RelayFault, _ phase: RelayPhase? = nil) -> Bool {
+    func hasFault(_ code: RelayFault, _ phase: RelayPhase? = nil) -> Bool {
         report.faults.contains { $0.code == code && (phase == nil || $0.phase == phase) }
     }
 
     /// Reports a rate-limit refusal once, whichever event was refused.
-    func noteHaste(_ weight: RelayProbeReport.Weight, _ text: String) {
-        guard !has(.rateLimited) else { return }
-        note(.rate, .failed, .now - began, "lets nobody write so fast: \(text)")
-        blame(
-            .rateLimited, .rate, weight, "lets nobody write as fast as a group does: \(text)",
+    func noteRateLimit(_ weight: RelayProbeReport.Weight, _ text: String) {
+        guard !hasFault(.rateLimited) else { return }
+        note(.rate, .failed, .now - began, "limits the write rate: \(text)")
+        addFault(
+            .rateLimited, .rate, weight, "limits the write rate below that of a busy group: \(text)",
             "ask its operator for a higher rate, or use another relay for busy groups")
     }
 
@@ -58,25 +58,26 @@ extension RelayExaminer {
     /// Phases without which a reachable relay cannot be judged.
     private var essentials: [RelayPhase] { probe.writes ? [.subscribe, .write, .live, .readback] : [.subscribe] }
 
-    private func judgePace() {
+    private func reportTooSlow() {
         guard budget.isSpent, report.isGood, let missing = essentials.first(where: { report.phase($0) == nil }) else {
             return
         }
         fail(
-            .tooSlow, missing, .error, since: .now, "is too slow: after \(probe.timeout) there was no time for this",
-            "give the probe more time, or use another relay")
+            .tooSlow, missing, .error, since: .now,
+            "is too slow: the timeout of \(probe.timeout) expired before this check",
+            "increase the probe's timeout, or use another relay")
     }
 
     /// Gives every remaining phase an outcome.
-    func skipRest() {
-        judgePace()
+    func completePhases() {
+        reportTooSlow()
         let why =
             isDead || report.phase(.upgrade)?.outcome != .passed
-            ? "there was no conversation"
-            : !probe.writes ? "nothing is written" : budget.isSpent ? "no time was left" : "what it needs did not work"
+            ? "no connection"
+            : !probe.writes ? "writing is disabled" : budget.isSpent ? "no time left" : "a required check failed"
         for phase in RelayPhase.allCases where report.phase(phase) == nil {
             if isDead || probe.writes || report.phase(.subscribe)?.outcome != .passed {
-                miss(phase, why)
+                markUnreached(phase, why)
             } else {
                 skip(phase, why)
             }

@@ -14,7 +14,7 @@ public struct RelayProbe: Sendable {
     /// Timeout of the whole probe.
     public var timeout = Duration.seconds(20)
     /// Timeout of one step.
-    public var patience = Duration.seconds(5)
+    public var stepTimeout = Duration.seconds(5)
     /// Signer of NIP-42 logins; nil uses a throwaway key.
     public var login: RelayPool.Signer?
     /// PEM files of certificate authorities that are trusted besides the system's.
@@ -64,16 +64,16 @@ final class RelayExaminer {
     /// Events that the relay has accepted; deleted at the end.
     var accepted: [Event] = []
     /// Whether the relay sends `EOSE`.
-    var endsStored = true
-    var loginOutcome: Publication?
+    var sendsEOSE = true
+    var loginOutcome: PublishOutcome?
     /// What the relay refuses before or even after a login, with its message.
-    var barred: [RelayPhase: String] = [:]
+    var authRefusals: [RelayPhase: String] = [:]
 
     init(_ probe: RelayProbe, opened: AsyncStream<RelayWire>.Continuation) {
         (self.probe, self.opened, relay) = (probe, opened, probe.relay)
         // Reserve time to delete the written events in any case.
         let reserve = probe.writes ? min(.seconds(1), probe.timeout / 10) : .zero
-        budget = ProbeBudget(probe.timeout, step: probe.patience, reserve: reserve)
+        budget = ProbeBudget(probe.timeout, step: probe.stepTimeout, reserve: reserve)
         report = RelayProbeReport(probe.relay)
     }
 
@@ -83,12 +83,12 @@ final class RelayExaminer {
             await converse(listener)
             if !isDead {
                 await judgeLogin()
-                await judgeManners()
+                await judgeConformance()
                 judgeInformation()
             }
         }
         for wire in wires { wire.close() }
-        skipRest()
+        completePhases()
         report.duration = .now - began
         return report
     }
@@ -96,31 +96,31 @@ final class RelayExaminer {
     private func converse(_ listener: RelayWire) async {
         let live = await subscribe(listener)
         guard live != nil || !isDead else { return }
-        guard probe.writes else { return await readOnly(listener) }
-        guard let writer = await another(.write) else { return }
+        guard probe.writes else { return await checkReadOnly(listener) }
+        guard let writer = await openConnection(for: .write) else { return }
         await write(writer, listener)
         guard !isDead else { return }
-        await hearLive(listener, live)
-        await writeForQuestions(writer)
-        await readBack()
-        await repeatOne(writer)
-        await tryLarge()
-        await lookForExpired()
-        await delete(writer)
-        await hurry()
+        await checkLiveDelivery(listener, live)
+        await writeQuerySamples(writer)
+        await checkReadback()
+        await checkDuplicate(writer)
+        await checkSize()
+        await checkExpiration()
+        await checkDeletion(writer)
+        await checkRate()
     }
 
     /// Whether the relay cannot be examined any further.
     var isDead: Bool { !report.isReachable }
 
     /// Opens another connection; a failure counts as a fault of the phase that needs it.
-    func another(_ phase: RelayPhase) async -> RelayWire? {
+    func openConnection(for phase: RelayPhase) async -> RelayWire? {
         guard let address, !budget.isSpent else { return nil }
         let began = ContinuousClock.now
         do { return try await open(address) } catch {
             fail(
-                .connectionLost, phase, .error, since: began, "takes no further connection: \(error)",
-                "ask its operator how many connections one address may have")
+                .connectionLost, phase, .error, since: began, "refuses a further connection: \(error)",
+                "ask its operator for the connection limit per address")
             return nil
         }
     }

@@ -21,14 +21,14 @@ actor AgentHost {
         self.logger = logger
     }
 
-    /// Throws if the folder is not empty: the state of another run belongs to other accounts.
-    static func check(_ directory: String) throws(LoadError) {
+    /// Throws if the folder is not empty, because the state of another run belongs to other accounts.
+    static func requireEmpty(_ directory: String) throws(LoadError) {
         let found = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
         guard found.isEmpty else {
             throw LoadError(
                 .stateInUse,
-                "the folder \(directory) of the agents' databases is not empty: every run has new accounts; "
-                    + "name one that is empty or not there yet")
+                "the folder \(directory) for the agents' databases is not empty, but every run creates new accounts; "
+                    + "use an empty or a new folder")
         }
     }
 
@@ -54,7 +54,7 @@ actor AgentHost {
                 store: store,
                 close: { [logger] in
                     do { try store.close() } catch {
-                        logger.warning("An agent's state did not close", metadata: ["error": "\(error)"])
+                        logger.warning("Closing an agent's database failed", metadata: ["error": "\(error)"])
                     }
                 })
         }

@@ -16,7 +16,7 @@ final class LoadAgent: Sendable {
         var core: AppCore?
         /// Ends the current run.
         var ending: AsyncStream<Never>.Continuation?
-        var waiting: [RequestID: Done] = [:]
+        var pending: [RequestID: Done] = [:]
         var lastRequest = 0
     }
 
@@ -52,10 +52,10 @@ final class LoadAgent: Sendable {
     /// Runs the agent after each start, until the task is cancelled.
     func run() async {
         for await _ in starts {
-            do { try await live() } catch is CancellationError {} catch {
+            do { try await runOnce() } catch is CancellationError {} catch {
                 listener.agent(index, .failed("\(error)"))
             }
-            abandonWaiting()
+            failPending()
         }
     }
 
@@ -64,21 +64,21 @@ final class LoadAgent: Sendable {
     /// Nil while the agent is not running.
     var core: AppCore? { state.withLock { $0.core } }
 
-    /// Dispatches an action. Fails with the action's ``PikaCore/AppCoreError``, or with ``AgentIsAway`` if the agent is
+    /// Dispatches an action. Fails with the action's ``PikaCore/AppCoreError``, or with ``AgentNotRunning`` if the agent is
     /// not running or ends first.
     func dispatch(_ action: AppAction, _ done: @escaping Done) {
-        let isAway = state.withLock { state in
+        let isStopped = state.withLock { state in
             guard let core = state.core else { return true }
             state.lastRequest += 1
             let request = RequestID(rawValue: "load/\(state.lastRequest)")
-            state.waiting[request] = done
+            state.pending[request] = done
             core.dispatch(action, request: request)
             return false
         }
-        if isAway { done(.failure(AgentIsAway(hasBegun: false))) }
+        if isStopped { done(.failure(AgentNotRunning(isStored: false))) }
     }
 
-    /// Dispatches an action and waits for its outcome; throws ``TookTooLong`` after `limit`.
+    /// Dispatches an action and waits for its outcome; throws ``ActionTimeout`` after `limit`.
     func perform(_ action: AppAction, within limit: Duration) async throws -> ActionOutcome {
         let (results, report) = AsyncStream.makeStream(of: Result<ActionOutcome, any Error>.self)
         dispatch(action) {
@@ -92,7 +92,7 @@ final class LoadAgent: Sendable {
             }
             group.addTask {
                 try await Task.sleep(for: limit)
-                throw TookTooLong()
+                throw ActionTimeout()
             }
             defer { group.cancelAll() }
             guard let outcome = try await group.next() else { throw CancellationError() }
@@ -102,7 +102,7 @@ final class LoadAgent: Sendable {
 
     // MARK: One run
 
-    private func live() async throws {
+    private func runOnce() async throws {
         let opened = try await host.openStore(index, account: key.publicKey)
         defer { opened.close() }
         let pool = try host.openPool(key)
@@ -117,8 +117,8 @@ final class LoadAgent: Sendable {
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await pool.run() }
             group.addTask { try await core.run() }
-            group.addTask { await self.hear(core) }
-            group.addTask { await self.follow(updates) }
+            group.addTask { await self.reportEvents(of: core) }
+            group.addTask { await self.observe(updates) }
             group.addTask { for await _ in end {} }
             // The first task to end stops the run.
             defer { group.cancelAll() }
@@ -127,7 +127,7 @@ final class LoadAgent: Sendable {
     }
 
     /// Reports each event, and completes it at once.
-    private func hear(_ core: AppCore) async {
+    private func reportEvents(of core: AppCore) async {
         for await event in core.events {
             switch event.content {
             case .message(let message):
@@ -140,7 +140,7 @@ final class LoadAgent: Sendable {
         }
     }
 
-    private func follow(_ updates: AsyncStream<AppUpdate>) async {
+    private func observe(_ updates: AsyncStream<AppUpdate>) async {
         var (isPublished, isRead) = (false, false)
         for await update in updates {
             switch update {
@@ -154,7 +154,7 @@ final class LoadAgent: Sendable {
                     listener.agent(index, .caughtUp)
                 }
             case .finished(_, let request, let outcome):
-                let done = state.withLock { $0.waiting.removeValue(forKey: request) }
+                let done = state.withLock { $0.pending.removeValue(forKey: request) }
                 if case .failed(let error) = outcome { done?(.failure(error)) } else { done?(.success(outcome)) }
             case .delivery(_, _, let messageID, let delivery): listener.agent(index, .delivery(messageID, delivery))
             case .accountCreated: break
@@ -162,26 +162,26 @@ final class LoadAgent: Sendable {
         }
     }
 
-    private func abandonWaiting() {
-        let waiting = state.withLock { state in
-            defer { state.waiting = [:] }
-            return Array(state.waiting.values)
+    private func failPending() {
+        let pending = state.withLock { state in
+            defer { state.pending = [:] }
+            return Array(state.pending.values)
         }
-        for done in waiting { done(.failure(AgentIsAway(hasBegun: true))) }
+        for done in pending { done(.failure(AgentNotRunning(isStored: true))) }
     }
 }
 
 /// The agent ended before the outcome was known, or was not running.
-struct AgentIsAway: Error, CustomStringConvertible {
+struct AgentNotRunning: Error, CustomStringConvertible {
     /// Whether the agent has stored the action, and so completes it in its next run.
-    let hasBegun: Bool
+    let isStored: Bool
 
     var description: String { "the agent was not running" }
 }
 
 /// An action exceeded its deadline; it may still complete.
-struct TookTooLong: Error, CustomStringConvertible {
-    var description: String { "not done in time" }
+struct ActionTimeout: Error, CustomStringConvertible {
+    var description: String { "timed out" }
 }
 
 extension AppState {

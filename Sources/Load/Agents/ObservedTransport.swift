@@ -4,19 +4,19 @@ import PikaCore
 /// A transport that reports its connections and every gift wrap sent or received.
 struct ObservedTransport<Base: RelayTransport>: RelayTransport {
     let base: Base
-    let tell: @Sendable (AgentEvent) -> Void
+    let report: @Sendable (AgentEvent) -> Void
     let updates: AsyncStream<RelayUpdate>
 
-    init(_ base: Base, tell: @escaping @Sendable (AgentEvent) -> Void) {
+    init(_ base: Base, report: @escaping @Sendable (AgentEvent) -> Void) {
         self.base = base
-        self.tell = tell
+        self.report = report
         let source = StreamBox(base.updates)
         updates = AsyncStream {
             let update = await source.next()
             switch update {
-            case .event(_, _, let event) where event.kind == .giftWrap: tell(.wrapSeen(event.id))
-            case .state(let relay, .connected): tell(.connected(relay))
-            case .state(let relay, .retrying(_, let reason)): tell(.disconnected(relay, reason: reason))
+            case .event(_, _, let event) where event.kind == .giftWrap: report(.wrapSeen(event.id))
+            case .state(let relay, .connected): report(.connected(relay))
+            case .state(let relay, .retrying(_, let reason)): report(.disconnected(relay, reason: reason))
             default: break
             }
             return update
@@ -32,7 +32,7 @@ struct ObservedTransport<Base: RelayTransport>: RelayTransport {
         if event.kind == .giftWrap, let tag = event.tags.first(where: { $0.name == "p" }), let value = tag.value,
             let recipient = try? PublicKey(hex: value)
         {
-            tell(.wrapSent(event.id, to: recipient))
+            report(.wrapSent(event.id, to: recipient))
         }
         return await base.publish(event, to: relays)
     }

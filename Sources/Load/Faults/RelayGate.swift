@@ -42,7 +42,7 @@ final class RelayGate: Sendable {
         guard !relay.isSecure else {
             throw LoadError(
                 .badPlan,
-                "faults of \(relay): only ws:// relays can be cut off; leave the fault out, or name another relay")
+                "faults of \(relay): only ws:// relays can be interrupted; remove the fault, or use another relay")
         }
         let content = ContentBox()
         let listener = try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)

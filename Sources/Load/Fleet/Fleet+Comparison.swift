@@ -35,12 +35,12 @@ extension Fleet {
     /// Checks the members of all groups, one after the other.
     private func divergedMembers() async -> [Bool] {
         var diverged: [Bool] = []
-        for number in foundedGroups { diverged += GroupView.diverged(await views(of: number)) }
+        for number in createdGroups { diverged += GroupView.diverged(await views(of: number)) }
         return diverged
     }
 
     private func views(of number: Int) async -> [GroupView?] {
-        guard let chatID = chat(of: number), let ledger = board.group(number) else { return [] }
+        guard let chatID = chat(of: number), let ledger = monitor.group(number) else { return [] }
         var views: [GroupView?] = []
         for member in ledger.members { views.append(await view(of: member, chatID)) }
         return views

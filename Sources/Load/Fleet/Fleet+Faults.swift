@@ -18,9 +18,9 @@ extension Fleet {
         do {
             try await ContinuousClock().sleep(until: timeline.instant(start + fault.at))
             switch fault.action {
-            case .down(let relay, let length): try await hold(relay, gates[relay], .down, "relay down", for: length)
+            case .down(let relay, let length): try await apply(relay, gates[relay], .down, "relay down", for: length)
             case .stall(let relay, let length):
-                try await hold(relay, gates[relay], .stalled, "relay stalled", for: length)
+                try await apply(relay, gates[relay], .stalled, "relay stalled", for: length)
             case .restartAgents(let share):
                 let began = timeline.now
                 recorder.injected(
@@ -30,7 +30,7 @@ extension Fleet {
     }
 
     /// Opens the gate again in any case, also when the test is cancelled.
-    private func hold(
+    private func apply(
         _ relay: Int, _ gate: RelayGate?, _ state: RelayGate.State, _ action: String, for length: Duration
     ) async throws {
         guard let gate else { return }
@@ -47,9 +47,9 @@ extension Fleet {
 
     private func restart(_ share: Double) -> Int {
         let count = max(1, Int((Double(agents.count) * share).rounded()))
-        let chosen = roll { agents.indices.shuffled(using: &$0) }.prefix(count)
+        let chosen = draw { agents.indices.shuffled(using: &$0) }.prefix(count)
         for index in chosen {
-            board.starts(index)
+            monitor.beginRun(index)
             agents[index].end()
             agents[index].start()
         }

@@ -10,63 +10,65 @@ extension Fleet {
         for agent in agents {
             let due = gap * agent.index
             do { try await ContinuousClock().sleep(until: timeline.instant(due)) } catch { return false }
-            board.starts(agent.index)
+            monitor.beginRun(agent.index)
             agent.start()
             recorder.gauge(.agents, Double(agent.index + 1), at: timeline.now)
         }
         // A relay that no agent has reached by then counts as down.
-        await until(within: patience / 4) { self.board.hasReachedRelays }
-        if board.hasReachedRelays {
-            await until(within: patience) { self.board.publishedAgents == self.agents.count }
+        await until(within: actionTimeout / 4) { self.monitor.hasReachedRelays }
+        if monitor.hasReachedRelays {
+            await until(within: actionTimeout) { self.monitor.publishedAgents == self.agents.count }
         }
-        let missing = agents.count - board.publishedAgents
-        for _ in 0..<missing { recorder.failure(.publishKeyPackage, reason: "not in time", at: timeline.now) }
+        let missing = agents.count - monitor.publishedAgents
+        for _ in 0..<missing { recorder.failure(.publishKeyPackage, reason: "timed out", at: timeline.now) }
         return missing < agents.count
     }
 
-    /// Founds all groups, several at a time, and waits until everybody has joined or was given up.
-    func foundGroups() async {
+    /// Creates all groups, several at a time, and waits until every member has joined or was given up.
+    func createGroups() async {
         let queue = Queue((0..<plan.groups.count).map { (number: $0, members: roster(of: $0)) })
         await withDiscardingTaskGroup { group in
             for _ in 0..<plan.groups.founding {
                 group.addTask {
-                    while !Task.isCancelled, let next = queue.next() { await self.found(next.number, next.members) }
+                    while !Task.isCancelled, let next = queue.next() {
+                        await self.createGroup(next.number, next.members)
+                    }
                 }
             }
         }
-        await until(within: patience) { self.board.pendingJoins == 0 }
-        if !Task.isCancelled { board.giveUpJoins() }
+        await until(within: actionTimeout) { self.monitor.pendingJoins == 0 }
+        if !Task.isCancelled { monitor.giveUpJoins() }
     }
 
     /// Returns random distinct agents, the founder first; groups may overlap.
     private func roster(of number: Int) -> [Int] {
         let size = min(plan.groups.size(of: number), agents.count)
-        return roll { dice in Array(Array(agents.indices).shuffled(using: &dice).prefix(size)) }
+        return draw { generator in Array(Array(agents.indices).shuffled(using: &generator).prefix(size)) }
     }
 
-    private func found(_ number: Int, _ members: [Int]) async {
+    private func createGroup(_ number: Int, _ members: [Int]) async {
         let founder = members[0]
-        board.plans(number, founder: founder)
+        monitor.planGroup(number, founder: founder)
         let first = Array(members.dropFirst().prefix(Self.membersAtOnce))
-        board.invites(Array(members.dropFirst()), to: number)
+        monitor.beginJoins(Array(members.dropFirst()), to: number)
         let found = await findKeyPackages(of: first, by: founder, group: number)
         guard !Task.isCancelled else { return }
         let began = timeline.now
         do {
             let outcome = try await agents[founder].perform(
                 .createGroupChat(name: "load \(number)", peers: keys(of: found), missing: .goOnWithout),
-                within: patience)
+                within: actionTimeout)
             let chatID = try addedTo(outcome, found, group: number)
             recorder.success(.createGroup, from: began, to: timeline.now)
             note(chatID, of: number)
-            board.founded(number, by: founder, chatID: chatID)
+            monitor.groupCreated(number, by: founder, chatID: chatID)
             recorder.gauge(.groups, Double(chatCount), at: timeline.now)
         } catch {
             // The outcome of an interrupted action is unknown.
             guard !Task.isCancelled else { return }
             recorder.failure(.createGroup, reason: error.loadReason, at: timeline.now)
             for member in members.dropFirst() {
-                board.lose(member, of: number, reason: "group not founded: \(error.loadReason)")
+                monitor.failJoin(member, of: number, reason: "group not created: \(error.loadReason)")
             }
             return
         }
@@ -80,13 +82,13 @@ extension Fleet {
             let batch = Array(members[start..<min(members.count, start + Self.membersAtOnce)])
             let found = await findKeyPackages(of: batch, by: founder, group: number)
             guard !found.isEmpty else { continue }
-            guard board.commits(founder, to: number, .add) else {
-                for member in found { board.lose(member, of: number, reason: "busy") }
+            guard monitor.beginCommit(founder, to: number, .add) else {
+                for member in found { monitor.failJoin(member, of: number, reason: "busy") }
                 continue
             }
             let (added, report) = AsyncStream.makeStream(of: Never.self)
             add(found, to: number, chatID, by: founder) { report.finish() }
-            await Self.wait(for: added, within: patience)
+            await Self.wait(for: added, within: actionTimeout)
         }
     }
 
@@ -107,24 +109,24 @@ extension Fleet {
         do {
             guard
                 case .found(let verdicts) = try await agents[founder].perform(
-                    .findKeyPackages(keys(of: members)), within: patience)
+                    .findKeyPackages(keys(of: members)), within: actionTimeout)
             else { return [] }
             recorder.success(.fetchKeyPackage, from: began, to: timeline.now)
             let usable = members.filter { verdicts[agents[$0].key.publicKey]?.isUsable == true }
             for member in members where !usable.contains(member) {
-                board.lose(member, of: group, reason: "no usable key package")
+                monitor.failJoin(member, of: group, reason: "no usable key package")
             }
-            board.reached(.keyPackage, usable, of: group)
+            monitor.reached(.keyPackage, usable, of: group)
             return usable
         } catch {
             guard !Task.isCancelled else { return [] }
             recorder.failure(.fetchKeyPackage, reason: error.loadReason, at: timeline.now)
-            for member in members { board.lose(member, of: group, reason: error.loadReason) }
+            for member in members { monitor.failJoin(member, of: group, reason: error.loadReason) }
             return []
         }
     }
 
-    /// Adds invited members by an admin for which the board has noted a commit; they join later or are given up.
+    /// Adds invited members by an admin for which the monitor has noted a commit; they join later or are given up.
     ///
     /// - Parameter done: called once, when a relay has accepted the commit or it has failed.
     func add(
@@ -134,12 +136,12 @@ extension Fleet {
         agents[admin].dispatch(action) { result in
             do {
                 _ = try self.addedTo(try result.get(), members, group: number)
-                self.board.commitEnded(admin, to: number, failure: nil)
+                self.monitor.commitEnded(admin, to: number, failure: nil)
             } catch {
-                self.board.commitEnded(admin, to: number, failure: error)
+                self.monitor.commitEnded(admin, to: number, failure: error)
                 // An admin that was ended meanwhile adds them in its next run.
-                if (error as? AgentIsAway)?.hasBegun != true {
-                    for member in members { self.board.lose(member, of: number, reason: error.loadReason) }
+                if (error as? AgentNotRunning)?.isStored != true {
+                    for member in members { self.monitor.failJoin(member, of: number, reason: error.loadReason) }
                 }
             }
             done()
@@ -150,18 +152,18 @@ extension Fleet {
     private func addedTo(_ outcome: ActionOutcome, _ members: [Int], group: Int) throws -> String {
         switch outcome {
         case .done(let chatID?):
-            board.reached(.added, members, of: group)
+            monitor.reached(.added, members, of: group)
             return chatID
         case .partlyDone(let chatID, let left):
             let leftOut = members.filter { left[agents[$0].key.publicKey] != nil }
             for member in leftOut {
                 let reason = left[agents[member].key.publicKey]
-                if case .welcomeRefused = reason { board.reached(.added, [member], of: group) }
-                board.lose(member, of: group, reason: reason?.loadReason ?? "left out")
+                if case .welcomeRefused = reason { monitor.reached(.added, [member], of: group) }
+                monitor.failJoin(member, of: group, reason: reason?.loadReason ?? "left out")
             }
-            board.reached(.added, members.filter { !leftOut.contains($0) }, of: group)
+            monitor.reached(.added, members.filter { !leftOut.contains($0) }, of: group)
             return chatID
-        default: throw AppCoreError(.unknownChat, "the action ended without naming its chat")
+        default: throw AppCoreError(.unknownChat, "the action ended without a chat id")
         }
     }
 

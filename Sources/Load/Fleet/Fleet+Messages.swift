@@ -6,14 +6,14 @@ extension Fleet {
     /// Sends messages at random times with a constant mean rate, without waiting for earlier ones (open model).
     func send(at rate: PerSecond, until end: Duration, bytes: Int) async {
         await arrivals(at: rate, until: end) { due in
-            guard let (group, agent) = self.someMember({ self.publishers(of: $0) }) else { return }
+            guard let (group, agent) = self.randomMember({ self.publishers(of: $0) }) else { return }
             self.send(agent, to: group, bytes: bytes, .due(due)) {}
         }
     }
 
     /// Members who each send, wait for a relay's answer, think, and send again (closed model).
     func converse(_ users: LoadPlan.Users, until end: Duration, bytes: Int) async {
-        let places = foundedGroups.flatMap { group in publishers(of: group).map { (group: group, agent: $0) } }
+        let places = createdGroups.flatMap { group in publishers(of: group).map { (group: group, agent: $0) } }
         guard !places.isEmpty else { return }
         await withDiscardingTaskGroup { tasks in
             for number in 0..<users.count {
@@ -29,8 +29,8 @@ extension Fleet {
     private func converse(from first: (group: Int, agent: Int), thinking: Duration, bytes: Int) async {
         var place = first
         while !Task.isCancelled {
-            if !board.isMember(place.agent, of: place.group) {
-                guard let other = someMember({ self.publishers(of: $0) }) else { return }
+            if !monitor.isMember(place.agent, of: place.group) {
+                guard let other = randomMember({ self.publishers(of: $0) }) else { return }
                 place = other
             }
             let (sent, report) = AsyncStream.makeStream(of: Never.self)
@@ -44,15 +44,15 @@ extension Fleet {
     private func send(
         _ agent: Int, to group: Int, bytes: Int, _ pace: Pace, done: @escaping @Sendable () -> Void
     ) {
-        guard let chatID = chat(of: group), let (stamp, times) = board.sends(agent, to: group, intended: pace.due)
+        guard let chatID = chat(of: group), let (stamp, times) = monitor.beginSend(agent, to: group, intended: pace.due)
         else { return done() }
         let send = PendingSend(group: group, stamp: stamp, times: times, thinking: pace.thinking, done: done)
         let message = OutgoingMessage(content: stamp.text(bytes: bytes))
-        agents[agent].dispatch(.sendMessage(chatID: chatID, message)) { [board] result in
+        agents[agent].dispatch(.sendMessage(chatID: chatID, message)) { [monitor] result in
             switch result {
-            case .success(.queued(let messageID, _)): board.queued(messageID, send)
-            case .success: board.notSent(send, reason: "not queued")
-            case .failure(let error): board.notSent(send, reason: error.loadReason)
+            case .success(.queued(let messageID, _)): monitor.queued(messageID, send)
+            case .success: monitor.failSend(send, reason: "not queued")
+            case .failure(let error): monitor.failSend(send, reason: error.loadReason)
             }
         }
     }
@@ -77,7 +77,8 @@ extension Fleet {
     func arrivals(at rate: PerSecond, until end: Duration, _ body: (_ due: Duration) async -> Void) async {
         var due = timeline.now
         while !Task.isCancelled {
-            let wait = roll { dice in -log(Double.random(in: Double.ulpOfOne..<1, using: &dice)) / rate.value }
+            let wait = draw { generator in -log(Double.random(in: Double.ulpOfOne..<1, using: &generator)) / rate.value
+            }
             due += .seconds(wait)
             guard due < end else { break }
             do { try await ContinuousClock().sleep(until: timeline.instant(due)) } catch { return }
@@ -87,10 +88,10 @@ extension Fleet {
     }
 
     /// Returns a random group and one of its members; nil if there is none.
-    func someMember(_ members: (Int) -> [Int]) -> (group: Int, agent: Int)? {
-        let groups = foundedGroups
-        guard let group = roll({ groups.randomElement(using: &$0) }) else { return nil }
+    func randomMember(_ members: (Int) -> [Int]) -> (group: Int, agent: Int)? {
+        let groups = createdGroups
+        guard let group = draw({ groups.randomElement(using: &$0) }) else { return nil }
         let members = members(group)
-        return roll { members.randomElement(using: &$0) }.map { (group, $0) }
+        return draw { members.randomElement(using: &$0) }.map { (group, $0) }
     }
 }

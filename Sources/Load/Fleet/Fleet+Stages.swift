@@ -22,12 +22,12 @@ extension Fleet {
     func settle() async {
         let end = ContinuousClock.now + plan.settle
         await until(within: plan.settle) {
-            self.board.outstanding == 0 && self.board.pendingJoins == 0 && self.board.pendingCommits == 0
-                && self.board.pendingSends == 0
+            self.monitor.outstanding == 0 && self.monitor.pendingJoins == 0 && self.monitor.pendingCommits == 0
+                && self.monitor.pendingSends == 0
         }
-        if !Task.isCancelled { board.giveUpJoins() }
+        if !Task.isCancelled { monitor.giveUpJoins() }
         await compareGroups(until: end)
-        if !Task.isCancelled { board.giveUpSends() }
+        if !Task.isCancelled { monitor.giveUpSends() }
     }
 }
 
@@ -38,7 +38,7 @@ extension LoadPlan.Stage {
             sendRate.map { "send \($0.text)" }, users.map { "\($0.count) users" }, churn.map { "churn \($0.text)" },
             commitRate.map { "commit \($0.text)" }, storm.map { "storms of \($0.members)" },
         ].compactMap(\.self)
-        return parts.isEmpty ? "rest" : parts.joined(separator: ", ")
+        return parts.isEmpty ? "idle" : parts.joined(separator: ", ")
     }
 }
 

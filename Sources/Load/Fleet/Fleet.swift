@@ -12,37 +12,37 @@ final class Fleet: Sendable {
 
     let plan: LoadPlan
     let agents: [LoadAgent]
-    let board: Board
+    let monitor: FleetMonitor
     /// Timeout of actions that have no deadline of the plan.
-    let patience: Duration
+    let actionTimeout: Duration
     /// Chat ids by group number.
     private let chats = Mutex<[Int: String]>([:])
-    private let dice: Mutex<SeededGenerator>
+    private let generator: Mutex<SeededGenerator>
 
-    init(plan: LoadPlan, agents: [LoadAgent], board: Board, patience: Duration) {
+    init(plan: LoadPlan, agents: [LoadAgent], monitor: FleetMonitor, actionTimeout: Duration) {
         self.plan = plan
         self.agents = agents
-        self.board = board
-        self.patience = patience
-        dice = Mutex(SeededGenerator(seed: plan.seed))
+        self.monitor = monitor
+        self.actionTimeout = actionTimeout
+        generator = Mutex(SeededGenerator(seed: plan.seed))
     }
 
-    var timeline: Timeline { board.timeline }
-    var recorder: LoadRecorder { board.recorder }
+    var timeline: Timeline { monitor.timeline }
+    var recorder: LoadRecorder { monitor.recorder }
 
     /// Draws from the seeded generator.
-    func roll<Value: Sendable>(_ body: (inout SeededGenerator) -> Value) -> Value {
-        dice.withLock { body(&$0) }
+    func draw<Value: Sendable>(_ body: (inout SeededGenerator) -> Value) -> Value {
+        generator.withLock { body(&$0) }
     }
 
     func chat(of group: Int) -> String? { chats.withLock { $0[group] } }
     func note(_ chatID: String, of group: Int) { chats.withLock { $0[group] = chatID } }
     var chatCount: Int { chats.withLock { $0.count } }
-    var foundedGroups: [Int] { chats.withLock { $0.keys.sorted() } }
+    var createdGroups: [Int] { chats.withLock { $0.keys.sorted() } }
 
     /// Returns the group's current members that may send.
     func publishers(of group: Int) -> [Int] {
-        let members = board.group(group)?.members ?? []
+        let members = monitor.group(group)?.members ?? []
         return plan.groups.publishers.map { Array(members.prefix($0)) } ?? members
     }
 }

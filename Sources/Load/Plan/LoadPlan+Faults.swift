@@ -12,14 +12,14 @@ extension LoadPlan {
             guard relays.indices.contains(index) else {
                 throw LoadError(
                     .badPlan,
-                    "load.faults[\(number)].relay: expected a whole number from 0 to \(relays.count - 1), the last of the "
-                        + "relays, found \"\(index)\"; name as many relays as the faults need")
+                    "load.faults[\(number)].relay: expected the index of a relay, 0 to \(relays.count - 1), found \"\(index)\"; "
+                        + "name as many relays as the faults need")
             }
             guard !relays[index].isSecure else {
                 throw LoadError(
                     .badPlan,
-                    "load.faults[\(number)].relay: expected a ws:// relay, as only these can be cut off, found "
-                        + "\(relays[index]); leave the fault out, or name another relay")
+                    "load.faults[\(number)].relay: expected a ws:// relay, as only these can be interrupted, found "
+                        + "\(relays[index]); remove the fault, or use another relay")
             }
         }
     }
@@ -44,27 +44,27 @@ extension LoadPlan.Fault {
 }
 
 /// Checks fault times: within the stages, and without overlap on each relay.
-struct FaultTimes {
+struct FaultSchedule {
     /// End of the stages; nil if it is unknown because they are invalid.
     let end: Duration?
-    private var taken: [Int: [Range<Duration>]] = [:]
+    private var occupied: [Int: [Range<Duration>]] = [:]
 
     init(end: Duration?) { self.end = end }
 
-    mutating func take(_ fault: LoadPlan.Fault, _ reader: SettingsReader) {
-        let over = fault.at + fault.length
-        if let end, over > end || fault.at == end {
+    mutating func add(_ fault: LoadPlan.Fault, _ reader: SettingsReader) {
+        let faultEnd = fault.at + fault.length
+        if let end, faultEnd > end || fault.at == end {
             reader.fail(
-                "at", expected: "a fault that is over when the stages are, at \(end.configurationText)",
-                fix: "begin it earlier, make it shorter, or make a stage longer")
+                "at", expected: "a fault within the stages, which end at \(end.configurationText)",
+                fix: "start it earlier, shorten it, or lengthen a stage")
         }
         guard let relay = fault.relay else { return }
-        let time = fault.at..<over
-        if taken[relay, default: []].contains(where: { $0.overlaps(time) }) {
+        let time = fault.at..<faultEnd
+        if occupied[relay, default: []].contains(where: { $0.overlaps(time) }) {
             reader.fail(
-                "at", expected: "a time at which no other fault of relay \(relay) lasts",
-                fix: "begin it when the other is over")
+                "at", expected: "a time without another fault of relay \(relay)",
+                fix: "start it when the other has ended")
         }
-        taken[relay, default: []].append(time)
+        occupied[relay, default: []].append(time)
     }
 }

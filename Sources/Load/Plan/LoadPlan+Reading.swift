@@ -17,7 +17,9 @@ extension LoadPlan {
         if let load = root.object("load", required: true) { plan = Self.read(load) }
         let thresholds = Self.thresholds(root)
         let report = Self.report(root)
-        guard var plan = try root.finish(plan) as LoadPlan? else { preconditionFailure("a plan is read or refused") }
+        guard var plan = try root.finish(plan) as LoadPlan? else {
+            preconditionFailure("finish returns a plan or throws")
+        }
         plan.thresholds = thresholds
         plan.report = report
         self = plan
@@ -38,10 +40,10 @@ extension LoadPlan {
             areStagesRead = areStagesRead && stage != nil
             return stage
         }
-        var times = FaultTimes(end: areStagesRead ? stages.reduce(.zero) { $0 + $1.length } : nil)
+        var schedule = FaultSchedule(end: areStagesRead ? stages.reduce(.zero) { $0 + $1.length } : nil)
         let faults = reader.list("faults") { reader in
             let fault = fault(reader, relays: relays?.count)
-            if let fault { times.take(fault, reader) }
+            if let fault { schedule.add(fault, reader) }
             return fault
         }
         let seed = reader.int("seed", default: 1)
@@ -98,7 +100,8 @@ extension LoadPlan {
                 messageBytes: reader.int("messageBytes", in: 1...longestMessage, default: 64))
         }
         if groups?.count == 0, stage?.isBusy == true {
-            reader.fail(nil, expected: "a stage without load, as there are no groups", fix: "give groups a count")
+            reader.fail(
+                nil, expected: "a stage without load, because there are no groups", fix: "increase groups.count")
         }
         return stage
     }
@@ -111,10 +114,10 @@ extension LoadPlan {
 
     private static func fault(_ reader: SettingsReader, relays: Int?) -> Fault? {
         let at = reader.duration("at", required: true)
-        let words = ["down", "stall", "restartAgents"]
+        let actions = ["down", "stall", "restartAgents"]
         let action = reader.parsed(
-            "action", expected: "one of \(words.joined(separator: ", "))", fix: "write one of them", required: true
-        ) { value in value.stringValue.flatMap { words.contains($0) ? $0 : nil } }
+            "action", expected: "one of \(actions.joined(separator: ", "))", fix: "write one of them", required: true
+        ) { value in value.stringValue.flatMap { actions.contains($0) ? $0 : nil } }
         guard action != "restartAgents" else {
             let share = reader.double("share", in: 0.001...1, required: true)
             guard let at, let share else { return nil }

@@ -10,7 +10,7 @@ public enum LiveProgress {
             ])
         }
         let head = [progress(snapshot, width: width), facts(snapshot).joined(separator: "   ")]
-        let faults = snapshot.faults.map { "fault: " + Plain.line($0) }
+        let faults = snapshot.faults.map { "fault: " + SafeText.line($0) }
         return (head + faults + (snapshot.operations.isEmpty ? [] : [""] + table.lines)).map { cut($0, to: width) }
     }
 
@@ -23,7 +23,7 @@ public enum LiveProgress {
             parts.append("\(row.operation.name) \(Figures.rate(row.recentRate))\(tail)")
         }
         parts.append("failures \(Figures.count(failures))")
-        parts += snapshot.faults.map { "fault: " + Plain.line($0) }
+        parts += snapshot.faults.map { "fault: " + SafeText.line($0) }
         return parts.joined(separator: ", ")
     }
 

@@ -57,7 +57,7 @@ public struct LoadThreshold: Hashable, Sendable {
         return LoadReportError(
             .badCondition,
             "\(name): \"\(condition)\": expected one of \(known) and a value, found \(sign.isEmpty ? "none" : sign); "
-                + "write \"\(unit == .seconds ? "<" : "==") \(suggested)\", say")
+                + "write \"\(unit == .seconds ? "<" : "==") \(suggested)\", for example")
     }
 
     private static func wrongValue(
@@ -68,7 +68,7 @@ public struct LoadThreshold: Hashable, Sendable {
         return LoadReportError(
             code,
             "\(name): \"\(condition)\": expected \(unit.expectation), found \"\(value)\"; "
-                + "write \"\(comparison.rawValue) \(unit.suggestion(for: value))\", say")
+                + "write \"\(comparison.rawValue) \(unit.suggestion(for: value))\", for example")
     }
 }
 

@@ -71,7 +71,7 @@ extension ThresholdKey {
         let shown = String(name.prefix(60))
         return LoadReportError(
             .unknownKey,
-            "nothing called \"\(shown)\" is measured; expected \(known); did you mean \"\(nearest(to: shown))\"?")
+            "unknown threshold \"\(shown)\": expected \(known); did you mean \"\(nearest(to: shown))\"?")
     }
 
     /// Returns the most similar key; only those with the same first word, if that is a known one.

@@ -52,11 +52,11 @@ extension ThresholdKey {
     fileprivate func whyUnmeasured(in result: LoadResult) -> String {
         switch self {
         case .operation(let operation, _):
-            guard let found = result.operation(operation) else { return "no \(operation.name) was tried" }
-            return "no \(operation.name) succeeded, \(found.failures) failed"
-        case .lag: return "nothing had an intended start"
+            guard let found = result.operation(operation) else { return "\(operation.name) was not attempted" }
+            return "\(operation.name) never succeeded, \(found.failures) failed"
+        case .lag: return "no operation had an intended start"
         case .delivery: return "no delivery was expected"
-        case .order, .duplicates: return "nothing was delivered"
+        case .order, .duplicates: return "no message was delivered"
         case .divergence: return "no member was compared with its group"
         case .joins: return "no join was planned"
         case .conflicts: return "no commit was made"

@@ -39,7 +39,7 @@ public enum JUnitReport {
     }
 
     /// Escapes text for XML 1.0, which excludes control characters and turns line ends in attributes into spaces.
-    private static func escaped(_ text: String) -> String { Markup.escaped(Plain.line(text)) }
+    private static func escaped(_ text: String) -> String { Markup.escaped(SafeText.line(text)) }
 }
 
 /// Escapes text for XML and HTML.

@@ -17,7 +17,7 @@ extension LoadResult {
         do {
             version = try JSONDecoder().decode(Version.self, from: json).schemaVersion
         } catch {
-            throw LoadReportError(.malformedResult, "expected a result with its schemaVersion", cause: error)
+            throw LoadReportError(.malformedResult, "expected a load result with a schemaVersion", cause: error)
         }
         guard version == Self.schemaVersion else {
             throw LoadReportError(
@@ -29,7 +29,7 @@ extension LoadResult {
             self = try JSONDecoder().decode(LoadResult.self, from: json)
         } catch {
             throw LoadReportError(
-                .malformedResult, "this is not a result of schemaVersion \(version)", cause: error)
+                .malformedResult, "the result does not match schemaVersion \(version)", cause: error)
         }
     }
 }

@@ -106,7 +106,7 @@ public enum LocustCSV {
     }
 
     private static func quoted(_ cell: String) -> String {
-        let plain = Plain.lines(cell)
+        let plain = SafeText.lines(cell)
         // Scalars rather than characters: a quotation mark with a combining mark would be one character.
         let scalars = plain.unicodeScalars
         guard scalars.contains(where: { $0 == "," || $0 == "\"" || $0 == "\n" }) else { return plain }

@@ -14,7 +14,7 @@ public enum MetricsSnapshot {
         ratios(result, &page)
         totals(result, &page)
         page.family(
-            "load_agents", "gauge", "Agents of the run, at most.",
+            "load_agents", "gauge", "Peak number of agents.",
             [Sample("load_agents", result.gauges[.agents]?.peak ?? 0)])
         info(result, &page)
         return page.text
@@ -28,9 +28,9 @@ public enum MetricsSnapshot {
             ("store", run.environment.store), ("relays", run.environment.relays.joined(separator: " ")),
             ("processor", host.processor), ("processors", String(host.processors)), ("kernel", host.kernel),
         ]
-        let sample = [Sample("load_run_info", 1, labels.map { (name: $0.0, value: Plain.lines($0.1)) })]
+        let sample = [Sample("load_run_info", 1, labels.map { (name: $0.0, value: SafeText.lines($0.1)) })]
         // A gauge, because Prometheus' text format has no info type.
-        page.family("load_run_info", "gauge", "Where the run was made.", sample)
+        page.family("load_run_info", "gauge", "Environment of the run.", sample)
     }
 
     private static func durations(_ result: LoadResult, _ page: inout MetricsPage) {
@@ -45,14 +45,21 @@ public enum MetricsSnapshot {
             samples.append(Sample(name + "_sum", latency.sum, [("op", row.name)]))
             samples.append(Sample(name + "_count", Double(latency.samples), [("op", row.name)]))
         }
-        page.family(name, "histogram", "From the intended start of an operation to its end.", samples, unit: "seconds")
+        page.family(
+            name, "histogram", "Latency of an operation, from its intended start to its end.", samples, unit: "seconds")
     }
 
     private static func ratios(_ result: LoadResult, _ page: inout MetricsPage) {
         let ratios = [
-            ("load_delivery_ratio", "Deliveries of those expected.", result.correctness.deliveryRatio),
-            ("load_order_ratio", "Deliveries in the order of their sender.", result.correctness.orderRatio),
-            ("load_join_success_ratio", "Members of those that were to be.", result.funnel.joinRatio),
+            (
+                "load_delivery_ratio", "Share of the expected deliveries that happened.",
+                result.correctness.deliveryRatio
+            ),
+            (
+                "load_order_ratio", "Share of the deliveries that arrived in their sender's order.",
+                result.correctness.orderRatio
+            ),
+            ("load_join_success_ratio", "Share of the planned members that joined.", result.funnel.joinRatio),
         ]
         for (name, help, value) in ratios {
             page.family(name, "gauge", help, value.map { [Sample(name, $0)] } ?? [], unit: "ratio")
@@ -62,7 +69,7 @@ public enum MetricsSnapshot {
     private static func totals(_ result: LoadResult, _ page: inout MetricsPage) {
         let found = result.correctness
         page.counter("load_commit_conflicts", "Commits that lost a race.", found.conflicts)
-        page.counter("load_divergence", "Members that disagree with their group.", found.diverged)
+        page.counter("load_divergence", "Members whose view differs from their group's.", found.diverged)
     }
 
     private static func bounds(_ bound: Double) -> String {

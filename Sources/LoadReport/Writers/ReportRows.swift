@@ -20,7 +20,7 @@ struct CorrectnessRow {
                 name: "order", ratio: found.orderRatio,
                 counts: "\(count(found.inOrder)) of \(count(found.delivered)) in order"),
             CorrectnessRow(
-                name: "duplicates", ratio: found.duplicateRatio, counts: "\(count(found.duplicates)) handed out again"),
+                name: "duplicates", ratio: found.duplicateRatio, counts: "\(count(found.duplicates)) delivered again"),
             CorrectnessRow(
                 name: "divergence", ratio: found.divergenceRatio,
                 counts: "\(count(found.diverged)) of \(count(found.compared)) members compared"),
@@ -30,7 +30,7 @@ struct CorrectnessRow {
 }
 
 extension LoadResult {
-    /// The verdict in words.
+    /// The verdict as text.
     var verdict: String {
         let failed = thresholds.count { !$0.passed }
         if thresholds.isEmpty { return "finished, no thresholds" }

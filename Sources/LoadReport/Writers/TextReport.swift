@@ -10,7 +10,7 @@ public enum TextReport {
 
     private static func head(_ result: LoadResult) -> [String] {
         [
-            "Load run \(Plain.line(result.run.name)): \(result.verdict)",
+            "Load run \(SafeText.line(result.run.name)): \(result.verdict)",
             "\(result.run.startedAt.text(milliseconds: false)), \(Figures.time(result.duration)), seed \(result.run.seed)",
         ]
     }
@@ -34,7 +34,7 @@ public enum TextReport {
                 [row.name, Figures.count(row.count), Figures.count(row.failures), Figures.rate(row.rate)]
                     + times.map { $0.map(Figures.time) ?? "–" })
         }
-        return result.operations.isEmpty ? ["Nothing was tried."] : table.lines
+        return result.operations.isEmpty ? ["No operation was attempted."] : table.lines
     }
 
     private static func failures(_ result: LoadResult) -> [String] {
@@ -73,9 +73,9 @@ public enum TextReport {
             return "; lag " + times.joined(separator: ", ") + ", max " + Figures.time(lag.max)
         }
         return [
-            "generator: \(Figures.time(cost.userSeconds + cost.systemSeconds)) of processor time "
-                + "(\(Figures.significant(result.processors)) processors busy), "
-                + "\(Figures.bytes(cost.peakMemoryBytes)) of memory at most" + (lag ?? "")
+            "generator: \(Figures.time(cost.userSeconds + cost.systemSeconds)) of CPU time "
+                + "(\(Figures.significant(result.processors)) processors busy), peak memory "
+                + "\(Figures.bytes(cost.peakMemoryBytes))" + (lag ?? "")
         ]
     }
 
@@ -85,10 +85,10 @@ public enum TextReport {
             "fault  \(Figures.clock(fault.from))" + (fault.to.map { " to \(Figures.clock($0))" } ?? "")
                 + "  \(fault.action) \(fault.target)"
         }
-        return (stages + faults).map(Plain.line)
+        return (stages + faults).map(SafeText.line)
     }
 
     private static func environment(_ result: LoadResult) -> [String] {
-        result.environmentRows.map { "\($0.name): \($0.value)" }.map(Plain.line)
+        result.environmentRows.map { "\($0.name): \($0.value)" }.map(SafeText.line)
     }
 }

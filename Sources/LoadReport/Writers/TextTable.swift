@@ -10,7 +10,7 @@ struct TextTable {
         self.left = left
     }
 
-    mutating func add(_ row: [String]) { rows.append(row.map(Plain.line)) }
+    mutating func add(_ row: [String]) { rows.append(row.map(SafeText.line)) }
 
     var lines: [String] {
         let all = [header] + rows

@@ -4,7 +4,7 @@ import Marmot
 import Nostr
 import PikaCore
 
-/// Makes key package events of one account, good ones and others.
+/// Creates valid and damaged key package events of one account.
 struct KeyPackageMaker {
     static let now: Int64 = 1_800_000_000
     static let slot = String(repeating: "ab", count: 32)
@@ -18,7 +18,7 @@ struct KeyPackageMaker {
         relay = try RelayURL("wss://one.example")
     }
 
-    /// What a key package is made of, besides its keys.
+    /// Parameters of a key package, besides its keys.
     struct Recipe {
         var suite = CipherSuite.x25519AES128GCM
         var identity: [UInt8]?
@@ -42,7 +42,7 @@ struct KeyPackageMaker {
         ).keyPackage
     }
 
-    /// The event of a key package before it is signed, of kind 30443.
+    /// Returns the unsigned event of kind 30443 for a key package.
     func draft(_ package: KeyPackage, at time: Int64 = now, slot: String = slot) -> UnsignedEvent {
         KeyPackageEvents.drafts(
             for: package, slot: slot, relays: [relay], client: "test", by: keys.publicKey, now: time
@@ -74,7 +74,7 @@ struct KeyPackageMaker {
 }
 
 extension UnsignedEvent {
-    /// The same with the values of a tag replaced; nil removes the tag.
+    /// Returns a copy with the values of a tag replaced; nil removes the tag.
     func with(_ name: String, _ values: [String]?) -> UnsignedEvent {
         var event = self
         event.tags = tags.filter { $0.name != name } + (values.map { [Tag(values: [name] + $0)] } ?? [])
@@ -93,7 +93,7 @@ extension UnsignedEvent {
         return event
     }
 
-    /// The same with the bytes of its key package changed, and tag `i` as it was.
+    /// Returns a copy with changed key package bytes and unchanged tag `i`.
     func damaging(_ change: (inout [UInt8]) -> Void) -> UnsignedEvent {
         var bytes = Base64.decode(content) ?? []
         change(&bytes)

@@ -18,13 +18,13 @@ import Testing
         relays = try (1...4).map { try RelayURL("wss://relay\($0).example") }
     }
 
-    /// Asks relays that hold these events; who is not named does not answer.
+    /// Probes relays that hold these events; other relays do not answer.
     private func report(
-        _ held: [RelayURL: [Event]], home: [RelayURL]? = nil, asked: AskedRelays = AskedRelays(),
+        _ held: [RelayURL: [Event]], home: [RelayURL]? = nil, queried: QueriedRelays = QueriedRelays(),
         objection: @escaping KeyPackageProbe.Objection = { _ in nil }
     ) async -> KeyPackageReport {
         let probe = KeyPackageProbe(home: home ?? Array(relays.prefix(2)), objection: objection) { filters, relays, _ in
-            asked.add(relays)
+            queried.add(relays)
             return Dictionary(
                 uniqueKeysWithValues: relays.map { relay in
                     guard let events = held[relay] else { return (relay, .failed("no connection")) }
@@ -33,7 +33,7 @@ import Testing
         }
         var generator = SystemRandomNumberGenerator()
         return await probe.run(
-            // Nothing here waits; a busy machine is slow.
+            // Long enough for a busy machine; nothing waits for it.
             KeyPackageProbeRequest(account: maker.keys.publicKey, timeout: .seconds(3600)), now: Self.now,
             using: &generator)
     }
@@ -42,7 +42,7 @@ import Testing
         await report([relays[0]: events, relays[1]: others]).relays.first?.state
     }
 
-    @Test func eachStateOfARelay() async throws {
+    @Test func reportsEachRelayState() async throws {
         let good = try maker.good(at: Self.now - 10)
         #expect(await state(of: [good]) == .present)
         #expect(await state(of: []) == .missing)
@@ -50,19 +50,19 @@ import Testing
         #expect(await state(of: [good], beside: [try maker.good()]) == .superseded)
         #expect(await state(of: [try maker.legacy()]) == .legacy)
         #expect(await state(of: [try maker.good(at: Self.now - 90 * Self.day)]) == .invalid)
-        // Of another kind: that is no newer version of it.
+        // An event of another kind is not a newer version.
         #expect(await state(of: [good], beside: [try maker.legacy()]) == .present)
         #expect(await state(of: [good, try maker.legacy()]) == .present)
     }
 
-    @Test func aPackageThatEndsSoonIsStale() async throws {
+    @Test func expiringPackageIsStale() async throws {
         var recipe = KeyPackageMaker.Recipe()
         recipe.lifetime.notAfter = UInt64(Self.now + 3 * Self.day)
         let holding = await report([relays[0]: [maker.sign(maker.draft(try maker.package(recipe)))]]).relays.first
-        #expect(holding?.state == .stale && holding?.reason == "ends in 3 days")
+        #expect(holding?.state == .stale && holding?.reason == "expires in 3 days")
     }
 
-    @Test func whoDoesNotAnswerIsUnknownAndNeverMissing() async throws {
+    @Test func unansweredRelayIsUnknown() async throws {
         let nothing = await report([:])
         #expect(nothing.relays.map(\.state) == [.unknown, .unknown])
         #expect(nothing.relays.first?.reason == "no connection")
@@ -74,7 +74,7 @@ import Testing
         #expect(half.isSuccess)
     }
 
-    @Test func anInvitationIsTriedAndItsSizeIsTold() async throws {
+    @Test func reportsSizeOfTrialInvitation() async throws {
         let report = await report([relays[0]: [try maker.good()]])
         #expect(report.invitation?.failure == nil && report.invitation?.supportsSelfRemove == true)
         #expect((2_000...20_000).contains(report.invitation?.wrapBytes ?? 0))
@@ -83,18 +83,18 @@ import Testing
         #expect(!report.lines.joined().contains(maker.keys.publicKey.npub))
     }
 
-    @Test func listsLeadToFurtherRelays() async throws {
-        let asked = AskedRelays()
+    @Test func followsRelayLists() async throws {
+        let queried = QueriedRelays()
         let held = [
             relays[0]: [
                 maker.list(.keyPackageRelays, relays[2], at: Self.now - 5), maker.list(.inboxRelays, relays[1]),
             ],
             relays[1]: [],
-            // A newer list, known to this one alone, leads on.
+            // A newer list, which only this relay has, names another relay.
             relays[2]: [maker.list(.keyPackageRelays, relays[3])], relays[3]: [try maker.good()],
         ]
-        let report = await report(held, asked: asked)
-        #expect(asked.rounds == [Set(relays.prefix(2)), [relays[2]], [relays[3]]])
+        let report = await report(held, queried: queried)
+        #expect(queried.rounds == [Set(relays.prefix(2)), [relays[2]], [relays[3]]])
         #expect(report.relays.map(\.relay) == relays)
         #expect(report.relays.map(\.state) == [.missing, .missing, .missing, .present])
         #expect(report.relays.map(\.isConfigured) == [true, true, false, false])
@@ -103,16 +103,16 @@ import Testing
         #expect(report.isSuccess)
     }
 
-    @Test func aListThatLeadsNowhereIsAFault() async throws {
+    @Test func reportsListWithoutKeyPackage() async throws {
         let report = await report([
             relays[0]: [maker.list(.keyPackageRelays, relays[2]), try maker.good()], relays[2]: [],
         ])
         #expect(report.isInviteable && !report.isFindable && !report.isSuccess)
         #expect(report.lists.map { $0.problem != nil } == [true, true, false])
-        #expect(report.verdict == "BAD: list 10051: no relay that it names has a key package that works")
+        #expect(report.verdict == "BAD: list 10051: none of its relays has a valid key package")
     }
 
-    @Test func whatOthersWriteDoesNotCount() async throws {
+    @Test func ignoresEventsOfOtherAccounts() async throws {
         let stranger = try KeyPackageMaker()
         let report = await report([
             relays[0]: [try stranger.good(), stranger.list(.keyPackageRelays, relays[3])],
@@ -121,22 +121,22 @@ import Testing
         #expect(report.relays.map(\.state) == [.missing, .missing])
     }
 
-    @Test func listsOfStrangersAreBounded() async throws {
-        let asked = AskedRelays()
+    @Test func boundsListedRelays() async throws {
+        let queried = QueriedRelays()
         let many = try (1...100).map { try RelayURL("wss://many\($0).example") }
         let list = maker.sign(
             UnsignedEvent(
                 pubkey: maker.keys.publicKey, createdAt: Self.now, kind: .keyPackageRelays,
                 tags: many.map { Tag("relay", $0.string) }, content: ""))
-        let report = await report([relays[0]: [list]], asked: asked) {
-            $0.host == "many2.example" ? "not asked: it is private" : nil
+        let report = await report([relays[0]: [list]], queried: queried) {
+            $0.host == "many2.example" ? "not queried: it is private" : nil
         }
         #expect(report.relays.count == 2 + KeyPackageProbe.mostListedRelays)
-        #expect(!asked.all.contains(many[1]))
-        #expect(report.relays.first { $0.relay == many[1] }?.reason == "not asked: it is private")
+        #expect(!queried.all.contains(many[1]))
+        #expect(report.relays.first { $0.relay == many[1] }?.reason == "not queried: it is private")
     }
 
-    @Test func anInvalidPackageHidesNoOlderOneThatWorks() async throws {
+    @Test func fallsBackToOlderValidPackage() async throws {
         let bad = maker.sign(maker.draft(try maker.package()).with("i", nil))
         let report = await report([relays[0]: [bad, try maker.legacy(at: Self.now - 50)]])
         #expect(report.relays.first?.state == .legacy)
@@ -147,8 +147,8 @@ import Testing
     }
 }
 
-/// Which relays were asked, round by round.
-final class AskedRelays: Sendable {
+/// Records the queried relays of each round.
+final class QueriedRelays: Sendable {
     private let state = Mutex<[Set<RelayURL>]>([])
 
     var rounds: [Set<RelayURL>] { state.withLock { $0 } }
@@ -157,7 +157,7 @@ final class AskedRelays: Sendable {
 }
 
 extension Event {
-    /// The same with another time, which its id and signature do not cover.
+    /// Returns a copy with another time, which its id and signature do not match.
     func forged() -> Event {
         Event(
             id: id, pubkey: pubkey, createdAt: createdAt + 1, kind: kind, tags: tags, content: content,

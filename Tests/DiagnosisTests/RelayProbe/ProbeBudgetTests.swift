@@ -3,7 +3,7 @@ import Testing
 @testable import Diagnosis
 
 struct ProbeBudgetTests {
-    @Test func noStepIsOverAfterTheEnd() {
+    @Test func boundsEveryStepByTheEnd() {
         let now = ContinuousClock.now  // not live: an origin of computed instants
         let plenty = ProbeBudget(.seconds(3_600), step: .seconds(5), from: now)
         #expect(plenty.deadline < now + .seconds(3_600))
@@ -15,7 +15,7 @@ struct ProbeBudgetTests {
         #expect(short.limit <= .seconds(60))
     }
 
-    @Test func theLastStepHasTimeThatNoOtherHas() {
+    @Test func reservesTimeForTheLastStep() {
         let now = ContinuousClock.now  // not live: an origin of computed instants
         let spent = ProbeBudget(.seconds(60), step: .seconds(5), reserve: .seconds(60), from: now)
         #expect(spent.isSpent && spent.limit == .zero)

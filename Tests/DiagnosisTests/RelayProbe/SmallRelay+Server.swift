@@ -8,17 +8,17 @@ import NIOWebSocket
 extension SmallRelay {
     static var time: Int64 { Int64(Date().timeIntervalSince1970) }
 
-    /// What it says of itself.
+    /// The NIP-11 document.
     var document: String? {
-        switch lie {
-        case .saysNothingOfItself: nil
-        case .saysOfItself(let text): text
+        switch defect {
+        case .omitsInformation: nil
+        case .claims(let text): text
         case .refusesLarge(let most): #"{"supported_nips":[9,40],"limitation":{"max_message_length":\#(most)}}"#
         default: #"{"supported_nips":[1,9,11,40,42],"software":"small"}"#
         }
     }
 
-    /// Serves on a port of this machine for as long as `body` does.
+    /// Serves on a loopback port until `body` returns.
     func serve<Value>(tls: NIOSSLContext? = nil, _ body: (_ port: Int) async throws -> Value) async throws -> Value {
         let channel = try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
@@ -43,7 +43,7 @@ extension SmallRelay {
             shouldUpgrade: { channel, _ in channel.eventLoop.makeSucceededFuture([:]) },
             upgradePipelineHandler: { channel, _ in
                 channel.eventLoop.makeCompletedFuture {
-                    try channel.pipeline.syncOperations.addHandler(WebSocketEar(self))
+                    try channel.pipeline.syncOperations.addHandler(WebSocketHandler(self))
                 }
             })
         try channel.pipeline.syncOperations.configureHTTPServerPipeline(
@@ -57,30 +57,30 @@ extension SmallRelay {
     }
 }
 
-private final class WebSocketEar: ChannelInboundHandler {
+private final class WebSocketHandler: ChannelInboundHandler {
     typealias InboundIn = WebSocketFrame
 
     private let relay: SmallRelay
 
     init(_ relay: SmallRelay) { self.relay = relay }
 
-    func handlerAdded(context: ChannelHandlerContext) { relay.came(context.channel) }
+    func handlerAdded(context: ChannelHandlerContext) { relay.connected(context.channel) }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         let frame = unwrapInboundIn(data)
         switch frame.opcode {
-        case .text: relay.heard(Array(frame.unmaskedData.readableBytesView), context.channel)
+        case .text: relay.received(Array(frame.unmaskedData.readableBytesView), context.channel)
         case .connectionClose: context.close(promise: nil)
         default: break
         }
     }
 
-    func channelInactive(context: ChannelHandlerContext) { relay.went(context.channel) }
+    func channelInactive(context: ChannelHandlerContext) { relay.disconnected(context.channel) }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
 }
 
-/// Answers HTTP with the relay's document.
+/// Answers HTTP requests with the relay's document.
 private final class DocumentHandler: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias OutboundOut = HTTPServerResponsePart
@@ -91,7 +91,7 @@ private final class DocumentHandler: ChannelInboundHandler, RemovableChannelHand
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         guard case .end = unwrapInboundIn(data) else { return }
-        if relay.lie == .trickles { return trickle(context) }
+        if relay.defect == .trickles { return trickle(context) }
         let body = ByteBuffer(string: relay.document ?? "")
         let head = HTTPResponseHead(
             version: .http1_1, status: relay.document == nil ? .notFound : .ok,
@@ -101,7 +101,7 @@ private final class DocumentHandler: ChannelInboundHandler, RemovableChannelHand
         context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
     }
 
-    /// A space ten times a second, until the other side has had enough.
+    /// Sends a space ten times a second until the peer disconnects.
     private func trickle(_ context: ChannelHandlerContext) {
         let head = HTTPResponseHead(version: .http1_1, status: .ok, headers: ["Transfer-Encoding": "chunked"])
         let channel = context.channel

@@ -5,55 +5,55 @@ import NIOWebSocket
 import Nostr
 import Synchronization
 
-/// What a relay of a test does otherwise than it should.
-enum Lie: Hashable, Sendable {
+/// A defect of a test relay.
+enum RelayDefect: Hashable, Sendable {
     case none
-    /// Says OK, passes on, and keeps nothing.
+    /// Acknowledges and delivers events, but stores none.
     case forgets
     case drops(Kind)
     case refuses(Kind)
     case refusesEverything
-    case saysNothing
+    case neverResponds
     case noEndOfStored
-    case passesNothingOn
+    case omitsLiveDelivery
     case ignoresLimit
     case ignoresSince
-    case gives(most: Int)
-    case bears(subscriptions: Int)
-    /// Its clock is so many seconds ahead, and it takes nothing that is a minute off.
+    case returnsAtMost(Int)
+    case allows(subscriptions: Int)
+    /// The clock is ahead by this many seconds, and events from more than a minute ahead of it are refused.
     case clock(Int64)
     case refusesBackdated
     case refusesLarge(Int)
-    case saysOfItself(String)
-    case saysNothingOfItself
+    case claims(String)
+    case omitsInformation
     case refusesDuplicates
     case keepsDeleted
     case keepsExpired
-    case hurriesNobody(after: Int)
-    case wantsLogin(opens: Bool)
-    case wantsLoginWithoutChallenge
-    /// Lets everybody in, and wants a login even then.
-    case wantsLoginForNothing
-    /// Does so when it is asked for an event of this kind by its id.
-    case asked(Kind, Rudeness)
+    case limitsRate(after: Int)
+    case requiresLogin(admits: Bool)
+    case requiresLoginWithoutChallenge
+    /// Accepts every login, but still requires one afterwards.
+    case refusesDespiteLogin
+    /// Fails queries by id for an event of this kind.
+    case failsQuery(Kind, QueryFailure)
     case closesUnknown
     case closesTimes
     case closesLimits
-    /// Its document comes a little at a time and never ends.
+    /// Sends its document slowly and without end.
     case trickles
-    case talksGarbage
+    case sendsGarbage
     case forges
     case sendsUnasked
-    case sendsWithoutEnd
-    case hangsUpOnWriting
+    case floods
+    case disconnectsOnWrite
 }
 
-/// What a relay does instead of an answer.
-enum Rudeness: Hashable, Sendable {
-    case closes, hangsUp, isSilent
+/// A relay's failure to answer a query.
+enum QueryFailure: Hashable, Sendable {
+    case closes, disconnects, isSilent
 }
 
-/// A relay in memory that is as good as a relay has to be, but for one lie.
+/// A minimal in-memory relay with at most one defect.
 final class SmallRelay: Sendable {
     struct Client {
         let channel: any Channel
@@ -70,80 +70,80 @@ final class SmallRelay: Sendable {
     }
 
     private let state = Mutex(State())
-    let lie: Lie
-    /// Who connected.
+    let defect: RelayDefect
+    /// Yields once per connection.
     let visits: AsyncStream<Void>
     private let visit: AsyncStream<Void>.Continuation
 
-    init(_ lie: Lie) {
-        self.lie = lie
+    init(_ defect: RelayDefect) {
+        self.defect = defect
         (visits, visit) = AsyncStream.makeStream()
     }
 
-    /// What was not deleted, with how many times something was.
-    var rest: (events: [Event], deletions: Int) { state.withLock { ($0.events, $0.deletions) } }
+    /// The remaining events, and the number of deletions.
+    var remaining: (events: [Event], deletions: Int) { state.withLock { ($0.events, $0.deletions) } }
 
     var now: Int64 {
-        if case .clock(let offset) = lie { SmallRelay.time + offset } else { SmallRelay.time }
+        if case .clock(let offset) = defect { SmallRelay.time + offset } else { SmallRelay.time }
     }
 
-    func came(_ channel: any Channel) {
+    func connected(_ channel: any Channel) {
         state.withLock { $0.clients[ObjectIdentifier(channel)] = Client(channel: channel) }
         visit.yield()
-        switch lie {
-        case .wantsLogin, .wantsLoginForNothing: say(.authentication(challenge: "who"), channel)
-        case .talksGarbage: for _ in 0..<3 { write("[\"WHAT\"", channel) }
+        switch defect {
+        case .requiresLogin, .refusesDespiteLogin: send(.authentication(challenge: "who"), channel)
+        case .sendsGarbage: for _ in 0..<3 { write("[\"WHAT\"", channel) }
         default: break
         }
     }
 
-    func went(_ channel: any Channel) { state.withLock { $0.clients[ObjectIdentifier(channel)] = nil } }
+    func disconnected(_ channel: any Channel) { state.withLock { $0.clients[ObjectIdentifier(channel)] = nil } }
 
-    func heard(_ text: [UInt8], _ channel: any Channel) {
-        guard lie != .saysNothing else { return }
-        if case .refusesLarge(let most) = lie, text.count > most { return channel.close(promise: nil) }
-        guard let message = try? ClientMessage(json: text) else { return say(.notice("what?"), channel) }
+    func received(_ text: [UInt8], _ channel: any Channel) {
+        guard defect != .neverResponds else { return }
+        if case .refusesLarge(let most) = defect, text.count > most { return channel.close(promise: nil) }
+        guard let message = try? ClientMessage(json: text) else { return send(.notice("what?"), channel) }
         switch message {
-        case .event(let event): take(event, channel)
+        case .event(let event): receive(event, channel)
         case .request(let id, let filters): answer(id, filters, channel)
         case .close(let id): state.withLock { $0.clients[ObjectIdentifier(channel)]?.subscriptions[id] = nil }
         case .authenticate(let event):
-            let opens = lie == .wantsLogin(opens: true) || lie == .wantsLoginForNothing
-            state.withLock { $0.clients[ObjectIdentifier(channel)]?.isKnown = opens }
-            say(.ok(event.id, accepted: opens, message: opens ? "" : "restricted: you are nobody"), channel)
+            let admits = defect == .requiresLogin(admits: true) || defect == .refusesDespiteLogin
+            state.withLock { $0.clients[ObjectIdentifier(channel)]?.isKnown = admits }
+            send(.ok(event.id, accepted: admits, message: admits ? "" : "restricted: you are nobody"), channel)
         case .count: break
         }
     }
 
     // MARK: Writing
 
-    private func take(_ event: Event, _ channel: any Channel) {
-        if lie == .hangsUpOnWriting { return channel.close(promise: nil) }
+    private func receive(_ event: Event, _ channel: any Channel) {
+        if defect == .disconnectsOnWrite { return channel.close(promise: nil) }
         if let refusal = refusal(of: event, channel) {
-            return say(.ok(event.id, accepted: false, message: refusal), channel)
+            return send(.ok(event.id, accepted: false, message: refusal), channel)
         }
         let isNew = state.withLock { $0.seen.insert(event.id).inserted }
         guard isNew else {
-            let accepted = lie != .refusesDuplicates
-            return say(.ok(event.id, accepted: accepted, message: "duplicate: have it"), channel)
+            let accepted = defect != .refusesDuplicates
+            return send(.ok(event.id, accepted: accepted, message: "duplicate: have it"), channel)
         }
         state.withLock { store(event, &$0) }
-        say(.ok(event.id, accepted: true, message: ""), channel)
-        guard lie != .passesNothingOn else { return }
+        send(.ok(event.id, accepted: true, message: ""), channel)
+        guard defect != .omitsLiveDelivery else { return }
         let listeners = state.withLock { state in
             state.clients.values.flatMap { client in
                 client.subscriptions.filter { $0.value.contains { $0.matches(event) } }.map { (client.channel, $0.key) }
             }
         }
-        for (channel, id) in listeners { say(.event(subscription: id, event), channel) }
+        for (channel, id) in listeners { send(.event(subscription: id, event), channel) }
     }
 
     private func store(_ event: Event, _ state: inout State) {
         if event.kind == .deletion, let deletion = try? Deletion(event) {
             state.deletions += 1
-            guard lie != .keepsDeleted else { return }
+            guard defect != .keepsDeleted else { return }
             state.events.removeAll { $0.pubkey == event.pubkey && deletion.eventIDs.contains($0.id) }
-        } else if !event.kind.isEphemeral, lie != .forgets, lie != .drops(event.kind) {
+        } else if !event.kind.isEphemeral, defect != .forgets, defect != .drops(event.kind) {
             state.events.append(event)
         }
     }
@@ -153,16 +153,16 @@ final class SmallRelay: Sendable {
             state.clients[ObjectIdentifier(channel)]?.written += 1
             return state.clients[ObjectIdentifier(channel)]
         }
-        switch lie {
+        switch defect {
         case .refuses(event.kind): return "blocked: not this kind"
         case .refusesEverything: return "blocked: nobody writes here"
         case .clock where event.createdAt > now + 60: return "invalid: created_at is in the future"
         case .clock where event.createdAt < now - 2 * 86_400 - 3600: return "invalid: created_at is too old"
         case .refusesBackdated where event.createdAt < now - 43_200: return "invalid: created_at is too old"
-        case .hurriesNobody(let most) where client?.written ?? 0 > most: return "rate-limited: slow down"
-        case .wantsLogin where client?.isKnown != true, .wantsLoginWithoutChallenge, .wantsLoginForNothing:
+        case .limitsRate(let most) where client?.written ?? 0 > most: return "rate-limited: slow down"
+        case .requiresLogin where client?.isKnown != true, .requiresLoginWithoutChallenge, .refusesDespiteLogin:
             return "auth-required: who is it?"
-        default: return !event.isExpired(at: now) || lie == .keepsExpired ? nil : "invalid: expired"
+        default: return !event.isExpired(at: now) || defect == .keepsExpired ? nil : "invalid: expired"
         }
     }
 
@@ -173,60 +173,60 @@ final class SmallRelay: Sendable {
             state.clients[ObjectIdentifier(channel)]?.subscriptions[id] = filters
             return state.clients[ObjectIdentifier(channel)]
         }
-        if let refusal = refusal(client) { return say(.closed(subscription: id, message: refusal), channel) }
-        if let rudeness = rudeness(to: filters) {
-            switch rudeness {
-            case .closes: say(.closed(subscription: id, message: "blocked: not this"), channel)
-            case .hangsUp: channel.close(promise: nil)
+        if let refusal = refusal(client) { return send(.closed(subscription: id, message: refusal), channel) }
+        if let failure = failure(of: filters) {
+            switch failure {
+            case .closes: send(.closed(subscription: id, message: "blocked: not this"), channel)
+            case .disconnects: channel.close(promise: nil)
             case .isSilent: break
             }
             return
         }
         var seen: Set<EventID> = []
         for event in filters.flatMap(stored) where seen.insert(event.id).inserted {
-            say(.event(subscription: id, event), channel)
+            send(.event(subscription: id, event), channel)
         }
-        switch lie {
+        switch defect {
         case .forges: write("[\"EVENT\",\"\(id)\",\(forged())]", channel)
-        case .sendsUnasked: say(.event(subscription: id, stray()), channel)
-        case .sendsWithoutEnd: for _ in 0..<5_000 { say(.notice("and another thing"), channel) }
+        case .sendsUnasked: send(.event(subscription: id, stray()), channel)
+        case .floods: for _ in 0..<5_000 { send(.notice("and another thing"), channel) }
         default: break
         }
-        if lie != .noEndOfStored { say(.endOfStoredEvents(subscription: id), channel) }
+        if defect != .noEndOfStored { send(.endOfStoredEvents(subscription: id), channel) }
     }
 
     private func refusal(_ client: Client?) -> String? {
-        switch lie {
-        case .wantsLogin where client?.isKnown != true, .wantsLoginWithoutChallenge, .wantsLoginForNothing:
+        switch defect {
+        case .requiresLogin where client?.isKnown != true, .requiresLoginWithoutChallenge, .refusesDespiteLogin:
             "auth-required: who is it?"
-        case .bears(let most) where client?.subscriptions.count ?? 0 > most: "error: too many subscriptions"
+        case .allows(let most) where client?.subscriptions.count ?? 0 > most: "error: too many subscriptions"
         default: nil
         }
     }
 
-    private func rudeness(to filters: [Filter]) -> Rudeness? {
+    private func failure(of filters: [Filter]) -> QueryFailure? {
         let known = state.withLock(\.events).filter { event in filters.contains { $0.ids != nil && $0.matches(event) } }
-        let isRude =
-            switch lie {
-            case .asked(let kind, _): known.contains { $0.kind == kind }
+        let fails =
+            switch defect {
+            case .failsQuery(let kind, _): known.contains { $0.kind == kind }
             case .closesUnknown: filters.contains { $0.ids != nil } && !known.contains { !$0.isExpired(at: now) }
             case .closesTimes: filters.contains { $0.since != nil || $0.until != nil }
             case .closesLimits: filters.contains { $0.limit != nil }
             default: false
             }
-        guard isRude else { return nil }
-        return if case .asked(_, let rudeness) = lie { rudeness } else { .closes }
+        guard fails else { return nil }
+        return if case .failsQuery(_, let failure) = defect { failure } else { .closes }
     }
 
     private func stored(_ asked: Filter) -> [Event] {
         var filter = asked
-        if lie == .ignoresSince { (filter.since, filter.until) = (nil, nil) }
+        if defect == .ignoresSince { (filter.since, filter.until) = (nil, nil) }
         let now = now
         let events = state.withLock(\.events)
-            .filter { filter.matches($0) && (lie == .keepsExpired || !$0.isExpired(at: now)) }
+            .filter { filter.matches($0) && (defect == .keepsExpired || !$0.isExpired(at: now)) }
             .sorted { $0.createdAt > $1.createdAt }
-        if lie == .ignoresLimit { return events }
-        let cap = if case .gives(let most) = lie { most } else { 500 }
+        if defect == .ignoresLimit { return events }
+        let cap = if case .returnsAtMost(let most) = defect { most } else { 500 }
         return Array(events.prefix(min(asked.limit ?? cap, cap)))
     }
 
@@ -243,9 +243,9 @@ final class SmallRelay: Sendable {
             #""created_at":1"#, with: #""created_at":2"#)
     }
 
-    // MARK: Saying
+    // MARK: Sending
 
-    private func say(_ message: RelayMessage, _ channel: any Channel) {
+    private func send(_ message: RelayMessage, _ channel: any Channel) {
         write(String(decoding: message.json(), as: UTF8.self), channel)
     }
 

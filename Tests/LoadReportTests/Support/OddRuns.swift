@@ -1,6 +1,6 @@
 import LoadReport
 
-/// A run whose every text tries to break out of its place.
+/// A run in which every text attempts injection.
 enum HostileRun {
     static let text =
         "<script>alert(\"1\")</script>, 'a' & b ]]> \u{1B}[31mred\u{7} \u{202E}esrever\nnext\tline \\ =1+1 "
@@ -29,7 +29,7 @@ enum HostileRun {
     }
 }
 
-/// A run in which nothing happened at all.
+/// A run without any records.
 enum EmptyRun {
     static func result(thresholds: [LoadThreshold] = []) -> LoadResult {
         LoadRecorder().result(
@@ -38,7 +38,7 @@ enum EmptyRun {
     }
 }
 
-/// Four hours with a fault every few minutes, so that slots are coarse and numbers are crowded.
+/// A run of four hours with a fault every few minutes: coarse slots, crowded labels.
 enum LongRun {
     static func result() -> LoadResult { made }
 

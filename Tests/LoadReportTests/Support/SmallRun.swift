@@ -1,6 +1,6 @@
 import LoadReport
 
-/// A run so small that its reports can be compared letter by letter, with texts that need every kind of escape.
+/// A run small enough to compare its reports verbatim; its texts need every kind of escaping.
 enum SmallRun {
     static func result() throws -> LoadResult {
         let recorder = LoadRecorder()
@@ -12,7 +12,7 @@ enum SmallRun {
         recorder.failure(.send, reason: "refused: \"a\", <b> & 'c' ]]>\u{1}", at: .milliseconds(4_500))
         recorder.failure(.join, reason: "lost,\nnever found", at: .seconds(2))
         recorder.exception("odd = \"1\"", at: .seconds(1))
-        // For a reader of scalars, quotation marks and commas; for Swift, other characters.
+        // Quotation marks and commas as scalars, but not as Swift characters.
         recorder.exception("odd \"\u{301}", at: .seconds(1))
         recorder.exception("odd ,\u{301}", at: .seconds(1))
         recorder.gauge(.agents, 3, at: .seconds(1))

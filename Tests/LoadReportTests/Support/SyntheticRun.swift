@@ -1,8 +1,8 @@
 import Foundation
 import LoadReport
 
-/// A run that never was, made from a seed: 60 agents in 6 groups over a relay that is away for five seconds and with
-/// agents that start anew, as the plan below says.
+/// A synthetic run from a seed: 60 agents in 6 groups, a relay that is down for five seconds, and agents that restart,
+/// as in the plan below.
 struct SyntheticRun {
     static let plan = """
         version: 1
@@ -55,7 +55,7 @@ struct SyntheticRun {
             LoadStage(name: "send 20/s, churn 30/min", from: .seconds(15), to: .seconds(45)),
         ])
 
-    // MARK: What happens
+    // MARK: Events
 
     private mutating func ramp() {
         for agent in 0..<60 {
@@ -119,7 +119,7 @@ struct SyntheticRun {
                 recorder.failure(.send, reason: "connection refused", at: .seconds(start + latency(3)))
                 continue
             }
-            // What was written while the relay was away goes out when it is back, one after the other.
+            // Messages queued while the relay was down are sent in order when it is back.
             let sent = isDown ? 25.4 + (start - 20) * 0.3 + latency(14) : start + latency(14)
             success(.send, isDown ? sent - latency(14) : start, sent, intended: intended)
             deliveries(intended: intended, sent: sent, isDown: isDown)
@@ -179,7 +179,7 @@ struct SyntheticRun {
             operation, from: .seconds(start), to: .seconds(end), intended: intended.map { .seconds($0) })
     }
 
-    /// Log-normal around so many milliseconds, with a slow one now and then; in seconds.
+    /// Returns a log-normal latency in seconds around this many milliseconds, sometimes a slow one.
     private mutating func latency(_ milliseconds: Double) -> Double {
         let (first, second) = (Double.random(in: 1e-9..<1, using: &random), Double.random(in: 0..<1, using: &random))
         let normal = (-2 * log(first)).squareRoot() * cos(2 * .pi * second)

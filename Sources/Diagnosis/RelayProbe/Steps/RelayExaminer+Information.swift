@@ -4,58 +4,59 @@ import Nostr
 
 /// Checks the NIP-11 document, the clock, and whether both are correct.
 extension RelayExaminer {
-    private static let askOperator = "ask its operator: clients trust what it says of itself"
+    private static let tellOperator = "tell its operator: clients rely on this document"
 
     func readInformation(_ address: SocketAddress) async {
         let began = ContinuousClock.now
         let scheme = relay.isSecure ? "https" : "http"
-        let answer: HTTPProbe.Answer
+        let answer: HTTPProbe.Response
         do {
             let http = try HTTPProbe(
                 host: relay.host, at: address.ipAddress ?? relay.host, trustRootFiles: probe.trustRootFiles,
                 limit: max(.milliseconds(1), budget.limit))
-            let outcome = await ask(http, "\(scheme)://\(relay.authority)\(relay.path)")
+            let outcome = await request(http, "\(scheme)://\(relay.authority)\(relay.path)")
             try? await http.shutdown()
             answer = try outcome.get()
-        } catch { return missInformation("\(error)") }
+        } catch { return reportMissingInformation("\(error)") }
         judgeClock(answer.clockOffset, began)
         guard answer.status == 200, let read = try? RelayInformation(json: answer.body) else {
-            return missInformation("its answer has status \(answer.status) and is no such document")
+            return reportMissingInformation("invalid response (status \(answer.status))")
         }
         information = read
         report.information = String(decoding: answer.body, as: UTF8.self)
         report.supportedNIPs = Array(Set(read.supportedNIPs)).sorted()
         let software = [read.software, read.version].compactMap { $0.map { PlainText.of($0) } }
         pass(
-            .information, since: began, software.isEmpty ? "tells of itself" : "runs \(software.joined(separator: " "))"
+            .information, since: began,
+            software.isEmpty ? "serves a NIP-11 document" : "runs \(software.joined(separator: " "))"
         )
     }
 
-    private func ask(_ http: HTTPProbe, _ address: String) async -> Result<HTTPProbe.Answer, NetworkError> {
+    private func request(_ http: HTTPProbe, _ address: String) async -> Result<HTTPProbe.Response, NetworkError> {
         do throws(NetworkError) {
-            return .success(try await http.ask(address, accept: "application/nostr+json"))
+            return .success(try await http.request(address, accept: "application/nostr+json"))
         } catch { return .failure(error) }
     }
 
-    private func missInformation(_ why: String) {
-        skip(.information, "says nothing of itself (NIP-11): \(why)")
-        blame(
-            .informationMissing, .information, .note, "says nothing of itself (NIP-11): \(why)",
-            "ask its operator what it allows")
+    private func reportMissingInformation(_ why: String) {
+        skip(.information, "no NIP-11 document: \(why)")
+        addFault(
+            .informationMissing, .information, .note, "serves no NIP-11 document: \(why)",
+            "ask its operator for its limits")
     }
 
     private func judgeClock(_ offset: Double?, _ began: ContinuousClock.Instant) {
-        guard let offset else { return skip(.clock, "it does not tell the time") }
+        guard let offset else { return skip(.clock, "the relay does not send its time") }
         report.clockOffset = offset
         // Clamped, so that even an absurd offset can be printed.
         let seconds = Int(max(-1e9, min(1e9, offset.rounded())))
         guard abs(offset) > ClockFindings.tolerated else {
-            return pass(.clock, since: began, "within \(max(1, abs(seconds))) s of ours")
+            return pass(.clock, since: began, "within \(max(1, abs(seconds))) s of the local clock")
         }
         fail(
             .clockOff, .clock, .warning, since: began,
-            "has a clock \(abs(seconds)) s \(seconds > 0 ? "ahead of" : "behind") ours",
-            "compare this machine's clock (timedatectl); if it is right tell the relay's operator")
+            "has a clock \(abs(seconds)) s \(seconds > 0 ? "ahead of" : "behind") the local one",
+            "check this machine's clock (timedatectl); if it is right, tell the relay's operator")
     }
 
     /// Reports claims of the document that the relay's behaviour has disproved and that no other phase reports.
@@ -66,25 +67,27 @@ extension RelayExaminer {
         if limits.authenticationRequired == true, !report.wantsLogin,
             writes || report.phase(.subscribe)?.outcome == .passed
         {
-            claims.append("clients must log in, and asks nobody to")
+            claims.append("auth_required is set, but it requests no authentication")
         }
-        if limits.paymentRequired == true, writes { claims.append("it wants to be paid, and lets strangers write") }
+        if limits.paymentRequired == true, writes {
+            claims.append("payment_required is set, but it accepts events of unknown keys")
+        }
         if let bits = limits.minProofOfWork, bits > 0, writes {
-            claims.append("it wants \(bits) bits of work, and takes events without")
+            claims.append("min_pow_difficulty is \(bits), but it accepts events without proof of work")
         }
         if let size = limits.maxMessageLength, size < EventSizes.common, report.phase(.size)?.outcome == .passed {
-            claims.append("messages have \(size) bytes at most, and takes \(EventSizes.common)")
+            claims.append("max_message_length is \(size), but it accepts \(EventSizes.common) bytes")
         }
-        if let size = limits.maxMessageLength, size >= EventSizes.common, has(.sizeLimit) {
-            claims.append("messages may have \(size) bytes, and refuses \(EventSizes.common)")
+        if let size = limits.maxMessageLength, size >= EventSizes.common, hasFault(.sizeLimit) {
+            claims.append("max_message_length is \(size), but it refuses \(EventSizes.common) bytes")
         }
-        if let most = limits.maxLimit, most >= 3, has(.fewEvents) {
-            claims.append("an answer has up to \(most) events, and gives fewer")
+        if let most = limits.maxLimit, most >= 3, hasFault(.fewEvents) {
+            claims.append("max_limit is \(most), but it returns fewer events")
         }
         guard !claims.isEmpty else { return }
         fail(
             .informationFalse, .information, .warning, since: .now,
-            "is not as it says (NIP-11): it says that \(claims.joined(separator: "; that "))", Self.askOperator)
+            "contradicts its NIP-11 document: \(claims.joined(separator: "; "))", Self.tellOperator)
     }
 }
 

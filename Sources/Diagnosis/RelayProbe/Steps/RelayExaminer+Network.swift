@@ -6,36 +6,38 @@ import Nostr
 /// Checks from name resolution to an open WebSocket.
 extension RelayExaminer {
     private static let checkAddress =
-        "check the address; if it is right the relay is down, or this machine has no way to it"
+        "check the address; if it is right, the relay is down, or this machine has no route to it"
 
     /// Returns an address that accepts connections and, where used, TLS.
     func reach() async -> SocketAddress? {
-        guard let found = await lookUp(), let address = await connect(found) else { return nil }
+        guard let found = await resolve(), let address = await connect(found) else { return nil }
         guard relay.isSecure else {
-            skip(.tls, "ws:// has none")
-            skip(.certificate, "ws:// has none")
+            skip(.tls, "ws:// uses no TLS")
+            skip(.certificate, "ws:// uses no TLS")
             return address
         }
-        return await shakeHands(address) ? address : nil
+        return await checkTLS(address) ? address : nil
     }
 
-    private func lookUp() async -> [SocketAddress]? {
+    private func resolve() async -> [SocketAddress]? {
         let began = ContinuousClock.now
         do {
             let found = try await NameLookup.addresses(of: relay.host, port: relay.port, within: budget.limit)
             let allowed = found.filter { probe.permits($0.networkBytes) }
             guard !allowed.isEmpty else {
                 fail(
-                    .notAllowed, .dns, .error, since: began, "is in a private network, where this probe may not look",
-                    "name exactly this relay among the targets if it is meant")
+                    .notAllowed, .dns, .error, since: began,
+                    "has only private addresses, which this probe may not contact",
+                    "to allow it, add exactly this relay to the targets")
                 return nil
             }
             pass(.dns, since: began, allowed.compactMap(\.ipAddress).joined(separator: ", "))
             return allowed
         } catch {
             fail(
-                .nameUnknown, .dns, .error, since: began, "has no known address: \(NetworkError(error))",
-                "check the spelling, and this machine's name server")
+                .nameUnknown, .dns, .error, since: began,
+                "has a host name that does not resolve: \(NetworkError(error))",
+                "check the spelling and this machine's DNS settings")
             return nil
         }
     }
@@ -46,14 +48,14 @@ extension RelayExaminer {
         for address in addresses where !budget.isSpent {
             do {
                 try await TCPReach.connect(to: address, within: budget.limit)
-                let others = failures.isEmpty ? "" : ", not at \(failures.joined(separator: "; "))"
+                let others = failures.isEmpty ? "" : "; no connection to \(failures.joined(separator: "; "))"
                 pass(.tcp, since: began, "\(address.ipAddress ?? relay.host) port \(relay.port)\(others)")
                 return address
             } catch { failures.append("\(address.ipAddress ?? relay.host): \(error)") }
         }
         fail(
             .unreachable, .tcp, .error, since: began,
-            "does not answer at port \(relay.port): \(failures.joined(separator: "; "))", Self.checkAddress)
+            "accepts no connections at port \(relay.port): \(failures.joined(separator: "; "))", Self.checkAddress)
         return nil
     }
 
@@ -67,8 +69,8 @@ extension RelayExaminer {
             return wire
         } catch {
             fail(
-                .notWebSocket, .upgrade, .error, since: began, "opens no WebSocket: \(error)",
-                "check the address, also its path: no relay answers there")
+                .notWebSocket, .upgrade, .error, since: began, "fails the WebSocket upgrade: \(error)",
+                "check the address and its path: no relay responds there")
             return nil
         }
     }
@@ -80,13 +82,13 @@ extension RelayExaminer {
     /// Certificates are usually renewed automatically a month before they expire.
     static let renewal: Int64 = 14 * 86_400
 
-    private func shakeHands(_ address: SocketAddress) async -> Bool {
+    private func checkTLS(_ address: SocketAddress) async -> Bool {
         let began = ContinuousClock.now
         var failure: NetworkError?
         do {
             _ = try await TLSReach.handshake(
                 with: relay.host, at: address, trustRootFiles: probe.trustRootFiles, within: budget.limit)
-            pass(.tls, since: began, "the certificate holds for \(relay.host)")
+            pass(.tls, since: began, "certificate valid for \(relay.host)")
         } catch { failure = error }
         let shown = try? await TLSReach.handshake(
             with: relay.host, at: address, isVerified: false, within: budget.limit)
@@ -99,19 +101,22 @@ extension RelayExaminer {
         let (text, advice) =
             switch shown {
             case nil:
-                ("speaks no TLS: \(failure)", "check the port: no TLS is spoken there, or none that is known here")
+                (
+                    "fails the TLS handshake: \(failure)",
+                    "check the port: it speaks no TLS, or only unsupported versions"
+                )
             case let shown? where shown.chainEnd <= now:
                 (
-                    "shows a certificate that ended \((now - shown.chainEnd) / 86_400) days ago",
+                    "has a certificate that expired \((now - shown.chainEnd) / 86_400) days ago",
                     "tell its operator; check this machine's clock"
                 )
             case let shown? where shown.begin > now:
-                ("shows a certificate that is not valid yet", "check this machine's clock")
+                ("has a certificate that is not valid yet", "check this machine's clock")
             case let shown?:
                 (
-                    "shows a certificate for \(shown.names) that does not hold for \(relay.host), or that nobody trusted"
-                        + " here has signed",
-                    "check the name; if the authority is your own, name its file as trusted"
+                    "has a certificate that is not valid for \(relay.host) (its names: \(shown.names)), or not signed"
+                        + " by a trusted authority",
+                    "check the host name; if the authority is your own, add its PEM file to the trusted ones"
                 )
             }
         fail(.tlsFailed, .tls, .error, since: began, text, advice)
@@ -119,14 +124,14 @@ extension RelayExaminer {
     }
 
     private func judgeEnd(_ shown: TLSReach.Certificate?, _ began: ContinuousClock.Instant) {
-        guard let shown else { return skip(.certificate, "was not shown a second time") }
+        guard let shown else { return skip(.certificate, "no certificate in a second handshake") }
         let days = max(0, shown.chainEnd - ThrowawayEvent.now) / 86_400
         guard shown.chainEnd < ThrowawayEvent.now + Self.renewal else {
-            return pass(.certificate, since: began, "holds \(days) days more")
+            return pass(.certificate, since: began, "expires in \(days) days")
         }
         fail(
-            .certificateEnds, .certificate, .warning, since: began, "shows a certificate that ends in \(days) days",
-            "tell its operator: after its end no connection can be made")
+            .certificateEnds, .certificate, .warning, since: began, "has a certificate that expires in \(days) days",
+            "tell its operator: connections will fail once it has expired")
     }
 }
 

@@ -17,73 +17,73 @@ extension RelayExaminer {
             end = await listener.end(of: id, by: deadline)
         }
         switch end {
-        case .complete, .enough: pass(.subscribe, since: began, "ends what it has stored with EOSE")
+        case .complete, .enough: pass(.subscribe, since: began, "sends EOSE after stored events")
         case .closed(let text) where MessagePrefix(of: text) == .authenticationRequired:
-            needLogin(.subscribe, text)
+            deferToLogin(.subscribe, text)
             return nil
         case .closed(let text):
             fail(
-                .readRefused, .subscribe, .error, since: began, "refuses questions: \(text)",
+                .readRefused, .subscribe, .error, since: began, "refuses queries: \(text)",
                 RelayRecord.advice(refusal: text))
             return nil
         case .lost(let reason):
             fail(
-                .connectionLost, .subscribe, .error, since: began, "ends connections: \(PlainText.of(reason))",
+                .connectionLost, .subscribe, .error, since: began, "closes connections: \(PlainText.of(reason))",
                 "ask its operator why")
             return nil
         case .unanswered:
-            endsStored = false
+            sendsEOSE = false
             guard await isSilent() else {
-                if !budget.isSpent { missEnd(since: began) }
+                if !budget.isSpent { reportMissingEOSE(since: began) }
                 return id
             }
             guard probe.writes else {
-                beSilent(since: began)
+                reportSilence(since: began)
                 return nil
             }
         }
         return id
     }
 
-    func missEnd(since began: ContinuousClock.Instant) {
+    func reportMissingEOSE(since began: ContinuousClock.Instant) {
         fail(
-            .noEndOfStored, .subscribe, .error, since: began, "does not say where stored events end (EOSE)",
-            "use another relay: clients wait for that before they go on")
+            .noEndOfStored, .subscribe, .error, since: began, "sends no EOSE after stored events",
+            "use another relay: clients wait for EOSE before they continue")
     }
 
-    func beSilent(since began: ContinuousClock.Instant) {
+    func reportSilence(since began: ContinuousClock.Instant) {
         fail(
-            .silent, .subscribe, .error, since: began, "takes connections and answers nothing",
-            "try again later; if it stays so use another relay")
+            .silent, .subscribe, .error, since: began, "accepts connections, but never responds",
+            "try again later; if the error persists, use another relay")
     }
 
     /// Returns whether the relay has sent nothing at all.
     func isSilent() async -> Bool {
-        for wire in wires where await wire.manners.messages > 0 { return false }
+        for wire in wires where await wire.tally.messages > 0 { return false }
         return true
     }
 
-    func hearLive(_ listener: RelayWire, _ subscription: String?) async {
+    func checkLiveDelivery(_ listener: RelayWire, _ subscription: String?) async {
         let began = ContinuousClock.now
-        guard let subscription else { return miss(.live, "nothing could be subscribed to") }
+        guard let subscription else { return markUnreached(.live, "no subscription could be opened") }
         guard let event = groupEvents.first else {
-            return miss(.live, "nothing could be written")
+            return markUnreached(.live, "no event was accepted")
         }
-        let news = await listener.heard.first(by: budget.deadline) { news in
-            switch news {
+        let incoming = await listener.received.first(by: budget.deadline) { incoming in
+            switch incoming {
             case .message(.event(subscription, event)), .message(.closed(subscription, _)), .ended: true
             default: false
             }
         }
         // Reported as too slow at the end.
-        if news == nil, budget.isSpent { return }
-        guard case .message(.event) = news else {
+        if incoming == nil, budget.isSpent { return }
+        guard case .message(.event) = incoming else {
             return fail(
                 .noLiveDelivery, .live, .error, since: began,
-                "does not pass new events on to those who are subscribed",
-                "use another relay: messages come only to those who ask again")
+                "does not deliver new events to open subscriptions",
+                "use another relay: clients would have to poll for messages")
         }
-        pass(.live, since: began, "a second connection got it at once")
+        pass(.live, since: began, "delivered at once on another connection")
     }
 
     func judgeLogin() async {
@@ -92,59 +92,59 @@ extension RelayExaminer {
             if loginOutcome?.isAccepted != true { loginOutcome = outcome }
         }
         let began = ContinuousClock.now
-        let who = probe.login == nil ? "a stranger's key" : "the account"
+        let who = probe.login == nil ? "an unknown key" : "the account"
         guard let loginOutcome else {
-            guard report.wantsLogin else { return pass(.auth, since: began, "asks for no login") }
+            guard report.wantsLogin else { return pass(.auth, since: began, "requests no authentication") }
             return fail(
                 .loginRefused, .auth, .error, since: began,
-                "wants clients to log in and gives them no challenge (NIP-42)",
+                "requires authentication, but sends no challenge (NIP-42)",
                 "tell its operator")
         }
         report.wantsLogin = true
         guard loginOutcome.isAccepted else {
             let text = if case .refused(let words) = loginOutcome { words } else { "no answer" }
             return fail(
-                .loginRefused, .auth, .error, since: began, "wants clients to log in and refuses \(who): \(text)",
-                "ask its operator to let the account in, and probe with the account's key")
+                .loginRefused, .auth, .error, since: began, "requires authentication and refuses \(who): \(text)",
+                "ask its operator to admit the account, and probe with the account's key")
         }
-        pass(.auth, since: began, "asks for a login (NIP-42), and lets \(who) in")
-        blame(
-            .authRequired, .auth, .note, "asks clients to log in (NIP-42), and lets \(who) in",
-            "see that every client has a key that the relay knows")
+        pass(.auth, since: began, "requests authentication (NIP-42) and admits \(who)")
+        addFault(
+            .authRequired, .auth, .note, "requests authentication (NIP-42) and admits \(who)",
+            "make sure that the relay admits the key of every client")
         for (phase, code, what) in [
-            (.subscribe, .readRefused, "answers no questions"), (.write, .writeRefused, "takes no events"),
+            (.subscribe, .readRefused, "refuses queries"), (.write, .writeRefused, "refuses events"),
         ] as [(RelayPhase, RelayFault, String)] {
-            guard let text = barred[phase] else { continue }
+            guard let text = authRefusals[phase] else { continue }
             fail(
-                code, phase, .error, since: began, "lets \(who) in and \(what) even then: \(text)",
-                "ask its operator what such a key may do")
+                code, phase, .error, since: began, "admits \(who), but still \(what): \(text)",
+                "ask its operator for the permissions of such a key")
         }
     }
 
     /// Attributes a refusal to the login until that is judged.
-    func needLogin(_ phase: RelayPhase, _ text: String) {
+    func deferToLogin(_ phase: RelayPhase, _ text: String) {
         report.wantsLogin = true
-        barred[phase] = text
-        miss(phase, "needs a login: \(text)")
+        authRefusals[phase] = text
+        markUnreached(phase, "requires authentication: \(text)")
     }
 
-    func judgeManners() async {
-        var manners = WireManners()
-        for wire in wires { manners.add(await wire.manners) }
+    func judgeConformance() async {
+        var tally = WireTally()
+        for wire in wires { tally.add(await wire.tally) }
         let began = ContinuousClock.now
-        if manners.garbage + manners.invalid > 0 {
+        if tally.garbage + tally.invalid > 0 {
             fail(
                 .garbage, .manners, .warning, since: began,
-                "sends what is no message of a relay (\(manners.garbage)) or no true event (\(manners.invalid))",
+                "sends malformed messages (\(tally.garbage)) or invalid events (\(tally.invalid))",
                 "tell its operator")
         }
-        let isKnown = has(.sinceIgnored)
-        if !manners.isBearable || manners.unasked > 0 && !isKnown {
+        let isKnown = hasFault(.sinceIgnored)
+        if !tally.isWithinLimits || tally.unasked > 0 && !isKnown {
             fail(
                 .unasked, .manners, .warning, since: began,
-                "sends events that nobody asked for (\(manners.unasked) of \(manners.messages) messages)",
-                "use another relay: whoever asks it pays for that")
+                "sends unrequested events (\(tally.unasked) of \(tally.messages) messages)",
+                "use another relay: it wastes bandwidth")
         }
-        if !has(.garbage), !has(.unasked) { pass(.manners, since: began, "sent nothing but answers") }
+        if !hasFault(.garbage), !hasFault(.unasked) { pass(.manners, since: began, "sends only what was requested") }
     }
 }

@@ -41,15 +41,15 @@ extension RelayExaminer {
         let began = ContinuousClock.now
         var events = samples()
         var outcomes = await writer.publish(events, by: budget.deadline)
-        if await findShift(writer, events, outcomes, since: began) {
+        if await findClockShift(writer, events, outcomes, since: began) {
             events = samples()
             outcomes = await writer.publish(events, by: budget.deadline)
         }
-        if !endsStored, outcomes.allSatisfy({ !$0.0.isAccepted }), await isSilent() {
-            return beSilent(since: began)
+        if !sendsEOSE, outcomes.allSatisfy({ !$0.0.isAccepted }), await isSilent() {
+            return reportSilence(since: began)
         }
-        if !endsStored { missEnd(since: began) }
-        await retryUndated(writer, &events, &outcomes)
+        if !sendsEOSE { reportMissingEOSE(since: began) }
+        await retryWithCurrentDate(writer, &events, &outcomes)
         for (event, outcome) in zip(events, outcomes) where outcome.0.isAccepted { accepted.append(event) }
         judgeWriting(events, outcomes, since: began)
     }
@@ -60,21 +60,21 @@ extension RelayExaminer {
 
     // MARK: The relay's clock
 
-    private static let wordsOfTime = [
+    private static let timeWords = [
         "created_at", "future", "past", "timestamp", "too old", "too new", "too early", "too late", "expire", "clock",
     ]
 
-    private func isAboutTime(_ outcome: Publication) -> Bool {
+    private func mentionsTime(_ outcome: PublishOutcome) -> Bool {
         guard case .refused(let text) = outcome else { return false }
-        return Self.wordsOfTime.contains { text.lowercased().contains($0) }
+        return Self.timeWords.contains { text.lowercased().contains($0) }
     }
 
     /// Returns whether the relay accepts events with another date, which means that its clock is off.
-    private func findShift(
-        _ writer: RelayWire, _ events: [Event], _ outcomes: [(Publication, Duration)],
+    private func findClockShift(
+        _ writer: RelayWire, _ events: [Event], _ outcomes: [(PublishOutcome, Duration)],
         since began: ContinuousClock.Instant
     ) async -> Bool {
-        guard let first = outcomes.first?.0, isAboutTime(first), case .refused(let text) = first else { return false }
+        guard let first = outcomes.first?.0, mentionsTime(first), case .refused(let text) = first else { return false }
         let shifts: [Int64] = [300, 900, 3_600, 4 * 3_600, 86_400].flatMap { [-$0, $0] }
         let tries = shifts.map { shift in
             let end = Tag.expiration(at: now + max(0, shift) + Self.lifetime)
@@ -88,15 +88,15 @@ extension RelayExaminer {
         shift = best
         fail(
             .clockOff, .clock, .error, since: began,
-            "refuses events dated now (\(text)) and takes those dated \(abs(best)) s "
-                + (best < 0 ? "back" : "ahead") + ": its clock and ours differ",
-            "compare this machine's clock (timedatectl); if it is right tell the relay's operator")
+            "refuses events dated now (\(text)), but accepts them dated \(abs(best)) s "
+                + (best < 0 ? "earlier" : "later") + ": its clock differs from the local one",
+            "check this machine's clock (timedatectl); if it is right, tell the relay's operator")
         return true
     }
 
     /// Publishes a refused gift wrap again with the current date, in case it was refused only for its date.
-    private func retryUndated(
-        _ writer: RelayWire, _ events: inout [Event], _ outcomes: inout [(Publication, Duration)]
+    private func retryWithCurrentDate(
+        _ writer: RelayWire, _ events: inout [Event], _ outcomes: inout [(PublishOutcome, Duration)]
     ) async {
         guard let index = events.firstIndex(where: { $0.kind == .giftWrap }),
             case .refused(let text) = outcomes[index].0,
@@ -109,68 +109,70 @@ extension RelayExaminer {
         guard shift == 0 else { return }
         fail(
             .datedRefused, .kind1059, .error, since: .now,
-            "refuses invitations dated two days back, as NIP-59 has it: \(text)", "use another relay for invitations")
+            "refuses invitations dated two days back, as NIP-59 allows: \(text)", "use another relay for invitations")
     }
 
     // MARK: Evaluation
 
     private func judgeWriting(
-        _ events: [Event], _ outcomes: [(Publication, Duration)], since began: ContinuousClock.Instant
+        _ events: [Event], _ outcomes: [(PublishOutcome, Duration)], since began: ContinuousClock.Instant
     ) {
         let hasty = outcomes.filter { $0.0.isRefused(.rateLimited) }
-        if let (outcome, _) = hasty.first, case .refused(let text) = outcome { noteHaste(.error, text) }
+        if let (outcome, _) = hasty.first, case .refused(let text) = outcome { noteRateLimit(.error, text) }
         guard outcomes.contains(where: { $0.0.isAccepted }) else {
-            return judgeNothing(outcomes.map(\.0), since: began)
+            return judgeFailedWrites(outcomes.map(\.0), since: began)
         }
-        pass(.write, after: outcomes.first?.1 ?? .zero, "says OK to events of strangers")
+        pass(.write, after: outcomes.first?.1 ?? .zero, "accepts events of unknown keys")
         for (event, (outcome, took)) in zip(events, outcomes) {
             guard let phase = event.kind.phase else { continue }
             judge(outcome, of: event.kind, phase, took)
         }
     }
 
-    private func judge(_ outcome: Publication, of kind: Kind, _ phase: RelayPhase, _ took: Duration) {
+    private func judge(_ outcome: PublishOutcome, of kind: Kind, _ phase: RelayPhase, _ took: Duration) {
         switch outcome {
-        case .accepted: pass(phase, after: took, "says OK")
-        case .refused where outcome.isRefused(.rateLimited): miss(phase, "was refused for haste")
+        case .accepted: pass(phase, after: took, "acknowledged (OK)")
+        case .refused where outcome.isRefused(.rateLimited): markUnreached(phase, "refused because of the rate limit")
         case .refused(let text):
             fail(
                 .kindRefused, phase, .error, since: .now - took, "refuses kind \(kind): \(text)",
                 RelayRecord.advice(refusal: text))
-        case .unanswered where budget.isSpent: miss(phase, "no time was left")
+        case .unanswered where budget.isSpent: markUnreached(phase, "no time left")
         case .unanswered:
             fail(
-                .writeUnanswered, phase, .error, since: .now - took, "says nothing to an event of kind \(kind)",
-                "use another relay: clients cannot know whether it took it")
+                .writeUnanswered, phase, .error, since: .now - took, "does not acknowledge kind \(kind)",
+                "use another relay: clients cannot know whether it accepted an event")
         case .lost(let reason):
             fail(
                 .connectionLost, phase, .error, since: .now - took,
-                "ends the connection when it gets kind \(kind): \(PlainText.of(reason))", "ask its operator why")
+                "closes the connection on kind \(kind): \(PlainText.of(reason))", "ask its operator why")
         }
     }
 
-    private func judgeNothing(_ outcomes: [Publication], since began: ContinuousClock.Instant) {
+    private func judgeFailedWrites(_ outcomes: [PublishOutcome], since began: ContinuousClock.Instant) {
         let (why, advice): (String, String)
         switch outcomes.first {
         case .refused(let text) where outcomes[0].isRefused(.rateLimited):
-            return miss(.write, "was refused for haste: \(text)")
+            return markUnreached(.write, "refused because of the rate limit: \(text)")
         case .refused(let text) where outcomes[0].isRefused(.authenticationRequired):
-            return needLogin(.write, text)
+            return deferToLogin(.write, text)
         case .refused(let text):
             (why, advice) = (text, RelayRecord.advice(refusal: text))
-            for kind in Self.kinds { if let phase = kind.phase { miss(phase, "is refused like everything") } }
+            for kind in Self.kinds {
+                if let phase = kind.phase { markUnreached(phase, "refused like all other events") }
+            }
             return fail(
-                .writeRefused, .write, .error, since: began, "takes no events of strangers: \(why)", advice)
+                .writeRefused, .write, .error, since: began, "refuses events of unknown keys: \(why)", advice)
         case .lost(let reason):
             return fail(
                 .connectionLost, .write, .error, since: began,
-                "ends the connection when something is written: \(PlainText.of(reason))", "ask its operator why")
+                "closes the connection on writes: \(PlainText.of(reason))", "ask its operator why")
         // Reported as too slow at the end.
         case .unanswered where budget.isSpent: break
         default:
             fail(
-                .writeUnanswered, .write, .error, since: began, "does not say whether it took an event (OK)",
-                "use another relay: clients cannot know whether it took it")
+                .writeUnanswered, .write, .error, since: began, "does not acknowledge events (OK)",
+                "use another relay: clients cannot know whether it accepted an event")
         }
     }
 }

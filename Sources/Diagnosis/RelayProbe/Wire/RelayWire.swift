@@ -9,7 +9,7 @@ import RelayClient
 /// ``serve()`` must run as long as it is used.
 actor RelayWire {
     /// Incoming messages, in order.
-    enum News: Sendable {
+    enum Incoming: Sendable {
         case message(RelayMessage)
         /// The connection ended, with the reason.
         case ended(String)
@@ -20,10 +20,10 @@ actor RelayWire {
     private let login: RelayPool.Signer
     private let frames: AsyncStream<WebSocketFrame>
     private nonisolated let outbox: AsyncStream<WebSocketFrame>.Continuation
-    nonisolated let heard = Heard<News>()
+    nonisolated let received = UpdateLog<Incoming>()
     /// The last login event sent.
     private(set) var loginID: EventID?
-    private(set) var manners = WireManners()
+    private(set) var tally = WireTally()
     private var isServed = false
     private var lastSubscription = 0
     private var open: [String: [Filter]] = [:]
@@ -52,7 +52,7 @@ actor RelayWire {
             reason = Disconnection(reading: error).text
         }
         outbox.finish()
-        await heard.add(.ended(reason))
+        await received.add(.ended(reason))
     }
 
     /// Closes a connection that was never served, for example after the probe was cancelled. Otherwise does nothing.
@@ -98,7 +98,7 @@ actor RelayWire {
                 case .connectionClose: return "the relay closed the connection"
                 default: await receiveGarbage(bytes: frame.data.readableBytes)
                 }
-                guard await manners.isBearable else { return "the relay sends without end" }
+                guard await tally.isWithinLimits else { return "the relay exceeded the message limit of the probe" }
             }
             return "the relay closed the connection"
         } catch {
@@ -110,23 +110,23 @@ actor RelayWire {
 // MARK: Incoming messages
 
 extension RelayWire {
-    private func receiveGarbage(bytes: Int) { manners.countGarbage(bytes: bytes) }
+    private func receiveGarbage(bytes: Int) { tally.countGarbage(bytes: bytes) }
 
     private func receive(_ json: [UInt8]) async {
-        guard let message = try? RelayMessage(json: json) else { return manners.countGarbage(bytes: json.count) }
-        manners.count(bytes: json.count)
+        guard let message = try? RelayMessage(json: json) else { return tally.countGarbage(bytes: json.count) }
+        tally.count(bytes: json.count)
         switch message {
         case .event(let subscription, let event):
-            guard (try? event.verify()) != nil else { return manners.countInvalid() }
+            guard (try? event.verify()) != nil else { return tally.countInvalid() }
             // Events in flight when a query was closed are legitimate.
             if let filters = open[subscription], !filters.contains(where: { $0.matches(event) }) {
-                manners.countUnasked()
+                tally.countUnasked()
             }
         // Before the challenge is announced, so that a waiting task finds the login sent.
         case .authentication(let challenge): await answer(challenge)
         case .ok, .endOfStoredEvents, .closed, .notice, .count: break
         }
-        await heard.add(.message(message))
+        await received.add(.message(message))
     }
 
     private func answer(_ challenge: String) async {

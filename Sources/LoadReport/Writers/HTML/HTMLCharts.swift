@@ -51,7 +51,7 @@ extension HTMLSections {
             }
         }
         return LineChart(
-            title: "Throughput", note: "successes a second", lines: lines, isLogarithmic: false, format: Figures.rate
+            title: "Throughput", note: "successes per second", lines: lines, isLogarithmic: false, format: Figures.rate
         ).card(result)
     }
 
@@ -62,7 +62,8 @@ extension HTMLSections {
         let lines = zip(failing, colors).map {
             LineChart.Line(name: $0.name, color: $1, values: perSecond($0.failures, result))
         }
-        let note = failing.count > colors.count ? "a second, the \(colors.count) that fail most" : "a second"
+        let note =
+            failing.count > colors.count ? "per second, the \(colors.count) operations that fail most" : "per second"
         return LineChart(title: "Failures", note: note, lines: lines, isLogarithmic: false, format: Figures.rate)
             .card(result)
     }
@@ -97,7 +98,7 @@ extension HTMLSections {
             }
         }
         return LineChart(
-            title: "Deliveries", note: "since the start; the gap is what is under way or lost",
+            title: "Deliveries", note: "since the start; the gap is deliveries in flight or lost",
             lines: [
                 LineChart.Line(name: "expected", color: "--c5", values: sums(result.series.expected), isWide: true),
                 LineChart.Line(name: "delivered", color: "--c1", values: sums(result.series.delivered)),
@@ -110,7 +111,7 @@ extension HTMLSections {
         let lines = [("p50", "--p50", row.p50), ("p95", "--p95", row.p95), ("p99", "--p99", row.p99)]
         return LineChart(
             title: operation.title.prefix(1).uppercased() + operation.title.dropFirst(),
-            note: "latency of \(operation.name), waiting included",
+            note: "latency of \(operation.name), including the wait for the start",
             lines: lines.map { LineChart.Line(name: $0, color: $1, values: $2) }, isLogarithmic: true,
             format: Figures.time
         ).card(result)

@@ -3,7 +3,7 @@
 /// The page is also well-formed XML, so that tests detect unescaped text.
 public enum HTMLPage {
     public static func html(_ result: LoadResult) -> String {
-        let title = Markup.escaped(Plain.line(result.run.name))
+        let title = Markup.escaped(SafeText.line(result.run.name))
         return """
             <!DOCTYPE html>
             <html lang="en">

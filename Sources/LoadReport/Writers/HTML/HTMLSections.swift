@@ -76,9 +76,9 @@ enum HTMLSections {
             add(row.name, row, row.latency)
             if let service = row.service { add(row.name + ", without waiting", row, service) }
         }
-        guard !table.isEmpty else { return "<p class=\"card\">Nothing was tried.</p>" }
-        return table.html + "<p class=\"soft\">Latency counts from the moment the plan wanted the operation to start, "
-            + "so waiting for its turn is part of it; rows \"without waiting\" count from the actual start.</p>"
+        guard !table.isEmpty else { return "<p class=\"card\">No operation was attempted.</p>" }
+        return table.html + "<p class=\"soft\">Latency counts from an operation's intended start, "
+            + "so it includes the wait for the start; rows \"without waiting\" count from the actual start.</p>"
     }
 
     private static func failures(_ result: LoadResult) -> String {
@@ -141,7 +141,7 @@ enum HTMLSections {
 
     private static func plan(_ result: LoadResult) -> String {
         guard !result.run.plan.isEmpty else { return "" }
-        return "<div class=\"card\"><pre>\(Markup.escaped(Plain.lines(result.run.plan)))</pre></div>"
+        return "<div class=\"card\"><pre>\(Markup.escaped(SafeText.lines(result.run.plan)))</pre></div>"
     }
 
     private static func clock(_ moment: WallTime, _ result: LoadResult) -> String {

@@ -27,7 +27,7 @@ struct HTMLTable {
     }
 
     /// Escapes untrusted text.
-    static func text(_ text: String) -> String { Markup.escaped(Plain.line(text)) }
+    static func text(_ text: String) -> String { Markup.escaped(SafeText.line(text)) }
 }
 
 extension HTMLTable.Column {

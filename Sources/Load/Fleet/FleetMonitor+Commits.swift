@@ -10,9 +10,9 @@ struct PendingCommit {
     var lostAt: Duration?
 }
 
-extension Board {
+extension FleetMonitor {
     /// Notes that an agent starts to change a group; returns false if it already is changing it.
-    func commits(_ agent: Int, to group: Int, _ operation: LoadOperation) -> Bool {
+    func beginCommit(_ agent: Int, to group: Int, _ operation: LoadOperation) -> Bool {
         let now = timeline.now
         let key = JoinKey(agent: agent, group: group)
         return state.withLock { state in
@@ -41,7 +41,7 @@ extension Board {
             guard let group = state.numbers[chatID] else { return (false, 0) }
             var excused = 0
             if commit.removedSelf {
-                excused = state.groups[group]?.leaves(index) ?? 0
+                excused = state.groups[group]?.beginLeave(index) ?? 0
                 state.groups[group]?.forget(index)
             }
             let key = JoinKey(agent: index, group: group)
@@ -61,7 +61,7 @@ extension Error {
     var loadReason: String {
         switch self {
         case let error as AppCoreError: "\(error.code)"
-        case is AgentIsAway, is TookTooLong: "\(self)"
+        case is AgentNotRunning, is ActionTimeout: "\(self)"
         default: "\(type(of: self))"
         }
     }

@@ -1,5 +1,5 @@
 /// A relay's protocol violations on one connection.
-struct WireManners: Hashable, Sendable {
+struct WireTally: Hashable, Sendable {
     private(set) var messages = 0
     private(set) var bytes = 0
     /// Frames without a valid relay message.
@@ -10,7 +10,7 @@ struct WireManners: Hashable, Sendable {
     private(set) var unasked = 0
 
     /// Whether the relay stays within the limits.
-    var isBearable: Bool { messages < WireLimits.mostMessages && bytes < WireLimits.mostBytes }
+    var isWithinLimits: Bool { messages < WireLimits.mostMessages && bytes < WireLimits.mostBytes }
 
     mutating func count(bytes: Int) {
         messages += 1
@@ -26,7 +26,7 @@ struct WireManners: Hashable, Sendable {
 
     mutating func countUnasked() { unasked += 1 }
 
-    mutating func add(_ other: WireManners) {
+    mutating func add(_ other: WireTally) {
         messages += other.messages
         bytes += other.bytes
         garbage += other.garbage

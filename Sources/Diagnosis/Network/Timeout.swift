@@ -1,8 +1,8 @@
 /// Runs `body` with a timeout; `body` must respond to cancellation.
 ///
 /// Throws the errors of `body`, and `late` on a timeout.
-package func inTime<Value: Sendable>(
-    _ limit: Duration, late: any Error = NetworkError("no answer in time"),
+package func withTimeout<Value: Sendable>(
+    _ limit: Duration, late: any Error = NetworkError("timed out"),
     _ body: @escaping @Sendable () async throws -> Value
 ) async throws -> Value {
     try await withThrowingTaskGroup(of: Value.self) { group in

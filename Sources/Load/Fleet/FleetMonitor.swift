@@ -6,13 +6,13 @@ import Synchronization
 /// State of the fleet: turns agents' events into records.
 ///
 /// One lock protects all of it, and is held for microseconds only.
-final class Board: AgentListener {
+final class FleetMonitor: AgentListener {
     struct State {
         var groups: [Int: GroupLedger] = [:]
         var numbers: [String: Int] = [:]
         /// Joins reported before the group's chat id was known, with their times.
         var earlyJoins: [String: [(agent: Int, at: Duration)]] = [:]
-        var lives: [Int: Life] = [:]
+        var runs: [Int: AgentRun] = [:]
         var joins: [JoinKey: PendingJoin] = [:]
         /// Gift wraps of invitations, and their joins.
         var wraps: [EventID: JoinKey] = [:]
@@ -32,7 +32,7 @@ final class Board: AgentListener {
     }
 
     /// One run of an agent.
-    struct Life {
+    struct AgentRun {
         let startedAt: Duration
         let isFirst: Bool
         var connections: Set<RelayURL> = []
@@ -75,60 +75,60 @@ final class Board: AgentListener {
 
     /// Notes an agent's imminent start. Its queued messages are sent and reported in the new run, but nothing waits for
     /// them any more.
-    func starts(_ index: Int) {
+    func beginRun(_ index: Int) {
         let now = timeline.now
         let unanswered = state.withLock { state in
-            state.lives[index] = Life(startedAt: now, isFirst: state.lives[index] == nil)
+            state.runs[index] = AgentRun(startedAt: now, isFirst: state.runs[index] == nil)
             let unanswered = state.sends.filter { $0.value.stamp.sender == index }
-            for messageID in unanswered.keys { state.sends[messageID]?.isCut = true }
+            for messageID in unanswered.keys { state.sends[messageID]?.isAbandoned = true }
             return unanswered.values
         }
         for send in unanswered { send.done() }
     }
 
     private func connected(_ index: Int, _ relay: RelayURL, _ now: Duration) {
-        let (life, isFirst) = state.withLock { state -> (Life?, Bool) in
-            state.lives[index]?.connections.insert(relay)
-            return (state.lives[index], state.lives[index]?.reached.insert(relay).inserted ?? false)
+        let (run, isFirst) = state.withLock { state -> (AgentRun?, Bool) in
+            state.runs[index]?.connections.insert(relay)
+            return (state.runs[index], state.runs[index]?.reached.insert(relay).inserted ?? false)
         }
         recorder.gauge(.connections, Double(openConnections), at: now)
-        guard isFirst, let life else { return }
-        recorder.success(.connect, from: life.startedAt, to: now)
+        guard isFirst, let run else { return }
+        recorder.success(.connect, from: run.startedAt, to: now)
     }
 
     private func disconnected(_ index: Int, _ relay: RelayURL, _ reason: String, _ now: Duration) {
         let hasReached = state.withLock { state in
-            state.lives[index]?.connections.remove(relay)
-            return state.lives[index]?.reached.contains(relay) ?? true
+            state.runs[index]?.connections.remove(relay)
+            return state.runs[index]?.reached.contains(relay) ?? true
         }
         recorder.gauge(.connections, Double(openConnections), at: now)
         // A later loss of the connection is not a failure to connect.
         if !hasReached { recorder.failure(.connect, reason: reason, at: now) }
     }
 
-    private var openConnections: Int { state.withLock { $0.lives.values.reduce(0) { $0 + $1.connections.count } } }
+    private var openConnections: Int { state.withLock { $0.runs.values.reduce(0) { $0 + $1.connections.count } } }
 
     private func published(_ index: Int, _ now: Duration) {
-        let life = state.withLock { state in
-            state.lives[index]?.isPublished = true
-            return state.lives[index]
+        let run = state.withLock { state in
+            state.runs[index]?.isPublished = true
+            return state.runs[index]
         }
-        guard let life, life.isFirst else { return }
-        recorder.success(.publishKeyPackage, from: life.startedAt, to: now)
+        guard let run, run.isFirst else { return }
+        recorder.success(.publishKeyPackage, from: run.startedAt, to: now)
     }
 
     private func caughtUp(_ index: Int, _ now: Duration) {
-        let life = state.withLock { state in
-            state.lives[index]?.isRead = true
-            return state.lives[index]
+        let run = state.withLock { state in
+            state.runs[index]?.isRead = true
+            return state.runs[index]
         }
-        guard let life else { return }
-        recorder.success(life.isFirst ? .createIdentity : .coldSync, from: life.startedAt, to: now)
+        guard let run else { return }
+        recorder.success(run.isFirst ? .createIdentity : .coldSync, from: run.startedAt, to: now)
     }
 
     /// Number of agents whose key packages are published.
-    var publishedAgents: Int { state.withLock { $0.lives.values.count { $0.isPublished || !$0.isFirst } } }
-    var hasReachedRelays: Bool { state.withLock { $0.lives.values.contains { !$0.reached.isEmpty } } }
+    var publishedAgents: Int { state.withLock { $0.runs.values.count { $0.isPublished || !$0.isFirst } } }
+    var hasReachedRelays: Bool { state.withLock { $0.runs.values.contains { !$0.reached.isEmpty } } }
 
     // MARK: Groups
 
@@ -142,7 +142,7 @@ final class Board: AgentListener {
     /// Number of messages without a relay's answer that may still get one.
     var pendingSends: Int {
         state.withLock { state in
-            state.sends.values.count { !$0.isCut || state.groups[$0.group]?.isOwed($0.stamp) == true }
+            state.sends.values.count { !$0.isAbandoned || state.groups[$0.group]?.isOutstanding($0.stamp) == true }
         }
     }
     var pendingCommits: Int { state.withLock { $0.commits.count } }

@@ -10,9 +10,9 @@ struct PendingJoin {
     var wraps: [EventID: Duration] = [:]
 }
 
-extension Board {
+extension FleetMonitor {
     /// Notes that agents are to become members of a group.
-    func invites(_ agents: [Int], to group: Int) {
+    func beginJoins(_ agents: [Int], to group: Int) {
         let now = timeline.now
         recorder.reached(.planned, count: agents.count)
         state.withLock { state in
@@ -32,7 +32,7 @@ extension Board {
     }
 
     /// Notes that an agent will not become a member.
-    func lose(_ agent: Int, of group: Int, reason: String) {
+    func failJoin(_ agent: Int, of group: Int, reason: String) {
         let now = timeline.now
         let pending = state.withLock { state in
             state.groups[group]?.forget(agent)
@@ -45,18 +45,18 @@ extension Board {
 
     /// Notes that an agent leaves a group: from now on no delivery to it is expected, nor of its messages that no relay
     /// has accepted, and it stops waiting for those.
-    func leaves(_ agent: Int, _ group: Int) {
+    func beginLeave(_ agent: Int, _ group: Int) {
         let (excused, unanswered) = state.withLock { state in
             let sends = state.sends.filter { $0.value.stamp.sender == agent && $0.value.group == group }
-            for messageID in sends.keys { state.sends[messageID]?.isCut = true }
-            return (state.groups[group]?.leaves(agent) ?? 0, sends.values)
+            for messageID in sends.keys { state.sends[messageID]?.isAbandoned = true }
+            return (state.groups[group]?.beginLeave(agent) ?? 0, sends.values)
         }
         recorder.excuseDeliveries(excused, at: timeline.now)
         for send in unanswered { send.done() }
     }
 
     /// Notes that a group exists, with its chat id.
-    func founded(_ group: Int, by founder: Int, chatID: String) {
+    func groupCreated(_ group: Int, by founder: Int, chatID: String) {
         let early = state.withLock { state in
             state.numbers[chatID] = group
             state.groups[group]?.joined(founder)
@@ -66,7 +66,7 @@ extension Board {
     }
 
     /// Registers a group that is to be founded.
-    func plans(_ group: Int, founder: Int) {
+    func planGroup(_ group: Int, founder: Int) {
         state.withLock { $0.groups[group] = GroupLedger(number: group, founder: founder) }
     }
 
@@ -78,9 +78,9 @@ extension Board {
                 switch join.reached {
                 case .planned, .keyPackage: "not added in time"
                 case .added: "no welcome in time"
-                default: "welcome seen, not joined in time"
+                default: "welcome seen, but not joined in time"
                 }
-            lose(key.agent, of: key.group, reason: reason)
+            failJoin(key.agent, of: key.group, reason: reason)
         }
     }
 
@@ -132,9 +132,9 @@ extension Board {
     }
 }
 
-extension Board.State {
+extension FleetMonitor.State {
     /// Advances a join to a stage; returns the stages newly reached.
-    fileprivate mutating func advance(_ key: Board.JoinKey, to stage: JoinStage) -> [JoinStage] {
+    fileprivate mutating func advance(_ key: FleetMonitor.JoinKey, to stage: JoinStage) -> [JoinStage] {
         guard let before = joins[key]?.reached, before < stage else { return [] }
         joins[key]?.reached = stage
         return JoinStage.allCases.filter { before < $0 && $0 <= stage }

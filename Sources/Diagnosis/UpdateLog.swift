@@ -1,5 +1,5 @@
 /// Buffer of updates from a listening task, with which another task can wait for a match.
-actor Heard<Update: Sendable> {
+actor UpdateLog<Update: Sendable> {
     private struct Waiter {
         let matches: @Sendable (Update) -> Bool
         let continuation: CheckedContinuation<Update?, Never>

@@ -1,5 +1,5 @@
 /// Sanitises untrusted text for a terminal or a page.
-enum Plain {
+enum SafeText {
     /// Replaces control characters, line ends and bidirectional controls with the replacement character.
     static func line(_ text: String) -> String { replacing(text) { _ in false } }
 

@@ -1,7 +1,7 @@
 import Nostr
 
 /// A relay's answer to an event.
-enum Publication: Hashable, Sendable {
+enum PublishOutcome: Hashable, Sendable {
     /// Accepted, with the relay's message.
     case accepted(String)
     case refused(String)
@@ -18,7 +18,7 @@ enum Publication: Hashable, Sendable {
 }
 
 /// A relay's answer to a query.
-struct StoredAnswer: Hashable, Sendable {
+struct QueryResult: Hashable, Sendable {
     enum End: Hashable, Sendable {
         /// `EOSE`.
         case complete
@@ -42,7 +42,7 @@ extension RelayWire {
     /// - Returns: For each event, in order, its result and the time since the start.
     nonisolated func publish(
         _ events: [Event], by deadline: ContinuousClock.Instant
-    ) async -> [(Publication, Duration)] {
+    ) async -> [(PublishOutcome, Duration)] {
         var outcomes = await publishOnce(events, by: deadline)
         let barred = events.indices.filter { outcomes[$0].0.isRefused(.authenticationRequired) }
         guard !barred.isEmpty, await hasLoggedIn(by: deadline) else { return outcomes }
@@ -52,30 +52,30 @@ extension RelayWire {
         return outcomes
     }
 
-    nonisolated func publish(_ event: Event, by deadline: ContinuousClock.Instant) async -> (Publication, Duration) {
+    nonisolated func publish(_ event: Event, by deadline: ContinuousClock.Instant) async -> (PublishOutcome, Duration) {
         await publish([event], by: deadline).first ?? (.unanswered, .zero)
     }
 
     private nonisolated func publishOnce(
         _ events: [Event], by deadline: ContinuousClock.Instant
-    ) async -> [(Publication, Duration)] {
-        let before = await heard.updates
+    ) async -> [(PublishOutcome, Duration)] {
+        let before = await received.updates
         // The connection has ended.
         if case .ended(let reason)? = before.last { return events.map { _ in (.lost(reason), .zero) } }
         let start = before.count
         let began = ContinuousClock.now
         for event in events { send(.event(event)) }
-        var outcomes: [(Publication, Duration)] = []
+        var outcomes: [(PublishOutcome, Duration)] = []
         for event in events {
-            let news = await heard.first(from: start, by: deadline) { news in
-                switch news {
+            let incoming = await received.first(from: start, by: deadline) { incoming in
+                switch incoming {
                 case .message(.ok(let id, _, _)): id == event.id
                 case .ended: true
                 default: false
                 }
             }
             let took = ContinuousClock.now - began
-            switch news {
+            switch incoming {
             case .message(.ok(_, true, let text)): outcomes.append((.accepted(PlainText.of(text)), took))
             case .message(.ok(_, false, let text)): outcomes.append((.refused(PlainText.of(text)), took))
             case .ended(let reason): outcomes.append((.lost(reason), took))
@@ -87,19 +87,19 @@ extension RelayWire {
 
     /// Queries stored events, and again if that requires a login. Ends with `EOSE`, `CLOSED`, or once all events in
     /// `expected` have arrived.
-    nonisolated func ask(
+    nonisolated func query(
         _ filter: Filter, expecting expected: Set<EventID> = [], by deadline: ContinuousClock.Instant
-    ) async -> StoredAnswer {
-        let answer = await askOnce(filter, expected, deadline)
+    ) async -> QueryResult {
+        let answer = await queryOnce(filter, expected, deadline)
         guard case .closed(let text) = answer.end, MessagePrefix(of: text) == .authenticationRequired,
             await hasLoggedIn(by: deadline)
         else { return answer }
-        return await askOnce(filter, expected, deadline)
+        return await queryOnce(filter, expected, deadline)
     }
 
-    private nonisolated func askOnce(
+    private nonisolated func queryOnce(
         _ filter: Filter, _ expected: Set<EventID>, _ deadline: ContinuousClock.Instant
-    ) async -> StoredAnswer {
+    ) async -> QueryResult {
         let id = await begin([filter])
         let end = await end(of: id, expected, by: deadline)
         // Ignores dates: the caller checks whether the relay has heeded those.
@@ -107,22 +107,22 @@ extension RelayWire {
         (undated.since, undated.until) = (nil, nil)
         let events = await events(of: id).filter(undated.matches)
         await self.end(id)
-        return StoredAnswer(events: events, end: end)
+        return QueryResult(events: events, end: end)
     }
 
     /// Returns how the stored events of a subscription end; leaves it open.
     nonisolated func end(
         of id: String, _ expected: Set<EventID> = [], by deadline: ContinuousClock.Instant
-    ) async -> StoredAnswer.End {
+    ) async -> QueryResult.End {
         let missing = Countdown(expected)
-        let news = await heard.first(by: deadline) { news in
-            switch news {
+        let incoming = await received.first(by: deadline) { incoming in
+            switch incoming {
             case .message(.endOfStoredEvents(id)), .message(.closed(id, _)), .ended: true
             case .message(.event(id, let event)): missing.remove(event.id)
             default: false
             }
         }
-        switch news {
+        switch incoming {
         case .message(.endOfStoredEvents): return .complete
         case .message(.closed(_, let text)): return .closed(PlainText.of(text))
         case .message: return .enough
@@ -133,8 +133,8 @@ extension RelayWire {
 
     private nonisolated func events(of subscription: String) async -> [Event] {
         var seen: Set<EventID> = []
-        return await heard.updates.compactMap { news in
-            guard case .message(.event(subscription, let event)) = news, seen.insert(event.id).inserted else {
+        return await received.updates.compactMap { incoming in
+            guard case .message(.event(subscription, let event)) = incoming, seen.insert(event.id).inserted else {
                 return nil
             }
             return event
@@ -147,22 +147,22 @@ extension RelayWire {
     }
 
     /// Returns the outcome of the last login; nil without a challenge.
-    nonisolated func loginOutcome(by deadline: ContinuousClock.Instant) async -> Publication? {
+    nonisolated func loginOutcome(by deadline: ContinuousClock.Instant) async -> PublishOutcome? {
         // The challenge may arrive after the refusal.
-        _ = await heard.first(by: deadline) { news in
-            switch news {
+        _ = await received.first(by: deadline) { incoming in
+            switch incoming {
             case .message(.authentication), .ended: true
             default: false
             }
         }
         guard let id = await loginID else { return nil }
-        let news = await heard.first(by: deadline) { news in
-            switch news {
+        let incoming = await received.first(by: deadline) { incoming in
+            switch incoming {
             case .message(.ok(id, _, _)), .ended: true
             default: false
             }
         }
-        switch news {
+        switch incoming {
         case .message(.ok(_, true, let text)): return .accepted(PlainText.of(text))
         case .message(.ok(_, false, let text)): return .refused(PlainText.of(text))
         case .ended(let reason): return .lost(reason)

@@ -12,19 +12,19 @@ struct PendingSend {
     let thinking: Duration?
     /// Called when the message is sent or has failed; possibly more than once.
     let done: @Sendable () -> Void
-    /// Whether its sender was restarted or told to leave since, and no longer waits for it. After a restart, a relay's
+    /// Whether its sender has restarted or left since, and no longer waits for it. After a restart, a relay's
     /// answer that was being delivered before is not reported.
-    var isCut = false
+    var isAbandoned = false
 }
 
-extension Board {
+extension FleetMonitor {
     /// Registers a message that an agent is about to send; returns nil if there is no such group or the agent is not a
     /// member.
-    func sends(_ agent: Int, to group: Int, intended: Duration?) -> (stamp: MessageStamp, times: SendTimes)? {
+    func beginSend(_ agent: Int, to group: Int, intended: Duration?) -> (stamp: MessageStamp, times: SendTimes)? {
         let now = timeline.now
         let times = SendTimes(sent: now, intended: intended)
         guard let sent = state.withLock({ $0.groups[group]?.send(from: agent, times) }) else { return nil }
-        recorder.expectDeliveries(sent.owed, at: now)
+        recorder.expectDeliveries(sent.expected, at: now)
         if let intended { recorder.started(intended: intended, actual: now) }
         return (sent.stamp, times)
     }
@@ -42,7 +42,7 @@ extension Board {
     }
 
     /// Notes that the message will not be sent.
-    func notSent(_ send: PendingSend, reason: String) {
+    func failSend(_ send: PendingSend, reason: String) {
         let now = timeline.now
         let excused = state.withLock { $0.groups[send.group]?.withdraw(send.stamp) ?? 0 }
         recorder.excuseDeliveries(excused, at: now)
@@ -59,7 +59,8 @@ extension Board {
             return state.sends.values
         }
         for send in left {
-            let reason = send.isCut ? "cut off before a relay's answer was told" : "no relay's answer in time"
+            let reason =
+                send.isAbandoned ? "sender ended before a relay's answer was reported" : "no relay answered in time"
             recorder.failure(.send, reason: reason, at: now)
             send.done()
         }
@@ -80,10 +81,10 @@ extension Board {
     }
 
     private func finish(_ send: PendingSend, _ delivery: AppState.Delivery, _ now: Duration) {
-        if case .failed(let reason) = delivery { return notSent(send, reason: "refused: \(reason)") }
-        state.withLock { $0.groups[send.group]?.wentOut(send.stamp) }
-        // A cut-off sender did not wait, so there is no coordinated omission to correct.
-        if let thinking = send.thinking, !send.isCut {
+        if case .failed(let reason) = delivery { return failSend(send, reason: "refused: \(reason)") }
+        state.withLock { $0.groups[send.group]?.markSent(send.stamp) }
+        // The sender of an abandoned message did not wait, so there is no coordinated omission to correct.
+        if let thinking = send.thinking, !send.isAbandoned {
             recorder.success(.send, from: send.times.sent, to: now, thinking: thinking)
         } else {
             recorder.success(.send, from: send.times.sent, to: now, intended: send.times.intended)
@@ -93,20 +94,20 @@ extension Board {
 
     func received(_ index: Int, _ chatID: String, _ message: MessageEvent, _ inboxID: Int64, _ now: Duration) {
         guard let stamp = MessageStamp(message.content) else { return }
-        let heard = state.withLock { state -> (GroupLedger.Arrival, Duration?)? in
-            // Undurable completions are delivered again after a restart: those are no duplicates.
+        let recorded = state.withLock { state -> (GroupLedger.Arrival, Duration?)? in
+            // Events with non-durable completions are delivered again after a restart; these are not duplicates.
             guard inboxID > state.lastInboxIDs[index] ?? 0, let group = state.numbers[chatID] else { return nil }
             state.lastInboxIDs[index] = inboxID
             guard let arrival = state.groups[group]?.received(stamp, by: index) else { return nil }
             return (arrival, state.joinedAt[JoinKey(agent: index, group: group)])
         }
-        guard let (arrival, joinedAt) = heard else { return }
+        guard let (arrival, joinedAt) = recorded else { return }
         if arrival.isFirstForMember, let joinedAt {
             recorder.reached(.firstMessage)
             recorder.success(.firstMessage, from: joinedAt, to: now)
         }
         if arrival.verdict == .repeated { recorder.delivered(.duplicate, at: now) }
-        guard let times = arrival.owedSince else { return }
+        guard let times = arrival.expectedSince else { return }
         recorder.delivered(arrival.verdict == .inOrder ? .inOrder : .outOfOrder, at: now)
         recorder.success(.deliver, from: times.sent, to: now, intended: times.intended)
     }
