@@ -1,7 +1,7 @@
 import MLS
 public import Nostr
 
-/// Leaving a group and committing the departure of others (MIP-03, wire §5.5).
+/// Leaving a group and committing the departure of others (MIP-03, docs/protocol/marmot.md §5.10).
 ///
 /// If the group requires proposal type 0x000a, a member leaves by a SelfRemove, which any member may commit. Otherwise
 /// it proposes its own Remove, which only admins may commit.
@@ -36,7 +36,7 @@ extension MarmotGroup {
         return event
     }
 
-    /// Whether every member supports SelfRemove because the group requires it (wire §3.2).
+    /// Whether every member supports SelfRemove because the group requires it (docs/protocol/marmot.md §3.2).
     public var requiresSelfRemove: Bool {
         self.requirements.proposals.contains(self.profile.selfRemoveProposal)
     }
@@ -64,7 +64,7 @@ extension MarmotGroup {
     ///
     /// SelfRemoves are committed by reference, since only the leaver can propose one. A Remove is committed as this
     /// admin's own proposal: then no member needs to have received the leaver's, and MDK 0.8 executes no other form
-    /// (wire §10, trap 17).
+    /// (docs/protocol/marmot.md §11.17).
     func departureRequest() throws(MarmotError) -> CommitRequest {
         let departures = self.departures
         guard !departures.isEmpty else { throw MarmotError(.notFound, "nobody asked to leave") }

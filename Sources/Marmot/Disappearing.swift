@@ -1,6 +1,6 @@
 public import Nostr
 
-/// Expiry of messages: the group's disappearing timer (group data version 3, wire §5.9) and NIP-40.
+/// Expiry of messages: the group's disappearing timer (group data version 3, docs/protocol/marmot.md §5.9) and NIP-40.
 extension GroupData {
     /// Returns when local copies of an inner event must be deleted, in Unix seconds: the end of the timer or the
     /// event's own `expiration`, whichever is earlier; nil if it never expires.

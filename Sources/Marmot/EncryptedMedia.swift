@@ -7,7 +7,7 @@ public enum EncryptedMedia {
         group.mls.export(label: "marmot", context: Array("encrypted-media".utf8), length: 32)
     }
 
-    /// Derives the 32-byte key of one file: HKDF-Expand without extract (wire §6).
+    /// Derives the 32-byte key of one file: HKDF-Expand without extract (docs/protocol/marmot.md §6.1).
     ///
     /// - Parameters:
     ///   - hash: SHA-256 of the plaintext, 32 bytes.

@@ -1,7 +1,8 @@
 import MLS
 import Nostr
 
-/// Authorization of commits (MIP-01, wire §5.5), decided on the group data of the epoch before the commit.
+/// Authorization of commits (MIP-01, docs/protocol/marmot.md §5.5), decided on the group data of the epoch before the
+/// commit.
 enum GroupAdministration {
     /// Throws unless the committer may make these changes and at least one admin remains a member.
     ///

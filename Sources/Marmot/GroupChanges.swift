@@ -2,7 +2,7 @@ import MLS
 public import Nostr
 import TLSCodec
 
-/// GroupContext extensions for changes of a group's settings (MIP-01, wire §3.2, §3.5).
+/// GroupContext extensions for changes of a group's settings (MIP-01, docs/protocol/marmot.md §3.2, §3.5).
 extension MarmotGroup {
     /// Capabilities that the group requires of every member; empty if the extension is missing or malformed.
     var requirements: RequiredCapabilities {
@@ -66,7 +66,7 @@ extension MarmotGroup {
     }
 
     /// Returns all extensions with the group data replaced: a GroupContextExtensions proposal must resend every one
-    /// (wire §3.5).
+    /// (docs/protocol/marmot.md §3.5).
     func extensions(with data: GroupData) -> [Extension] {
         self.mls.extensions.map { entry in
             entry.type == self.profile.groupDataExtension

@@ -82,7 +82,8 @@ extension MarmotGroup {
     ) throws -> (group: MarmotGroup, welcomes: [DueWelcome]) {
         try data.validateForWriting()
         try self.validate(data, founder: founder, invitees)
-        // Require what every invitee supports, so that later members must support it too (wire §3.2).
+        // Require what every invitee supports, so that later members must support it too
+        // (docs/protocol/marmot.md §3.2).
         let selfRemove = profile.selfRemoveProposal
         let everybodyCan = !invitees.isEmpty && invitees.allSatisfy { $0.supports(proposal: selfRemove) }
         let required = RequiredCapabilities(

@@ -68,7 +68,7 @@ public struct GroupImage: Hashable, Sendable {
 }
 
 extension GroupData {
-    /// Storage limits of peers (wire §3.3); data that we write stays within them.
+    /// Storage limits of peers (docs/protocol/marmot.md §3.3); data that we write stays within them.
     public static let maximumNameBytes = 255
     public static let maximumDescriptionBytes = 2000
     public static let maximumAdmins = 100
@@ -127,7 +127,7 @@ extension GroupData {
     }
 
     /// Parses the extension's data. Versions 1 and 2 have ten fields, 3 and later eleven; up to version 3 trailing
-    /// bytes are refused (wire §3.3).
+    /// bytes are refused (docs/protocol/marmot.md §3.3).
     init(encoded: [UInt8]) throws(MarmotError) {
         do {
             var reader = TLSReader(encoded)

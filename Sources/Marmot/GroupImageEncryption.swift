@@ -69,7 +69,7 @@ public enum GroupImageEncryption {
 
     static func encryptionKey(seed: Secret) -> Secret { self.derive("mip01-image-encryption-v2", from: seed) }
 
-    // Extract, then expand, as MDK does; MIP-01 mentions expand only (wire §3.4).
+    // Extract, then expand, as MDK does; MIP-01 mentions expand only (docs/protocol/marmot.md §3.4).
     private static func derive(_ label: String, from seed: Secret) -> Secret {
         let key = SHA256Derivation.extract(inputKeyMaterial: seed)
         return SHA256Derivation.expand(key, info: Array(label.utf8), length: 32)

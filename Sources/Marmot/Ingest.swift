@@ -1,7 +1,7 @@
 public import MLS
 public import Nostr
 
-/// One event in, one disposition out (MIP-03, wire §5.8).
+/// One event in, one disposition out (MIP-03, docs/protocol/marmot.md §5.8).
 extension MarmotGroup {
     /// Takes in a kind 445 event whose id and signature hold.
     ///
@@ -104,7 +104,7 @@ extension MarmotGroup {
         try self.authorize(staged, data)
         var displaced = false
         if let pending = self.pending {
-            // Ours may already be with a relay and stand; what the relay says decides (wire §5.7).
+            // Ours may already be with a relay and stand; what the relay says decides (docs/protocol/marmot.md §5.7).
             guard order < CommitOrder(pending.event) else { return .waiting(.ownCommitPending) }
             displaced = true
         }
@@ -140,8 +140,8 @@ extension MarmotGroup {
     /// Proposals that one member may have waiting in an epoch; more are dropped, so that nobody fills the store.
     static let maximumProposals = 16
 
-    /// Decides what a proposal is good for (wire §5.5). Even one that this member will never commit is kept: a commit
-    /// of another member may name it, and can then be judged.
+    /// Decides what a proposal is good for (docs/protocol/marmot.md §5.5). Even one that this member will never commit
+    /// is kept: a commit of another member may name it, and can then be judged.
     static func note(
         _ received: ReceivedProposal, in mls: inout MLSGroup, _ data: GroupData, for account: PublicKey
     ) throws(MarmotError) -> ProposalReport {

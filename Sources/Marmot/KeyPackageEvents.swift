@@ -142,7 +142,7 @@ public enum KeyPackageEvents {
         }
     }
 
-    /// Checks the format of all tags; of several tags with one name the first counts (wire §2.3).
+    /// Checks the format of all tags; of several tags with one name the first counts (docs/protocol/marmot.md §2.3).
     private static func checkTags(_ event: Event) throws(MarmotError) {
         let isAddressable = event.kind == .addressableKeyPackage
         if isAddressable {

@@ -34,7 +34,7 @@ public enum MarmotProfile: Sendable, Hashable {
             proposals: [self.selfRemoveProposal, grease()], credentials: [1, grease()])
     }
 
-    /// MDK's configuration (wire §5.6), except for the out-of-order tolerance, which is 100 in MDK.
+    /// MDK's configuration (docs/protocol/marmot.md §5.6), except for the out-of-order tolerance, which is 100 in MDK.
     ///
     /// Relays sort stored events by second and within a second by id: if a member sends more than 100 messages in one
     /// second, members who were offline would lose some of them. Keys are kept only for gaps.

@@ -34,7 +34,7 @@ public struct OwnCommit: Sendable {
 
 extension MarmotGroup {
     /// Makes a commit and keeps it pending: publish its event, wait for one relay's OK, then ``mergePending()``
-    /// (wire §4.4); if no relay takes it, ``clearPending()``.
+    /// (docs/protocol/marmot.md §4.4); if no relay takes it, ``clearPending()``.
     ///
     /// - Parameter limits: what the Welcomes and the commit must fit into; nothing is committed otherwise.
     @discardableResult
@@ -155,7 +155,7 @@ extension MarmotGroup {
         }
     }
 
-    /// Admins who are no members any more drop out; a new admin must be a member (wire §3.5).
+    /// Admins who are no members any more drop out; a new admin must be a member (docs/protocol/marmot.md §3.5).
     private func withMembersAsAdmins(_ data: GroupData) throws(MarmotError) -> GroupData {
         let members = Set(self.members)
         var data = data

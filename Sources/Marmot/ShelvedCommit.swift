@@ -44,8 +44,8 @@ extension MarmotGroup {
         self.shelved.removeAll(where: isDropped)
     }
 
-    /// A given-up commit came back: a relay has it, so others have taken it in. It counts like anybody's (wire §5.7),
-    /// and is pending again if it stands.
+    /// A given-up commit came back: a relay has it, so others have taken it in. It counts like anybody's
+    /// (docs/protocol/marmot.md §5.7), and is pending again if it stands.
     ///
     /// - Parameter event: what carried it; nil for its own event.
     mutating func take(_ commit: ShelvedCommit, in event: Event? = nil) throws(MarmotError) -> Disposition {

@@ -29,7 +29,7 @@ public enum WelcomeEvents {
         public let createdAt: Int64
     }
 
-    /// Parses the inner event of a gift wrap (wire §4.1).
+    /// Parses the inner event of a gift wrap (docs/protocol/marmot.md §4.1).
     public static func read(_ rumor: UnsignedEvent) throws(MarmotError) -> Invitation {
         guard rumor.kind == .welcome else {
             throw MarmotError(.wrongKind, "kind \(rumor.kind.rawValue) is not a Welcome (444)")

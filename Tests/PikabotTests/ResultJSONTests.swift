@@ -5,7 +5,7 @@ import Testing
 @testable import PikaCore
 @testable import pikabot
 
-/// The members of results, in the order that wire §8.4 has them.
+/// The members of results, in the order that docs/command-line.md has them.
 @Suite struct ResultJSONTests {
     private static let hash = String(repeating: "ab", count: 32)
 

@@ -17,8 +17,8 @@ extension EventFilter<MessageEvent> {
         }
     }
 
-    /// Only replies to messages of the account: with an `e` tag (wire §8.0) and a `p` tag of the account, or with a `q`
-    /// tag that names the account (NIP-C7). The tags are unverified claims of the sender.
+    /// Only replies to messages of the account: with an `e` tag (docs/protocol/marmot.md §8.1) and a `p` tag of the
+    /// account, or with a `q` tag that names the account (NIP-C7). The tags are unverified claims of the sender.
     public static var reply: Self {
         Self { message, scope in
             let own = scope.account.hex

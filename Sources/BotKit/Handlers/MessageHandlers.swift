@@ -96,7 +96,8 @@ extension Handler {
 }
 
 extension MessageEvent {
-    /// The message that this one replies or reacts to: its last `e` tag (wire §8.0); nil if there is none.
+    /// The message that this one replies or reacts to: its last `e` tag (docs/protocol/marmot.md §8.1); nil if there is
+    /// none.
     public var target: EventID? {
         tags.all(named: "e").last?.value.flatMap { try? EventID(hex: $0) }
     }

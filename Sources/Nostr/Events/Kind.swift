@@ -29,7 +29,7 @@ extension Kind {
     public static let pushTokenList: Kind = 448
     public static let pushTokenRemoval: Kind = 449
     public static let giftWrap: Kind = 1059
-    /// A message with components (wire §8.0).
+    /// A message with components (docs/protocol/marmot.md §8.4).
     public static let hypernote: Kind = 9467
     public static let hypernoteResponse: Kind = 9468
     public static let relayList: Kind = 10002

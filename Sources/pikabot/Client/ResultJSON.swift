@@ -1,7 +1,7 @@
 import Nostr
 import PikaCore
 
-/// JSON of the commands' results (wire §8.4); members are in the documented order.
+/// JSON of the commands' results (docs/command-line.md); members are in the documented order.
 enum ResultJSON {
     static func identity(_ key: PublicKey) -> JSONObject { ["pubkey": .string(key.hex), "npub": .string(key.npub)] }
 

@@ -11,7 +11,7 @@ protocol ClientCommand: AsyncParsableCommand {
     /// Layout of the result on a terminal.
     static var view: ResultView { get }
 
-    /// Returns the equivalent request to the daemon (wire §8.3); its result is printed unchanged.
+    /// Returns the equivalent request to the daemon (docs/daemon.md); its result is printed unchanged.
     func remoteRequest() throws -> JSONObject
 
     /// Runs the command in this process.

@@ -2,7 +2,7 @@ import BotProgram
 import Foundation
 import Nostr
 
-/// Sends one command to a running daemon: writes a line of JSON, and reads lines until the reply (wire §8.3).
+/// Sends one command to a running daemon: writes a line of JSON, and reads lines until the reply (docs/daemon.md).
 enum DaemonConnection {
     /// Returns the reply's result; null if it has none. Throws ``CommandError`` with the daemon's code and message.
     static func call(_ request: JSONObject, stateDirectory: String) throws -> JSONValue {

@@ -1,7 +1,7 @@
 import Foundation
 import Nostr
 
-/// Path of the daemon's socket for a state directory (wire §8.3).
+/// Path of the daemon's socket for a state directory (docs/daemon.md).
 enum DaemonSocketPath {
     /// Unix socket paths have a small maximum length.
     static let maximumBytes = 100

@@ -5,7 +5,7 @@ import Testing
 @testable import MLS
 @testable import Marmot
 
-/// Who may do what (MIP-01, wire §5.5): members 0 and 1 are admins, 2 and 3 are not.
+/// Who may do what (MIP-01, docs/protocol/marmot.md §5.5): members 0 and 1 are admins, 2 and 3 are not.
 struct AuthorizationTests {
     private func lab() throws -> Lab { try Lab(4, admins: [0, 1]) }
 

@@ -4,7 +4,8 @@ import Testing
 
 @testable import Marmot
 
-/// Leaving in both forms, and who executes it (MIP-03, wire §5.5, §12). Member 0 is the admin if nothing else is said.
+/// Leaving in both forms, and who executes it (MIP-03, docs/protocol/marmot.md §5.10). Member 0 is the admin if nothing
+/// else is said.
 struct DepartureTests {
     private static func leave(_ lab: inout Lab, _ member: Int) throws -> Event {
         try lab.groups[member].leave(now: lab.now, using: &lab.rng)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Marmot
 
-/// The disappearing timer of group data version 3, and NIP-40 (wire §5.9).
+/// The disappearing timer of group data version 3, and NIP-40 (docs/protocol/marmot.md §5.9).
 struct DisappearingTests {
     private static func rumor(at time: Int64, expiration: Int64? = nil) throws -> UnsignedEvent {
         UnsignedEvent(

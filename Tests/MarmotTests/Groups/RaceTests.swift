@@ -4,7 +4,7 @@ import Testing
 
 @testable import Marmot
 
-/// Events that come too early, and commits that compete (wire §5.7, §5.8).
+/// Events that come too early, and commits that compete (docs/protocol/marmot.md §5.7, §5.8).
 struct RaceTests {
     // MARK: Too early
 

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Marmot
 
-/// What a Welcome and a commit must fit into (wire §4.3, §12).
+/// What a Welcome and a commit must fit into (docs/protocol/marmot.md §4.3, §10).
 struct SizeLimitTests {
     private static func found(_ lab: inout Lab, _ invitees: [Invitee], _ limits: SizeLimits) throws -> [DueWelcome] {
         try MarmotGroup.create(
@@ -15,7 +15,7 @@ struct SizeLimitTests {
     @Test func theLargestGroupIsAsLargeAsGiftWrapsAndRelaysAllow() throws {
         var lab = try Lab(2)
         let invitees = try (0..<95).map { _ in try lab.newcomer().invitee }
-        // Measured; MDK's are about 80 and 58 (wire §12).
+        // Measured; MDK's are about 80 and 58 (docs/protocol/marmot.md §10).
         for (limits, largest) in [(SizeLimits.giftWrap, 81), (.common, 56)] {
             expectError(.tooLarge, "\(largest + 1) members") {
                 _ = try Self.found(&lab, Array(invitees.prefix(largest)), limits)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Marmot
 
-/// The upgrade of a group with members of older clients (wire §3.2).
+/// The upgrade of a group with members of older clients (docs/protocol/marmot.md §3.2).
 struct UpgradeTests {
     @Test func aMixedGroupIsUpgradedOnceEverybodyRenewedItsKeys() throws {
         var lab = try Lab(3, capabilities: Lab.oldCapabilities)
